@@ -16,7 +16,12 @@ def tell(kind: str, *, what: Said | str, who: User, second: User | None = None) 
     """Write to every owner of the tenant in scope, within the transaction of what they are told."""
     tenant = current_tenant()
     said = {"tenant": tenant.name, "slug": tenant.slug, "who": str(who), "second": str(second or "")}
+    write(kind, said, what=what)
+
+
+def write(kind: str, values: dict[str, str], *, what: Said | str = "") -> None:
+    """Write a mail of this kind to every owner of the tenant in scope; `what` in each one's own language."""
     rows = Staff.objects.filter(role=Owner.name, is_active=True, user__is_active=True)
     for row in rows.select_related("user").order_by("pk"):
         with override(row.user.language or get_language()):
-            mails.write(to=row.user, kind=kind, values={**said, "what": str(what)})
+            mails.write(to=row.user, kind=kind, values={**values, "what": str(what)})

@@ -302,6 +302,8 @@ TENANT: dict[str, Promise] = {
     "tenant.add": _("Tenant added: %(name)s"),
     "tenant.change": _("Tenant changed: %(name)s"),
     "connection.begin": _("Connection started: %(environment)s"),
+    "restore.found": _("Data restored from a backup was found. Automatic work is paused."),
+    "restore.released": _("Automatic work resumed after a restore"),
     "connection.connect": _("Connected to %(name)s"),
     "connection.refused": _("Not connected: %(why)s"),
     "connection.lost": _("Connection lost: the service no longer accepts the access token"),

@@ -6,8 +6,8 @@ the newest. The timer takes the door's turn (`record.wait_for_turn`), as whoever
 it sees the command, or the command is the newer one and the claim of the lock sees it. See decision 0063.
 """
 
-from collections.abc import Iterable
-from datetime import timedelta
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
@@ -19,6 +19,7 @@ from portal.core.intents.nonces import Nonce
 from portal.core.intents.record import Asker, record, wait_for_turn
 from portal.core.intents.states import NOT_APPLIED, UNDER_WAY, Reason, State
 from portal.core.mirror.models import PassController
+from portal.core.restore import finding
 from portal.core.timers import ticking
 from portal.core.timers.clock import ClockTime
 from portal.core.timers.ticking import Wakeup
@@ -43,6 +44,9 @@ def step(hold_id: int) -> None:
         rows = Hold.objects.select_related("tenant__environment", "by", "support_session", "intent", "lock")
         due = rows.select_for_update(of=("self",)).filter(pk=hold_id, state__in=OPEN, due_at__lte=ClockTime())
         for hold in due:
+            if finding.waits("holds", hold.pk):
+                Hold.objects.filter(pk=hold.pk).update(due_at=None)
+                continue
             wait_for_turn(hold.tenant, target_of("pass_controller", hold.device_id))
             _see_to(hold)
 
@@ -170,6 +174,18 @@ def on_connected(sender: Any, *, connection: Connection, **more: Any) -> None:
         _again(Hold.objects.filter(state__in=OPEN, attempts__gt=0), 0)
 
 
+def _wait(found_at: datetime) -> list[int]:
+    """Leave the ends of holds to a person: since the backup, the door may have been locked or held anew."""
+    rows = Hold.objects.filter(state__in=OPEN, due_at__isnull=False)
+    waiting = list(rows.values_list("pk", flat=True))
+    rows.update(due_at=None)
+    return waiting
+
+
+def _go_on(waiting: Sequence[int]) -> None:
+    Hold.objects.filter(pk__in=waiting, state__in=OPEN, due_at=None).update(due_at=ClockTime())
+
+
 def _due_ones() -> QuerySet[Hold]:
     return Hold.objects_across_tenants.filter(state__in=OPEN, due_at__lte=ClockTime())
 
@@ -178,5 +194,6 @@ DUE = Wakeup(rows=_due_ones, task="portal.devices.tasks.end_hold")
 
 
 def register() -> None:
+    finding.register("holds", _wait, _go_on)
     ticking.register("holds", DUE.look, every=1.0, queue="doors", work=DUE.work)
     connected.connect(on_connected, dispatch_uid="holds")

@@ -6,10 +6,12 @@ class GuestsConfig(AppConfig):
     label = "guests_pages"  # the models of visits are a foundation's
 
     def ready(self) -> None:
+        from portal.core.restore import finding
         from portal.core.timers import ticking
         from portal.guests import cutting, follow, frame, naming
         from tenants.signals import connected
 
+        finding.register("codes", cutting.wait, cutting.go_on)
         follow.register()
         frame.register()
         naming.register()

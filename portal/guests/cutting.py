@@ -8,6 +8,7 @@ of the guest (operation 21) confirms the end.
 """
 
 import uuid
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -27,6 +28,7 @@ from portal.core.intents.nonces import Nonce
 from portal.core.intents.states import UNDER_WAY, Reason, State
 from portal.core.mirror import reading
 from portal.core.mirror.fields.guests import GUEST
+from portal.core.restore import finding
 from portal.core.timers.clock import ClockTime, database_now
 from portal.core.timers.ticking import Wakeup
 from portal.core.visits.models import Stage, Visit
@@ -65,6 +67,7 @@ def cut(*, visit: Visit, by: Asker, nonce: Nonce) -> Visit:
             cut_attempts=0,
             cut_way=0,
         )
+        finding.take_over("codes", visit.pk)
         if visit.guest_id is None:
             _written(visit, by)
     visit.refresh_from_db()
@@ -154,6 +157,9 @@ def stop_older(visit: Visit, than: Intent | None = None) -> None:
 def step(visit_id: int) -> None:
     """What the timer of one visit asks for, by one process at a time. Safe to call any number of times."""
     due = Visit.objects.filter(pk=visit_id, cut_due_at__lte=ClockTime())
+    if finding.waits("codes", visit_id):
+        due.update(cut_due_at=None)
+        return
     if not due.update(cut_due_at=ClockTime() + _LEASE):
         return
     visit = Visit.objects.select_related("tenant__environment", "cut_by", "cut_session", "cut_intent").get(pk=visit_id)
@@ -287,6 +293,18 @@ def withdraw(revival: Intent) -> None:
     Visit.objects.filter(revive_intent=revival).update(
         must_end_at=None, ended_confirmed_at=None, cut_due_at=None, revive_intent=None
     )
+
+
+def wait(found_at: datetime) -> list[int]:
+    """Leave the ends of codes to a person: since the backup, a code may have been given a later end."""
+    rows = Visit.objects.filter(cut_due_at__isnull=False)
+    waiting = list(rows.values_list("pk", flat=True))
+    rows.update(cut_due_at=None)
+    return waiting
+
+
+def go_on(waiting: Sequence[int]) -> None:
+    Visit.objects.filter(UNCONFIRMED, pk__in=waiting, cut_due_at=None).update(cut_due_at=ClockTime())
 
 
 def _due_ones() -> QuerySet[Visit]:

@@ -12,6 +12,7 @@ from portal.core.intents.record import Asker, wait_for_turn
 from portal.core.intents.states import State as Sent
 from portal.core.mirror.models import PassController
 from portal.core.mirror.order import natural_key
+from portal.core.restore import finding
 from portal.core.timers.clock import ClockTime, database_now
 from portal.lockdown.models import Kind, Lockdown, LockdownDoor, Scope, State, setting
 from portal.lockdown.outcomes import DONE, NEWER, SENDING, outcomes
@@ -90,6 +91,7 @@ def send_again(*, order: Lockdown, by: Asker, nonce: Nonce) -> int:
         wanted.sort(key=lambda row: row.device_id)
         for row in wanted:
             send(row, held, by=by, nonce=Nonce(f"{nonce.value}-{row.pk}", nonce.clicked_at))
+        finding.take_over("lockdowns", held.pk)
         Lockdown.objects.filter(pk=held.pk).update(by=by.user, due_at=ClockTime())
         if wanted:
             _recorded(by, "sent_again", held, len(wanted))

@@ -5,6 +5,7 @@ of its doors, asks for as many as the hour has calls for, those with the fewest 
 It never asks after a person's newer command for that door, nor after the release, for which it holds the order's row.
 """
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -19,6 +20,7 @@ from portal.core.intents.models import target_of
 from portal.core.intents.nonces import Nonce
 from portal.core.intents.record import Asker, record, wait_for_turn
 from portal.core.mirror.models import PassController
+from portal.core.restore import finding
 from portal.core.timers import ticking
 from portal.core.timers.clock import ClockTime, database_now
 from portal.core.timers.ticking import Wakeup
@@ -38,7 +40,8 @@ def step(order_id: int) -> None:
         rows = Lockdown.objects.select_related("tenant__environment", "by")
         held = rows.select_for_update(of=("self",), skip_locked=True, no_key=True)
         for order in held.filter(pk=order_id, state=State.STANDING):
-            Lockdown.objects.filter(pk=order.pk).update(due_at=_see_to(order))
+            waits = finding.waits("lockdowns", order.pk)
+            Lockdown.objects.filter(pk=order.pk).update(due_at=None if waits else _see_to(order))
             _finish(order)
 
 
@@ -109,6 +112,18 @@ def _nonce(row: LockdownDoor) -> Nonce:
     return Nonce(f"lockdown-{row.pk}-{row.attempts}")
 
 
+def _wait(found_at: datetime) -> list[int]:
+    """Leave orders that stand to a person: since the backup, they may have been released."""
+    rows = Lockdown.objects.filter(state=State.STANDING, due_at__isnull=False)
+    waiting = list(rows.values_list("pk", flat=True))
+    rows.update(due_at=None)
+    return waiting
+
+
+def _go_on(waiting: Sequence[int]) -> None:
+    Lockdown.objects.filter(pk__in=waiting, state=State.STANDING, due_at=None).update(due_at=ClockTime())
+
+
 def _due_ones() -> QuerySet[Lockdown]:
     return Lockdown.objects_across_tenants.filter(state=State.STANDING, due_at__lte=ClockTime())
 
@@ -122,4 +137,5 @@ DUE = Wakeup(
 
 
 def register() -> None:
+    finding.register("lockdowns", _wait, _go_on)
     ticking.register("lockdowns", DUE.look, every=1.0, queue="doors", work=DUE.work)

@@ -15,7 +15,9 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
+from portal.core.restore import finding
 from portal.core.telling import mailing, outcomes
+from portal.core.telling.models import State
 from portal.core.telling.outcomes import Outcome
 from portal.core.timers import bell, ticking
 from portal.core.timers.clock import ClockTime, database_now
@@ -119,6 +121,18 @@ def _message(report: Report, user: User) -> EmailMessage:
     return EmailMessage(subject, render_to_string("reports/mail.txt", said), None, [user.email], headers=headers)
 
 
+def mark_restored(found_at: datetime) -> int:
+    """Take what was due by then as made and sent, since the backup: it can be asked for and sent by a person."""
+    rows = Schedule.objects.filter(ended_at=None, next_at__lte=found_at)
+    for schedule in rows:
+        schedule.next_at = periods.next_run(Every(schedule.every), schedule.hour, found_at)
+        schedule.save(update_fields=["next_at"])
+    for report in Report.objects.filter(schedule__ended_at=None, schedule__isnull=False):
+        told = [Sending(report=report, user_id=each, state=State.UNCERTAIN) for each in report.recipients]
+        Sending.objects.bulk_create(told, ignore_conflicts=True)
+    return len(rows)
+
+
 def _due() -> QuerySet[Schedule]:
     return Schedule.objects_across_tenants.filter(next_at__lte=ClockTime(), ended_at=None)
 
@@ -127,4 +141,5 @@ DUE = Wakeup(rows=_due, task=RUN, mark=lambda: {"next_at": ClockTime() + _RING_A
 
 
 def register() -> None:
+    finding.register("reports", mark_restored)
     ticking.register("report_schedules", DUE.look, every=seconds(30), queue="bulk", work=DUE.work)

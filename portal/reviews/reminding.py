@@ -17,6 +17,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
+from portal.core.restore import finding
 from portal.core.telling import mailing, outcomes
 from portal.core.telling.outcomes import Outcome
 from portal.core.timers import bell, ticking
@@ -120,6 +121,16 @@ def _message(review: Review, user: User, count: int, kind: Kind) -> EmailMessage
     return EmailMessage(subject, render_to_string("reviews/mail.txt", said), None, [user.email], headers=headers)
 
 
+def mark_restored(found_at: datetime) -> int:
+    """Take what is due now as sent, since the backup."""
+    rows = [
+        Reminder(review=review, user=user, kind=kind, came=str(outcomes.uncertain("").state))
+        for review in Review.objects.filter(state=State.RUNNING, listed_at__isnull=False)
+        for user, _count, kind in _due_ones(review, found_at)
+    ]
+    return len(Reminder.objects.bulk_create(rows, ignore_conflicts=True))
+
+
 def _due() -> QuerySet[Review]:
     return Review.objects_across_tenants.filter(remind_at__lte=ClockTime(), state=State.RUNNING)
 
@@ -130,4 +141,5 @@ DUE = Wakeup(
 
 
 def register() -> None:
+    finding.register("reminders", mark_restored)
     ticking.register("review_reminders", DUE.look, every=60.0, queue="bulk", work=DUE.work)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from celery import Celery, Task
+from celery.exceptions import Ignore
 from celery.signals import beat_init, worker_init
 from kombu import Queue
 from kombu.exceptions import OperationalError
@@ -70,6 +71,10 @@ app.conf.update(
 )
 
 
+#: What keeps every task from running, such as a database that was restored. What is not done is rung for again.
+STOPS: list[Callable[[], bool]] = []
+
+
 class PromisedTask(Task):  # type: ignore[misc]  # Celery has no types
     """A task that names its queue and its delivery promise; a guard test walks all of them.
 
@@ -84,6 +89,8 @@ class PromisedTask(Task):  # type: ignore[misc]  # Celery has no types
 
     @with_room
     def __call__(self, *args: Any, **options: Any) -> Any:
+        if any(stops() for stops in STOPS):
+            raise Ignore
         return super().__call__(*args, **options)
 
     def apply_async(self, *args: Any, **options: Any) -> Any:

@@ -45,6 +45,7 @@ INSTALLED_APPS = [
     "tenants",
     "portal.core.ui",
     "portal.core.timers",
+    "portal.core.restore",
     "portal.core.budget",
     "portal.core.intents",
     "portal.core.safety",

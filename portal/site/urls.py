@@ -49,6 +49,7 @@ areas = [
     path("roles/", include("tenants.staff.roles_urls")),
     path("support/", include("tenants.support.urls")),
     path("safety/", include("portal.core.safety.urls")),
+    path("restore/", include("portal.core.restore.urls")),
     path("audit/", include("tenants.trail.urls")),
 ]
 

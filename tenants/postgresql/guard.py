@@ -15,6 +15,9 @@ from django.core.exceptions import ImproperlyConfigured
 _OLDEST = 15
 _DURABLE = ("fsync", "full_page_writes", "synchronous_commit")
 _ROLE = "SELECT rolname, rolsuper, rolbypassrls FROM pg_roles WHERE rolname = current_user"
+# What `portal.core.timers.identity` calls; PostgreSQL lets every role do so at first.
+_KNOWS_ITSELF = """SELECT has_function_privilege('pg_control_system()', 'EXECUTE')
+AND has_function_privilege('pg_control_checkpoint()', 'EXECUTE')"""
 _PID = "SELECT pg_backend_pid()"
 # Sessions of a pooler that hands out servers in turn meet the same one after a few statements.
 _ROUNDS = 4
@@ -42,6 +45,11 @@ def problems(params: Mapping[str, Any]) -> Iterator[str]:
             yield (
                 f"DATABASE_URL: the role {role!r} is a superuser, or has BYPASSRLS: row security would not keep "
                 "tenants apart. Use a role with NOSUPERUSER NOBYPASSRLS (docs/database.md)."
+            )
+        if not (one.execute(_KNOWS_ITSELF).fetchone() or (False,))[0]:
+            yield (
+                f"DATABASE_URL: the role {role!r} may not ask which server this is: a restored backup would not be "
+                "noticed. As a superuser: GRANT EXECUTE ON FUNCTION pg_control_system(), pg_control_checkpoint() TO it."
             )
         if _are_swapped(one, other):
             yield (

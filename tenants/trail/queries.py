@@ -55,7 +55,7 @@ ABOUT: dict[str, tuple[Promise, str]] = {
     "safety": (_("Changes that need a second person"), "safety"),
     "staff": (_("Staff"), "staff"),
     "support": (_("Support sessions"), "support"),
-    "tenant": (_("Tenant"), "tenant"),
+    "tenant": (_("Tenant"), "tenant restore"),
 }
 
 

@@ -12,6 +12,7 @@ from tests.support.sources import modules
 WORDED = {"tenants/connections/titles.py", "tenants/sentences.py"}
 SHARED = {
     ("get_tenant", "tenants/connections"): "a new token is tried with the lightest call",
+    ("get_tenant", "tenants/management"): "whether an environment's address answers is asked without a token",
     ("get_tenant", "portal/core/mirror"): "the mirror reads the tenant's record",
     ("list_histories", "portal/core/mirror"): "the mirror reads the log",
     ("list_histories", "portal/members"): "whether temporary keys were given is told by the log alone",

@@ -10,6 +10,7 @@ ELSEWHERE = {
     "test_backup.py": "tests/tenants/test_backup.py",
     "test_encryption.py": "tests/tenants/test_ciphertexts.py",
     "test_files.py": "tests/imports/test_hostile_files.py",
+    "test_restored_database.py": "tests/timers/test_restored.py",
     "test_reports_sent_once.py": "tests/manager/test_report_schedules.py",
 }
 

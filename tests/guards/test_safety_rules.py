@@ -16,6 +16,7 @@ NO_RULE = {
         "staff:remove", "staff:uninvite", "connection:connect", "connection:reissue", "connection:revoke",
         "connection:licence_key", "webhook:reveal", "webhook:test",
     },
+    "lets go on what was paused after a restore, which was there before": {"restore:release"},
     "is the second person's": {"safety:confirm", "safety:decline"},
     "commands doors, under the settings": {
         "lockdown:start", "lockdown:rehearse", "lockdown:open", "lockdown:rehearse_open", "lockdown:again",

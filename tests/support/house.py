@@ -155,12 +155,30 @@ class House:
             "CELERY_SKIP_CHECKS": "1",
             **self.settings,
         }
-        for name in ("PYTEST_CURRENT_TEST", "DATABASE_OWNER_URL"):
+        for name in ("PYTEST_CURRENT_TEST", "DATABASE_OWNER_URL", "DATABASE_BACKUP_URL"):
             self.env.pop(name, None)
         self._start_broker()
         self.env["REDIS_URL"] = self.redis_url
         self.sandbox.start()
         self._cleanup.callback(self.sandbox.stop)
+        self._begin()
+        return self
+
+    def move_to(self, database_url: str) -> None:
+        """End every program as a power cut would, and begin anew on another database, with the same broker.
+
+        A test that looks at the house's database looks at this one from now on.
+        """
+        for process in self.processes:
+            process.stop()
+        facts, former = connections["default"].settings_dict, urlsplit(self.database_url).path.lstrip("/")
+        if facts["NAME"] == former:
+            connections["default"].close()
+            facts["NAME"] = urlsplit(database_url).path.lstrip("/")
+        self.database_url = self.env["DATABASE_URL"] = database_url
+        self._begin()
+
+    def _begin(self) -> None:
         programs = self.programs()
         self.web = self._process(programs.web(self.port))
         self.urgent = self._process(programs.worker("urgent", "doors,interactive", 2))
@@ -170,7 +188,6 @@ class House:
             process.start()
         until(self._answers, 2 * PATIENCE, saying="the web answers")
         self.until_heard()
-        return self
 
     def stop(self) -> None:
         self._cleanup.close()

@@ -19,6 +19,7 @@ from portal.core.intents.models import Intent
 from portal.core.intents.outcome import settle_unsent
 from portal.core.intents.states import WRITE_SECONDS, Reason, State
 from portal.core.timers.clock import ClockTime, database_now
+from portal.core.timers.identity import is_copy
 from tenants import living
 from tenants.connections.service import current_connection
 from tenants.kept import KeptQuery
@@ -100,7 +101,7 @@ def _permitted(permission: str) -> Q:
 
 
 def _claimable(intent: Intent, operation: Operation) -> QuerySet[Intent]:
-    rows = Intent.objects.filter(pk=intent.pk, state=State.QUEUED, due_at__lte=ClockTime())
+    rows = Intent.objects.filter(~is_copy(), pk=intent.pk, state=State.QUEUED, due_at__lte=ClockTime())
     rows = rows.filter(Q(deadline__isnull=True) | Q(deadline__gt=ClockTime()))
     rows = rows.filter(_permitted(intent.permission))
     connected = Connection.objects.filter(tenant=OuterRef("tenant_id"), state=Connection.State.CONNECTED)

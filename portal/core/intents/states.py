@@ -62,4 +62,5 @@ class Reason(TextChoices):
     DECIDED = "decided", _("Decided by a person.")
     STEP_BEFORE = "step_before", _("Waiting for the previous step.")
     STEP_MISSING = "step_missing", _("The previous step was not completed.")
+    RESTORED = "restored", _("The portal's data was restored from a backup. It may have been sent before.")
     REQUEST_FAILED = "request_failed", _("The service accepted it, then reported a failure.")

@@ -1,6 +1,6 @@
 """Finding what the bell missed: all that is due stands in PostgreSQL, and this looks for it four times a second."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db.models import Q, QuerySet
 
@@ -11,6 +11,7 @@ from portal.core.intents.following import is_due
 from portal.core.intents.models import Intent
 from portal.core.intents.states import CLAIM_SECONDS, REPEAT_SECONDS, SILENT_SECONDS, Reason, State
 from portal.core.intents.verdicts import Verdict
+from portal.core.restore import finding
 from portal.core.timers import bell, ticking
 from portal.core.timers.clock import ClockTime
 from portal.core.timers.ticking import Due
@@ -62,6 +63,15 @@ def settle_abandoned(intent: Intent) -> None:
     outcome.apply({"pk": intent.pk, "state": State.SENDING, "claim": intent.claim}, verdict)
 
 
+def mark_restored(found_at: datetime) -> int:
+    """Call uncertain what this database has yet to send: it may have left since the backup. What the service accepted
+    is followed as ever, and readings settle the rest where they can.
+    """
+    open_ones = Intent.objects.filter(state__in=[State.QUEUED, State.SENDING]).order_by("pk")
+    held = list(open_ones.values("pk", "state", "claim"))
+    return sum(outcome.apply(each, Verdict(State.UNCERTAIN, Reason.RESTORED)) for each in held)
+
+
 def ring(intent: Intent) -> None:
     """Tell a worker, once. A broker that is away is no error: the next sweep rings again."""
     bell.ring(_TASKS + _BELLS[State(intent.state)], [(intent.tenant_id, intent.pk)], queue=intent.queue)
@@ -106,4 +116,5 @@ _DUE = Due(
 
 
 def register() -> None:
+    finding.register("requests", mark_restored)
     ticking.register("sweep", sweep, every=SWEEP_SECONDS, queue="doors", work=work, lag=_lag)

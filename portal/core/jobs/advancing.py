@@ -34,7 +34,7 @@ def _begun(job: Job) -> bool:
     if job.state == JobState.RUNNING:
         return True
     if job.stop_asked:
-        results.stop_job(job, Halt.PERSON)
+        results.stop_job(job, Halt(job.halt) or Halt.PERSON)
         return False
     if job.starts_at is not None and job.starts_at > database_now():
         Job.objects.filter(pk=job.pk).update(due_at=job.starts_at)
@@ -62,7 +62,7 @@ def _step(job: Job) -> bool:
     if job.state != JobState.RUNNING:
         return False
     if job.stop_asked:
-        results.stop_job(job, Halt.PERSON)
+        results.stop_job(job, Halt(job.halt) or Halt.PERSON)
         return False
     next_step = carrier.send(job)
     if next_step == Next.WORK:

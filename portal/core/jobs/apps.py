@@ -9,8 +9,10 @@ class BulkConfig(AppConfig):
         from portal.core.intents import handlers
         from portal.core.jobs import advancing, bell, filing, results
         from portal.core.jobs.bulk import OPERATIONS
+        from portal.core.restore import finding
 
         bell.register()
+        finding.register("jobs", results.mark_restored)
         filing.register()
         for operation in OPERATIONS.values():
             handlers.register(

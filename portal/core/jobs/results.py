@@ -5,6 +5,7 @@ Registered with `intents.handlers`. Everything here looks at the rows as they st
 
 import re
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any
 
 from django.db import connection as database
@@ -17,7 +18,7 @@ from portal.core.intents.outcome import without_secrets
 from portal.core.intents.states import Reason, State
 from portal.core.jobs import bell
 from portal.core.jobs.models import Job, Part, Row
-from portal.core.jobs.states import ALIVE, Action, Halt, JobState, PartState, RowState
+from portal.core.jobs.states import ALIVE, SENDING, Action, Halt, JobState, PartState, RowState
 from portal.core.mirror import own
 from portal.core.timers.clock import ClockTime
 
@@ -25,6 +26,7 @@ MOST_ATTEMPTS = 3
 WAITING_AGAIN: dict[str, Any] = {"state": RowState.PENDING, "part": None, "position": None, "read_at": None}
 # A deletion of who is gone already has come to what was wanted.
 _NOT_THERE = "404"
+_SENDABLE = (*SENDING, Action.DOUBLE)
 _POSITION = re.compile(r"members\.(\d+)\b")
 
 _UPDATE = """
@@ -183,6 +185,22 @@ def _refused(part: Part, intent: Intent) -> None:
         detail=intent.error_detail[:2000],
         problems=[["", "whole_request", {"status": intent.http_status or 0}]],
     )
+
+
+def mark_restored(found_at: datetime) -> int:
+    """Stop every job: how far it went since the backup is not known. What waited, was stopped or only looked at may
+    have been sent, and is for a person to decide; requests that are on the way are settled by reading.
+    """
+    before = (JobState.DRAFT, JobState.MAPPED, JobState.CHECKED, JobState.WAITING)
+    rows = Row.objects.filter(job__state__in=[*before, JobState.RUNNING, JobState.STOPPED], action__in=_SENDABLE)
+    rows.filter(state__in=[RowState.CHECKED, RowState.PENDING, RowState.STOPPED], retried_in=None).update(
+        state=RowState.UNCERTAIN, problems=[["", "restored", {}]]
+    )
+    running = Job.objects.filter(state=JobState.RUNNING)
+    count = running.update(stop_asked=True, halt=Halt.RESTORED, due_at=ClockTime())
+    over = {"state": JobState.STOPPED, "halt": Halt.RESTORED, "finished_at": ClockTime()}
+    idle = {"due_at": None, "starts_at": None, "stop_asked": False}
+    return count + Job.objects.filter(state__in=before).update(**over, **idle)
 
 
 def stop_job(job: Job, halt: Halt) -> None:

@@ -70,6 +70,7 @@ class Halt(TextChoices):
         "connection",
         _("The service no longer accepts this connection, or a permission or contract is missing."),
     )
+    RESTORED = "restored", _("The portal's data was restored from a backup.")
     UNREACHABLE = "unreachable", _("The service could not be reached.")
 
 

@@ -38,6 +38,9 @@ _ROWS: dict[str, Callable[[Facts], str]] = {
         "The response was lost, and lists do not show this kind of change. Open the member, "
         "then record here whether it was applied."
     ),
+    "restored": lambda f: _(
+        "The portal's data was restored from a backup. This row may have been sent before. Check, then record it here."
+    ),
     "already": lambda f: _("Already up to date. Nothing was sent."),
     "meanwhile": lambda f: _("Skipped: changed by someone else in the meantime."),
     "gone": lambda f: _("This member no longer exists in the service."),

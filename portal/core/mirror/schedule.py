@@ -9,11 +9,12 @@ from django.db.models.functions import Greatest
 
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import MirrorState, SharedReading, SyncRun
+from portal.core.restore import finding
 from portal.core.timers import ticking
 from portal.core.timers.bell import ring_after_commit
 from portal.core.timers.clock import ClockTime
 from portal.core.timers.ticking import Wakeup
-from tenants.models import Connection, Tenant
+from tenants.models import Connection, Tenant, current_tenant
 from tenants.scope import across_tenants, tenant_scope
 
 log = structlog.get_logger(__name__)
@@ -124,5 +125,15 @@ def _lag() -> list[QuerySet[MirrorState]]:
     return [_overdue().order_by("due_at")]
 
 
+def _start_again(found_at: datetime) -> int:
+    """Read everything of the tenant anew: what this database holds is as old as the backup."""
+    tenant = current_tenant()
+    connected = Connection.objects.filter(state=Connection.State.CONNECTED).exists()
+    if connected:
+        start(tenant)
+    return int(connected)
+
+
 def register() -> None:
+    finding.register("lists", _start_again)
     ticking.register("mirror", look, every=5.0, queue="sync", work=work, lag=_lag)

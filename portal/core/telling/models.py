@@ -13,6 +13,8 @@ from tenants.models import TenantModel
 from tenants.vault import EncryptedText
 
 NAME_MAX = 60
+#: The answer of what may have been sent before the data was restored from a backup.
+RESTORED = "restored"
 
 
 class Wish(TenantModel):

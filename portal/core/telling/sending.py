@@ -1,11 +1,11 @@
 """Sending what is due: claimed before it leaves, so that nobody is told twice (decision 67)."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db.models import F
 
 from portal.core.telling.mailing import mail
-from portal.core.telling.models import State, Telling
+from portal.core.telling.models import RESTORED, State, Telling
 from portal.core.telling.outcomes import Outcome
 from portal.core.telling.posting import post
 from portal.core.telling.writing import TASK
@@ -51,6 +51,12 @@ def _settle(telling: Telling, outcome: Outcome) -> None:
         row.filter(state=State.SENDING).update(state=State.WAITING, not_before=at, due_at=at, answer=outcome.answer)
     else:
         row.update(state=outcome.state, due_at=None, ended_at=ClockTime(), answer=outcome.answer)
+
+
+def mark_restored(found_at: datetime) -> int:
+    """Send nothing that this database has yet to send: it may have arrived since the backup."""
+    rows = Telling.objects.filter(state__in=[State.WAITING, State.SENDING])
+    return rows.update(state=State.UNCERTAIN, due_at=None, ended_at=ClockTime(), answer=RESTORED)
 
 
 DUE: Wakeup[Telling] = Wakeup(

@@ -2,14 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 
 from portal.core.alerts.models import Alert, Severity
 from portal.core.alerts.rules import Hours
-from portal.core.telling.models import Audience, Telling, WebAddress, Wish
+from portal.core.restore.models import Restored
+from portal.core.telling.models import RESTORED, Audience, State, Telling, WebAddress, Wish
 from portal.core.timers import bell
-from portal.core.timers.clock import database_now
+from portal.core.timers.clock import ClockTime, database_now
 from tenants import roles
 from tenants.models import Staff
 from tenants.roles import Permission
@@ -28,17 +30,26 @@ def least_for(role: str) -> int:
 def begun(alerts: Sequence[Alert]) -> None:
     """Write down who is told of alerts that begin, and ring for it once that is kept."""
     now = database_now()
+    restored_at = Restored.objects.order_by("-found_at").values_list("found_at", flat=True).first()
     staff = [each for each in _staff() if Permission.ALERTS_VIEW in roles.role(each.role).permissions]
     wishes = {each.user_id: each for each in Wish.objects.filter(user__in=[each.user_id for each in staff])}
     audiences = {each.kind: each for each in Audience.objects.all()}
     addresses = list(WebAddress.objects.only("pk", "tenant_id", "least"))
     rows = []
     for alert in alerts:
+        state = _state(alert, restored_at)
         wanted = (each for each in staff if _is_meant(each, audiences.get(alert.kind)))
         people = (each for each in wanted if _wants(each, wishes.get(each.user_id), alert, now))
-        rows += [Telling(alert=alert, user_id=each.user_id) for each in people]
-        rows += [Telling(alert=alert, address=each) for each in addresses if alert.severity >= each.least]
-    ring(Telling.objects.bulk_create(rows))
+        rows += [Telling(alert=alert, user_id=each.user_id, **state) for each in people]
+        rows += [Telling(alert=alert, address=each, **state) for each in addresses if alert.severity >= each.least]
+    ring([each for each in Telling.objects.bulk_create(rows) if each.state == State.WAITING])
+
+
+def _state(alert: Alert, restored_at: datetime | None) -> dict[str, Any]:
+    """Return how far a telling is from the start: of what began before a backup was restored, people may know."""
+    if restored_at is None or alert.began_at >= restored_at:
+        return {}
+    return {"state": State.UNCERTAIN, "due_at": None, "ended_at": ClockTime(), "answer": RESTORED}
 
 
 def ring(rows: Sequence[Telling]) -> None:

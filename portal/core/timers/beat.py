@@ -9,7 +9,7 @@ Any number of clocks run, one leads (`lease.py`). While the database does not an
 
 import contextlib
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -29,6 +29,10 @@ log = structlog.get_logger(__name__)
 _RENEW = 1.0
 # How soon a timer that had work is looked at again, however seldom it is looked at otherwise.
 _AGAIN = 5.0
+
+
+#: What a clock does before it looks at the lease each time.
+BEFORE_LEADING: list[Callable[[], None]] = []
 
 
 class Clock(Scheduler):  # type: ignore[misc]  # Celery tells no types
@@ -66,6 +70,8 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery tells no types
         led = self.holder.leads
         self._renew_at = time.monotonic() + _RENEW
         try:
+            for before in BEFORE_LEADING:
+                before()
             if self.holder.keep() and not led:
                 rounds.begin()
                 log.info("clock_leads", host=self.holder.host)

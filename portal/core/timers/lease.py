@@ -1,7 +1,8 @@
 """One clock leads: it holds a lease in the database, which it renews each second by the database's time.
 
 Any number of clocks run. The one with the lease rings, the others look each second whether it is free. It is free when
-it was given up, when its holder's session has ended (`tenants/living.py`), and SECONDS after the last renewal.
+it was given up, when its holder's session has ended (`tenants/living.py`), and SECONDS after the last renewal. In a
+restored database it is nobody's until that was looked through (`portal/core/restore`).
 """
 
 import os
@@ -15,6 +16,7 @@ from django.db import connection, transaction
 from django.db.models import Case, F, Q, QuerySet, When
 
 from portal.core.timers.clock import ClockTime
+from portal.core.timers.identity import Identity, of_another_database
 from portal.core.timers.models import Lease
 from tenants import living
 
@@ -55,15 +57,17 @@ class Holder:
     def _renewed(self) -> bool:
         if self._session is None or self._session is not connection.connection:
             return False
-        return bool(Lease.objects.filter(holder=self.token).update(ticked_at=ClockTime()))
+        rows = Lease.objects.filter(holder=self.token).exclude(of_another_database())
+        return bool(rows.update(ticked_at=ClockTime()))
 
     def _taken(self) -> bool:
         self._session = None
         Lease.objects.get_or_create(pk=_ROW)
         with transaction.atomic():
-            rows = Lease.objects.filter(Q(holder=self.token) | _free(), pk=_ROW)
+            rows = Lease.objects.filter(Q(holder=self.token) | _free(), pk=_ROW).exclude(of_another_database())
             since = Case(When(holder=self.token, then=F("since")), default=ClockTime())
-            if not rows.update(holder=self.token, host=self.host, since=since, ticked_at=ClockTime()):
+            now = {"since": since, "ticked_at": ClockTime(), "identity": Identity()}
+            if not rows.update(holder=self.token, host=self.host, **now):
                 return False
             _hold(self.token)
         self._session = connection.connection

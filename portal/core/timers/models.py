@@ -5,11 +5,14 @@ from django.db.models.functions import Now
 
 
 class Lease(models.Model):
-    """The one row that the leading clock renews each second. `host` is for people: "web-1, process 4711"."""
+    """The one row that the leading clock renews each second. `host` is for people: "web-1, process 4711". `identity` is
+    of the database in which it was written (`identity.py`).
+    """
 
     holder = models.UUIDField(null=True)
     host = models.TextField(blank=True, default="")
     since = models.DateTimeField(db_default=Now())
+    identity = models.TextField(blank=True, default="")
     ticked_at = models.DateTimeField(db_default=Now())
 
     def __str__(self) -> str:

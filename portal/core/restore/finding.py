@@ -1,0 +1,146 @@
+"""Looking through a restored database, before anything leaves it: what can no longer be known is marked, and waits.
+
+An area of work registers what it marks from its `AppConfig.ready()`. A tenant is marked in one transaction, and may be
+marked again: a process that died on the way is followed by another. Nothing leaves meanwhile (`gate.py`).
+"""
+
+import uuid
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+import structlog
+from django.contrib.sessions.models import Session
+from django.db import connection, transaction
+
+from portal.core.restore.models import Restored
+from portal.core.timers.clock import database_now
+from portal.core.timers.identity import Identity, of_another_database
+from portal.core.timers.models import Lease
+from portal.core.ui.times import local
+from tenants import audit, mails, owners
+from tenants.models import AccountMail, Tenant, User
+from tenants.roles import Operator
+from tenants.scope import tenant_scope
+from tenants.wording import say
+
+log = structlog.get_logger(__name__)
+PORTAL = "portal"
+MAIL = "restored"
+_LOCK = 0x0DE5
+
+
+# What an area of work marks: how many rows, each for a person to decide; or the rows that wait until a release.
+Mark = Callable[[datetime], int | list[int]]
+Release = Callable[[Sequence[int]], None]
+_marks: dict[str, Mark] = {}
+_releases: dict[str, Release] = {}
+
+
+def register(name: str, mark: Mark, release: Release | None = None) -> None:
+    """Have an area of work mark what it remembers of a tenant, given the moment at which it was found to be a copy.
+
+    Both are called in the tenant's scope and in a transaction. Areas are asked in the order in which they register.
+    """
+    _marks[name] = mark
+    if release is not None:
+        _releases[name] = release
+
+
+def waits(name: str, pk: int) -> bool:
+    """Return whether a row of the tenant in scope was marked, and a person has not released it."""
+    rows = Restored.objects.filter(released_at=None, waiting__contains={name: [pk]})
+    return rows.exists()
+
+
+def take_over(name: str, pk: int) -> None:
+    """Note that a person has acted on a row that may wait: it goes on. Within the transaction of the act."""
+    row = Restored.objects.select_for_update().filter(released_at=None, waiting__contains={name: [pk]}).first()
+    if row is not None:
+        row.waiting[name].remove(pk)
+        row.save(update_fields=["waiting"])
+
+
+def is_found() -> bool:
+    """Return whether this database is a copy that was not looked through."""
+    return Lease.objects.filter(of_another_database()).exists()
+
+
+def look_through_if_found() -> None:
+    """Look through a restored database: what each clock does before it leads."""
+    if is_found():
+        look_through()
+
+
+def look_through(*, by_hand: bool = False) -> bool:
+    """Mark every tenant, then let the site go on. Returns False where another process is at it.
+
+    What a process that died has marked is not marked again; `by_hand` marks all, whatever was marked before.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(%s)", [_LOCK])
+        if not cursor.fetchone()[0]:
+            return False
+        try:
+            _look_through(uuid.uuid4().hex if by_hand else "")
+        finally:
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [_LOCK])
+    return True
+
+
+def nothing_is_lost() -> None:
+    """Take this database for the one that it was: an operator says that it was moved, and is not older."""
+    Lease.objects.update(identity=Identity())
+
+
+def _look_through(mark: str) -> None:
+    lease, is_new = Lease.objects.get_or_create(pk=1)
+    taken_at = None if is_new else lease.ticked_at
+    log.warning("database_was_restored", taken_at=taken_at and taken_at.isoformat())
+    identity = mark or str(Lease.objects.values_list(Identity(), flat=True).get())
+    AccountMail.objects.exclude(kind=MAIL).delete()  # those that were due have left before
+    Session.objects.all().delete()  # some had been ended since
+    for tenant in Tenant.objects.order_by("pk").iterator():
+        with tenant_scope(tenant), transaction.atomic():
+            _mark(tenant, taken_at, identity)
+    for user in User.objects.filter(platform_role=Operator.name, is_active=True).order_by("pk"):
+        mails.write(to=user, kind=MAIL, values=_said(taken_at, "", ""))
+    _unlock_site()
+
+
+def _unlock_site() -> None:
+    """Let the site go on: this database is the one that counts from now on."""
+    Lease.objects.update(identity=Identity(), holder=None)
+
+
+def _mark(tenant: Tenant, taken_at: datetime | None, identity: str) -> None:
+    row = Restored.objects.select_for_update().filter(released_at=None).first() or Restored(tenant=tenant)
+    if row.identity == identity:
+        return  # by a process that died later
+    row.identity, row.taken_at, row.found_at = identity, taken_at, database_now()
+    row.save()
+    marked = {name: mark(row.found_at) for name, mark in _marks.items()}
+    row.counts = {name: len(each) if isinstance(each, list) else each for name, each in marked.items()}
+    kept = {name: [*row.waiting.get(name, ()), *each] for name, each in marked.items() if isinstance(each, list)}
+    row.waiting = kept
+    row.save(update_fields=["counts", "waiting"])
+    said = say("restore.found")
+    audit.record(tenant=tenant, by=None, by_label=PORTAL, action="restore.found", target="tenant", summary=said)
+    owners.write(MAIL, _said(taken_at, tenant.name, tenant.slug))
+
+
+def _said(taken_at: datetime | None, tenant: str, slug: str) -> dict[str, str]:
+    return {"taken": f"{local(taken_at):%Y-%m-%d %H:%M}" if taken_at else "", "tenant": tenant, "slug": slug}
+
+
+def release(row: Restored, by: User) -> None:
+    """Let what the portal does by itself go on, for one tenant in scope. Releasing twice does nothing."""
+    with transaction.atomic():
+        held = Restored.objects.select_for_update().filter(pk=row.pk, released_at=None).first()
+        if held is None:
+            return
+        for name, let_go_on in _releases.items():
+            let_go_on(held.waiting.get(name, []))
+        held.released_at, held.released_by = database_now(), by
+        held.save(update_fields=["released_at", "released_by"])
+        said = say("restore.released")
+        audit.record(tenant=held.tenant, by=by, action="restore.release", target="tenant", summary=said)

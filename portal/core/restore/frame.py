@@ -1,0 +1,39 @@
+"""A banner on every page of a tenant whose data was restored, until a person has released what waits."""
+
+from collections.abc import Iterator
+
+from django.db.models import QuerySet
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from portal.core.restore.models import Restored
+from portal.core.ui import frame
+from portal.core.ui.frame import Banner
+from portal.core.ui.times import stamp
+from tenants.access import TenantRequest
+from tenants.roles import Permission
+
+
+def banners(request: TenantRequest) -> Iterator[Banner]:
+    """Say since when nothing is known, and where to look."""
+    if not request.access.can(Permission.TENANT_VIEW):
+        return
+    for row in _waiting():
+        yield Banner(
+            "alarm",
+            _("The portal's data was restored from a backup of %(at)s.")
+            % {"at": stamp(row.taken_at) or _("unknown date")},
+            _("Later changes are missing here. Automatic work is paused."),
+            since=row.found_at,
+            action=_("Show details"),
+            action_url=reverse("restore:page", args=[request.tenant.slug]),
+            action_get=True,
+        )
+
+
+def _waiting() -> QuerySet[Restored]:
+    return Restored.objects.filter(released_at=None)
+
+
+def register() -> None:
+    frame.banner(banners, when=lambda: _waiting().only("pk"))

@@ -1,0 +1,66 @@
+"""How many of what were marked, in words."""
+
+from collections.abc import Callable, Iterator
+
+from django.utils.translation import ngettext
+
+from portal.core.restore.models import Restored
+
+_MARKED: dict[str, Callable[[int], str]] = {
+    "requests": lambda n: ngettext(
+        "%(n)d request may have been sent before. It is uncertain until a later check or a person decides.",
+        "%(n)d requests may have been sent before. They are uncertain until a later check or a person decides.",
+        n,
+    ),
+    "jobs": lambda n: ngettext(
+        "%(n)d job was stopped. Its open rows are uncertain.",
+        "%(n)d jobs were stopped. Their open rows are uncertain.",
+        n,
+    ),
+    "alerts": lambda n: ngettext(
+        "%(n)d alert message was not sent. It may have been sent before.",
+        "%(n)d alert messages were not sent. They may have been sent before.",
+        n,
+    ),
+    "reports": lambda n: ngettext(
+        "%(n)d scheduled report was skipped. You can send it from the report's page.",
+        "%(n)d scheduled reports were skipped. You can send them from the report's page.",
+        n,
+    ),
+    "reminders": lambda n: ngettext(
+        "%(n)d review reminder was not sent. It may have been sent before.",
+        "%(n)d review reminders were not sent. They may have been sent before.",
+        n,
+    ),
+}
+_WAITING: dict[str, Callable[[int], str]] = {
+    "holds": lambda n: ngettext(
+        "%(n)d door that was held unlocked would be locked again.",
+        "%(n)d doors that were held unlocked would be locked again.",
+        n,
+    ),
+    "lockdowns": lambda n: ngettext(
+        "%(n)d lockdown or evacuation would go on.",
+        "%(n)d lockdowns or evacuations would go on.",
+        n,
+    ),
+    "codes": lambda n: ngettext(
+        "%(n)d guest code would be ended. It may still open doors.",
+        "%(n)d guest codes would be ended. They may still open doors.",
+        n,
+    ),
+}
+
+
+def marked(row: Restored) -> Iterator[str]:
+    """Yield a sentence for each kind of what was marked for a person, or for a later check."""
+    for name, say in _MARKED.items():
+        if n := row.counts.get(name, 0):
+            yield say(n) % {"n": n}
+
+
+def waiting(row: Restored) -> Iterator[str]:
+    """Yield a sentence for each kind of what goes on once it is released."""
+    for name, say in _WAITING.items():
+        if n := len(row.waiting.get(name, ())):
+            yield say(n) % {"n": n}

@@ -1,0 +1,288 @@
+"""A database that was restored from a backup does not act by itself: it is looked through before anything leaves."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from celery.exceptions import Ignore
+from django.core.management import call_command
+
+from portal.core.alerts.models import Alert, Severity
+from portal.core.intents import actions, claiming
+from portal.core.intents.models import Intent
+from portal.core.intents.states import Reason, State
+from portal.core.jobs.models import Job, Row
+from portal.core.jobs.states import Action, Halt, JobState, RowState
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import MirrorState
+from portal.core.restore import finding
+from portal.core.restore.models import Restored
+from portal.core.telling import writing
+from portal.core.telling.models import State as Sent
+from portal.core.telling.models import Telling, WebAddress
+from portal.core.timers import beat
+from portal.core.timers.clock import ClockTime, database_now
+from portal.core.timers.models import Lease
+from portal.core.visits.models import Visit
+from portal.site.celery import app
+from tenants import mails
+from tenants.models import AccountMail, AuditEntry
+from tenants.roles import Permission
+from tenants.scope import tenant_scope
+from tests.support.places import Place, fresh_nonce, staff_of
+
+CREATE_GROUP = 12
+
+
+@contextmanager
+def scope(place: Place) -> Iterator[None]:
+    with tenant_scope(place.tenant):
+        yield
+
+
+def restore(**facts: Any) -> None:
+    """Let this database be one that was last used as another one, a day ago."""
+    values = {"identity": "another", "ticked_at": database_now() - timedelta(days=1)} | facts
+    Lease.objects.update_or_create(pk=1, defaults=values)
+
+
+def asked(place: Place, **facts: Any) -> Intent:
+    intent = actions.submit(
+        by=place.asker, permission=Permission.GROUPS_EDIT, operation="create_membergroup", title="Create group",
+        body={"membergroup_name": "Sales"}, nonce=fresh_nonce(),
+    )  # fmt: skip
+    values = {"state": State.QUEUED, "due_at": ClockTime(), "rung_at": None, "finished_at": None} | facts
+    Intent.objects.filter(pk=intent.pk).update(**values)
+    return Intent.objects.get(pk=intent.pk)
+
+
+class TestBefore:
+    """Until it was looked through, nothing leaves."""
+
+    def test_no_request_is_claimed(self, place: Place) -> None:
+        with scope(place):
+            intent, other = asked(place), asked(place)
+            assert claiming.claim(other) is not None
+            restore()
+            assert claiming.claim(intent) is None
+            assert Intent.objects.get(pk=intent.pk).state == State.QUEUED
+
+    @pytest.mark.django_db
+    def test_no_task_of_a_worker_runs(self) -> None:
+        task = app.tasks["portal.timers.sweep"]
+        task()
+        restore()
+        with pytest.raises(Ignore):
+            task()
+
+    @pytest.mark.usefixtures("place")
+    def test_a_clock_looks_it_through_before_it_leads(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(beat.Clock, "producer", None)
+        monkeypatch.setattr(beat.Clock, "apply_entry", lambda *_args, **_more: None)
+        restore()
+        clock = beat.Clock(app)
+        clock.tick()
+        assert clock.holder.leads
+        assert not finding.is_found()
+        assert Restored.objects_across_tenants is not None
+
+    @pytest.mark.django_db
+    def test_a_database_that_is_the_same_or_new_is_no_copy(self) -> None:
+        assert not finding.is_found()
+        Lease.objects.create(pk=1)
+        assert not finding.is_found(), "of a version that kept no identity"
+        finding.nothing_is_lost()
+        assert not finding.is_found()
+        restore()
+        assert finding.is_found()
+
+
+class TestMarks:
+    """What can no longer be known is marked."""
+
+    def test_requests_that_had_not_left_are_uncertain_and_accepted_ones_are_followed(self, place: Place) -> None:
+        with scope(place):
+            queued = asked(place)
+            sending = asked(place, state=State.SENDING, claimed_at=ClockTime(), due_at=None)
+            held = asked(place, due_at=None, reason=Reason.STEP_BEFORE)
+            accepted = asked(place, state=State.ACCEPTED, request_id="r1")
+            done = asked(place, state=State.SUCCEEDED, due_at=None)
+        restore()
+        finding.look_through()
+        with scope(place):
+            states = dict(Intent.objects.values_list("pk", "state"))
+            for intent in (queued, sending, held):
+                assert states[intent.pk] == State.UNCERTAIN
+                assert Intent.objects.get(pk=intent.pk).reason == Reason.RESTORED
+            assert states[accepted.pk] == State.ACCEPTED
+            assert states[done.pk] == State.SUCCEEDED
+            assert Restored.objects.get().counts["requests"] == 3
+
+    def test_jobs_stop_and_their_open_rows_are_for_a_person_to_decide(self, place: Place) -> None:
+        made = {}
+        with scope(place):
+            for state in (JobState.CHECKED, JobState.WAITING, JobState.RUNNING, JobState.STOPPED, JobState.DONE):
+                job = Job.objects.create(kind="import", permission="", state=state, by=place.owner, due_at=None)
+                for line, row in enumerate((RowState.PENDING, RowState.STOPPED, RowState.CHECKED, RowState.FAILED)):
+                    Row.objects.create(job=job, line=line, action=Action.CREATE, state=row, content={"body": {}})
+                made[state] = job
+        restore()
+        finding.look_through()
+        with scope(place):
+            for state, job in made.items():
+                rows = list(Row.objects.filter(job=job).order_by("line").values_list("state", flat=True))
+                now = Job.objects.get(pk=job.pk)
+                if state == JobState.DONE:
+                    assert rows[0] == RowState.PENDING
+                    continue
+                assert rows == [RowState.UNCERTAIN] * 3 + [RowState.FAILED]
+                if state == JobState.RUNNING:
+                    assert (now.stop_asked, now.halt) == (True, Halt.RESTORED)
+                else:
+                    assert now.state == JobState.STOPPED
+
+    def test_no_mail_is_sent_a_second_time(self, place: Place) -> None:
+        with scope(place):
+            address = WebAddress.objects.create(name="x", url="https://x", secret="s", language="en")
+            Telling.objects.create(address=address)
+        mails.write(to=place.owner, kind=mails.RESET_LINK, values={"address": "https://x"})
+        restore()
+        finding.look_through()
+        with scope(place):
+            telling = Telling.objects.get()
+        assert (telling.state, telling.due_at, telling.answer) == (Sent.UNCERTAIN, None, "restored")
+        assert {mail.kind for mail in AccountMail.objects.all()} == {finding.MAIL}
+
+    def test_an_alert_that_began_before_is_not_told_again_and_a_new_one_is(self, place: Place) -> None:
+        restore()
+        finding.look_through()
+        with scope(place):
+            WebAddress.objects.create(name="x", url="https://x", secret="s", language="en", least=Severity.NOTE)
+            for hours, expected in ((-2, Sent.UNCERTAIN), (1, Sent.WAITING)):
+                at = database_now() + timedelta(hours=hours)
+                facts = {"severity": Severity.ALARM, "weight": 3, "began_at": at, "last_at": at}
+                alert = Alert.objects.create(kind="forced", subject=f"door:{hours}", **facts)
+                writing.begun([alert])
+                states = Telling.objects.filter(alert=alert).values_list("state", flat=True)
+                assert set(states) == {expected}
+
+    def test_everything_is_read_again_and_everyone_signs_in_again(self, place: Place) -> None:
+        browser = place.client()
+        assert browser.get(f"/t/{place.tenant.slug}/").status_code == 200
+        with scope(place):
+            later = database_now() + timedelta(hours=1)
+            MirrorState.objects.update_or_create(kind=Kind.MEMBERS, defaults={"due_at": later})
+        restore()
+        finding.look_through()
+        assert browser.get(f"/t/{place.tenant.slug}/").status_code == 302
+        with scope(place):
+            assert MirrorState.objects.get(kind=Kind.MEMBERS).due_at <= database_now()
+
+    def test_owners_and_operators_are_written_to(self, place: Place) -> None:
+        from tenants.models import User
+
+        operator = User.objects.create_user("op@example.test", "x", name="op", platform_role="operator")
+        restore()
+        finding.look_through()
+        to = {mail.user_id: mails.message(mail) for mail in AccountMail.objects.select_related("user")}
+        assert {place.owner.pk, operator.pk} <= to.keys()
+        assert f"/t/{place.tenant.slug}/restore/" in to[place.owner.pk].body
+        assert "restored from a backup" in to[operator.pk].subject
+        with scope(place):
+            assert AuditEntry.objects.filter(action="restore.found").count() == 1
+
+    def test_a_process_that_dies_on_the_way_is_followed_and_marks_nothing_twice(
+        self, place: Place, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        restore()
+        with monkeypatch.context() as dying:
+            dying.setattr(finding, "_unlock_site", lambda *_: 1 / 0)
+            with pytest.raises(ZeroDivisionError):
+                finding.look_through()
+        assert finding.is_found(), "nothing leaves yet"
+        with scope(place):
+            before = Restored.objects.get()
+        assert finding.look_through()
+        assert not finding.is_found()
+        with scope(place):
+            assert Restored.objects.get().found_at == before.found_at
+            assert AuditEntry.objects.filter(action="restore.found").count() == 1
+
+
+class TestRelease:
+    """What the portal would do by itself waits until an owner has looked."""
+
+    def code(self) -> Visit:
+        now = database_now()
+        return Visit.objects.create(
+            guest_name="佐藤 花子", name_key="佐藤花子", use_date_start=now, use_date_end=now + timedelta(hours=1),
+            must_end_at=now, cut_due_at=ClockTime(), guest_id="G1", stage="issued",
+        )  # fmt: skip
+
+    def test_the_page_says_what_waits_and_an_owner_resumes_it(self, place: Place) -> None:
+        with scope(place):
+            visit = self.code()
+        restore()
+        finding.look_through()
+        browser, page = place.client(), f"/t/{place.tenant.slug}/restore/"
+        said = browser.get(page).content.decode()
+        assert "1 guest code would be ended. It may still open doors." in said
+        assert "Automatic work is paused." in browser.get(f"/t/{place.tenant.slug}/").content.decode()
+        with scope(place):
+            assert Visit.objects.get(pk=visit.pk).cut_due_at is None
+        assert browser.post(f"{page}release/").status_code == 302
+        with scope(place):
+            assert Visit.objects.get(pk=visit.pk).cut_due_at is not None
+        said = browser.get(page).content.decode()
+        assert "resumed automatic work" in said
+        assert "Automatic work is paused." not in said
+
+    def test_what_waits_is_not_done_by_a_late_message_either(self, place: Place) -> None:
+        from portal.guests import cutting
+
+        with scope(place):
+            visit = self.code()
+        restore()
+        finding.look_through()
+        with scope(place):
+            Visit.objects.update(cut_due_at=ClockTime())
+            cutting.step(visit.pk)
+            assert Visit.objects.get(pk=visit.pk).cut_due_at is None
+        assert place.calls(22) == []
+
+    def test_a_guard_sees_it_and_cannot_resume_it(self, place: Place) -> None:
+        restore()
+        finding.look_through()
+        with scope(place):
+            guard = staff_of(place.tenant, "guard")
+        browser, page = place.client(guard), f"/t/{place.tenant.slug}/restore/"
+        assert "An owner can resume it." in browser.get(page).content.decode()
+        assert browser.post(f"{page}release/").status_code == 403
+
+    def test_a_tenant_that_was_never_restored_has_no_such_page(self, place: Place) -> None:
+        assert place.client().get(f"/t/{place.tenant.slug}/restore/").status_code == 404
+
+
+class TestByHand:
+    """An operator says what the clock cannot know."""
+
+    def test_the_command_marks_all(self, place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+        Lease.objects.create(pk=1)
+        finding.nothing_is_lost()
+        with scope(place):
+            asked(place)
+        call_command("after_restore")
+        with scope(place):
+            assert Intent.objects.get().state == State.UNCERTAIN
+        assert "can no longer be known is marked" in capsys.readouterr().out
+
+    def test_a_database_that_was_moved_goes_on(self, place: Place) -> None:
+        restore()
+        with scope(place):
+            intent = asked(place)
+        call_command("after_restore", nothing_lost=True)
+        assert not finding.is_found()
+        with scope(place):
+            assert Intent.objects.get(pk=intent.pk).state == State.QUEUED
