@@ -94,7 +94,8 @@ def _run(supervisor: Supervisor, port: int, sandbox_port: int) -> None:
         env,
         _LOGS,
     )
-    env.pop("DATABASE_OWNER_URL", None)  # nothing that runs from here on may change the tables themselves
+    for address in ("DATABASE_OWNER_URL", "DATABASE_BACKUP_URL"):
+        env.pop(address, None)  # nothing that runs from here on may change the tables, or read around row security
     programs = Programs(env, _LOGS)
     sandbox = programs.sandbox(sandbox_port)
     supervisor.add(sandbox)

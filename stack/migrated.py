@@ -70,7 +70,7 @@ def _migrate(home: Path, made: Path, account: Account | None, env: dict[str, str
 
 @cache
 def _fingerprint(site: str) -> str:
-    """Return what the migrated database is made of: our migrations, grants and roles, and the versions of everybody else's."""
+    """Return what the migrated database is made of: our migrations, grants and roles, and the versions of others."""
     *_, folders = SITES[site]
     files = sorted(path for folder in folders for path in (ROOT / folder).rglob("migrations/*.py"))
     told = hashlib.sha256()

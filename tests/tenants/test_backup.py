@@ -16,7 +16,6 @@ from django.utils import timezone
 
 from portal.core.mirror.models import History, Member
 from portal.logs.models import SavedSearch
-from stack.postgres import client_programs
 from stack.services import new_vault_key
 from tenants.models import AuditEntry, Tenant
 from tenants.scope import across_tenants, tenant_scope
@@ -104,7 +103,7 @@ def test_what_is_added_and_deleted_after_the_dump_is_no_problem(here: Any, tmp_p
 def test_neither_the_sites_role_nor_the_owner_writes_a_dump(here: Any) -> None:
     site_url, owner_url = (backups.address("DATABASE_URL", name()), databases.address_of_owner("portal", name()))
     for arguments in ([site_url], [site_url, "--enable-row-security"], [owner_url]):
-        refused = subprocess.run([client_programs() / "pg_dump", *arguments], capture_output=True, text=True)
+        refused = subprocess.run([backups.PROGRAMS / "pg_dump", *arguments], capture_output=True, text=True)
         assert refused.returncode == 1
 
 
