@@ -98,7 +98,8 @@ def _take(lines: IO[bytes], columns: list[str], into: Rows, looks: list[Look]) -
     """Count the rows of one block."""
     where = {name: number for number, name in enumerate(columns)}
     tenant, key = where.get("tenant_id"), where.get("id")
-    shown = [(look.take, [where[name] for name in look.columns]) for look in looks]
+    # A dump of an earlier version may not have a column yet.
+    shown = [(look.take, [where[name] for name in look.columns]) for look in looks if {*look.columns} <= where.keys()]
     for line in lines:
         if line == _END or not line.endswith(b"\n"):  # the second: the dump ends here, as pg_restore says itself
             return

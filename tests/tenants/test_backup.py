@@ -162,6 +162,15 @@ def test_without_pg_restore_the_check_says_what_to_install(
     assert "pg_restore is not on the path" in problems(tmp_path / "portal.dump")
 
 
+def test_a_dump_of_an_earlier_version_is_checked_against_what_is_restored_from_it(here: Any, tmp_path: Path) -> None:
+    with as_owner() as owner:
+        owner.execute("ALTER TABLE hooks_webhook RENAME former_secret TO not_yet")
+        try:
+            assert "The dump is complete" in check(by_backup(tmp_path))
+        finally:
+            owner.execute("ALTER TABLE hooks_webhook RENAME not_yet TO former_secret")
+
+
 def test_the_keys_of_another_installation_are_found(here: Any, tmp_path: Path, settings: Any) -> None:
     file = by_backup(tmp_path)
     kept = settings.VAULT_KEYS
