@@ -105,7 +105,7 @@ def test_a_killed_clock_is_followed_as_soon_as_its_session_has_ended(processes: 
     one, other = processes
     assert (one.keeps(), other.keeps()) == (True, False)
     one.dies()
-    until(other.keeps, saying="the other leads")
+    until(other.keeps, 30, saying="the other leads")
     assert Lease.objects.get().holder == other.clock.holder.token
 
 

@@ -1,0 +1,96 @@
+"""Two clocks: they ring as one, and the other goes on when one is killed or stands still."""
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from portal.core.intents import actions
+from portal.core.intents.models import Intent
+from portal.core.intents.nonces import Nonce
+from portal.core.intents.states import State
+from portal.core.intents.sweeping import SWEEP_SECONDS
+from tenants.roles import Permission
+from tests.support.house import House, Process
+from tests.support.stage import Customer, Stage
+from tests.support.waiting import until
+
+SECONDS = 3.0
+
+
+@pytest.fixture
+def clocks(house: House) -> Iterator[list[Process]]:
+    """The clock that leads, and the other."""
+    second = Process(house.programs(PGAPPNAME="second clock").beat("second beat"))
+    second.start()
+    sessions = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'second clock' AND query LIKE '%timers_lease%'"
+    until(lambda: house.sql(sessions), saying="it looks at the lease")
+    yield sorted([house.beat, second], key=lambda each: not leads(house, each))
+    second.stop()
+
+
+@pytest.fixture
+def customer(stage: Stage) -> Customer:
+    return stage.customer()
+
+
+def leads(house: House, clock: Process) -> bool:
+    ((host,),) = house.sql("SELECT host FROM timers_lease WHERE holder IS NOT NULL") or [("",)]
+    assert clock.child is not None
+    return str(host).endswith(f" {clock.child.pid}")
+
+
+def group(customer: Customer, name: str) -> Intent:
+    """Ask for a member group. Nobody is told of it but by a clock."""
+    asker = customer.asker()
+    with customer.scope():
+        intent = actions.submit(
+            inline=False, by=asker, permission=Permission.GROUPS_EDIT, operation="create_membergroup", title=name,
+            body={"membergroup_name": name}, nonce=Nonce(f"{customer.slug}-{name}"),
+        )  # fmt: skip
+    customer.house.redis().flushall()
+    return intent
+
+
+def is_done(customer: Customer, intent: Intent) -> bool:
+    with customer.scope():
+        return Intent.objects.filter(pk=intent.pk, state=State.SUCCEEDED).exists()
+
+
+def rings(house: House, customer: Customer) -> tuple[int, float]:
+    """How often sweeps are rung for while one is due and no worker takes it, and how often one clock would at most."""
+    with house.urgent.paused(), house.steady.paused():
+        intent = group(customer, "waiting")
+        began = time.monotonic()
+        until(lambda: time.monotonic() > began + SECONDS, saying="some time has passed")
+        rung = int(house.redis().llen("doors"))
+        most = (time.monotonic() - began) / SWEEP_SECONDS + 2
+    until(lambda: is_done(customer, intent), saying="it is done")
+    return rung, most
+
+
+@pytest.mark.quick
+def test_two_clocks_ring_as_one_and_a_killed_one_is_followed(
+    house: House, customer: Customer, clocks: list[Process]
+) -> None:
+    leader, other = clocks
+    rung, most = rings(house, customer)
+    assert 0 < rung <= most
+    leader.kill()
+    intent = group(customer, "after the kill")
+    until(lambda: is_done(customer, intent), saying="the other clock rings")
+    assert leads(house, other)
+    house.mend()
+
+
+def test_a_clock_that_stood_still_does_not_ring_beside_its_successor(
+    house: House, customer: Customer, clocks: list[Process]
+) -> None:
+    leader, other = clocks
+    with leader.paused():
+        until(lambda: leads(house, other), saying="the other leads")
+        intent = group(customer, "meanwhile")
+        until(lambda: is_done(customer, intent), saying="the other clock rings")
+    rung, most = rings(house, customer)
+    assert 0 < rung <= most
+    assert leads(house, other)
