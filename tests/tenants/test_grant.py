@@ -273,12 +273,12 @@ def other_key(settings):
     )
 
 
-def test_with_another_key_the_page_says_that_the_credentials_cannot_be_read(house, settings):
+def test_with_another_key_the_page_says_that_the_token_cannot_be_read(house, settings):
     house.connect()
     other_key(settings)
     page = house.browser.get(f"/t/{house.tenant.slug}/connection/")
     assert page.status_code == 200
-    assert "The stored credentials cannot be read." in page.content.decode()
+    assert "The stored access token cannot be read." in page.content.decode()
     assert "client secret of this environment" in page.content.decode()
     assert f"/t/{house.tenant.slug}/connection/connect/" not in page.content.decode()
 

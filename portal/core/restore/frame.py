@@ -19,10 +19,10 @@ def banners(request: TenantRequest) -> Iterator[Banner]:
     if not request.access.can(Permission.TENANT_VIEW):
         return
     for row in _waiting():
+        of_moment = _("The portal's data was restored from a backup of %(at)s.") % {"at": stamp(row.taken_at)}
         yield Banner(
             "alarm",
-            _("The portal's data was restored from a backup of %(at)s.")
-            % {"at": stamp(row.taken_at) or _("unknown date")},
+            of_moment if row.taken_at else _("The portal's data was restored from a backup."),
             _("Later changes are missing here. Automatic work is paused."),
             since=row.found_at,
             action=_("Show details"),

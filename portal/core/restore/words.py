@@ -28,8 +28,8 @@ _MARKED: dict[str, Callable[[int], str]] = {
         n,
     ),
     "reminders": lambda n: ngettext(
-        "%(n)d review reminder was not sent. It may have been sent before.",
-        "%(n)d review reminders were not sent. They may have been sent before.",
+        "%(n)d access review reminder was not sent. It may have been sent before.",
+        "%(n)d access review reminders were not sent. They may have been sent before.",
         n,
     ),
 }
@@ -54,13 +54,13 @@ _WAITING: dict[str, Callable[[int], str]] = {
 
 def marked(row: Restored) -> Iterator[str]:
     """Yield a sentence for each kind of what was marked for a person, or for a later check."""
-    for name, say in _MARKED.items():
+    for name, words in _MARKED.items():
         if n := row.counts.get(name, 0):
-            yield say(n) % {"n": n}
+            yield words(n) % {"n": n}
 
 
 def waiting(row: Restored) -> Iterator[str]:
     """Yield a sentence for each kind of what goes on once it is released."""
-    for name, say in _WAITING.items():
+    for name, words in _WAITING.items():
         if n := len(row.waiting.get(name, ())):
-            yield say(n) % {"n": n}
+            yield words(n) % {"n": n}
