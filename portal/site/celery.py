@@ -162,8 +162,8 @@ def promised(*, queue: str, promise: str, seconds: int = 60, name: str | None = 
     return declare
 
 
-@worker_init.connect
-@beat_init.connect
+@worker_init.connect  # type: ignore[untyped-decorator]  # Celery has no types
+@beat_init.connect  # type: ignore[untyped-decorator]
 def _refuse(**kwargs: Any) -> None:
     """End a worker or a clock that begins with settings that would make a promise false."""
     startup.refuse()

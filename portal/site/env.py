@@ -24,7 +24,7 @@ def refuse(*sentences: str) -> NoReturn:
 def read_settings() -> None:
     """Read the settings now. A variable that is missing or malformed ends the process with a sentence that names it."""
     try:
-        settings.is_overridden("DEBUG")
+        str(settings.PORTAL_URL)
     except ImproperlyConfigured as error:
         refuse(str(error))
 

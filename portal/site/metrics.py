@@ -197,7 +197,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     text = generate_latest(registry)
     if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
         registry = CollectorRegistry()
-        multiprocess.MultiProcessCollector(registry)
+        multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]  # the library has no type here
     else:
         registry = REGISTRY
     return HttpResponse(text + generate_latest(registry), content_type=CONTENT_TYPE_LATEST)

@@ -287,6 +287,8 @@ SECURE_HSTS_SECONDS = 365 * 24 * 3600 if HTTPS else 0
 # These two bind hosts that are not ours, for as long: only who owns the whole domain can promise them.
 SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS and env.flag("PORTAL_HSTS_SUBDOMAINS", False)
 SECURE_HSTS_PRELOAD = HTTPS and env.flag("PORTAL_HSTS_PRELOAD", False)
+# `check --deploy` would have every site bind its neighbours.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 SECURE_REFERRER_POLICY = "same-origin"
 BEHIND_PROXY = env.flag("PORTAL_BEHIND_PROXY", False)
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None

@@ -14,8 +14,12 @@ def _count_together() -> None:
     """Choose where the processes of this site write their counts (`portal.site.metrics`)."""
     folder, chosen_by = tempfile.mkdtemp(prefix="portal-counts-"), os.getpid()
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
-    # The processes that were forked end earlier, one by one.
-    atexit.register(lambda: os.getpid() == chosen_by and shutil.rmtree(folder, ignore_errors=True))
+
+    def remove() -> None:
+        if os.getpid() == chosen_by:  # the processes that were forked end earlier, one by one
+            shutil.rmtree(folder, ignore_errors=True)
+
+    atexit.register(remove)
 
 
 if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:

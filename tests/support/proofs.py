@@ -14,8 +14,8 @@ SHORT = {
     "lockdown:again", "lockdown:confirm", "lockdown:open", "lockdown:rehearse", "lockdown:rehearse_open",
     "lockdown:release", "lockdown:save_settings", "lockdown:start", "lockdown:withdraw", "logs:export",
     "members:export", "members:keys", "members:one_time", "members:reveal", "platform:enter", "restore:release",
-    "safety:confirm", "safety:decline", "staff:change_role", "staff:invite", "staff:remove", "staff:uninvite", "support:allow",
-    "webhook:change", "webhook:reveal", "webhook:test",
+    "safety:confirm", "safety:decline", "staff:change_role", "staff:invite", "staff:remove", "staff:uninvite",
+    "support:allow", "webhook:change", "webhook:reveal", "webhook:test",
 }  # fmt: skip
 #: Asked again after an hour: what decides who may enter, for many or for good, and what watches over it.
 LONG = {
@@ -116,9 +116,9 @@ LOOKED_AT = {
         "lockdown:evacuation", "lockdown:index", "lockdown:new", "lockdown:page", "lockdown:settings",
         "logs:door_day", "logs:export_page", "logs:exports", "logs:index", "logs:people", "logs:person_day",
         "logs:record", "logs:searches", "members:page", "plans:index", "plans:plan", "platform:index",
-        "reports:index", "reports:page", "restore:page", "reviews:decide", "reviews:index", "reviews:item", "reviews:mine",
-        "reviews:my_item", "reviews:page", "reviews:report", "rights:compare", "rights:templates", "roles:index",
-        "rollcall:index", "rollcall:page", "rollcall:report", "safety:change", "staff:index",
+        "reports:index", "reports:page", "restore:page", "reviews:decide", "reviews:index", "reviews:item",
+        "reviews:mine", "reviews:my_item", "reviews:page", "reviews:report", "rights:compare", "rights:templates",
+        "roles:index", "rollcall:index", "rollcall:page", "rollcall:report", "safety:change", "staff:index",
         "staff:sign_ins",
     },
 }  # fmt: skip

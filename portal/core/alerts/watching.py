@@ -185,8 +185,8 @@ def _look_at(watches: Collection[Watch]) -> None:
         calm = {each.pk for each in watches} - {each.pk for each in others}
         Watch.objects_across_tenants.filter(pk__in=calm).update(due_at=now + EVERY, rung_at=None)
         tenants = Tenant.objects.select_related("environment").in_bulk([each.tenant_id for each in others])
-    for pk, tenant in tenants.items():
-        rounds.attempt(tenant, lambda _tenant, pk=pk: look(kinds[pk]))
+    for tenant in tenants.values():
+        rounds.attempt(tenant, lambda each: look(kinds[each.pk]))
 
 
 def _work() -> list[QuerySet[Any]]:

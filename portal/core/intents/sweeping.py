@@ -68,8 +68,8 @@ def mark_restored(found_at: datetime) -> int:
     is followed as ever, and readings settle the rest where they can.
     """
     open_ones = Intent.objects.filter(state__in=[State.QUEUED, State.SENDING]).order_by("pk")
-    held = list(open_ones.values("pk", "state", "claim"))
-    return sum(outcome.apply(each, Verdict(State.UNCERTAIN, Reason.RESTORED)) for each in held)
+    verdict = Verdict(State.UNCERTAIN, Reason.RESTORED)
+    return sum(outcome.apply(dict(each), verdict) for each in list(open_ones.values("pk", "state", "claim")))
 
 
 def ring(intent: Intent) -> None:
