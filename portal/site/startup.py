@@ -5,7 +5,6 @@ the same. What a service that is away cannot answer is left to the readiness pro
 process's first session (`tenants/postgresql/guard.py`).
 """
 
-import contextlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -67,8 +66,14 @@ def _of_a_trial() -> Iterator[str]:
 
 
 def _of_services() -> Iterator[str]:
-    with contextlib.suppress(psycopg.OperationalError):
+    try:
         yield from guard.problems(connections["default"].get_connection_params())
+    except psycopg.OperationalError as error:  # one that is away is named by the readiness probe
+        if "startup parameter" in str(error):
+            yield (
+                "DATABASE_URL leads to a connection pooler that refuses what the portal sets for its sessions. In "
+                "PgBouncer, set ignore_startup_parameters = options."
+            )
     try:
         policy = eviction_policy()
     except (RedisError, OSError):

@@ -148,6 +148,11 @@ class TestAPooler:
             said = refusal(start(right, DATABASE_URL=address))
         assert said.startswith("DATABASE_URL leads to a connection pooler in transaction mode")
 
+    def test_one_that_refuses_options_is_named_with_what_to_set(self, right: dict[str, str], home: Path) -> None:
+        with self.pooler(right, home, "session", 5, ignores="extra_float_digits") as address:
+            said = refusal(start(right, DATABASE_URL=address))
+        assert "set ignore_startup_parameters = options" in said
+
     def test_in_session_mode_the_portal_starts(self, right: dict[str, str], home: Path) -> None:
         with self.pooler(right, home, "session", 5) as address:
             run = start(right, DATABASE_URL=address)
@@ -155,14 +160,16 @@ class TestAPooler:
 
     @staticmethod
     @contextmanager
-    def pooler(right: Mapping[str, str], home: Path, mode: str, size: int) -> Iterator[str]:
+    def pooler(
+        right: Mapping[str, str], home: Path, mode: str, size: int, *, ignores: str = "options"
+    ) -> Iterator[str]:
         server, port, who = urlsplit(right["DATABASE_URL"]), free_port(), account.unprivileged()
         config, people = home / "pgbouncer.ini", home / "people.txt"
         people.write_text(f'"{server.username}" "{server.password}"\n')
         config.write_text(
             f"[databases]\n* = host=127.0.0.1 port={server.port}\n[pgbouncer]\nlisten_addr = 127.0.0.1\n"
             f"listen_port = {port}\nauth_type = plain\nauth_file = {people}\npool_mode = {mode}\n"
-            f"default_pool_size = {size}\nunix_socket_dir =\nignore_startup_parameters = options\n"
+            f"default_pool_size = {size}\nunix_socket_dir =\nignore_startup_parameters = {ignores}\n"
         )
         for path in (config, people) if who else ():
             os.chown(path, who.uid, who.gid)
