@@ -66,6 +66,7 @@ class Installation:
         accounts = {
             "portal_owner LOGIN PASSWORD '…'": f"portal_owner LOGIN PASSWORD '{owners}'",
             "portal LOGIN PASSWORD '…'": f"portal LOGIN PASSWORD '{portals}'",
+            "portal_backup LOGIN BYPASSRLS PASSWORD '…'": "portal_backup LOGIN BYPASSRLS PASSWORD 'of backups'",
         }
         database = self._cleanup.enter_context(self._postgresql(accounts, owner=owners, site=portals))
         broker = valkey.running(self.folder / "valkey", log=self.folder / "valkey.log", durable=False)
@@ -92,7 +93,10 @@ class Installation:
         self._cleanup.callback(account.forget, self.folder / "run")
         template = postgres.create(account.home(RUN, who), services._TEMPLATE, who)
         cluster = postgres.copy(home, template, "cluster", who)
-        emptied = ["DROP DATABASE portal", "DROP ROLE portal", "DROP ROLE portal_owner"]
+        emptied = [
+            "DROP DATABASE portal",
+            *(f"DROP ROLE {role}" for role in ("portal", "portal_owner", "portal_backup")),
+        ]
         (statements,) = blocks("sql")
         created = filled(statements, accounts).splitlines()
         postgres._alone(postgres.binaries(home, who), cluster, "postgres", [*emptied, *created], who)

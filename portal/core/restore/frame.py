@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from portal.core.restore.models import Restored
 from portal.core.ui import frame
 from portal.core.ui.frame import Banner
-from portal.core.ui.times import stamp
+from portal.core.ui.times import local
 from tenants.access import TenantRequest
 from tenants.roles import Permission
 
@@ -19,10 +19,13 @@ def banners(request: TenantRequest) -> Iterator[Banner]:
     if not request.access.can(Permission.TENANT_VIEW):
         return
     for row in _waiting():
-        of_moment = _("The portal's data was restored from a backup of %(at)s.") % {"at": stamp(row.taken_at)}
+        title = _("The portal's data was restored from a backup.")
+        if row.taken_at is not None:
+            at = f"{local(row.taken_at):%Y-%m-%d %H:%M}"
+            title = _("The portal's data was restored from a backup of %(at)s.") % {"at": at}
         yield Banner(
             "alarm",
-            of_moment if row.taken_at else _("The portal's data was restored from a backup."),
+            title,
             _("Later changes are missing here. Automatic work is paused."),
             since=row.found_at,
             action=_("Show details"),
