@@ -163,7 +163,7 @@ def promised(*, queue: str, promise: str, seconds: int = 60, name: str | None = 
 
 
 @worker_init.connect  # type: ignore[untyped-decorator]  # Celery has no types
-@beat_init.connect  # type: ignore[untyped-decorator]
+@beat_init.connect  # type: ignore[untyped-decorator]  # nor here
 def _refuse(**kwargs: Any) -> None:
     """End a worker or a clock that begins with settings that would make a promise false."""
     startup.refuse()
