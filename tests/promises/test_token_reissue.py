@@ -8,6 +8,7 @@ import pytest
 from accessapi.errors import ServiceError
 from portal.core.budget.client import client
 from portal.core.budget.priorities import Priority
+from tenants import living
 from tenants.connections.reissue import Outcome, reissue
 from tenants.models import Connection
 from tests.support import faults
@@ -91,8 +92,9 @@ with tenant_scope({customer.tenant.pk}):
         reached()
         process.kill()
     customer.stage.proxy.clear()
-    until(lambda: not house.sql("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND database ="
-                                " (SELECT oid FROM pg_database WHERE datname = current_database())"),
+    # Besides the signs of life of those that live, the clock's among them.
+    until(lambda: not house.sql("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND classid <> %s AND database ="
+                                " (SELECT oid FROM pg_database WHERE datname = current_database())", living.KIND),
           saying="the dead process's lock is gone")  # fmt: skip
     return works(customer) or works(customer), customer.connection()
 
