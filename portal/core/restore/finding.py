@@ -1,7 +1,8 @@
 """Looking through a restored database, before anything leaves it: what can no longer be known is marked, and waits.
 
 An area of work registers what it marks from its `AppConfig.ready()`. A tenant is marked in one transaction, and may be
-marked again: a process that died on the way is followed by another. Nothing leaves meanwhile (`gate.py`).
+marked again: a process that died on the way is followed by another. Nothing leaves meanwhile: no request is claimed
+(`timers/identity.py`), and no task of a worker runs.
 """
 
 import uuid
