@@ -140,7 +140,8 @@ def test_sixty_doors_with_calls_enough_are_asked_within_their_fifteen_seconds(
     with house.steady.paused():
         order = lock_all(customer)
         came = settled(customer, order)
-    sent = [each.sent_at - each.created_at for each in requests(customer)]
+    # A later try of the door that is missed may be waiting still.
+    sent = [each.sent_at - each.created_at for each in requests(customer) if each.sent_at is not None]
     figure(
         "lockdown", "60 doors: seconds until the last request is sent", f"{max(sent).total_seconds():.1f}", "below 15"
     )
