@@ -15,11 +15,10 @@ from celery.exceptions import Ignore
 from celery.signals import beat_init, worker_init
 from kombu import Queue
 from kombu.exceptions import OperationalError
-from redis import Redis
 from redis.exceptions import RedisError
 
 from accessapi.frames import with_room
-from portal.site import env, startup
+from portal.site import broker, env, startup
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.site.settings")
 env.read_settings()
@@ -122,22 +121,12 @@ class Breaker:
                 threading.Thread(target=self._ask, name="breaker", daemon=True).start()
 
     def _ask(self) -> None:
-        while not broker_answers():
+        while not broker.answers():
             time.sleep(ASK_SECONDS)
         self.is_open = False
 
 
 breaker = Breaker()
-
-
-def broker_answers() -> bool:
-    """Ask the broker whether it is there, and wait a moment for the answer."""
-    url = app.connection_for_write().as_uri(include_password=True)
-    try:
-        with Redis.from_url(url, retry=None, socket_timeout=0.5, socket_connect_timeout=0.5) as client:
-            return bool(client.ping())
-    except (RedisError, OSError):
-        return False
 
 
 def only_rings() -> None:

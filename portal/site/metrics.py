@@ -26,10 +26,10 @@ from prometheus_client import (
     multiprocess,
 )
 from prometheus_client.core import GaugeMetricFamily
-from redis import Redis
 from redis.exceptions import RedisError
 
 from portal.core.timers import lag
+from portal.site import broker
 from portal.site.celery import QUEUES
 from portal.site.probes import tick_age
 from tenants.scope import across_tenants
@@ -179,8 +179,8 @@ def _gauge(name: str, text: str, labels: tuple[str, ...], rows: list[tuple[Any, 
 
 
 def _queue_lengths() -> list[tuple[Any, ...]]:
-    with Redis.from_url(settings.REDIS_URL, retry=None, socket_timeout=1, socket_connect_timeout=1) as client:
-        return [(queue, client.llen(queue)) for queue in QUEUES]
+    with broker.client() as asked:
+        return [(queue, asked.llen(queue)) for queue in QUEUES]
 
 
 @login_not_required

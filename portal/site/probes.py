@@ -18,7 +18,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 
 from portal.core.timers import lease
 from portal.core.timers.clock import database_now
-from portal.site import startup
+from portal.site import broker
 from portal.site.celery import QUEUES, app
 from tenants import rotation
 from tenants.checks import role_is_limited
@@ -112,8 +112,8 @@ def tick_age() -> float | None:
 
 
 def _broker() -> str:
-    policy = startup.eviction_policy()
-    return "" if policy == startup.KEEPS_ALL else f"It removes what waits there when its memory is full ({policy})."
+    policy = broker.eviction_policy()
+    return "" if policy == broker.KEEPS_ALL else f"It removes what waits there when its memory is full ({policy})."
 
 
 def _workers() -> str:

@@ -26,6 +26,8 @@ PORTAL_URL = env.text("PORTAL_URL").rstrip("/")
 ALLOWED_HOSTS = env.names("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]")
 REQUIRE_MFA = env.flag("PORTAL_REQUIRE_MFA", True)
 HTTPS = PORTAL_URL.startswith("https://")
+# With its port, as a browser names it.
+PORTAL_HOST = PORTAL_URL.partition("://")[2].partition("/")[0]
 
 INSTALLED_APPS = [
     "django.contrib.auth",

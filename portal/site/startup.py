@@ -13,16 +13,14 @@ from django.conf import settings
 from django.core import checks
 from django.core.exceptions import ImproperlyConfigured
 from django.db import connections
-from django.http.request import validate_host
-from redis import Redis
+from django.http.request import split_domain_port, validate_host
 from redis.exceptions import RedisError
 
-from portal.site import env
+from portal.site import broker, env
 from tenants import vault
 from tenants.postgresql import guard
 
 _FEWEST_CHARACTERS = 32
-KEEPS_ALL = "noeviction"
 
 
 def refuse() -> None:
@@ -39,8 +37,7 @@ def starts(databases: Sequence[str] | None = None, **kwargs: Any) -> list[checks
 
 
 def _of_settings() -> Iterator[str]:
-    host = settings.PORTAL_URL.partition("://")[2].partition("/")[0]
-    name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
+    name, _port = split_domain_port(settings.PORTAL_HOST)
     if not settings.PORTAL_URL.startswith(("https://", "http://")) or not name:
         yield "PORTAL_URL must be the whole address of the site: https://portal.example.com."
     else:
@@ -75,18 +72,11 @@ def _of_services() -> Iterator[str]:
                 "PgBouncer, set ignore_startup_parameters = options."
             )
     try:
-        policy = eviction_policy()
+        policy = broker.eviction_policy()
     except (RedisError, OSError):
         return
-    if policy != KEEPS_ALL:
+    if policy != broker.KEEPS_ALL:
         yield (
             f"REDIS_URL leads to a server that removes what waits there when its memory is full ({policy}). Set its "
-            f"maxmemory-policy to {KEEPS_ALL}."
+            f"maxmemory-policy to {broker.KEEPS_ALL}."
         )
-
-
-def eviction_policy() -> str:
-    """Return what the broker removes when its memory is full. Raises RedisError or OSError when it is away."""
-    with Redis.from_url(settings.REDIS_URL, retry=None, socket_timeout=1, socket_connect_timeout=1) as client:
-        answer: Any = client.info("memory")
-    return str(answer.get("maxmemory_policy", KEEPS_ALL))

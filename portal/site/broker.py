@@ -1,0 +1,30 @@
+"""Questions to the broker outside of Celery: short, and asked once."""
+
+from typing import Any
+
+from django.conf import settings
+from redis import Redis
+from redis.exceptions import RedisError
+
+KEEPS_ALL = "noeviction"
+
+
+def client(seconds: float = 1.0) -> Redis:
+    """Return a client that waits so long for an answer. Its calls raise RedisError or OSError without one."""
+    return Redis.from_url(settings.REDIS_URL, retry=None, socket_timeout=seconds, socket_connect_timeout=seconds)
+
+
+def answers() -> bool:
+    """Ask the broker whether it is there, and wait a moment for the answer."""
+    try:
+        with client(0.5) as broker:
+            return bool(broker.ping())
+    except (RedisError, OSError):
+        return False
+
+
+def eviction_policy() -> str:
+    """Return what the broker removes when its memory is full. Raises RedisError or OSError when it is away."""
+    with client() as broker:
+        answer: Any = broker.info("memory")
+    return str(answer.get("maxmemory_policy", KEEPS_ALL))
