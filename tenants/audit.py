@@ -12,6 +12,9 @@ from tenants import addresses
 from tenants.models import AuditEntry, SupportSession, Tenant, User
 from tenants.wording import Said
 
+# What the trail calls the site itself.
+PORTAL = "portal"
+
 
 def record(
     *,

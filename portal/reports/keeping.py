@@ -17,7 +17,6 @@ from tenants.wording import say
 
 #: Records of the log are kept for as long.
 DAYS_KEPT = 400
-_BY = "portal"  # of the audit trail
 
 
 def forget_guests(before: datetime) -> None:
@@ -39,7 +38,7 @@ def delete_old(tenant: Tenant) -> int:
         store.delete_soon(StoredFile.objects.filter(pk__in=files))
         said = say("report.deleted", n=count)
         audit.record(
-            tenant=tenant, by=None, by_label=_BY, action=said.code, target="report", summary=said,
+            tenant=tenant, by=None, by_label=audit.PORTAL, action=said.code, target="report", summary=said,
             after={"older_than_days": DAYS_KEPT},
         )  # fmt: skip
     return count

@@ -23,7 +23,6 @@ from django.urls import reverse
 from django.utils.translation import override
 
 from portal.core.files.writing import guarded
-from portal.core.intents.record import PORTAL
 from portal.core.mirror.models import Member
 from portal.core.timers.clock import ClockTime, database_now
 from portal.core.ui.times import local
@@ -76,7 +75,7 @@ def _record(review: Review, told: dict[str, Any]) -> None:
     audit.record(
         tenant=current_tenant(),
         by=None,
-        by_label=PORTAL,
+        by_label=audit.PORTAL,
         action="review.signed",
         target=f"review:{review.pk}",
         summary=say("review.signed", title=review.title),

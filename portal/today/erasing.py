@@ -30,7 +30,6 @@ from tenants.wording import say
 log = structlog.get_logger(__name__)
 
 EVERY = timedelta(hours=23)
-BY = "portal"  # of the audit trail
 _AT_ONCE = 2000
 _EXPIRES = 600
 _also: list[Callable[[datetime], None]] = []
@@ -92,7 +91,7 @@ def erase(tenant: Tenant, now: datetime | None = None) -> int:
             audit.record(
                 tenant=tenant,
                 by=None,
-                by_label=BY,
+                by_label=audit.PORTAL,
                 action="guests.erased",
                 target="guests",
                 summary=say("guests.erased", n=total),

@@ -23,9 +23,6 @@ from tenants.wording import Said
 
 QUEUES = {Priority.DOORS: "doors", Priority.PEOPLE: "interactive", Priority.JOBS: "bulk", Priority.SYNC: "sync"}
 
-# What the audit trail calls the site itself.
-PORTAL = "portal"
-
 
 class Author(TypedDict):
     """Whom `audit.record` names."""
@@ -145,7 +142,7 @@ def _made(asked: Asked) -> Intent:
 def actor(intent: Intent) -> dict[str, Any]:
     """Whom the audit trail names for an intent and what comes of it."""
     if intent.automatic:
-        return {"by": None, "by_label": PORTAL}
+        return {"by": None, "by_label": audit.PORTAL}
     return {"by": intent.by, "support_session": intent.support_session}
 
 

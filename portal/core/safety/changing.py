@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
-from portal.core.intents.record import PORTAL, Asker, wait_for_turn
+from portal.core.intents.record import Asker, wait_for_turn
 from portal.core.safety.models import State, WaitingChange
 from portal.core.safety.rules import RULES, SafetyRule, Values
 from portal.core.timers.clock import ClockTime, database_now
@@ -158,7 +158,7 @@ def _waiting_for(rule: SafetyRule, subject: str) -> list[WaitingChange]:
 
 def _end(row: WaitingChange, state: State, by: Asker | None) -> None:
     """End a change and record how; without `by` the portal did it."""
-    author = by.author if by is not None else {"tenant": row.tenant, "by": None, "by_label": PORTAL}
+    author = by.author if by is not None else {"tenant": row.tenant, "by": None, "by_label": audit.PORTAL}
     user = by.user if by is not None else None
     WaitingChange.objects.filter(pk=row.pk).update(state=state, ended_by=user, ended_at=ClockTime(), due_at=None)
     audit.record(
