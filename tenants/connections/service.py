@@ -10,10 +10,10 @@ from accessapi.client import Client, Gate, Observe, RateHeaders
 from accessapi.errors import ServiceError
 from accessapi.operations import Operation
 from accessapi.reading import Answer
-from tenants import vault
 from tenants.connections import calls
 from tenants.kept import KeptQuery
 from tenants.models import Connection, ServiceEnvironment, current_tenant
+from tenants.vault import VaultError
 
 log = structlog.get_logger(__name__)
 _current = KeptQuery[Connection](lambda: Connection.objects.select_related("tenant__environment")[:1])
@@ -41,10 +41,11 @@ def service_client(connection: Connection, *, gate: Gate | None = None, observe:
 
     def token() -> str:
         row = seen.row = _row(connection)
-        if vault.unreadable(row):
+        try:
+            return (row.access_token or "") if row.is_connected else ""
+        except VaultError:
             log.error("connection_secrets_not_read", tenant_id=row.tenant_id)
             return ""
-        return (row.access_token or "") if row.is_connected else ""
 
     def licence_key() -> str | None:
         row: Connection = getattr(seen, "row", None) or _row(connection)

@@ -27,15 +27,23 @@ _passed: set[tuple[Any, ...]] = set()
 
 def require(params: Mapping[str, Any]) -> None:
     """Raise ImproperlyConfigured unless the server of these connection parameters keeps tenants apart."""
-    asked = tuple(params.get(name) for name in ("host", "port", "user"))
-    if asked not in _passed:
-        if wrong := list(problems(params)):
-            raise ImproperlyConfigured(" ".join(wrong))
-        _passed.add(asked)
+    if _server(params) not in _passed and (wrong := problems(params)):
+        raise ImproperlyConfigured(" ".join(wrong))
 
 
-def problems(params: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a sentence for each thing that is wrong. Raises psycopg.OperationalError when the server is away."""
+def problems(params: Mapping[str, Any]) -> list[str]:
+    """Return a sentence for each thing that is wrong. Raises psycopg.OperationalError when the server is away."""
+    wrong = list(_found(params))
+    if not wrong:
+        _passed.add(_server(params))
+    return wrong
+
+
+def _server(params: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(params.get(name) for name in ("host", "port", "user"))
+
+
+def _found(params: Mapping[str, Any]) -> Iterator[str]:
     with ExitStack() as stack:
         one, other = (stack.enter_context(psycopg.connect(**params, autocommit=True)) for _ in range(2))
         if one.info.server_version < _OLDEST * 10_000:
