@@ -6,8 +6,8 @@ the newest. The timer takes the door's turn (`record.wait_for_turn`), as whoever
 it sees the command, or the command is the newer one and the claim of the lock sees it. See decision 0063.
 """
 
-from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Iterable
+from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
@@ -174,18 +174,6 @@ def on_connected(sender: Any, *, connection: Connection, **more: Any) -> None:
         _again(Hold.objects.filter(state__in=OPEN, attempts__gt=0), 0)
 
 
-def _wait(found_at: datetime) -> list[int]:
-    """Leave the ends of holds to a person: since the backup, the door may have been locked or held anew."""
-    rows = Hold.objects.filter(state__in=OPEN, due_at__isnull=False)
-    waiting = list(rows.values_list("pk", flat=True))
-    rows.update(due_at=None)
-    return waiting
-
-
-def _go_on(waiting: Sequence[int]) -> None:
-    Hold.objects.filter(pk__in=waiting, state__in=OPEN, due_at=None).update(due_at=ClockTime())
-
-
 def _due_ones() -> QuerySet[Hold]:
     return Hold.objects_across_tenants.filter(state__in=OPEN, due_at__lte=ClockTime())
 
@@ -194,6 +182,6 @@ DUE = Wakeup(rows=_due_ones, task="portal.devices.tasks.end_hold")
 
 
 def register() -> None:
-    finding.register("holds", _wait, _go_on)
+    finding.register_timer("holds", lambda: Hold.objects.filter(state__in=OPEN))
     ticking.register("holds", DUE.look, every=1.0, queue="doors", work=DUE.work)
     connected.connect(on_connected, dispatch_uid="holds")

@@ -11,7 +11,7 @@ class GuestsConfig(AppConfig):
         from portal.guests import cutting, follow, frame, naming
         from tenants.signals import connected
 
-        finding.register("codes", cutting.wait, cutting.go_on)
+        finding.register_timer("codes", cutting.may_still_open, "cut_due_at")
         follow.register()
         frame.register()
         naming.register()

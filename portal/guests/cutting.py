@@ -8,7 +8,6 @@ of the guest (operation 21) confirms the end.
 """
 
 import uuid
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -293,18 +292,6 @@ def withdraw(revival: Intent) -> None:
     Visit.objects.filter(revive_intent=revival).update(
         must_end_at=None, ended_confirmed_at=None, cut_due_at=None, revive_intent=None
     )
-
-
-def wait(found_at: datetime) -> list[int]:
-    """Leave the ends of codes to a person: since the backup, a code may have been given a later end."""
-    rows = Visit.objects.filter(cut_due_at__isnull=False)
-    waiting = list(rows.values_list("pk", flat=True))
-    rows.update(cut_due_at=None)
-    return waiting
-
-
-def go_on(waiting: Sequence[int]) -> None:
-    Visit.objects.filter(UNCONFIRMED, pk__in=waiting, cut_due_at=None).update(cut_due_at=ClockTime())
 
 
 def _due_ones() -> QuerySet[Visit]:

@@ -5,7 +5,6 @@ of its doors, asks for as many as the hour has calls for, those with the fewest 
 It never asks after a person's newer command for that door, nor after the release, for which it holds the order's row.
 """
 
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -112,18 +111,6 @@ def _nonce(row: LockdownDoor) -> Nonce:
     return Nonce(f"lockdown-{row.pk}-{row.attempts}")
 
 
-def _wait(found_at: datetime) -> list[int]:
-    """Leave orders that stand to a person: since the backup, they may have been released."""
-    rows = Lockdown.objects.filter(state=State.STANDING, due_at__isnull=False)
-    waiting = list(rows.values_list("pk", flat=True))
-    rows.update(due_at=None)
-    return waiting
-
-
-def _go_on(waiting: Sequence[int]) -> None:
-    Lockdown.objects.filter(pk__in=waiting, state=State.STANDING, due_at=None).update(due_at=ClockTime())
-
-
 def _due_ones() -> QuerySet[Lockdown]:
     return Lockdown.objects_across_tenants.filter(state=State.STANDING, due_at__lte=ClockTime())
 
@@ -137,5 +124,5 @@ DUE = Wakeup(
 
 
 def register() -> None:
-    finding.register("lockdowns", _wait, _go_on)
+    finding.register_timer("lockdowns", lambda: Lockdown.objects.filter(state=State.STANDING))
     ticking.register("lockdowns", DUE.look, every=1.0, queue="doors", work=DUE.work)

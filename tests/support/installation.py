@@ -6,6 +6,8 @@ The PostgreSQL and the Valkey are new and its own, as is the environment: PATH, 
 import contextlib
 import os
 import secrets
+import shutil
+import signal
 import subprocess
 from base64 import b64encode
 from collections.abc import Iterator
@@ -102,13 +104,24 @@ class Installation:
         postgres._alone(postgres.binaries(home, who), cluster, "postgres", [*emptied, *created], who)
         for role, password in {"portal": site, "portal_owner": owner}.items():
             (cluster / f"{role}.password").write_text(password)
-        port = free_port()
-        log = self.folder / "postgres.log"
-        server, _ = postgres.start(home, cluster, who, log=log, forgetful=False, port=port)
+        self._disk, port = cluster, free_port()
+        self._boot = lambda: postgres.start(
+            home, cluster, who, log=self.folder / "postgres.log", forgetful=False, port=port
+        )[0]
+        self._server = self._boot()
         try:
             yield port
         finally:
-            stop(server)
+            stop(self._server)
+
+    @contextlib.contextmanager
+    def switched_off(self) -> Iterator[Path]:
+        """Stop PostgreSQL for the length of the block. Yield the folder that is its disk."""
+        stop(self._server, signal.SIGINT)
+        try:
+            yield self._disk
+        finally:
+            self._server = self._boot()
 
     def _file(self, name: str, line: str) -> str:
         path = self.folder / name
@@ -145,3 +158,9 @@ class Installation:
     def said_by(self, words: str) -> str:
         """Return what the process whose command holds these words has printed so far."""
         return "\n".join(Path(log).read_text() for command, log in self.said.items() if words in command)
+
+
+def copy_disk(source: Path, target: Path) -> None:
+    """Copy a folder of PostgreSQL's with the owners of its files, in place of what is there."""
+    shutil.rmtree(target, ignore_errors=True)
+    subprocess.run(["cp", "-a", source, target], check=True)

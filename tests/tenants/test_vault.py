@@ -192,7 +192,8 @@ def test_fingerprints_outlive_a_rotation(settings):
 
 @pytest.mark.parametrize(
     "text", ["", "k1", "k1:", "k1:not base64", f"k1:{base64.b64encode(b'short').decode()}", f"{KEYS},{KEYS}",
-             f":{key(b'a')}", f"fingerprint:{key(b'a')}", key(b"a"), f"{key(b'a')}:k1", f"{key(b'a')}:{key(b'b')}"],
+             f":{key(b'a')}", f"fingerprint:{key(b'a')}", key(b"a"), f"{key(b'a')}:k1", f"{key(b'a')}:{key(b'b')}",
+             "a-key-in-another-form-0123456789"],
 )  # fmt: skip
 def test_unusable_keys_are_refused_at_start_without_being_shown(text, settings):
     with pytest.raises(ImproperlyConfigured, match="VAULT_KEYS"):
@@ -201,6 +202,7 @@ def test_unusable_keys_are_refused_at_start_without_being_shown(text, settings):
     (problem,) = startup.starts()
     assert "VAULT_KEYS" in problem.msg
     assert key(b"a") not in str(problem)
+    assert "another-form" not in str(problem)
 
 
 def test_an_environment_keeps_its_secret_when_saved(two):

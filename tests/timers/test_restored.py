@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from celery.exceptions import Ignore
 from django.core.management import call_command
+from django.db import connection
+from django.test import override_settings
 
 from portal.core.alerts.models import Alert, Severity
 from portal.core.intents import actions, claiming
@@ -23,11 +25,13 @@ from portal.core.restore.models import Restored
 from portal.core.telling import writing
 from portal.core.telling.models import State as Sent
 from portal.core.telling.models import Telling, WebAddress
-from portal.core.timers import beat
+from portal.core.timers import beat, position
 from portal.core.timers.clock import ClockTime, database_now
 from portal.core.timers.models import Lease
 from portal.core.visits.models import Visit
+from portal.site import broker
 from portal.site.celery import app
+from stack.processes import free_port
 from tenants import mails
 from tenants.models import AccountMail, AuditEntry
 from tenants.roles import Permission
@@ -47,6 +51,47 @@ def restore(**facts: Any) -> None:
     """Let this database be one that was last used as another one, a day ago."""
     values = {"identity": "another", "ticked_at": database_now() - timedelta(days=1)} | facts
     Lease.objects.update_or_create(pk=1, defaults=values)
+
+
+class Memory:
+    """What the broker remembers of how far this database has come."""
+
+    @property
+    def position(self) -> int:
+        with broker.client() as client:
+            return int(client.get(self._key()) or 0)  # type: ignore[arg-type]  # the client is not asynchronous
+
+    @position.setter
+    def position(self, value: int) -> None:
+        with broker.client() as client:
+            client.set(self._key(), value)
+
+    def forget(self) -> None:
+        with broker.client() as client:
+            client.delete(self._key())
+
+    def _key(self) -> str:
+        place = position.here()
+        assert place is not None
+        return place[0]
+
+
+@pytest.fixture
+def memory(db: None) -> Iterator[Memory]:
+    """The tests' server confirms what it may forget, and so has no position; in this session it confirms nothing so."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET synchronous_commit = on")
+        Lease.objects.create(pk=1)
+        finding.nothing_is_lost()
+        memory = Memory()
+        yield memory
+        memory.forget()
+        cursor.execute("SET synchronous_commit = off")
+
+
+def begin_session() -> None:
+    """Let this session be one that has compared nothing yet."""
+    connection.connection.portal_compared = False
 
 
 def asked(place: Place, **facts: Any) -> Intent:
@@ -98,6 +143,34 @@ class TestBefore:
         assert not finding.is_found()
         restore()
         assert finding.is_found()
+
+    def test_a_disk_that_was_set_back_is_found_once_and_what_is_lost_counts_from_then_on(self, memory: Memory) -> None:
+        begins = memory.position
+        begin_session()
+        position.leave(position.here())
+        assert memory.position == begins, "before it has compared, a session hides nothing"
+        assert not finding.is_found()
+        position.leave(position.here())
+        assert memory.position > begins
+        memory.position += 2**20
+        begin_session()
+        assert finding.is_found(), "the same database had come further"
+        begin_session()
+        assert finding.is_found(), "until it was looked through"
+        assert finding.look_through()
+        begin_session()
+        assert not finding.is_found()
+
+    def test_a_broker_that_is_away_or_has_forgotten_says_nothing_of_the_disk(self, memory: Memory) -> None:
+        memory.position += 2**20
+        begin_session()
+        with override_settings(REDIS_URL=f"redis://127.0.0.1:{free_port()}/0"):
+            assert not finding.is_found()
+        assert finding.is_found(), "asked again, as soon as it answers"
+        assert finding.look_through()
+        memory.forget()
+        begin_session()
+        assert not finding.is_found()
 
 
 class TestMarks:
@@ -254,7 +327,7 @@ class TestRelease:
             Visit.objects.update(cut_due_at=ClockTime())
             cutting.step(visit.pk)
             assert Visit.objects.get(pk=visit.pk).cut_due_at is None
-        assert place.calls(22) == []
+        assert place.calls(21) == place.calls(22) == [], "the code was neither read nor changed"
 
     def test_a_guard_sees_it_and_cannot_resume_it(self, place: Place) -> None:
         restore()

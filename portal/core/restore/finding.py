@@ -8,13 +8,16 @@ marked again: a process that died on the way is followed by another. Nothing lea
 import uuid
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from typing import Any
 
 import structlog
 from django.contrib.sessions.models import Session
 from django.db import connection, transaction
+from django.db.models import QuerySet
 
 from portal.core.restore.models import Restored
-from portal.core.timers.clock import database_now
+from portal.core.timers import position
+from portal.core.timers.clock import ClockTime, database_now
 from portal.core.timers.identity import Identity, of_another_database
 from portal.core.timers.models import Lease
 from portal.core.ui.times import local
@@ -25,7 +28,6 @@ from tenants.scope import tenant_scope
 from tenants.wording import say
 
 log = structlog.get_logger(__name__)
-PORTAL = "portal"
 MAIL = "restored"
 _LOCK = 0x0DE5
 
@@ -61,9 +63,38 @@ def take_over(name: str, pk: int) -> None:
         row.save(update_fields=["waiting"])
 
 
+def register_timer(name: str, rows: Callable[[], QuerySet[Any]], column: str = "due_at") -> None:
+    """Have what rows do at a time of their own wait for a release: since the backup, a person may have done otherwise.
+
+    `rows` are those of the tenant in scope that have not ended, `column` is when the portal sees to them next.
+    """
+
+    def wait(found_at: datetime) -> list[int]:
+        due = rows().filter(**{f"{column}__isnull": False})
+        waiting = list(due.values_list("pk", flat=True))
+        due.update(**{column: None})
+        return waiting
+
+    def go_on(waiting: Sequence[int]) -> None:
+        rows().filter(pk__in=waiting, **{column: None}).update(**{column: ClockTime()})
+
+    register(name, wait, go_on)
+
+
 def is_found() -> bool:
-    """Return whether this database is a copy that was not looked through."""
+    """Return whether this database is a copy, or was set back, and was not looked through."""
+    if position.is_behind():
+        Lease.objects.exclude(of_another_database()).update(identity=_said_to_be())
     return Lease.objects.filter(of_another_database()).exists()
+
+
+def say_restored() -> None:
+    """Take this database for a restored one: an operator says so, and a process that dies meanwhile is followed."""
+    Lease.objects.update(identity=_said_to_be())
+
+
+def _said_to_be() -> str:
+    return f"an older one, {uuid.uuid4().hex}"
 
 
 def look_through_if_found() -> None:
@@ -72,17 +103,17 @@ def look_through_if_found() -> None:
         look_through()
 
 
-def look_through(*, by_hand: bool = False) -> bool:
+def look_through() -> bool:
     """Mark every tenant, then let the site go on. Returns False where another process is at it.
 
-    What a process that died has marked is not marked again; `by_hand` marks all, whatever was marked before.
+    What a process that died has marked is not marked again.
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_lock(%s)", [_LOCK])
         if not cursor.fetchone()[0]:
             return False
         try:
-            _look_through(uuid.uuid4().hex if by_hand else "")
+            _look_through()
         finally:
             cursor.execute("SELECT pg_advisory_unlock(%s)", [_LOCK])
     return True
@@ -90,14 +121,15 @@ def look_through(*, by_hand: bool = False) -> bool:
 
 def nothing_is_lost() -> None:
     """Take this database for the one that it was: an operator says that it was moved, and is not older."""
+    position.begin_anew()
     Lease.objects.update(identity=Identity())
 
 
-def _look_through(mark: str) -> None:
+def _look_through() -> None:
     lease, is_new = Lease.objects.get_or_create(pk=1)
     taken_at = None if is_new else lease.ticked_at
     log.warning("database_was_restored", taken_at=taken_at and taken_at.isoformat())
-    identity = mark or str(Lease.objects.values_list(Identity(), flat=True).get())
+    identity = f"{lease.identity} as {Lease.objects.values_list(Identity(), flat=True).get()}"
     AccountMail.objects.exclude(kind=MAIL).delete()  # those that were due have left before
     Session.objects.all().delete()  # some had been ended since
     for tenant in Tenant.objects.order_by("pk").iterator():
@@ -110,6 +142,7 @@ def _look_through(mark: str) -> None:
 
 def _unlock_site() -> None:
     """Let the site go on: this database is the one that counts from now on."""
+    position.begin_anew()
     Lease.objects.update(identity=Identity(), holder=None)
 
 
@@ -125,7 +158,7 @@ def _mark(tenant: Tenant, taken_at: datetime | None, identity: str) -> None:
     row.waiting = kept
     row.save(update_fields=["counts", "waiting"])
     said = say("restore.found")
-    audit.record(tenant=tenant, by=None, by_label=PORTAL, action="restore.found", target="tenant", summary=said)
+    audit.record(tenant=tenant, by=None, by_label=audit.PORTAL, action="restore.found", target="tenant", summary=said)
     owners.write(MAIL, _said(taken_at, tenant.name, tenant.slug))
 
 

@@ -17,7 +17,7 @@ import structlog
 from celery.beat import Scheduler
 from django.db import Error, OperationalError, connection
 
-from portal.core.timers import rounds
+from portal.core.timers import position, rounds
 from portal.core.timers.lease import Holder
 from portal.core.timers.ticking import TIMERS
 from tenants.postgresql.planned import Planned
@@ -72,7 +72,10 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery tells no types
         try:
             for before in BEFORE_LEADING:
                 before()
-            if self.holder.keep() and not led:
+            place = position.here()
+            if self.holder.keep():
+                position.leave(place)
+            if self.holder.leads and not led:
                 rounds.begin()
                 log.info("clock_leads", host=self.holder.host)
             elif led and not self.holder.leads:

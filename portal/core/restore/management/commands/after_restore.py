@@ -26,7 +26,8 @@ class Command(BaseCommand):
         if options["nothing_lost"]:
             finding.nothing_is_lost()
             self.stdout.write("This database is taken for the one before. Nothing was marked.")
-        elif not finding.look_through(by_hand=True):
-            raise CommandError("Another process is marking this database now. Nothing was changed.")
-        else:
-            self.stdout.write("What can no longer be known is marked. Owners and operators get an e-mail.")
+            return
+        finding.say_restored()
+        if not finding.look_through():
+            raise CommandError("Another process is marking this database now. Look at the pages of the tenants.")
+        self.stdout.write("What can no longer be known is marked. Owners and operators get an e-mail.")
