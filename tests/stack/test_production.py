@@ -155,9 +155,7 @@ def test_no_larger_body_reaches_the_portal(proxy: Proxy, owner: Browser) -> None
     assert _upload(proxy, owner, b"x" * (43 * 2**20)).status_code == 413
 
 
-def test_a_disk_that_was_set_back_is_found(
-    portal: Installation, owner: Browser
-) -> None:
+def test_a_disk_that_was_set_back_is_found(portal: Installation, owner: Browser) -> None:
     """Two restarts of PostgreSQL, some ten seconds: no process of the portal is told of either."""
     kept, before = portal.folder / "kept", owner.get("/t/acme/")
     with portal.switched_off() as disk:
