@@ -11,7 +11,6 @@ from django.utils.translation import gettext as _
 from portal.core.intents.asking import Button, once, seen_at
 from portal.core.intents.nonces import NotAsked
 from portal.core.intents.record import Asker
-from portal.core.mirror.models import TenantRecord
 from portal.core.ui import watching
 from portal.hooks import actions, panel, settings
 from portal.hooks.actions import Act
@@ -57,8 +56,8 @@ def change(request: TenantRequest, what: str) -> HttpResponse:
 
 def _chosen(request: TenantRequest) -> list[str]:
     """Return the categories of the posted form, those that were offered."""
-    row, record = settings.webhook_of(request.tenant), TenantRecord.objects.first()
-    offered = settings.offered(request.tenant, row, Present.of(record) if record else None)
+    row = settings.webhook_of(request.tenant)
+    offered = settings.offered(request.tenant, row, Present.stored())
     form = CategoriesForm(request.POST, offered=offered)
     return list(form.cleaned_data["categories"]) if form.is_valid() else []
 

@@ -13,7 +13,6 @@ from django.utils.translation import gettext_lazy as _
 from portal.core.intents.models import Intent
 from portal.core.intents.states import UNDER_WAY, State
 from portal.core.mirror.kinds import EVERY, Kind
-from portal.core.mirror.models import TenantRecord
 from portal.core.timers.clock import database_now
 from portal.core.ui import panels, together, watching
 from portal.core.ui.addresses import within
@@ -64,8 +63,7 @@ def live(request: TenantRequest) -> dict[str, Any]:
     row = Webhook.objects.first() or Webhook(tenant=request.tenant)
     if vault.unreadable(row):
         settings.begin_anew(row)  # not saved: what is shown is what switching on would do
-    record, now = TenantRecord.objects.first(), database_now()
-    present = Present.of(record) if record is not None else None
+    present, now = Present.stored(), database_now()
     intent = _latest(now)
     told = {
         "row": row,

@@ -56,7 +56,7 @@ class UnreadableSecrets:
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         if not isinstance(exception, VaultError):
             return None
-        log.error("secret_not_read", reason=str(exception))
+        log.error("secret_not_read", exc_info=exception)
         return render(request, "503.html", status=503)
 
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from tenants import sentences
+from tenants import sentences, vault
 from tenants.models.base import TenantModel
 from tenants.models.people import SupportSession
 from tenants.vault import EncryptedJSON
@@ -46,6 +46,11 @@ class AuditEntry(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.at:%Y-%m-%d %H:%M} {self.action} {self.target}"
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether VAULT_KEYS opens what was before and after."""
+        return not vault.unreadable(self)
 
     @property
     def sentence(self) -> SafeString:

@@ -52,7 +52,9 @@ def changes(entry: AuditEntry) -> Fields:
 
 
 def labelled(entry: AuditEntry) -> Fields:
-    """Return `changes` with what people call the fields."""
+    """Return `changes` with what people call the fields; none of an entry that cannot be read."""
+    if not entry.is_readable:
+        return []
     label = _labels.get(entry.target.partition(":")[0])
     return [(_drawn(name, label), before, after) for name, before, after in changes(entry)]
 

@@ -20,8 +20,9 @@ def register(finder: Finder) -> None:
 
 
 def fill_in(entries: Sequence[AuditEntry]) -> None:
-    """Set on each entry whom it was about, for its sentence."""
+    """Set on each entry whom it was about, for its sentence. One that cannot be read keeps the sentence that it has."""
+    readable = [entry for entry in entries if entry.is_readable]
     for finder in _finders:
-        found = finder(entries)
+        found = finder(readable)
         for entry in entries:
             entry.guest = found.get(entry.pk, entry.guest)

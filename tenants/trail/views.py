@@ -28,5 +28,9 @@ def index(request: TenantRequest) -> HttpResponse:
 @tenant_view(Permission.AUDIT_VIEW)
 def entry(request: TenantRequest, pk: int) -> HttpResponse:
     found = get_object_or_404(AuditEntry.objects.select_related("by", "support_session__user"), pk=pk)
-    context = {"entry": found, "changes": labelled(found), "others": queries.of_one_act(found)}
+    context = {
+        "entry": found,
+        "changes": labelled(found),
+        "others": queries.of_one_act(found),
+    }
     return render(request, "tenants/trail/entry.html", context)

@@ -12,6 +12,8 @@ from django.test import Client
 from django.utils import timezone
 
 from accessapi.errors import NotSent
+from portal.core.mirror.models import TenantRecord
+from portal.hooks.settings import webhook_of
 from tenants.connections.service import service_client
 from tenants.models import AuditEntry, Connection, OAuthState, ServiceEnvironment, Tenant
 from tenants.scope import across_tenants, tenant_scope
@@ -281,6 +283,22 @@ def test_with_another_key_the_page_says_that_the_token_cannot_be_read(house, set
     assert "The stored access token cannot be read." in page.content.decode()
     assert "client secret of this environment" in page.content.decode()
     assert f"/t/{house.tenant.slug}/connection/connect/" not in page.content.decode()
+
+
+def test_with_another_key_the_webhook_and_the_activity_log_are_still_shown(house, settings):
+    house.connect()
+    with tenant_scope(house.tenant):
+        webhook_of(house.tenant)
+        TenantRecord.objects.create(webhook={"url": "https://other.example.com/hook"}, read_at=timezone.now())
+        entry = AuditEntry.objects.create(action="guest.issued", target="party:1", after={"visits": [1]})
+    other_key(settings)
+    page = house.browser.get(f"/t/{house.tenant.slug}/connection/")
+    assert page.status_code == 200
+    assert "Webhook" in page.content.decode()
+    assert house.browser.get(f"/t/{house.tenant.slug}/audit/").status_code == 200
+    said = house.browser.get(f"/t/{house.tenant.slug}/audit/{entry.pk}/")
+    assert said.status_code == 200
+    assert "What was changed cannot be read" in said.content.decode()
 
 
 def test_once_the_operator_has_entered_the_client_secret_an_owner_reconnects(house, settings):
