@@ -281,6 +281,8 @@ def test_with_another_key_the_page_says_that_the_token_cannot_be_read(house, set
     page = house.browser.get(f"/t/{house.tenant.slug}/connection/")
     assert page.status_code == 200
     assert "The stored access token cannot be read." in page.content.decode()
+    assert "Connection lost" in page.content.decode()
+    assert "chip-quiet" not in page.content.decode().partition('class="lead')[2].partition("</p>")[0]
     assert "client secret of this environment" in page.content.decode()
     assert f"/t/{house.tenant.slug}/connection/connect/" not in page.content.decode()
 
