@@ -106,6 +106,10 @@ _FIGURES = (
         WHERE m.tenant_id = c.tenant_id AND m.kind = 'members' AND m.as_of IS NOT NULL)""",
     ),
     Figure(
+        "portal_tenants_restored", "Tenants whose restored data waits for an owner.", (),
+        "SELECT count(*) FROM restore_restored WHERE released_at IS NULL",
+    ),
+    Figure(
         "portal_sync_oldest_seconds", "Age of the oldest copy of a list among connected tenants.", ("kind",),
         """SELECT m.kind, extract(epoch FROM clock_timestamp() - min(m.as_of)) FROM mirror_mirrorstate m
         JOIN tenants_connection c ON c.tenant_id = m.tenant_id AND c.state = 'connected'

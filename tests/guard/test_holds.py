@@ -10,7 +10,6 @@ from django.utils import timezone
 from portal.core.intents import following, sending
 from portal.core.intents.models import Intent
 from portal.core.intents.nonces import Nonce, NotAsked
-from portal.core.intents.record import PORTAL
 from portal.core.intents.states import Reason, State
 from portal.core.intents.sweeping import settle_abandoned
 from portal.core.mirror.models import PassController
@@ -18,6 +17,7 @@ from portal.core.timers.clock import ClockTime, database_now
 from portal.devices import actions, ends, holds
 from portal.devices.actions import Command
 from portal.devices.models import Hold
+from tenants.audit import PORTAL
 from tenants.models import AuditEntry, Staff
 from tenants.scope import tenant_scope
 from tests.support.log import happened, loaded, record

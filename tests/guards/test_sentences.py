@@ -9,14 +9,14 @@ from functools import cache
 from django.utils import translation
 
 from portal.areas.merging import Act
-from portal.core.intents.record import PORTAL
 from portal.core.safety.models import State
 from portal.devices.actions import Command
 from portal.hooks import actions as hooks
 from portal.keys.actions import Command as KeyCommand
 from portal.reports.kinds import KINDS as REPORTS
-from portal.today import erasing, suggesting
+from portal.today import suggesting
 from stack.paths import ROOT
+from tenants.audit import PORTAL
 from tenants.roles import ROLES
 from tenants.sentences import ACTORS, NOBODY, REFUSALS, TEXTS
 from tests.support.sources import modules
@@ -122,7 +122,7 @@ COMPUTED = {
 
 
 #: What those modules call themselves that have a name for it.
-_CALLED = {erasing.BY, suggesting.BY, PORTAL}
+_CALLED = {suggesting.BY, PORTAL}
 
 
 def said() -> Iterator[tuple[str, ast.Call, set[str]]]:

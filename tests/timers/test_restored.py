@@ -329,6 +329,20 @@ class TestRelease:
             assert Visit.objects.get(pk=visit.pk).cut_due_at is None
         assert place.calls(21) == place.calls(22) == [], "the code was neither read nor changed"
 
+    def test_the_platform_page_names_the_tenant_until_then(self, place: Place) -> None:
+        from tenants.models import User
+
+        operator = User.objects.create_user("op@example.test", "x", name="op", platform_role="operator")
+        restore()
+        finding.look_through()
+        platform = place.client(operator)
+        waits = "Automatic work is paused until an owner resumes it."
+        page = platform.get("/platform/").content.decode()
+        assert waits in page
+        assert place.tenant.name in page.partition(waits)[2].partition("</ul>")[0]
+        place.client().post(f"/t/{place.tenant.slug}/restore/release/")
+        assert waits not in platform.get("/platform/").content.decode()
+
     def test_a_guard_sees_it_and_cannot_resume_it(self, place: Place) -> None:
         restore()
         finding.look_through()
