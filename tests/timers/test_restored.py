@@ -59,7 +59,8 @@ class Memory:
     @property
     def position(self) -> int:
         with broker.client() as client:
-            return int(client.get(self._key()) or 0)  # type: ignore[arg-type]  # the client is not asynchronous
+            found: Any = client.get(self._key())
+        return int(found or 0)
 
     @position.setter
     def position(self, value: int) -> None:
@@ -73,7 +74,7 @@ class Memory:
     def _key(self) -> str:
         place = position.here()
         assert place is not None
-        return place[0]
+        return f"portal.position.{place.database}"
 
 
 @pytest.fixture
@@ -89,9 +90,9 @@ def memory(db: None) -> Iterator[Memory]:
         cursor.execute("SET synchronous_commit = off")
 
 
-def begin_session() -> None:
-    """Let this session be one that has compared nothing yet."""
-    connection.connection.portal_compared = False
+def begin_process() -> None:
+    """Let this process be one that has compared nothing yet."""
+    position._compared = None
 
 
 def asked(place: Place, **facts: Any) -> Intent:
@@ -146,30 +147,30 @@ class TestBefore:
 
     def test_a_disk_that_was_set_back_is_found_once_and_what_is_lost_counts_from_then_on(self, memory: Memory) -> None:
         begins = memory.position
-        begin_session()
+        begin_process()
         position.leave(position.here())
-        assert memory.position == begins, "before it has compared, a session hides nothing"
+        assert memory.position == begins, "before it has compared, a process hides nothing"
         assert not finding.is_found()
         position.leave(position.here())
         assert memory.position > begins
         memory.position += 2**20
-        begin_session()
+        begin_process()
         assert finding.is_found(), "the same database had come further"
-        begin_session()
+        begin_process()
         assert finding.is_found(), "until it was looked through"
         assert finding.look_through()
-        begin_session()
+        begin_process()
         assert not finding.is_found()
 
     def test_a_broker_that_is_away_or_has_forgotten_says_nothing_of_the_disk(self, memory: Memory) -> None:
         memory.position += 2**20
-        begin_session()
+        begin_process()
         with override_settings(REDIS_URL=f"redis://127.0.0.1:{free_port()}/0"):
             assert not finding.is_found()
         assert finding.is_found(), "asked again, as soon as it answers"
         assert finding.look_through()
         memory.forget()
-        begin_session()
+        begin_process()
         assert not finding.is_found()
 
 

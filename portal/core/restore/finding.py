@@ -83,9 +83,11 @@ def register_timer(name: str, rows: Callable[[], QuerySet[Any]], column: str = "
 
 def is_found() -> bool:
     """Return whether this database is a copy, or was set back, and was not looked through."""
-    if position.is_behind():
-        Lease.objects.exclude(of_another_database()).update(identity=_said_to_be())
-    return Lease.objects.filter(of_another_database()).exists()
+    place = position.here()
+    if place is None or place.is_another or not position.is_behind(place):
+        return place is not None and place.is_another
+    Lease.objects.exclude(of_another_database()).update(identity=_said_to_be())
+    return True
 
 
 def say_restored() -> None:

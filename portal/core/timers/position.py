@@ -1,90 +1,96 @@
 """How far this database has come, as the broker remembers it: a disk that was set back is the same one, and behind.
 
 PostgreSQL's log of changes only grows, as long as nothing is lost. The leading clock leaves its position with the
-broker at each tick. Each session of a worker or a clock compares once, since no session outlives such a disk. The
-broker may forget at any time: then nothing is found in this way, and an operator says so (`manage.py after_restore`).
+broker at each tick. Each worker and clock compares once after a start of the server, without which no disk is set back.
+The broker may forget at any time: then nothing is found so, and an operator says it (`manage.py after_restore`).
 """
 
-from typing import Any
+from datetime import datetime
+from functools import cache
+from typing import Any, NamedTuple
 
 import structlog
-from django.db import connection
-from django.db.models import Func, TextField
+from django.conf import settings
+from django.db.models import BooleanField, DateTimeField, ExpressionWrapper, Func, TextField
+from redis import Redis
 from redis.exceptions import RedisError
 
-from portal.core.timers.identity import Identity
+from portal.core.timers.identity import Identity, of_another_database
 from portal.core.timers.models import Lease
 from portal.site import broker
 
 log = structlog.get_logger(__name__)
 # The clock renews its lease each second: the broker does not hold it up for longer than this.
 _PATIENCE = 0.2
+# The start of the server with whose database this process has compared.
+_compared: datetime | None = None
 
 
-class _Position(Func):
-    """Bytes of changes so far; none where the server may forget what it has confirmed, as in a trial."""
+class Place(NamedTuple):
+    """Whether this is another database than the clock's row says; which it is; how many bytes of changes it has seen,
+    none where the server may forget what it has confirmed, as in a trial; when the server started.
+    """
 
-    template = (
-        "CASE WHEN current_setting('synchronous_commit') <> 'off' THEN (pg_current_wal_insert_lsn() - '0/0')::text END"
-    )
-    arity = 0
-    output_field = TextField()
-
-
-Place = tuple[str, int]
+    is_another: bool
+    database: str
+    written: str | None
+    server: datetime
 
 
 def here() -> Place | None:
-    """Return the key of this database, and how far it has come. What is written after this call makes it durable."""
-    row = Lease.objects.values_list(Identity(), _Position()).first()
-    return None if row is None or row[1] is None else (f"portal.position.{row[0]}", int(row[1]))
+    """Return where the database is; None where no clock has run. What is committed later makes it durable."""
+    written = Func(
+        template="CASE WHEN current_setting('synchronous_commit') <> 'off'"
+        " THEN (pg_current_wal_insert_lsn() - '0/0')::text END",
+        output_field=TextField(),
+    )
+    server = Func(function="pg_postmaster_start_time", output_field=DateTimeField())
+    is_another = ExpressionWrapper(of_another_database(), output_field=BooleanField())
+    rows = Lease.objects.values_list(is_another, Identity(), written, server)
+    return next((Place(*row) for row in rows[:1]), None)
+
+
+def is_behind(place: Place) -> bool:
+    """Return whether the broker remembers more. True once at most for each start of the server."""
+    global _compared
+    if place.written is None or place.server == _compared:
+        return False
+    try:
+        remembered: Any = _memory(settings.REDIS_URL).get(_key(place)) or 0
+    except (RedisError, OSError):
+        return False  # asked again
+    _compared = place.server
+    if int(place.written) >= int(remembered):
+        return False
+    log.warning("database_was_set_back", position=place.written, remembered=int(remembered))
+    return True
 
 
 def leave(place: Place | None) -> None:
-    """Leave it with the broker, unless this session has not compared yet: then it could hide that it is behind."""
-    if place is not None and _has_compared():
-        _write(place)
+    """Leave it with the broker, unless this process has not compared yet: then it could hide that it is behind."""
+    if place is not None and place.server == _compared:
+        _keep(place)
 
 
 def begin_anew() -> None:
     """Let this position count, however far the broker remembers the database: what was lost is known."""
     if place := here():
-        _write(place)
+        _keep(place)
 
 
-def is_behind() -> bool:
-    """Return whether the database has come less far than the broker remembers. True once for a session at most."""
-    connection.ensure_connection()
-    if _has_compared():
-        return False
-    place = here()
-    remembered = _remembered(place)
-    connection.connection.portal_compared = remembered is not None
-    if not place or not remembered or place[1] >= remembered:
-        return False
-    log.warning("database_was_set_back", position=place[1], remembered=remembered)
-    return True
-
-
-def _has_compared() -> bool:
-    return getattr(connection.connection, "portal_compared", False)
-
-
-def _write(place: Place) -> None:
+def _keep(place: Place) -> None:
+    if place.written is None:
+        return
     try:
-        with broker.client(_PATIENCE) as remembering:
-            remembering.set(*place)
+        _memory(settings.REDIS_URL).set(_key(place), place.written)
     except (RedisError, OSError) as error:
         log.warning("position_not_kept", error=type(error).__name__)
 
 
-def _remembered(place: Place | None) -> int | None:
-    """Return what the broker remembers: 0 where it remembers nothing, None where it does not answer."""
-    if place is None:
-        return 0
-    try:
-        with broker.client(_PATIENCE) as remembering:
-            found: Any = remembering.get(place[0])
-    except (RedisError, OSError):
-        return None
-    return int(found or 0)
+def _key(place: Place) -> str:
+    return f"portal.position.{place.database}"
+
+
+@cache
+def _memory(address: str) -> Redis:
+    return broker.client(_PATIENCE)
