@@ -102,7 +102,7 @@ def test_it_comes_up_connected_continues_and_ends_without_a_trace(checkout: Path
         assert "2,000" in _sign_in(checkout, "members/")
         added = _manage(checkout, "add_staff", "kato@example.com", "--role", "guard", "--tenant", first)
         assert "is now guard" in added
-        life = ("2 alerts not taken", "Forced open", "Left open", "Held unlocked", "keys out")
+        life = ("alerts not taken", "Forced open", "Left open", "Held unlocked", "keys out")
         assert _shows(checkout, "", *life, seconds=150)  # rules look once a minute
         family = below(demo.pid)
         os.killpg(demo.pid, signal.SIGINT)
