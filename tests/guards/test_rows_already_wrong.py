@@ -1,5 +1,7 @@
 """Pages survive rows that are wrong already: moments that PostgreSQL holds and no clock of ours reckons with."""
 
+from collections.abc import Callable
+
 import pytest
 from django.db import DatabaseError, connection, models, transaction
 
@@ -16,8 +18,9 @@ _IN_PARTS = (History, HistorySearch)
 
 
 @pytest.fixture
-def furnished(place: Place) -> Place:
-    return furnish(place)
+def furnished(make: Callable[..., Place]) -> Place:
+    """Thirty people, so that somebody passed a door with a camera, however a soak draws them."""
+    return furnish(make(members=30))
 
 
 def spoil(place: Place, wrong: str) -> int:
