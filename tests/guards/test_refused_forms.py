@@ -1,6 +1,7 @@
 """Whatever is posted that cannot be used is refused as such: 422 for a form that is shown again, nowhere a 500."""
 
 import re
+from collections.abc import Callable
 from html.parser import HTMLParser
 from itertools import product
 from typing import Any
@@ -92,8 +93,9 @@ def _text(answer: Any) -> str:
     return "" if answer.streaming else answer.content.decode(errors="replace")
 
 
-def test_a_form_that_is_shown_again_with_what_is_wrong_is_422(place: Place) -> None:
-    client = furnish(place).client()
+def test_a_form_that_is_shown_again_with_what_is_wrong_is_422(make: Callable[..., Place]) -> None:
+    place = furnish(make)
+    client = place.client()
     client.raise_request_exception = False
     pages = list(pages_of(client, f"/t/{place.tenant.slug}/"))
     wrong, right = refused(client, [*pages, *ACCOUNT])
@@ -107,9 +109,10 @@ def test_so_is_one_of_a_person_who_is_not_signed_in(client: Client) -> None:
     assert right >= len(ENTRANCE)
 
 
-def test_no_body_breaks_an_address_that_takes_a_post(place: Place) -> None:
+def test_no_body_breaks_an_address_that_takes_a_post(make: Callable[..., Place]) -> None:
     """Each of them is sent JSON, whether it reads any or not; also where the browser says that it sends a form."""
-    client = furnish(place).client()
+    place = furnish(make)
+    client = place.client()
     client.raise_request_exception = False
     known = [path.partition("?")[0] for path in pages_of(client, f"/t/{place.tenant.slug}/")]
     named = [(each, {name: "1" for _, name in each.parameters}) for each in addresses_of_tenants()]

@@ -19,8 +19,7 @@ _IN_PARTS = (History, HistorySearch)
 
 @pytest.fixture
 def furnished(make: Callable[..., Place]) -> Place:
-    """Thirty people, so that somebody passed a door with a camera, however a soak draws them."""
-    return furnish(make(members=30))
+    return furnish(make)
 
 
 def spoil(place: Place, wrong: str) -> int:

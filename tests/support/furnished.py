@@ -3,6 +3,7 @@
 import re
 import uuid
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 from django.test import Client
@@ -22,8 +23,9 @@ from tests.support.reviews import ReviewsDesk
 _MOST = 200 if SOAK else 80
 
 
-def furnish(place: Place) -> Place:
-    """Let something of most areas happen in a tenant."""
+def furnish(make: Callable[..., Place]) -> Place:
+    """Let something of most areas happen in a tenant. A soak draws more people: somebody passed a door with a camera."""
+    place = make(members=30 if SOAK else 5)
     desk, owner, now = ReviewsDesk(place), place.client(), timezone.now()
     desk.start()
     evidence.opened(place, owner)
