@@ -24,7 +24,7 @@ _MOST = 200 if SOAK else 80
 
 
 def furnish(make: Callable[..., Place]) -> Place:
-    """Let something of most areas happen in a tenant. A soak draws more people: somebody passed a door with a camera."""
+    """Let something of most areas happen in a tenant. A soak draws more people: some pass a door with a camera."""
     place = make(members=30 if SOAK else 5)
     desk, owner, now = ReviewsDesk(place), place.client(), timezone.now()
     desk.start()

@@ -1,5 +1,6 @@
 """What may be asked without signing in: whether the site lives, whether it is ready, and its figures with a token."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -80,8 +81,8 @@ class TestReadiness:
     def test_a_clock_that_stands_still_is_named_with_its_age(self, ready):
         Lease.objects.create(pk=1, ticked_at=database_now() - timedelta(seconds=95))
         told = ready().json()
-        assert "95 s ago" in told["failed"]["clock"]
-        assert 95 <= told["last_tick_seconds"] < 130
+        (said,) = re.findall(r"The last tick was (\d+) s ago", told["failed"]["clock"])
+        assert 95 <= int(said) <= round(told["last_tick_seconds"]) < 130, "as fast as the machine is"
         Lease.objects.update(ticked_at=database_now())
         assert "clock" not in ready().json()["failed"]
 
