@@ -132,26 +132,31 @@ def test_sixty_doors_with_thirty_calls_and_workers_killed_are_told_as_they_are(
     release(customer, order)
 
 
-def test_sixty_doors_with_calls_enough_are_asked_within_their_fifteen_seconds(
-    house: House, stage: Stage, figure: Callable[..., None]
+@pytest.mark.parametrize("doors", [30, pytest.param(DOORS, marks=pytest.mark.soak)])
+def test_all_doors_with_calls_enough_are_asked_within_their_fifteen_seconds(
+    house: House, stage: Stage, doors: int, figure: Callable[..., None]
 ) -> None:
+    """Sixty take five seconds, and too long on two processors that attack something else as well."""
     customer = stage.customer(behaviour={"device_seconds": 0})
-    building(customer, DOORS)
+    building(customer, doors)
     with house.steady.paused():
         order = lock_all(customer)
         came = settled(customer, order)
     # A later try of the door that is missed may be waiting still.
     sent = [each.sent_at - each.created_at for each in requests(customer) if each.sent_at is not None]
     figure(
-        "lockdown", "60 doors: seconds until the last request is sent", f"{max(sent).total_seconds():.1f}", "below 15"
+        "lockdown",
+        f"{doors} doors: seconds until the last request is sent",
+        f"{max(sent).total_seconds():.1f}",
+        "below 15",
     )
     # One door of the service's has no connection: it takes the command and reports a failure, and is tried again later.
-    assert Counter(came.values()) == {outcomes.DONE: DOORS - 1, outcomes.MISSED: 1}
+    assert Counter(came.values()) == {outcomes.DONE: doors - 1, outcomes.MISSED: 1}
     tries = Counter(each.path["device_id"] for each in requests(customer) if each.sent_at is not None)
     again = {door: count - 1 for door, count in tries.items() if came[door] == outcomes.MISSED}
-    figure("lockdown", "60 doors: device calls besides the missed door's later ones",
-           len(customer.calls(35)) - sum(again.values()), f"at most {DOORS}")  # fmt: skip
-    assert len(tries) == tries.total() - sum(again.values()) == DOORS
+    figure("lockdown", f"{doors} doors: device calls besides the missed door's later ones",
+           len(customer.calls(35)) - sum(again.values()), f"at most {doors}")  # fmt: skip
+    assert len(tries) == tries.total() - sum(again.values()) == doors
     assert len(customer.calls(35)) <= tries.total()
     assert lies(customer, came) == doubled(customer) == []
     release(customer, order)
