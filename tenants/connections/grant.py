@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from accessapi.errors import NotSent, OutcomeUnknown, Rejected, ServiceError, Unauthorised
 from accessapi.reading import Answer
-from tenants import audit
+from tenants import audit, vault
 from tenants.access import Access, access_to
 from tenants.connections import calls
 from tenants.connections.oauth import oauth_of
@@ -172,6 +172,8 @@ def _store_token(row: Connection, access: Access, token: str, service_tenant_id:
     row.environment = access.tenant.environment
     row.service_tenant_id = service_tenant_id
     row.access_token, row.previous_token = token, None
+    if vault.unreadable(row):  # what is left is the licence key, under a key that is lost: it is entered again
+        row.licence_key = None
     row.token_generation += 1
     row.token_at = row.granted_at = row.last_call_at = row.last_success_at = now
     row.last_call_operation, row.last_call_status = "get_tenant", 200

@@ -41,16 +41,11 @@ def service_client(connection: Connection, *, gate: Gate | None = None, observe:
 
     def token() -> str:
         row = seen.row = _row(connection)
-        try:
-            return (row.access_token or "") if row.is_connected else ""
-        except VaultError:
-            log.error("connection_secrets_not_read", tenant_id=row.tenant_id)
-            return ""
+        return (_opened(row, "access_token") or "") if row.is_connected else ""
 
     def licence_key() -> str | None:
         row: Connection = getattr(seen, "row", None) or _row(connection)
-        key: str | None = row.licence_key
-        return key
+        return _opened(row, "licence_key")
 
     def heard(operation: Operation, rate: RateHeaders, status: int, error: ServiceError | None) -> None:
         row = getattr(seen, "row", None)
@@ -70,6 +65,16 @@ def service_client(connection: Connection, *, gate: Gate | None = None, observe:
         gate=gate,
         observe=heard,
     )
+
+
+def _opened(row: Connection, name: str) -> str | None:
+    """Return a secret of the connection; None where VAULT_KEYS does not open it."""
+    try:
+        secret: str | None = getattr(row, name)
+    except VaultError:
+        log.error("connection_secret_not_read", tenant_id=row.tenant_id, secret=name)
+        return None
+    return secret
 
 
 def _row(connection: Connection) -> Connection:

@@ -305,6 +305,10 @@ def test_with_another_key_the_webhook_and_the_activity_log_are_still_shown(house
 
 def test_once_the_operator_has_entered_the_client_secret_an_owner_reconnects(house, settings):
     house.connect()
+    with tenant_scope(house.tenant):
+        row = house.row
+        row.licence_key = "of the former key"
+        row.save()
     other_key(settings)
     house.environment.client_secret = house.client.client_secret
     house.environment.save()
@@ -312,6 +316,7 @@ def test_once_the_operator_has_entered_the_client_secret_an_owner_reconnects(hou
     assert house.connect().status_code == 302
     page = house.browser.get(f"/t/{house.tenant.slug}/connection/").content.decode()
     assert "cannot be read" not in page
+    assert not house.row.has_licence_key, "it is entered again"
     assert house.sandbox.api("GET", "/v1/areas", token=house.row.access_token).status_code == 200
 
 
@@ -320,6 +325,21 @@ def test_with_another_key_nothing_is_sent_to_the_service(house, settings):
     other_key(settings)
     with tenant_scope(house.tenant), pytest.raises(NotSent):
         service_client(house.row).call("list_areas")
+
+
+def test_with_another_key_for_the_licence_alone_no_door_is_operated(house, settings):
+    house.connect()
+    with tenant_scope(house.tenant):
+        row, keys = house.row, settings.VAULT_KEYS
+        row.licence_key = "of the other key"
+        other_key(settings)
+        sealed = row._meta.get_field("licence_key").seal(house.tenant.pk, row.licence_key)
+        Connection.objects.update(licence_key=sealed)
+        settings.VAULT_KEYS = keys
+        line = service_client(house.row)
+        line.call("list_areas")
+        with pytest.raises(NotSent, match="licence"):
+            line.call("operate_door", path={"device_id": "D1"}, body={"tag": "lock_operation", "control": "unlock"})
 
 
 def test_an_act_that_needs_what_cannot_be_read_says_so_instead_of_breaking(house, settings):
