@@ -87,6 +87,7 @@ def is_found() -> bool:
     if place is None or place.is_another or not position.is_behind(place):
         return place is not None and place.is_another
     Lease.objects.exclude(of_another_database()).update(identity=_said_to_be())
+    position.settle(place)
     return True
 
 

@@ -51,19 +51,24 @@ def here() -> Place | None:
 
 
 def is_behind(place: Place) -> bool:
-    """Return whether the broker remembers more. True once at most for each start of the server."""
-    global _compared
+    """Return whether the broker remembers more. Not asked again in this start of the server once it was answered."""
     if place.written is None or place.server == _compared:
         return False
     try:
         remembered: Any = _memory(settings.REDIS_URL).get(_key(place)) or 0
     except (RedisError, OSError):
         return False  # asked again
-    _compared = place.server
     if int(place.written) >= int(remembered):
+        settle(place)
         return False
     log.warning("database_was_set_back", position=place.written, remembered=int(remembered))
     return True
+
+
+def settle(place: Place) -> None:
+    """Do not ask again: it is not behind, or the clock's row says so from now on."""
+    global _compared
+    _compared = place.server
 
 
 def leave(place: Place | None) -> None:
