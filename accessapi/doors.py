@@ -23,6 +23,9 @@ class DoorWord(StrEnum):
     LEFT = "left"
     HELD = "held"
     LOCKED = "locked"
+    PASSING = "passing"
+    LOST = "lost"
+    BACK = "back"
     OVER = "over"
 
 
@@ -40,6 +43,7 @@ class DoorWords(BaseModel):
     forced_open: Patterns = ("forced_open*", "*forced open*")
     left_open: Patterns = ("open_too_long*", "*open too long*", "left_open*", "*left open*")
     held_unlocked: Patterns = ("*cont_unlock succeeded*",)
+    lost: Patterns = ("connection_lost*", "*connection lost*", "power_cut*", "*power cut*")
     over: Patterns = ("restore", "restored")
 
     @model_validator(mode="after")
@@ -81,8 +85,8 @@ class DoorWords(BaseModel):
         """Return the most serious event that one of these texts (errors of a status, content of a record) names."""
         small = [text.lower() for text in texts]
         lists = ((self.forced_open, DoorWord.FORCED), (self.left_open, DoorWord.LEFT))
-        held = ((self.held_unlocked, DoorWord.HELD),)
-        return next((word for patterns, word in lists + held if any(among(patterns, text) for text in small)), None)
+        others = ((self.held_unlocked, DoorWord.HELD), (self.lost, DoorWord.LOST))
+        return next((word for patterns, word in lists + others if any(among(patterns, text) for text in small)), None)
 
     def is_over(self, status: str | None) -> bool:
         """Return whether a record with this status says that its event has ended."""

@@ -54,6 +54,9 @@ TEMPORARY_USE_SECONDS_MAX: Final = 86400
 TEMPORARY_USE_TARGETS_MAX: Final = 100
 KEY_TARGETS_MAX: Final = 30
 UNIT_PATTERN: Final = r"^[0-9]{2}$"
+# Assumed: how long a door stays unlocked is set on the member site only.
+RELOCK_SECONDS: Final = 10
+RELOCK_SECONDS_MAX: Final = 120
 
 # One-time QR (published, not specified: see docs of the overrides)
 TIMESTEP_DEFAULT: Final = 300

@@ -26,6 +26,7 @@ The format is one TOML file, every table optional (names under `operations` are 
     unlocked = ["unlock", "unlocked", "open"]
     leaf_open = ["open", "opened"]      # and leaf_closed, connected, powered: words of a door's status
     forced_open = ["forced_open*", "*forced open*"]  # and left_open, held_unlocked: errors and records of the log
+    lost = ["*connection lost*", "*power cut*"]  # records of a device that the service lost, until it is restored
     key_in = ["return", "returned"]     # and key_out: words of a key box's status
     key_taken = ["*key taken*"]         # and key_returned: records of the log
 
@@ -41,6 +42,7 @@ The format is one TOML file, every table optional (names under `operations` are 
     device = 180
     window_seconds = 3600
     one_time_timestep_max = 86400
+    relock_seconds = 10                 # after so long a door that was unlocked for a moment has locked itself
 
     [records]                           # categories of the log
     categories = ["normal", "operation", "suspicious", "warning", "error", "emergency"]  # that can notify
@@ -65,6 +67,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
@@ -162,6 +165,12 @@ class Limits(Table):
     device: int = Field(default=limits.DEVICE_CALLS, ge=1)
     window_seconds: int = Field(default=limits.CALL_WINDOW_SECONDS, ge=1)
     one_time_timestep_max: int = Field(default=limits.TIMESTEP_MAX, ge=limits.TIMESTEP_MIN, le=limits.TIMESTEP_MAX)
+    relock_seconds: int = Field(default=limits.RELOCK_SECONDS, ge=1, le=limits.RELOCK_SECONDS_MAX)
+
+    @property
+    def relock(self) -> timedelta:
+        """Return how long a momentary unlock lasts at most."""
+        return timedelta(seconds=self.relock_seconds)
 
     def calls(self, call_class: CallClass) -> int | None:
         """Return the calls per window of a class; None where the specification shows no limit (OAuth)."""

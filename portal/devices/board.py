@@ -20,7 +20,7 @@ from portal.core.mirror.order import natural_key
 from portal.core.mirror.places import Place, places
 from portal.core.ui import watching
 from portal.core.ui.addresses import within
-from portal.core.ui.chips import CHIPS, Chip
+from portal.core.ui.chips import Chip
 from portal.core.ui.tables import Empty
 from portal.core.ui.tables.columns import Wish
 from portal.core.ui.tables.filters import Address
@@ -46,20 +46,13 @@ def view_of(request: TenantRequest) -> str:
 
 @dataclass(frozen=True)
 class Tile:
-    """A door on the board. `also` names the other areas it leads to, `wrong` what its state does not say."""
+    """A door on the board. `also` names the other areas it leads to."""
 
     door: PassController
     chip: Chip
     href: str
     also: str
-    wrong: str
     last: History | None
-
-    @property
-    def tone(self) -> str:
-        """The class that a tile is drawn by: its chip's, and loud for a quiet door that needs somebody all the same."""
-        tone = CHIPS.get(self.chip.state, ("", "", "unknown"))[2]
-        return "loud" if self.door.attention and tone in ("quiet", "unknown") else tone
 
 
 @dataclass(frozen=True)
@@ -173,21 +166,11 @@ class Board:
         also = [each.name for each in self._shown_places(door) if first is None or each.area_id != first.area_id]
         return Tile(
             door,
-            queries.state_of(door),
+            queries.state_of(door, self.request.tenant.environment.catalogue.states),
             within("devices:door", self.request.tenant.slug, door.device_id),
             joined(dict.fromkeys(also)),
-            self._wrong(door),
             self.last.get(door.device_id),
         )
-
-    def _wrong(self, door: PassController) -> str:
-        if not door.attention:
-            return ""
-        catalogue = self.request.tenant.environment.catalogue
-        words = queries.words_of(door, catalogue.states)
-        without_power = door.power_status and not catalogue.states.is_powered(door.power_status)
-        known = CHIPS.get(door.state, ("",))[0]
-        return joined(each for each in [*words.errors, *([words.power] if without_power else [])] if each != known)
 
     # What the address says
 

@@ -15,10 +15,16 @@ from portal.core.timers.bell import ring_after_commit
 from portal.core.timers.clock import database_now
 from portal.devices import holds
 from portal.devices.actions import Command
-from portal.devices.watch import READ_STALE
+from portal.devices.watch import READ_SOON
 from tenants.connections.service import current_connection
 
-_TELLS = {Command.HOLD.value: DoorWord.HELD, Command.LOCK.value: DoorWord.LOCKED}
+_TELLS = {
+    Command.HOLD.value: DoorWord.HELD,
+    Command.LOCK.value: DoorWord.LOCKED,
+    Command.UNLOCK.value: DoorWord.PASSING,
+    Command.IN.value: DoorWord.PASSING,
+    Command.OUT.value: DoorWord.PASSING,
+}
 
 
 def look_at_door(intent: Intent) -> Finding:
@@ -51,7 +57,7 @@ def finished(intent: Intent) -> None:
     if intent.state == State.SUCCEEDED and control in _TELLS:
         doors.tell(intent.tenant, device_id, _TELLS[control])
     elif intent.reason == Reason.REQUEST_FAILED and doors.look_at(device_id):
-        ring_after_commit(READ_STALE, intent.tenant_id)
+        ring_after_commit(READ_SOON, intent.tenant_id)
 
 
 def words(intent: Intent) -> Told:

@@ -54,7 +54,7 @@ def _of(request: TenantRequest, door: PassController, hold: Hold | None) -> Bann
         _WORDS[DoorState(door.state)]() % {"door": door},
         queries.told(hold) if hold is not None else "",
         icon="door-enter" if is_held(door) else "alert-triangle",
-        since=door.state_since,
+        since=door.since,
         action=_("Lock now") if lockable else _("Show door"),
         action_url=reverse("devices:door", args=[request.tenant.slug, door.device_id]),
         action_get=True,

@@ -22,7 +22,7 @@ class Doors(Table):
     views = ("board", "list")
     columns = (
         Column("name", _("Door"), value=str, sort="name_order", phone="title", fixed=True),
-        Column("state", _("State"), value=queries.state_of, sort="calm", export=False),
+        Column("state", _("State"), sort="calm"),
         Column("areas", _("Area")),
         Column("door", _("Door leaf")),
         Column("power", _("Power"), phone="hide"),
@@ -42,6 +42,7 @@ class Doors(Table):
         words = self.request.tenant.environment.catalogue.states
         said = partial(queries.words_of, states=words)
         self.complete(
+            state={"value": partial(queries.state_of, states=words)},
             areas={"value": self.areas_of},
             door={"value": lambda row: said(row).leaf},
             power={"value": lambda row: said(row).power},

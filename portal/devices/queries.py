@@ -13,15 +13,15 @@ from portal.core.intents.models import Intent, target_of
 from portal.core.intents.states import UNDER_WAY, Reason, State
 from portal.core.log import visible
 from portal.core.log.happened import Happened
-from portal.core.mirror import freshness
+from portal.core.mirror import doors, freshness
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import DoorState, History, PassController
 from portal.core.timers.clock import database_now
 from portal.core.ui import watching
-from portal.core.ui.chips import Chip
+from portal.core.ui.chips import CHIPS, Chip
 from portal.core.ui.tables import Empty
 from portal.core.ui.times import local
-from portal.core.ui.vocabulary import join_sentences, word
+from portal.core.ui.vocabulary import join_sentences, joined, word
 from portal.devices.models import Hold
 from tenants.access import Access, TenantRequest
 from tenants.postgresql.edges import moment
@@ -29,11 +29,18 @@ from tenants.postgresql.edges import moment
 _ERRORS: dict[DoorWord | None, str] = {DoorWord.FORCED: "forced_open", DoorWord.LEFT: "left_open"}
 
 
-def state_of(door: PassController) -> Chip:
-    """The state that outranks the others, with when it was last learned; without any knowledge, unknown."""
+def state_of(door: PassController, states: States) -> Chip:
+    """Return a door's state as every page, plan, list and file shows it: what outranks the rest, when it was last
+    learned, and what is wrong beside. Without any knowledge, unknown.
+    """
+    said = words_of(door, states)
+    power = said.power if door.power_status and not states.is_powered(door.power_status) else ""
+    known = str(CHIPS.get(door.state, ("",))[0])
+    wrong = joined(each for each in dict.fromkeys([*said.errors, power]) if each and each != known)
     if door.state:
-        return Chip(door.state, as_of=door.known_at)
-    return Chip(door.lock or "unknown", as_of=door.status_as_of)
+        return Chip(door.state, as_of=door.known_at, wrong=wrong)
+    unheard_of = door.lock if door.lock and not states.lock(door.lock) else "unknown"
+    return Chip(unheard_of, as_of=door.status_as_of, wrong=wrong)
 
 
 @dataclass(frozen=True)
@@ -80,7 +87,7 @@ def told(hold: Hold) -> str:
 
 def by_calm() -> QuerySet[PassController]:
     """All doors by `calm`: those that need somebody first, the most alarming of them foremost."""
-    loud = [state for state in DoorState if state not in (DoorState.LOCKED, DoorState.UNKNOWN)]
+    loud = [state for state in DoorState if state in doors.ATTENTION]
     ranks = [When(state=state, then=Value(str(place))) for place, state in enumerate(loud)]
     rank = Case(*ranks, When(attention=True, then=Value("8")), default=Value("9"))
     rows = PassController.objects.annotate(calm=Concat(rank, "name_order", output_field=CharField()))
@@ -89,7 +96,7 @@ def by_calm() -> QuerySet[PassController]:
 
 def mark_of_doors() -> str:
     """What the tenant's doors are known by: it changes with whatever is learned of any of them."""
-    rows = PassController.objects.aggregate(Count("pk"), Max("known_at"), Max("pk"))
+    rows = PassController.objects.aggregate(Count("pk"), Max("known_at"), Max("state_since"), Max("pk"))
     return watching.mark(sorted(rows.items()), sorted(PassController.objects.values_list("device_name", flat=True)))
 
 
@@ -120,4 +127,6 @@ def latest_commands(door: PassController) -> list[Intent]:
 def mark_of(door: PassController, happened: Happened, commands: list[Intent], hold: Hold | None) -> str:
     """What a door's page is known by; outcome lines follow their commands themselves."""
     newest = commands[0].pk if commands else 0
-    return watching.mark(door.known_at, door.status_as_of, door.state, happened.seen, newest, hold and told(hold))
+    return watching.mark(
+        door.known_at, door.status_as_of, door.state, door.since, happened.seen, newest, hold and told(hold)
+    )

@@ -11,6 +11,12 @@ def read_stale(tenant_id: int) -> None:
         watch.read_stale()
 
 
+@promised(queue="interactive", promise="idempotent", seconds=110)
+def read_soon(tenant_id: int) -> None:
+    with tenant_scope(tenant_id):
+        watch.read_soon()
+
+
 @promised(queue="doors", promise="idempotent", seconds=30)
 def end_hold(tenant_id: int, hold_id: int) -> None:
     with tenant_scope(tenant_id):

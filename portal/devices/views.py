@@ -173,7 +173,7 @@ def _followed(request: TenantRequest, door: PassController) -> dict[str, Any]:
         "seen": queries.mark_of(door, here, intents, held),
         "held": held,
         "held_words": queries.told(held) if held is not None else "",
-        "state": queries.state_of(door),
+        "state": queries.state_of(door, request.tenant.environment.catalogue.states),
         "words": queries.words_of(door, request.tenant.environment.catalogue.states),
         "may_operate": request.access.can(Permission.DOORS_OPERATE),
     }

@@ -25,9 +25,11 @@ from portal.core.budget.priorities import Priority
 from portal.core.mirror import doors, hooks, reading
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import DoorState, History, PassController
-from portal.core.timers import rounds
+from portal.core.mirror.models.places import SOON
+from portal.core.timers import rounds, ticking
 from portal.core.timers.bell import ring_after_commit
 from portal.core.timers.clock import ClockTime
+from portal.core.timers.ticking import Wakeup
 from portal.devices import sight
 from portal.devices.models import BoardSight
 from tenants.connections.service import current_connection
@@ -35,9 +37,9 @@ from tenants.models import Connection, Tenant
 
 log = structlog.get_logger(__name__)
 _AT_ONCE = 20
-READ_STALE = "portal.devices.tasks.read_stale"
+READ_STALE, READ_SOON = "portal.devices.tasks.read_stale", "portal.devices.tasks.read_soon"
 # Records of these categories are worth a reading, whatever their words: somebody operated the door, or it is serious.
-_SERIOUS = frozenset({"operation", "emergency"})
+_SERIOUS = frozenset({"operation", "error", "emergency"})
 
 
 # With a board in sight: how old a reading may be of a door in a state that no log record ends, and of any door.
@@ -55,11 +57,25 @@ def stale() -> list[QuerySet[PassController]]:
 
 def read_stale() -> int:
     """Read the doors of the tenant in scope whose time has come, within budget. Returns how many were read."""
-    connection = current_connection()
+    in_sight = sight.of_boards(BoardSight.objects.all()).exists()
+    read, _is_all = _read(_due() | _sooner() if in_sight else _due(), in_sight)
+    return read
+
+
+def read_soon() -> int:
+    """Read the doors of the tenant in scope that cannot wait for their turn, or put them off. Returns how many were."""
+    read, is_all = _read(_due() & SOON, in_sight=False)
+    if not is_all:
+        doors.postpone()
+    return read
+
+
+def _read(wanted: Q, in_sight: bool) -> tuple[int, bool]:
+    """Read doors, those first that cannot wait. Returns how many were read, and whether all could be read."""
+    connection, read = current_connection(), 0
     if not connection.is_connected:
-        return 0
-    read, in_sight = 0, sight.of_boards(BoardSight.objects.all()).exists()
-    for device_id, urgent in _longest_waiting(_due() | _sooner() if in_sight else _due()):
+        return 0, False
+    for device_id, urgent in _longest_waiting(wanted):
         beyond = in_sight and not urgent and _is_share_used(connection)
         usual = Priority.IN_SIGHT if beyond else Priority.SYNC
         try:
@@ -68,8 +84,8 @@ def read_stale() -> int:
         except NotFound:
             doors.later(device_id)
         except (BudgetExhausted, ServiceError):
-            break
-    return read
+            return read, False
+    return read, True
 
 
 def _due() -> Q:
@@ -100,20 +116,33 @@ def heard(tenant: Tenant, *, histories: Sequence[History]) -> None:
     wanted: dict[str, datetime | None] = {}
     for record in histories:
         word = word_of(record, states)
-        if record.device_id and word is not None and doors.tell(tenant, record.device_id, word, at=record.at):
+        told = record.device_id and word is not None
+        if told and doors.tell(tenant, record.device_id, word, at=record.at, content=record.content):
             wanted[record.device_id] = None
         elif record.device_id and record.category in _SERIOUS:
             wanted.setdefault(record.device_id, record.at)
     if sum(doors.look_at(device_id, unless_read_after=at) for device_id, at in sorted(wanted.items())):
-        ring_after_commit(READ_STALE, tenant.pk)
+        ring_after_commit(READ_SOON, tenant.pk)
 
 
 def word_of(record: History, states: States) -> DoorWord | None:
-    """What a record tells of its door, if it is about an alarm or a hold."""
+    """What a record tells of its door, if it is about an alarm, a hold or the door's line."""
     word = states.event([record.content])
-    return DoorWord.OVER if word in (DoorWord.FORCED, DoorWord.LEFT) and states.is_over(record.status) else word
+    return _ENDS.get(word, word) if word is not None and states.is_over(record.status) else word
+
+
+_ENDS = {DoorWord.FORCED: DoorWord.OVER, DoorWord.LEFT: DoorWord.OVER, DoorWord.LOST: DoorWord.BACK}
+
+
+def _soon() -> QuerySet[PassController]:
+    connected = Connection.objects_across_tenants.filter(state=Connection.State.CONNECTED).values("tenant_id")
+    return PassController.objects_across_tenants.filter(SOON, look_at__lte=ClockTime(), tenant_id__in=connected)
+
+
+SOON_DUE = Wakeup(rows=_soon, task=READ_SOON, ids=("tenant_id",), order=("look_at", "pk"))
 
 
 def register() -> None:
     hooks.after(Kind.HISTORIES, heard)
     rounds.register("doors", rounds.ringing(READ_STALE, stale), every=60.0, queue="sync")
+    ticking.register("doors_soon", SOON_DUE.look, every=1.0, queue="interactive", work=SOON_DUE.work)

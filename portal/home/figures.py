@@ -130,7 +130,9 @@ def _alerts(_now: datetime) -> Columns:
 def _doors(_now: datetime) -> Columns:
     loud = PassController.objects.filter(attention=True)
     by_state = loud.order_by().values("state").annotate(n=Count("pk"))
-    told = ("device_id", "device_name", "state", "state_since", "known_at", "status", "status_as_of", "attention")
+    told = (
+        "device_id", "device_name", "state", "state_since", "is_since_seen", "known_at", "status", "status_as_of",
+    )  # fmt: skip
     known = PassController.objects.order_by().values("tenant").annotate(at=Max("known_at"))
     return {
         "doors": _number(PassController.objects.all()),

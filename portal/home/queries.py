@@ -26,6 +26,7 @@ from portal.core.ui.addresses import within
 from portal.core.ui.chips import Chip
 from portal.core.visits.days import Day
 from portal.core.visits.standing import LABELS, Standing
+from portal.devices.queries import state_of as state_of_door
 from portal.home import attention, entries, figures, inside, steps
 from portal.home.attention import Line
 from portal.home.entries import Entries
@@ -129,7 +130,7 @@ class Home:
         return watching.mark(
             self.as_of, self.lines, self.doubts, self.steps, self.inside, self.under_way,
             self.entries and self.entries.chart,
-            self.doors and (self.doors.total, [(d.pk, d.device_id, d.state, d.known_at) for d, _ in self.doors.loud]),
+            self.doors and (self.doors.total, [(d.device_id, d.since, chip) for d, chip in self.doors.loud]),
             self.guests and [(each.number, each.href) for each in self.guests.counts],
             self.ending and (self.ending.number, [each.member_id for each in self.ending.members]),
             [(job.href, job.state, job.starts_at) for job in self.jobs],
@@ -156,7 +157,7 @@ def now(request: TenantRequest) -> Home:
         doubts=attention.doubts(access, found, fresh, at),
         inside=inside.told(access, found, fresh, known),
         entries=_entries(access, found, log, at),
-        doors=_doors(found),
+        doors=_doors(access, found),
         guests=_guests(access, found),
         ending=_ending(access, found),
         under_way=found.number("under_way") if access.can(Permission.AUDIT_VIEW) else 0,
@@ -188,10 +189,11 @@ def _entries(access: Access, found: Figures, log: Coverage, at: datetime) -> Ent
     return entries.entries(entries.days(access, at), found.rows("entries"), log, at)
 
 
-def _doors(found: Figures) -> Doors | None:
+def _doors(access: Access, found: Figures) -> Doors | None:
     if not found.has("doors"):
         return None
-    loud = [(door, Chip(door.state or "unknown")) for door in found.doors]
+    states = access.tenant.environment.catalogue.states
+    loud = [(door, state_of_door(door, states)) for door in found.doors]
     more = sum(found.door_states.values()) - len(loud)
     return Doors(found.number("doors"), found.number("unread"), loud, more)
 

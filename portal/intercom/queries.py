@@ -15,6 +15,7 @@ from portal.core.ui.chips import Chip
 from portal.core.visits.models import Visit
 from portal.core.visits.standing import Standing, classified
 from portal.devices.queries import latest_commands, state_of
+from tenants.models import Tenant
 
 # Around now, and how many are shown.
 _EARLY, _EXPECTED, _COMMANDS = timedelta(minutes=60), 12, 3
@@ -39,10 +40,11 @@ def camera_or_404(camera_id: str) -> Camera:
     return row_or_404(cameras(), camera_id=camera_id)
 
 
-def doors_of(camera: Camera) -> list[Door]:
+def doors_of(tenant: Tenant, camera: Camera) -> list[Door]:
     """Return the doors that a camera looks at, by name."""
+    states = tenant.environment.catalogue.states
     found = PassController.objects.filter(device_id__in=camera.doors).order_by("name_order", "pk")
-    return [Door(each, state_of(each), latest_commands(each)[:_COMMANDS]) for each in found]
+    return [Door(each, state_of(each, states), latest_commands(each)[:_COMMANDS]) for each in found]
 
 
 def door_or_404(camera: Camera, device_id: str) -> PassController:

@@ -58,11 +58,9 @@ def camera(request: TenantRequest, camera_id: str) -> HttpResponse:
     """A camera with its doors and who is expected; while somebody looks, as all of it changes."""
     found = queries.camera_or_404(camera_id)
     watch.seen([found])
-    tile, doors = tiles.tile_of(request, found, "intercom"), queries.doors_of(found)
+    tile, doors = tiles.tile_of(request, found, "intercom"), queries.doors_of(request.tenant, found)
     expected = queries.expected(timezone.now())
-    told = [
-        (each.door.pk, each.door.state, each.door.known_at, [intent.pk for intent in each.intents]) for each in doors
-    ]
+    told = [(each.door.pk, each.state, [intent.pk for intent in each.intents]) for each in doors]
     seen = parts.mark(tiles.mark_of([tile]), told, [(each.pk, each.guest_name) for each in expected])
     if parts.has_seen(request, seen):
         return parts.unchanged()

@@ -31,7 +31,8 @@ _FIRST, _LATEST = pause(30), pause(900)
 MISSED, UNSURE, NEWER, SENDING, DONE, IDLE = "missed", "uncertain", "newer", "sending", "done", "waiting"
 ORDER = (MISSED, UNSURE, NEWER, SENDING, DONE, IDLE)
 _NOT_LOCKED = (
-    DoorState.UNLOCKED, DoorState.OPEN, DoorState.HELD, DoorState.HELD_OPEN, DoorState.FORCED_OPEN, DoorState.LEFT_OPEN,
+    DoorState.UNLOCKED, DoorState.PASSING, DoorState.OPEN, DoorState.HELD, DoorState.HELD_OPEN, DoorState.FORCED_OPEN,
+    DoorState.LEFT_OPEN,
 )  # fmt: skip
 
 
@@ -101,7 +102,7 @@ class Outcome:
     @property
     def now(self) -> Chip | None:
         """What is known of the door now, if it is still there."""
-        return state_of(self.door) if self.door is not None else None
+        return state_of(self.door, self.order.tenant.environment.catalogue.states) if self.door is not None else None
 
 
 def control_of(order: Lockdown) -> Command:

@@ -18,6 +18,7 @@ from portal.plans import paper, things
 from portal.plans.actions import MOST_PLACED
 from portal.plans.models import NAME_MAX, FloorPlan, Placed, Placement
 from portal.plans.things import Thing
+from tenants.models import Tenant
 
 _ACCEPT = {"accept": "image/png,image/jpeg,application/pdf"}
 _CAMERA_MAX = 200
@@ -88,9 +89,9 @@ class Line:
 class Places:
     """Where things stand, as a plan has it or as somebody posted it. `rows()` once `is_valid()`."""
 
-    def __init__(self, slug: str, plan: FloorPlan, posted: Mapping[str, str] | None) -> None:
+    def __init__(self, tenant: Tenant, plan: FloorPlan, posted: Mapping[str, str] | None) -> None:
         self.plan = plan
-        found, rows = things.known(slug), {row.key: row for row in things.placements(plan)}
+        found, rows = things.known(tenant), {row.key: row for row in things.placements(plan)}
         self._there = {key: (row.x, row.y) for key, row in rows.items()}
         self.was = self._there if posted is None else _read(posted.get("was", ""), self._there)
         for row in rows.values():

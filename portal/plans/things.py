@@ -12,9 +12,10 @@ from django.utils.translation import gettext as _
 from portal.core.cameras.models import Camera
 from portal.core.mirror.models import KeyBox, PassController
 from portal.core.ui import watching
-from portal.core.ui.chips import CHIPS, Chip
+from portal.core.ui.chips import Chip
 from portal.devices import queries
 from portal.plans.models import FloorPlan, Placed, Placement
+from tenants.models import Tenant
 
 # Of a picture's width, in the units of the drawing.
 WIDTH = 1000
@@ -41,12 +42,12 @@ class Thing:
 
     @property
     def icon(self) -> str:
-        return CHIPS.get(self.chip.state, ("", "question-mark", ""))[1] if self.chip else _ICONS[self.kind]
+        return self.chip.icon if self.chip else _ICONS[self.kind]
 
     @property
     def tone(self) -> str:
         """The class of its mark: that of its state, or plain."""
-        return CHIPS.get(self.chip.state, ("", "", "unknown"))[2] if self.chip else "plain"
+        return self.chip.tone if self.chip else "plain"
 
     @property
     def short(self) -> str:
@@ -65,9 +66,9 @@ class Mark:
     y: float
 
 
-def known(slug: str) -> dict[str, Thing]:
+def known(tenant: Tenant) -> dict[str, Thing]:
     """Return all doors, key boxes and cameras of the tenant by their key, the most alarming doors first."""
-    found = [_door(slug, place, door) for place, door in enumerate(queries.by_calm())]
+    slug, found = tenant.slug, [_door(tenant, place, door) for place, door in enumerate(queries.by_calm())]
     for box in KeyBox.objects.order_by("name_order", "pk"):
         href = reverse("keys:box", args=[slug, box.key_device_id])
         found.append(Thing(Placed.KEY_BOX, box.key_device_id, str(box), href, rank=(2, str(box))))
@@ -77,10 +78,10 @@ def known(slug: str) -> dict[str, Thing]:
     return {thing.key: thing for thing in found}
 
 
-def _door(slug: str, place: int, door: PassController) -> Thing:
-    href = reverse("devices:door", args=[slug, door.device_id])
-    rank = (0 if door.attention else 1, place)
-    return Thing(Placed.DOOR, door.device_id, str(door), href, queries.state_of(door), rank)
+def _door(tenant: Tenant, place: int, door: PassController) -> Thing:
+    href = reverse("devices:door", args=[tenant.slug, door.device_id])
+    state = queries.state_of(door, tenant.environment.catalogue.states)
+    return Thing(Placed.DOOR, door.device_id, str(door), href, state, rank=(0 if door.attention else 1, place))
 
 
 def of_placement(row: Placement, things: Mapping[str, Thing]) -> Thing:
@@ -132,9 +133,9 @@ class Drawing:
         return watching.mark(self.plan.mark, marks)
 
 
-def drawing(slug: str, plan: FloorPlan) -> Drawing:
+def drawing(tenant: Tenant, plan: FloorPlan) -> Drawing:
     """Return a plan with what stands on it now."""
-    things = known(slug)
+    things = known(tenant)
     return Drawing(plan, [mark_of(plan, row, things) for row in placements(plan)])
 
 

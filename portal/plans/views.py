@@ -36,7 +36,7 @@ def index(request: TenantRequest) -> HttpResponseBase:
 @tenant_view(Permission.DEVICES_VIEW)
 def plan(request: TenantRequest, pk: int) -> HttpResponse:
     """A plan with what stands on it; while somebody looks, as it is known now."""
-    drawing = things.drawing(request.tenant.slug, _of(pk))
+    drawing = things.drawing(request.tenant, _of(pk))
     if watching.has_seen(request, drawing.seen):
         return watching.unchanged()
     if watching.is_asked(request):
@@ -82,7 +82,7 @@ def edit(request: TenantRequest, pk: int) -> HttpResponseBase:
     found = _of(pk)
     posted = request.POST if request.method == "POST" else None
     form = NameForm(posted, initial={"name": found.name})
-    places = Places(request.tenant.slug, found, posted)
+    places = Places(request.tenant, found, posted)
     if places.is_valid() & form.is_valid():
         try:
             wanted = {"name": form.cleaned_data["name"], "placed": places.rows(), "was": places.was}

@@ -13,10 +13,12 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
+from django.db.models import F
 
 from accessapi.doors import DoorWord
 from accessapi.overrides import States
 from portal.core.mirror.models import DoorState, PassController
+from portal.core.mirror.models.places import SOON
 from portal.core.timers.clock import ClockTime, database_now
 from tenants.models import Tenant
 
@@ -25,6 +27,10 @@ HELD_AFTER = timedelta(minutes=2)
 # How often a quiet door is read; one that is not, the sooner the more lately that began.
 QUIET = timedelta(minutes=15)
 SOONEST = timedelta(seconds=60)
+# A reading that was due soon and could not be made is tried again after so long.
+AGAIN = timedelta(seconds=30)
+# Two readings at most so far apart have seen the change between them; further apart, nobody knows when it was.
+SEEN_WITHIN = timedelta(minutes=2)
 # A record this much older than a reading that shows the door shut tells of something that is over.
 _SKEW = timedelta(minutes=2)
 
@@ -59,45 +65,83 @@ def read(tenant: Tenant, device_id: str, status: dict[str, Any], at: datetime) -
     """Take over an answer of operation 26 that was asked for at `at`, unless a newer one is there already."""
     with transaction.atomic():
         for door in _held([device_id]):
-            if door.status_as_of is not None and door.status_as_of > at:
+            before = door.status_as_of
+            if before is not None and before > at:
                 continue
+            catalogue = tenant.environment.catalogue
             door.status, door.status_as_of = status, at
-            found = Read.of(door, tenant.environment.catalogue.states)
-            _compare(door.told, found, at)
+            found = Read.of(door, catalogue.states)
+            # Of a door that was out of reach or unknown nobody saw when it came to be as it is.
+            known_before = door.state not in (DoorState.OFFLINE, DoorState.UNKNOWN)
+            is_seen = known_before and before is not None and at - before <= SEEN_WITHIN
+            _compare(door.told, found, at, is_seen)
             door.urgent = False
-            _settle(door, found, at)
+            _settle(door, found, at, catalogue.limits.relock, is_seen=is_seen)
 
 
-def tell(tenant: Tenant, device_id: str, word: DoorWord, *, at: datetime | None = None) -> bool:
-    """The log (`at`: when the record says) or our own command (without) told something. False: it is known better."""
-    states = tenant.environment.catalogue.states
+def tell(tenant: Tenant, device_id: str, word: DoorWord, *, at: datetime | None = None, content: str = "") -> bool:
+    """The log (`at`: when the record says) or our own command (without) told something. False: it is known better.
+
+    `content` is the record's text, by which the end of one trouble is told from that of another.
+    """
+    catalogue = tenant.environment.catalogue
     heard = database_now()
     with transaction.atomic():
         for door in _held([device_id]):
-            found = Read.of(door, states)
+            found = Read.of(door, catalogue.states)
             if at is not None and _is_known_better(door, found, word, at):
                 return False
             since = min(at or heard, heard)
-            if word in (DoorWord.HELD, DoorWord.LOCKED):
-                door.told.pop("unlocked", None)
-                door.told["lock"] = [str(word), heard.isoformat(), since.isoformat()]
-            elif word is DoorWord.OVER:
-                door.told.pop("alarm", None)
-                door.told["over"] = heard.isoformat()
-            else:
-                door.told.pop("over", None)
-                door.told["alarm"] = [str(word), heard.isoformat(), since.isoformat()]
-            _settle(door, found, since)
+            _note(door.told, word, heard, since, content.lower())
+            _settle(door, found, since, catalogue.limits.relock, is_seen=True)
             return True
     return False
 
 
-def look_at(device_id: str, *, unless_read_after: datetime | None = None) -> bool:
-    """Have a door read at once, before those whose turn it is. False: there is no such door, or it was read since."""
+def _note(told: dict[str, Any], word: DoorWord, heard: datetime, since: datetime, content: str) -> None:
+    """Keep what was told until a reading or a newer word contradicts it."""
+    if word in (DoorWord.HELD, DoorWord.LOCKED):
+        told.pop("unlocked", None)
+        told.pop("passing", None)
+        told["lock"] = [str(word), heard.isoformat(), since.isoformat()]
+    elif word is DoorWord.PASSING:
+        if told.get("lock", [""])[0] == DoorWord.LOCKED:
+            del told["lock"]
+        told["passing"] = heard.isoformat()
+    elif word is DoorWord.LOST:
+        told.pop("back", None)
+        told["lost"] = told.get("lost", {}) | {content: [heard.isoformat(), since.isoformat()]}
+    elif word is DoorWord.BACK:
+        left = {text: lost for text, lost in told.pop("lost", {}).items() if text != content}
+        told.update({"lost": left} if left else {"back": heard.isoformat()})
+    elif word is DoorWord.OVER:
+        told.pop("alarm", None)
+        told["over"] = heard.isoformat()
+    else:
+        told.pop("over", None)
+        told["alarm"] = [str(word), heard.isoformat(), since.isoformat()]
+
+
+def look_at(device_id: str, *, unless_read_after: datetime | None = None, urgent: bool = True) -> bool:
+    """Have a door read at once; urgent: before those whose turn it is. False: there is no such door, or it was read
+    since, or is read in a moment anyway.
+    """
     rows = PassController.objects.filter(device_id=device_id)
     if unless_read_after is not None:
-        rows = rows.filter(status_as_of__lt=unless_read_after)
-    return bool(rows.update(look_at=ClockTime(), urgent=True))
+        rows = rows.filter(status_as_of__lt=unless_read_after).exclude(SOON, look_at__lte=ClockTime() + AGAIN)
+    return bool(rows.update(look_at=ClockTime(), urgent=F("urgent") if not urgent else True))
+
+
+def postpone() -> None:
+    """Try again later with the doors whose reading was due in a moment and could not be made.
+
+    One that should have locked by now is not said to be unlocked any longer, nor to be locked: nobody knows.
+    """
+    now = database_now()
+    late = PassController.objects.filter(SOON, look_at__lte=now)
+    unsure = {"state": DoorState.UNKNOWN, "state_since": now, "is_since_seen": False}
+    late.filter(state=DoorState.PASSING).update(urgent=True, look_at=now + AGAIN, **unsure)
+    late.update(look_at=now + AGAIN)
 
 
 def later(device_id: str) -> None:
@@ -113,6 +157,10 @@ def _is_known_better(door: PassController, found: Read, word: DoorWord, at: date
     """Whether something newer contradicts a record of that moment, which the log told late."""
     if word is DoorWord.HELD:
         return _is_locked_since(door, found, at)
+    if word in (DoorWord.LOST, DoorWord.BACK):
+        since = [datetime.fromisoformat(lost[1]) for lost in door.told.get("lost", {}).values()]
+        is_old = found.at is not None and found.online and at < found.at - _SKEW
+        return is_old if word is DoorWord.LOST else (max(since) > at if since else found.online)
     return found.at is not None and found.leaf == "closed" and at < found.at - _SKEW
 
 
@@ -123,14 +171,20 @@ def _is_locked_since(door: PassController, found: Read, at: datetime) -> bool:
     return commanded or (found.lock == "locked" and found.at is not None and found.at > at)
 
 
-def _compare(told: dict[str, Any], found: Read, at: datetime) -> None:
-    """Drop what a reading contradicts, and keep since when it has shown the door unlocked."""
-    if "over" in told and datetime.fromisoformat(told["over"]) <= at:
-        del told["over"]
+def _compare(told: dict[str, Any], found: Read, at: datetime, is_seen: bool) -> None:
+    """Drop what a reading contradicts, and keep since when it has shown the door unlocked, and whether that was seen.
+    """
+    for name in ("over", "back"):
+        if name in told and datetime.fromisoformat(told[name]) <= at:
+            del told[name]
+    if found.online:
+        left = {text: lost for text, lost in told.pop("lost", {}).items() if datetime.fromisoformat(lost[0]) > at}
+        told.update({"lost": left} if left else {})
     if found.lock == "unlocked":
-        told.setdefault("unlocked", at.isoformat())
-    else:
+        told.setdefault("unlocked", [at.isoformat(), is_seen])
+    elif "passing" not in told or datetime.fromisoformat(told["passing"]) <= at:
         told.pop("unlocked", None)
+        told.pop("passing", None)
     if found.lock == "locked" and _before(told.get("lock"), at):
         told.pop("lock", None)
     if found.leaf == "closed" and not found.wrong and _before(told.get("alarm"), at):
@@ -141,39 +195,59 @@ def _before(told: list[str] | None, at: datetime) -> bool:
     return told is not None and datetime.fromisoformat(told[1]) <= at
 
 
-def _settle(door: PassController, found: Read, at: datetime) -> None:
-    """Write the state that follows, since when, and when to look again."""
-    state, since = _fold(door.told, found)
+def _settle(door: PassController, found: Read, at: datetime, relock: timedelta, *, is_seen: bool) -> None:
+    """Write the state that follows, since when, and when to look again. `is_seen`: what changed, changed at `at`."""
+    state, since, is_since_seen = _fold(door.told, found, relock)
     now = database_now()
     if state != door.state:
         door.state, door.state_since = state, since or at
+        door.is_since_seen = is_since_seen if since is not None else is_seen
+    elif since is not None and is_since_seen and not door.is_since_seen:
+        door.state_since, door.is_since_seen = since, True
     door.attention = state in ATTENTION or bool(door.errors) or not found.powered
     door.known_at = now
-    calm = state in (DoorState.LOCKED, DoorState.OFFLINE, DoorState.UNKNOWN)
-    age = now - (door.state_since or now)
-    door.look_at = now + (QUIET if calm else min(max(age / 4, SOONEST), QUIET))
+    door.urgent = door.urgent or (state == DoorState.PASSING and "passing" in door.told)
+    door.look_at = now + _pause(DoorState(state), now - (door.state_since or now), relock)
     door.save(update_fields=_LEARNED)
 
 
+def _pause(state: DoorState, age: timedelta, relock: timedelta) -> timedelta:
+    """Return how long a door's reading is good for: one that is to lock by itself is read when it should have."""
+    if state in (DoorState.LOCKED, DoorState.OFFLINE, DoorState.UNKNOWN):
+        return QUIET
+    if state == DoorState.PASSING:
+        return max(relock - age, timedelta(seconds=1))
+    return min(max(age / 4, SOONEST), QUIET)
+
+
 _LEARNED = (
-    "status", "status_as_of", "state", "state_since", "attention", "told", "known_at", "look_at", "urgent",
+    "status", "status_as_of", "state", "state_since", "is_since_seen", "attention", "told", "known_at", "look_at",
+    "urgent",
 )  # fmt: skip
 ATTENTION = (*LOUD, DoorState.OPEN, DoorState.UNLOCKED, DoorState.OFFLINE)
 
 
-def _fold(told: dict[str, Any], found: Read) -> tuple[DoorState, datetime | None]:
-    """The state, and since when if something told that. Alarms come first, then a door out of reach, then the leaf."""
+def _fold(told: dict[str, Any], found: Read, relock: timedelta) -> tuple[DoorState, datetime | None, bool]:
+    """The state, since when if something told that, and whether the change was seen then. Alarms come first, then a
+    door out of reach, then the leaf.
+    """
     alarm, since = _alarm(told, found)
     if alarm:
-        return alarm, since
-    lock, held, since = _lock(told, found)
-    if held:
-        return (DoorState.HELD_OPEN if found.leaf == "open" else DoorState.HELD), since
+        return alarm, since, True
+    lock, is_held, since, is_seen = _lock(told, found)
+    if is_held:
+        return (DoorState.HELD_OPEN if found.leaf == "open" else DoorState.HELD), since, is_seen
+    if lost := told.get("lost"):
+        return DoorState.OFFLINE, min(datetime.fromisoformat(each[1]) for each in lost.values()), True
+    if "back" in told:
+        return DoorState.UNKNOWN, None, False
     if not found.online:
-        return DoorState.OFFLINE, None
+        return DoorState.OFFLINE, None, False
     if found.leaf == "open":
-        return DoorState.OPEN, None
-    return {"locked": DoorState.LOCKED, "unlocked": DoorState.UNLOCKED}.get(lock, DoorState.UNKNOWN), None
+        return DoorState.OPEN, None, False
+    if lock == "passing" or (lock == "unlocked" and since and found.at and found.at < since + relock):
+        return DoorState.PASSING, since, is_seen
+    return {"locked": DoorState.LOCKED, "unlocked": DoorState.UNLOCKED}.get(lock, DoorState.UNKNOWN), since, is_seen
 
 
 def _alarm(told: dict[str, Any], found: Read) -> tuple[DoorState | None, datetime | None]:
@@ -185,14 +259,21 @@ def _alarm(told: dict[str, Any], found: Read) -> tuple[DoorState | None, datetim
     return _ALARMS[worst], datetime.fromisoformat(since)
 
 
-def _lock(told: dict[str, Any], found: Read) -> tuple[str, bool, datetime | None]:
-    """(locked or unlocked or "", whether it is held unlocked, since when it is)."""
+def _lock(told: dict[str, Any], found: Read) -> tuple[str, bool, datetime | None, bool]:
+    """(locked, unlocked, passing or "", whether it is held unlocked, since when it is, whether that was seen)."""
     if "lock" in told:
         word, _heard, since = told["lock"]
         if word == DoorWord.HELD:
-            return "unlocked", True, datetime.fromisoformat(since)
+            return "unlocked", True, datetime.fromisoformat(since), True
         if found.at is None or not _before(told["lock"], found.at):
-            return "locked", False, None
-    since = datetime.fromisoformat(told["unlocked"]) if "unlocked" in told else None
-    held = since is not None and found.at is not None and found.at - since >= HELD_AFTER
-    return found.lock, held, since
+            return "locked", False, None, False
+    if "passing" in told:
+        since, is_seen = datetime.fromisoformat(told["passing"]), True
+        if found.at is None or found.at < since:
+            return "passing", False, since, is_seen
+    elif "unlocked" in told:
+        since, is_seen = datetime.fromisoformat(told["unlocked"][0]), told["unlocked"][1]
+    else:
+        return found.lock, False, None, False
+    is_held = found.lock == "unlocked" and found.at is not None and found.at - since >= HELD_AFTER
+    return found.lock, is_held, since, is_seen

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from portal.core.ui.icons import icon
 from portal.core.ui.times import clock
+from portal.core.ui.vocabulary import bracketed
 
 #: state -> (word, icon, tone). The tone is a class: quiet, loud, alarm, good, bad, going, doubt, hatched, unknown.
 CHIPS: dict[str, tuple[str | Promise, str, str]] = {
@@ -22,6 +23,7 @@ CHIPS: dict[str, tuple[str | Promise, str, str]] = {
     "held_open": (gettext_lazy("Held open"), "door-enter", "alarm"),
     "held": (gettext_lazy("Held unlocked"), "lock-open", "alarm"),
     "open": (pgettext_lazy("door", "Open"), "door-exit", "loud"),
+    "passing": (gettext_lazy("Unlocked"), "lock-open", "going"),
     "offline": (gettext_lazy("Offline"), "plug-off", "hatched"),
     "unknown": (gettext_lazy("Unknown"), "question-mark", "unknown"),
     "key_in": (pgettext_lazy("key", "In the box"), "key", "quiet"),
@@ -58,19 +60,33 @@ CHIPS: dict[str, tuple[str | Promise, str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """A state to show. `state` is a key of CHIPS; one that is not says "unknown" and the word that came."""
+    """A state to show. `state` is a key of CHIPS; one that is not says "unknown" and the word that came.
+
+    `wrong` is a trouble that the state does not say; it makes a quiet state loud.
+    """
 
     state: str
     text: str | Promise = ""
     as_of: datetime | None = None
+    wrong: str = ""
 
     @property
     def word(self) -> str:
-        """The chip's word alone, for files and titles."""
-        return str(self.text or CHIPS.get(self.state, (self.state,))[0])
+        """The chip's words without markup, for files and titles."""
+        return " ".join(filter(None, [_word(self.state, str(self.text)), self.wrong and bracketed(self.wrong)]))
+
+    @property
+    def tone(self) -> str:
+        """The class that whatever shows the chip is drawn by."""
+        tone = CHIPS.get(self.state, ("", "", "unknown"))[2]
+        return "loud" if self.wrong and tone in ("quiet", "unknown", "going") else tone
+
+    @property
+    def icon(self) -> str:
+        return CHIPS.get(self.state, ("", "question-mark", ""))[1]
 
     def __html__(self) -> SafeString:
-        return chip(self.state, text=self.text, as_of=self.as_of)
+        return _drawn(self) if self.wrong else chip(self.state, text=self.text, as_of=self.as_of)
 
     __str__ = __html__  # a template asks for the text of a value before it asks whether that is safe
 
@@ -79,18 +95,25 @@ def chip(state: str, *, text: str | Promise = "", as_of: datetime | None = None)
     """The chip of `state`, with `text` in place of its word and "as of" when it is known."""
     if as_of is None:
         return _plain(state, str(text), get_language())
-    return _draw(state, str(text), as_of)
+    return _drawn(Chip(state, str(text), as_of))
 
 
 @lru_cache(maxsize=1024)
 def _plain(state: str, text: str, language: str | None) -> SafeString:
     """Lists draw the same few chips on every row: each is drawn once per language."""
-    return _draw(state, text, None)
+    return _drawn(Chip(state, text))
 
 
-def _draw(state: str, text: str, as_of: datetime | None) -> SafeString:
-    word, picture, tone = CHIPS.get(state, ("", "question-mark", "unknown"))
-    shown = text or word or (_("Unknown: %(word)s") % {"word": state} if state else _("Unknown"))
-    moment = format_html(_("as of {time}"), time=clock(as_of))
-    since = format_html(' <span class="chip-asof">{}</span>', moment) if as_of else ""
-    return format_html('<span class="chip chip-{}">{}<span>{}</span>{}</span>', tone, icon(picture, 16), shown, since)
+def _word(state: str, text: str) -> str:
+    known = text or CHIPS.get(state, ("",))[0]
+    return str(known or (_("Unknown: %(word)s") % {"word": state} if state else _("Unknown")))
+
+
+def _drawn(shown: Chip) -> SafeString:
+    moment = format_html(_("as of {time}"), time=clock(shown.as_of))
+    more = format_html(" <span>{}</span>", shown.wrong) if shown.wrong else ""
+    since = format_html(' <span class="chip-asof">{}</span>', moment) if shown.as_of else ""
+    return format_html(
+        '<span class="chip chip-{}">{}<span>{}</span>{}{}</span>',
+        shown.tone, icon(shown.icon, 16), _word(shown.state, str(shown.text)), more, since,
+    )  # fmt: skip

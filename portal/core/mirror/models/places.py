@@ -1,7 +1,9 @@
 """Areas, doors, key boxes, and the tenant's own record."""
 
+from datetime import datetime
+
 from django.db import models
-from django.db.models import TextChoices
+from django.db.models import Q, TextChoices
 
 from portal.core.mirror.order import natural_order
 from tenants.models import TenantModel
@@ -49,7 +51,10 @@ class TenantRecord(TenantModel):
 
 
 class DoorState(TextChoices):
-    """What is known of a door in one word (`portal.core.mirror.doors` folds it), the most alarming first."""
+    """What is known of a door in one word (`portal.core.mirror.doors` folds it), the most alarming first.
+
+    PASSING is unlocked for a moment, until it should have locked by itself; from then on it is UNLOCKED.
+    """
 
     FORCED_OPEN = "forced_open"
     LEFT_OPEN = "left_open"
@@ -58,6 +63,7 @@ class DoorState(TextChoices):
     OFFLINE = "offline"
     OPEN = "open"
     UNLOCKED = "unlocked"
+    PASSING = "passing"
     LOCKED = "locked"
     UNKNOWN = ""
 
@@ -110,10 +116,15 @@ class DeviceStatus(models.Model):
         return self._said("sync_status")
 
 
+#: Doors that are read in a moment, not at their turn.
+SOON = Q(urgent=True) | Q(state=DoorState.PASSING)
+
+
 class PassController(DeviceStatus, TenantModel):
     """A door's controller (specification: "Pass controller"). Its list fields are not shown: the rest is in `extra`.
 
-    `state` is what is known of it, since when as far as anybody told, and `attention` whether somebody should look.
+    `state` is what is known of it, `state_since` since when at least, `is_since_seen` whether the change was seen then
+    (what a reading finds may have been so for long), and `attention` whether somebody should look.
     `told` is what the log and our own commands said beside the last reading; `known_at` when anything was last learned.
     `look_at` is the timer of the next reading (None: at once), `urgent` one that does not wait for its turn.
     """
@@ -125,6 +136,7 @@ class PassController(DeviceStatus, TenantModel):
         max_length=12, choices=DoorState, blank=True, default=DoorState.UNKNOWN, db_default=DoorState.UNKNOWN
     )
     state_since = models.DateTimeField(null=True)
+    is_since_seen = models.BooleanField(default=False, db_default=False)
     attention = models.BooleanField(default=False, db_default=False)
     told = models.JSONField(default=dict, db_default={})
     known_at = models.DateTimeField(null=True)
@@ -133,9 +145,15 @@ class PassController(DeviceStatus, TenantModel):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["tenant", "device_id"], name="mirror_passcontroller_once")]
+        indexes = [models.Index(fields=["look_at"], name="mirror_passcontroller_soon", condition=SOON)]
 
     def __str__(self) -> str:
         return self.device_name or self.device_id
+
+    @property
+    def since(self) -> datetime | None:
+        """When the door came to be in its state, as far as that was seen."""
+        return self.state_since if self.is_since_seen else None
 
 
 class KeyBox(DeviceStatus, TenantModel):
