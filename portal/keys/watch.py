@@ -4,18 +4,22 @@ A reading costs one of the device calls of the hour, so it takes the share of sy
 first, and stops at once when the hour runs short. The log tells of keys between two readings, at no cost of its own.
 """
 
+from collections.abc import Sequence
+
 from django.db.models import F, Q, QuerySet
 
+from accessapi.doors import DoorWord
 from accessapi.errors import NotFound, ServiceError
 from portal.core.budget.ledger import BudgetExhausted
 from portal.core.budget.priorities import Priority
-from portal.core.mirror import freshness, keys, reading
+from portal.core.mirror import freshness, hooks, keys, reading
 from portal.core.mirror.kinds import Kind
-from portal.core.mirror.models import KeyBox
+from portal.core.mirror.models import History, KeyBox
 from portal.core.timers import rounds
+from portal.core.timers.bell import ring_after_commit
 from portal.core.timers.clock import ClockTime
 from tenants.connections.service import current_connection
-from tenants.models import Connection
+from tenants.models import Connection, Tenant
 
 _AT_ONCE = 10
 READ_STALE = "portal.keys.tasks.read_stale"
@@ -56,5 +60,14 @@ def _due() -> Q:
     return Q(look_at__isnull=True) | Q(look_at__lte=ClockTime())
 
 
+def heard(tenant: Tenant, *, histories: Sequence[History]) -> None:
+    """New records came in: have the boxes read at once of which one tells that a line was lost or is back."""
+    states = tenant.environment.catalogue.states
+    told = {each.device_id for each in histories if states.event([each.content]) is DoorWord.LOST}
+    if told and KeyBox.objects.filter(key_device_id__in=told).update(look_at=ClockTime()):
+        ring_after_commit(READ_STALE, tenant.pk)
+
+
 def register() -> None:
+    hooks.after(Kind.HISTORIES, heard)
     rounds.register("key_boxes", rounds.ringing(READ_STALE, _stale), every=60.0, queue="sync")

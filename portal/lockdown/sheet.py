@@ -209,8 +209,5 @@ class Sheet:
     @cached_property
     def seen(self) -> str:
         """What the page is known by."""
-        doors = [
-            (line.row.pk, line.each.came, line.words, line.each.opened_since, line.now)
-            for line in self.lines
-        ]
+        doors = [(line.row.pk, line.each.came, line.words, line.each.opened_since, line.now) for line in self.lines]
         return watching.mark(self.state, self.order.by_id, self.halted, doors)

@@ -10,10 +10,12 @@ from portal.core.mirror import doors
 from portal.core.mirror.models import PassController
 from portal.core.timers.clock import database_now
 from portal.devices import watch
+from portal.keys import watch as watch_keys
 from portal.lockdown.models import Kind, Lockdown, LockdownDoor, Scope, State
 from portal.plans.models import FloorPlan, Placed, Placement
 from tenants.scope import across_tenants, tenant_scope
 from tests.support.doors import door, hear, read_due, real_doors, shows
+from tests.support.keys import key_box
 from tests.support.one_state import PAGES, said_on
 
 NAME = "倉庫 入口"
@@ -249,3 +251,18 @@ class TestSinceWhen:
         shows(one, "D", ago=600)
         tell(one, DoorWord.FORCED, ago=30)
         assert since_of(one) is not None
+
+
+def test_a_key_box_whose_line_the_log_tells_is_lost_is_read_and_shown_offline(place):
+    real = place.sandbox.api("GET", "/v1/devices/keys", token=place.service.token).json()["key_devices"][0]
+    key_box(place, real["key_device_id"])
+    hear(place)
+    with tenant_scope(place.tenant):
+        while watch_keys.read_stale():
+            pass
+    where = {"tenant_id": place.service.tenant_id, "device_id": real["key_device_id"]}
+    place.sandbox.console("devices", **where, is_connected=False)
+    hear(place)
+    with tenant_scope(place.tenant):
+        assert watch_keys.read_stale() == 1
+    assert "1 key box offline" in place.client().get(f"/t/{place.tenant.slug}/keys/").content.decode()

@@ -82,6 +82,11 @@ def test_a_momentary_unlock_is_over_on_every_page_soon_after_it_is_over(
     assert not row_of(customer).attention
     over = takes(customer, "Locked", but=("overview",))
     spent = len(customer.calls(26)) - read_before
-    figure("one state", "a momentary unlock of 5 s: over on all pages, readings", f"{over:.1f} s, {spent}", "at most 20 s, 2")
+    figure(
+        "one state",
+        "a momentary unlock of 5 s: over on all pages, readings",
+        f"{over:.1f} s, {spent}",
+        "at most 20 s, 2",
+    )
     assert over < 2 * SOON
     assert spent <= 2

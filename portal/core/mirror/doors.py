@@ -172,8 +172,7 @@ def _is_locked_since(door: PassController, found: Read, at: datetime) -> bool:
 
 
 def _compare(told: dict[str, Any], found: Read, at: datetime, is_seen: bool) -> None:
-    """Drop what a reading contradicts, and keep since when it has shown the door unlocked, and whether that was seen.
-    """
+    """Drop what a reading contradicts; keep since when it has shown the door unlocked, and whether that was seen."""
     for name in ("over", "back"):
         if name in told and datetime.fromisoformat(told[name]) <= at:
             del told[name]
