@@ -114,12 +114,14 @@ def heard(tenant: Tenant, *, histories: Sequence[History]) -> None:
     """New records came in, oldest first: listener of the mirror, inside the transaction that takes them over."""
     states = tenant.environment.catalogue.states
     wanted: dict[str, datetime | None] = {}
-    for record in histories:
+    for record in filter(lambda record: record.device_id, histories):
         word = word_of(record, states)
-        told = record.device_id and word is not None
-        if told and doors.tell(tenant, record.device_id, word, at=record.at, content=record.content):
-            wanted[record.device_id] = None
-        elif record.device_id and record.category in _SERIOUS:
+        if word and doors.tell(tenant, record.device_id, word, at=record.at, content=record.content):
+            if word is DoorWord.LOST:  # the record says it all: a reading confirms it when there is a call for it
+                doors.look_at(record.device_id, urgent=False)
+            else:
+                wanted[record.device_id] = None
+        elif record.category in _SERIOUS:
             wanted.setdefault(record.device_id, record.at)
     if sum(doors.look_at(device_id, unless_read_after=at) for device_id, at in sorted(wanted.items())):
         ring_after_commit(READ_SOON, tenant.pk)

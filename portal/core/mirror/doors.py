@@ -123,8 +123,8 @@ def _note(told: dict[str, Any], word: DoorWord, heard: datetime, since: datetime
 
 
 def look_at(device_id: str, *, unless_read_after: datetime | None = None, urgent: bool = True) -> bool:
-    """Have a door read at once; urgent: before those whose turn it is. False: there is no such door, or it was read
-    since, or is read in a moment anyway.
+    """Have a door read next; urgent: at once, before those whose turn it is. False: there is no such door, or it was
+    read since, or is read in a moment anyway.
     """
     rows = PassController.objects.filter(device_id=device_id)
     if unless_read_after is not None:
