@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.site import env
 from portal.site.logs import with_address, without_queries
+from tenants.postgresql import patience
 
 # At Python's own pace, looking for garbage takes a third of a process's start.
 gc.set_threshold(50_000, 20, 100)
@@ -149,7 +150,8 @@ DATABASES = {"default": _database("DATABASE_URL")}
 # Who owns the tables: `migrate` signs in like this (tenants/grants.py). Empty: the role of DATABASE_URL owns them.
 DATABASE_OWNER = _database("DATABASE_OWNER_URL") if env.text("DATABASE_OWNER_URL", "") else {}
 if env.flag("PORTAL_DB_POOL", False):  # web processes only: a pool must not be born before a fork
-    pool = {"min_size": 1, "max_size": env.number("PORTAL_DB_POOL_SIZE", 16), "timeout": 10}
+    pool = {"min_size": 1, "max_size": env.number("PORTAL_DB_POOL_SIZE", 16), "timeout": patience.CONNECT_WITHIN}
+    pool["connection_class"] = patience.PatientConnection
     DATABASES["default"]["OPTIONS"]["pool"] = pool
 else:
     DATABASES["default"]["CONN_MAX_AGE"] = 600

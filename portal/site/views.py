@@ -1,10 +1,17 @@
 """Pages for what went wrong. A foreign thing and a missing one look exactly alike."""
 
+import sys
+import uuid
+
+import structlog
+from django.db import OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
 from tenants.staff import record
+
+log = structlog.get_logger(__name__)
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
@@ -31,8 +38,17 @@ def missing(request: HttpRequest) -> HttpResponse:
 
 
 def broken(request: HttpRequest) -> HttpResponse:
-    """Without context processors: whatever broke may break them too."""
-    return HttpResponse(render_to_string("500.html"), status=500)
+    """Answer what nobody caught, with the id that its lines of the log have. A database that is away is said to be.
+
+    Without context processors: whatever broke may break them too.
+    """
+    cause = sys.exc_info()[1]
+    # Before the request has an id of its own it is given one, and its line is written here.
+    name = structlog.contextvars.get_contextvars().get("request_id") or str(uuid.uuid4())
+    with structlog.contextvars.bound_contextvars(request_id=name):
+        log.error("page_broken", path=request.path, cause=type(cause).__name__)
+    page, status = ("database_away.html", 503) if isinstance(cause, OperationalError) else ("500.html", 500)
+    return HttpResponse(render_to_string(page, {"id": name}), status=status)
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:

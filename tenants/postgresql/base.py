@@ -16,10 +16,12 @@ import psycopg
 from django.conf import settings
 from django.db.backends.postgresql import base, operations
 from psycopg import sql
+from psycopg_pool import PoolTimeout
 
-from tenants.postgresql import edges, guard, planned
+from tenants.postgresql import edges, guard, patience, planned
 from tenants.scope import database_settings
 
+_away = patience.Away()
 _UNKNOWN = ("?", "?")
 _NOTHING = ("", "")
 # These read no row, and one of them is all that a transaction accepts after a failed statement.
@@ -135,17 +137,27 @@ class DatabaseWrapper(base.DatabaseWrapper):
         params = super().get_connection_params()
         binding = params["cursor_factory"] is base.ServerBindingCursor
         params["cursor_factory"] = TellingServerBindingCursor if binding else TellingCursor
+        params = patience.WITHIN | params
         params["context"] = edges.adapters(settings.USE_TZ, self.timezone)
         return params
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         if not self.settings_dict.get("IS_OWNER"):  # whose commands migrate, and serve nobody
             guard.require(conn_params)
-        connection = super().get_new_connection(conn_params)
+        connection = self._pooled(conn_params) if self.pool else super().get_new_connection(conn_params)
         connection.portal_told = _UNKNOWN if self.pool else _NOTHING
         if not self.pool:
             connection.portal_planned = {}
         return connection
+
+    def _pooled(self, conn_params: dict[str, Any]) -> Any:
+        """Take a connection from the pool. While the database is away, one request at a time waits for it."""
+        _away.check()
+        try:
+            return super().get_new_connection(conn_params)
+        except PoolTimeout:
+            _away.note()
+            raise
 
     def create_cursor(self, name: str | None = None) -> Any:
         if name:  # a server-side cursor of Django's own class, executed at once by whoever asked for it

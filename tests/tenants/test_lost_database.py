@@ -1,0 +1,39 @@
+"""A statement gives up on a database that stands still, and waits for one that is only slow.
+
+Each takes some seconds: that long a statement is waited for before anybody asks whether the server lives.
+"""
+
+import time
+
+import psycopg
+import pytest
+from django.db import connection
+
+from tenants.postgresql.patience import ANSWER_WITHIN, ASK_AFTER, WITHIN, PatientConnection
+from tests.support.proxy import TcpProxy
+
+
+@pytest.fixture
+def behind(transactional_db):
+    """The database behind a line that can be frozen: whoever waits on it gets neither an answer nor an end."""
+    params = connection.get_connection_params()
+    address = {name: params[name] for name in ("dbname", "user", "password") if params.get(name)}
+    with TcpProxy(int(params["port"])) as line:
+        yield line, address | WITHIN | {"host": "127.0.0.1", "port": line.port}
+
+
+def test_a_database_that_stands_still_is_given_up(behind):
+    line, address = behind
+    with PatientConnection.connect(**address, autocommit=True) as patient:
+        line.frozen.set()
+        began = time.monotonic()
+        with pytest.raises(psycopg.OperationalError, match="does not answer any more"):
+            patient.execute("SELECT 1")
+        assert time.monotonic() - began < ASK_AFTER + ANSWER_WITHIN + 3
+        assert patient.closed
+
+
+def test_a_long_statement_of_a_living_database_is_waited_for(behind):
+    _line, address = behind
+    with PatientConnection.connect(**address, autocommit=True) as patient:
+        assert patient.execute("SELECT pg_sleep(%s), 7", (ASK_AFTER + 0.5,)).fetchone()[1] == 7
