@@ -5,25 +5,25 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
 from allauth.mfa.utils import is_mfa_enabled
 from django.conf import settings
-from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponseNotAllowed
+from django.http import Http404, HttpRequest, HttpResponseNotAllowed, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.template.response import SimpleTemplateResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import add_never_cache_headers
+from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext as _
 from django_htmx.middleware import HtmxDetails
 
-from tenants import roles
+from tenants import roles, unsent
 from tenants.carrying import Carried
 from tenants.kept import KeptQuery
 from tenants.landing import home_of
@@ -31,9 +31,9 @@ from tenants.models import Staff, SupportSession, Tenant, User
 from tenants.reauthentication import (
     SAFE,
     Unproven,
-    page_asked_for,
     recently_authenticated,
     redirect_to_reauthentication,
+    redirect_to_sign_in,
 )
 from tenants.roles import ASKS, Permission, Proof, Role
 from tenants.scope import across_tenants, tenant_scope
@@ -141,6 +141,8 @@ def tenant_view(
     writes: Permission | None = None,
     proof: Proof | None = None,
     file: bool = False,
+    secrets: Iterable[str] = (),
+    redraws: Mapping[str, str] | None = None,
     carries: Callable[..., Carried | None] | None = None,
 ) -> Callable[[View], View]:
     """Declare a view under /t/<slug:tenant>/: who may call it, and how.
@@ -153,7 +155,9 @@ def tenant_view(
     A view that takes a POST asks for the proof of identity that `roles.ASKS` names for its permission, one with `file`,
     whose answer is one, as every file does; another `proof` may be named. Who gave it too long ago is sent to do so and
     comes back to the page: also from the page of a form, before anything is typed. A POST is not repeated then, except
-    the command that `carries(request, **rest)` returns (tenants.carrying).
+    the command that `carries(request, **rest)` returns (tenants.carrying): what was typed is shown again, but for the
+    fields named as `secrets` (tenants.unsent). A page that is drawn by what is posted to it says by which values a
+    POST only `redraws` it; empty ones are left out.
     """
     allowed = {method.upper() for method in methods}
     allowed |= {"HEAD"} if "GET" in allowed else set()
@@ -163,7 +167,7 @@ def tenant_view(
         @functools.wraps(view)
         def guarded(request: HttpRequest, tenant: str, **rest: Any) -> HttpResponseBase:
             if not request.user.is_authenticated:
-                return redirect_to_login(page_asked_for(request))
+                return redirect_to_sign_in(request)
             access = _enter(request.user, tenant)
             vars(request).update(tenant=access.tenant, access=access)
             with tenant_scope(access.tenant):
@@ -182,6 +186,9 @@ def tenant_view(
                     return redirect("mfa_index")
                 if access.can(writes or permission) and not recently_authenticated(request, asked, ahead=not file):
                     return _prove(request, access, carries(request, **rest) if carries else None, file=file)
+                if redraws and (typed := unsent.typed(request)):
+                    access.check(writes or permission)
+                    _repost(request, typed, redraws)
                 return _rendered_inside(view(request, **rest), access.tenant)
             except Unproven:
                 return _prove(request, access, file=True)
@@ -191,7 +198,7 @@ def tenant_view(
                 return render(request, "404.html", {"exception": str(missing)}, status=404)
 
         declared = {"permission": permission, "writes": writes or permission, "proof": asked, "file": file}
-        vars(guarded).update(declared, methods=frozenset(allowed))
+        vars(guarded).update(declared, secrets=frozenset(secrets), methods=frozenset(allowed))
         return guarded
 
     return decorate
@@ -210,7 +217,7 @@ def platform_view(*names: str, methods: Iterable[str] = ("GET",)) -> Callable[[V
         def guarded(request: HttpRequest, **rest: Any) -> HttpResponseBase:
             user = request.user
             if not user.is_authenticated:
-                return redirect_to_login(request.get_full_path())
+                return redirect_to_sign_in(request)
             if user.platform_role not in names:
                 raise Http404
             if request.method not in allowed:
@@ -254,6 +261,15 @@ def _prove(
 ) -> HttpResponseBase:
     home, within = home_of(access.tenant, access.permissions), access.tenant.get_absolute_url()
     return redirect_to_reauthentication(request, within=within, home=home, carried=carried, file=file)
+
+
+def _repost(request: HttpRequest, typed: QueryDict, redraws: Mapping[str, str]) -> None:
+    """Let the view draw its page by the values that were typed in it, and do nothing else with them."""
+    for name, value in redraws.items():
+        typed.pop(name, None)
+        if value:
+            typed[name] = value
+    vars(request).update(method="POST", _post=typed, _files=MultiValueDict())
 
 
 def _enter(user: User, slug: str) -> Access:

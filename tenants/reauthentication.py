@@ -10,19 +10,25 @@ from allauth.account.adapter import get_adapter
 from allauth.account.internal.flows.login import get_authentication_records
 from django.conf import settings
 from django.contrib import messages
+from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
-from django.urls import reverse
+from django.urls import Resolver404, resolve, reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-from tenants import carrying
+from tenants import carrying, unsent
 from tenants.carrying import Carried
 from tenants.roles import Proof
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _FORM_TAKES = 600
+_SIGNED_OUT = {
+    True: gettext_lazy("You were signed out, and nothing was changed. Sign in to see your entries again."),
+    False: gettext_lazy("You were signed out, and nothing was changed. Your entries could not be kept."),
+}
 
 
 class Unproven(Exception):
@@ -55,22 +61,47 @@ def check_file(request: HttpRequest) -> None:
 def redirect_to_reauthentication(
     request: HttpRequest, *, within: str, home: str, carried: Carried | None = None, file: bool = False
 ) -> HttpResponseBase:
-    """Ask for proof of identity, then return to the page. A form's action is not done and not kept, unless it is
-    `carried` (tenants.carrying). A `file` is asked for again on the page that its link was on.
+    """Ask for proof of identity, then return to the page. A command that is `carried` is done then; any other form is
+    shown again as it was filled in, and a `file` is downloaded from the page that its link was on.
 
-    The page is the requested one, or the one the form was on; `home` when that does not lie `within`.
+    The page is the requested one, or the one the form or link was on; `home` when that does not lie `within`.
     """
     carrying.forget(request)
     page = request.get_full_path()
     if carried is not None:
         page = carrying.keep(request, carried)
     elif request.method not in SAFE:
-        page = _page_of_the_form(request, within=within, home=home)
+        page = page_of_the_form(request, within=within, home=home)
+        page = unsent.keep(request, page) or page
         messages.info(request, _("Nothing was done yet. Confirm it's you, then try again."))
-    elif file and (before := _page_of_the_form(request, within=within, home="")):
-        page = before
-        messages.info(request, _("Nothing was downloaded yet. Confirm it's you, then download again."))
-    target = f"{_first_way(request)}?{urlencode({'next': page})}"
+    elif file:
+        page = unsent.keep_file(request, page_of_the_form(request, within=within, home=home))
+        messages.info(request, _("Confirm it's you. Then the download starts."))
+    return _sent_to(request, f"{_first_way(request)}?{urlencode({'next': page})}")
+
+
+def redirect_to_sign_in(request: HttpRequest) -> HttpResponseBase:
+    """Ask who is there, then return to the page that was asked for, or that a form or fragment was on.
+
+    A form is not sent afterwards: it is shown again as it was filled in.
+    """
+    page = page_asked_for(request)
+    if request.method not in SAFE:
+        kept = unsent.keep(request, page, trusted=False)
+        page = kept or page
+        messages.info(request, _SIGNED_OUT[bool(kept)])
+    return _sent_to(request, redirect_to_login(page).url)
+
+
+def show_again(request: HttpRequest) -> HttpResponseBase | None:
+    """Return the way to an expired page's form, filled in again; None where that is not this person's to see."""
+    if not request.user.is_authenticated:
+        return redirect_to_sign_in(request) if unsent.is_ours(request) else None
+    page = unsent.keep(request, page_asked_for(request), trusted=False)
+    return _sent_to(request, page) if page else None
+
+
+def _sent_to(request: HttpRequest, target: str) -> HttpResponseBase:
     if getattr(request, "htmx", False):
         return HttpResponse(status=204, headers={"HX-Redirect": target})
     return redirect(target)
@@ -86,13 +117,31 @@ def page_asked_for(request: HttpRequest) -> str:
     """Return the address to go to after signing in: the requested page, or the page of a form or fragment."""
     if request.method in {"GET", "HEAD"} and not getattr(request, "htmx", False):
         return request.get_full_path()
-    return _page_of_the_form(request, within="/", home="/")
+    return page_of_the_form(request, within="/", home="/")
 
 
-def _page_of_the_form(request: HttpRequest, *, within: str, home: str) -> str:
-    """Return the address of the page that a form or a fragment came from, if it lies `within`; else `home`."""
+def page_of_the_form(request: HttpRequest, *, within: str, home: str) -> str:
+    """Return the address of the page that a form, a fragment or a file's link was on, if it lies `within`; without a
+    page that opens, the nearest one above the address; else `home`.
+    """
     address = request.headers.get("HX-Current-URL") or request.headers.get("Referer") or ""
     ours = url_has_allowed_host_and_scheme(address, {request.get_host()}, require_https=request.is_secure())
     parts = urlsplit(address)
     page = f"{parts.path}?{parts.query}" if parts.query else parts.path
-    return page if ours and page.startswith(within) else home
+    if ours and page.startswith(within) and _opens(parts.path):
+        return page
+    above = request.path
+    while above.startswith(within) and len(above) > 1:
+        if _opens(above):
+            return above
+        above = above.rstrip("/").rpartition("/")[0] + "/"
+    return home
+
+
+def _opens(path: str) -> bool:
+    """Return whether a page can be opened at this address: no file, and not an address of forms alone."""
+    try:
+        view = resolve(path).func
+    except Resolver404:
+        return False
+    return "GET" in getattr(view, "methods", SAFE) and not getattr(view, "file", False)

@@ -92,12 +92,12 @@ def choose(request: TenantRequest, area_id: str) -> HttpResponseBase:
     return table.respond("areas/choose.html", {"area": found})
 
 
-@tenant_view(Permission.RIGHTS_EDIT, methods=_PAGE)
+@tenant_view(Permission.RIGHTS_EDIT, methods=_PAGE, redraws={"step": "", "pass_.act": "show"})
 def grant(request: TenantRequest, area_id: str) -> HttpResponse:
     return _edit(request, get_area(area_id), "grant")
 
 
-@tenant_view(Permission.RIGHTS_EDIT, methods=_PAGE)
+@tenant_view(Permission.RIGHTS_EDIT, methods=_PAGE, redraws={"step": ""})
 def withdraw(request: TenantRequest, area_id: str) -> HttpResponse:
     return _edit(request, get_area(area_id), "withdraw")
 

@@ -91,7 +91,7 @@ def index(request: TenantRequest) -> HttpResponse:
     return Changes(request, queries.jobs(FAMILY)).respond("changes/index.html")
 
 
-@tenant_view(VIEW, methods=["GET", "POST"])
+@tenant_view(VIEW, methods=["GET", "POST"], redraws={"preview": ""})
 def ask(request: TenantRequest, act: str) -> HttpResponse:
     """What has to be said about a change of the members that were selected in a list."""
     wanted = ACTS.get(act)

@@ -6,14 +6,16 @@ from typing import Any
 import structlog
 from django.conf import settings
 from django.contrib.auth.middleware import LoginRequiredMiddleware
-from django.contrib.auth.views import redirect_to_login
-from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.template.loader import render_to_string
 from django.utils.cache import add_never_cache_headers
 from django.utils.translation import gettext as _
 
-from tenants import addresses
-from tenants.reauthentication import page_asked_for
+from portal.core.ui import refilling
+from tenants import addresses, unsent
+from tenants.reauthentication import redirect_to_sign_in
 from tenants.vault import VaultError
 
 log = structlog.get_logger(__name__)
@@ -77,8 +79,10 @@ def client_address(get_response: Answer) -> Answer:
 class SignedIn(LoginRequiredMiddleware):
     """Nobody who is not signed in sees anything; whoever signs in comes back to a page, never to a form's address."""
 
-    def handle_no_permission(self, request: HttpRequest, view_func: Any) -> HttpResponseRedirect:
-        return redirect_to_login(page_asked_for(request))
+    def handle_no_permission(  # type: ignore[override]  # htmx is sent there by a header
+        self, request: HttpRequest, view_func: Any
+    ) -> HttpResponseBase:
+        return redirect_to_sign_in(request)
 
 
 def few_powers(get_response: Answer) -> Answer:
@@ -127,3 +131,34 @@ def never_stored(get_response: Answer) -> Answer:
         return response
 
     return middleware
+
+
+def shown_again(get_response: Answer) -> Answer:
+    """Fill in again what could not be sent, on the page it came from, and start the download that waited for a proof.
+
+    What is sent from there is forgotten first: going back must not offer it a second time.
+    """
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        if request.method == "POST":
+            unsent.drop_what_is_sent(request)
+        if request.method != "GET" or unsent.ASKED not in request.GET or not request.user.is_authenticated:
+            return get_response(request)
+        kept = unsent.find(request)
+        response = get_response(request)
+        is_page = not response.streaming and response.get("Content-Type", "").startswith("text/html")
+        if response.status_code in (200, 422) and is_page and not getattr(request, "htmx", False):
+            _show(request, response, kept)
+        return response
+
+    return middleware
+
+
+def _show(request: HttpRequest, response: HttpResponse, kept: unsent.Unsent | None) -> None:
+    text = response.content.decode(response.charset)
+    if kept is not None and kept.is_file:
+        # By the browser itself, so that the page stays and no script is needed.
+        response["Refresh"] = f"1; url={kept.address}"
+    filled = refilling.fill(text, request.path, kept or unsent.Unsent(""))
+    notice = render_to_string("components/unsent.html", {"kept": kept, "filled": filled})
+    response.content = filled.text[: filled.at] + notice + filled.text[filled.at :]

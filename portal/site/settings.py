@@ -114,6 +114,7 @@ MIDDLEWARE = [
     "portal.site.middleware.UnreadableSecrets",
     "portal.core.ui.turns.paced",
     "portal.site.middleware.refused_forms",
+    "portal.site.middleware.shown_again",
 ]
 # How static files are served: `manifest` after collectstatic, `finders` straight from the checkout, `none` in tests
 # that go through the client, whose speed whitenoise's middleware would halve.

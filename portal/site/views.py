@@ -6,9 +6,11 @@ import uuid
 import structlog
 from django.db import OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
+from tenants.reauthentication import page_of_the_form, show_again
 from tenants.staff import record
 
 log = structlog.get_logger(__name__)
@@ -51,5 +53,7 @@ def broken(request: HttpRequest) -> HttpResponse:
     return HttpResponse(render_to_string(page, {"id": name}), status=status)
 
 
-def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    return render(request, "403_csrf.html", status=403)
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponseBase:
+    """Show a form of an older sign-in again, to the same person alone; else say that its page has expired."""
+    page = page_of_the_form(request, within="/", home="/")
+    return show_again(request) or render(request, "403_csrf.html", {"page": page}, status=403)

@@ -97,7 +97,7 @@ def _revocation(access: Access) -> dict[str, object]:
     }
 
 
-@tenant_view(Permission.CONNECTION_MANAGE, methods=["POST"])
+@tenant_view(Permission.CONNECTION_MANAGE, methods=["POST"], secrets=["licence-value"])
 def licence_key(request: TenantRequest) -> HttpResponse:
     form = LicenceKeyForm(request.POST, prefix="licence")
     if not form.is_valid():

@@ -16,7 +16,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
-from tenants import mails, vault
+from tenants import mails, unsent, vault
 from tenants.models import User
 from tenants.staff import record, throttle
 from tenants.staff.record import Kind, Method
@@ -78,6 +78,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
     def post_login(self, request: HttpRequest, user: User, **more: Any) -> HttpResponse:
         """Write the sign-in down, and mark this browser as known, now that the person has given every factor."""
         response: HttpResponse = super().post_login(request, user, **more)
+        unsent.drop_of_others(request)
         record.signed_in(request, user, known=throttle.has_seen(request, user))
         throttle.remember(request, response, user)
         return response

@@ -24,7 +24,7 @@ from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission, Proof
 
 
-@tenant_view(Permission.MEMBERS_VIEW, methods=["GET", "POST"], writes=Permission.RIGHTS_EDIT)
+@tenant_view(Permission.MEMBERS_VIEW, methods=["GET", "POST"], writes=Permission.RIGHTS_EDIT, redraws={"act": "show"})
 def edit(request: TenantRequest, member_id: str) -> HttpResponse:
     """The editor; without the permission to edit, the same screen to look at."""
     member, may_edit = get_member(member_id), request.access.can(Permission.RIGHTS_EDIT)

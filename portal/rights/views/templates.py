@@ -20,6 +20,7 @@ from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 
 Kind = RightsTemplate.Kind
+_REDRAWS = {"schedule.act": "show"}
 
 
 @tenant_view(Permission.MEMBERS_VIEW)
@@ -31,7 +32,7 @@ def index(request: TenantRequest) -> HttpResponse:
     return render(request, "rights/templates.html", {"kept": kept, "ready": ready, "may_edit": may_edit})
 
 
-@tenant_view(Permission.RIGHTS_EDIT, methods=["GET", "POST"])
+@tenant_view(Permission.RIGHTS_EDIT, methods=["GET", "POST"], redraws=_REDRAWS)
 def new(request: TenantRequest) -> HttpResponse:
     """A schedule to keep; `?ready=office` begins with one of the two that are offered."""
     form = TemplateForm(request.POST or None, initial=_beginning(request.GET.get("ready", "")))
@@ -40,7 +41,7 @@ def new(request: TenantRequest) -> HttpResponse:
     return render(request, "rights/template.html", {"form": form})
 
 
-@tenant_view(Permission.RIGHTS_EDIT, methods=["GET", "POST"])
+@tenant_view(Permission.RIGHTS_EDIT, methods=["GET", "POST"], redraws=_REDRAWS)
 def edit(request: TenantRequest, pk: int) -> HttpResponse:
     template = keeping.get(pk)
     started = {"name": template.name, "name_ja": template.name_ja, "schedule": template.schedule}

@@ -17,7 +17,7 @@ from portal.core.ui import charts, chips, icons, inputs, times, vocabulary, watc
 from portal.core.ui.identity import Identity
 from portal.core.ui.keeping import FreshNode, KeptNode
 from portal.core.ui.panels import drawn
-from tenants import access
+from tenants import access, unsent
 from tenants.browsers import family
 from tenants.models import Tenant, User
 from tenants.roles import Permission, Role
@@ -254,5 +254,14 @@ def fresh(parser: Parser, token: Token) -> FreshNode:
 
 @register.tag
 def csrf_token(parser: Parser, token: Token) -> FreshNode:
-    """`{% csrf_token %}`, Django's own: never kept, wherever it stands."""
-    return FreshNode(NodeList([CsrfTokenNode()]))
+    """`{% csrf_token %}`, Django's own and who opened the form (`tenants.unsent`): never kept, wherever it stands."""
+    return FreshNode(NodeList([CsrfTokenNode(), OpenedByNode()]))
+
+
+class OpenedByNode(Node):
+    """The hidden input by which a form that could not be sent finds back to its person."""
+
+    def render(self, context: Context) -> SafeString:
+        request: Any = context.get("request")
+        name = unsent.opened_by(request) if hasattr(request, "user") else ""
+        return format_html('<input type="hidden" name="{}" value="{}">', unsent.FIELD, name) if name else SafeString()

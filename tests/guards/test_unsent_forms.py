@@ -1,0 +1,79 @@
+"""Every form that can be filled in: what was typed when the session had ended is there again, and nothing was done.
+
+It walks the pages of a furnished tenant, which takes many seconds.
+"""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.contrib.sessions.models import Session
+from django.test import Client
+from django.urls import resolve
+
+from tenants.unsent import OWN_FIELDS
+from tests.support.forms import PageForm, forms_of
+from tests.support.furnished import furnish, pages_of, read
+from tests.support.places import Place, signed_in
+
+pytestmark = [pytest.mark.django_db, pytest.mark.share]
+#: The frame's own: the look, and signing out.
+NO_ENTRIES = ("ui:look", "account_")
+MARK = "Typed 半分 <b>&"
+
+
+def forms_of_each_kind(client: Client, pages: list[str]) -> dict[tuple[str, ...], tuple[str, PageForm]]:
+    """One form of each kind, with the page it is on."""
+    found: dict[tuple[str, ...], tuple[str, PageForm]] = {}
+    for page in pages:
+        for form in forms_of(read(client, page)[1], page):
+            view = resolve(form.address.partition("?")[0]).view_name
+            if not view.startswith(NO_ENTRIES):
+                found.setdefault((view, *sorted({name for name, _ in form.values})), (page, form))
+    return found
+
+
+def sign_in_again(client: Client, place: Place) -> None:
+    """Go on in the anonymous session as its person, as signing in does (tests/tenants/test_unsent.py)."""
+    store: Any = import_module(settings.SESSION_ENGINE).SessionStore
+    anonymous = store(client.cookies[settings.SESSION_COOKIE_NAME].value)
+    kept = dict(anonymous.items())
+    fresh = signed_in(place.owner)
+    session = fresh.session
+    session.update(kept)
+    session.save()
+    client.cookies[settings.SESSION_COOKIE_NAME] = session.session_key
+
+
+def lost(place: Place, page: str, form: PageForm) -> str:
+    """Send the form after its session has ended, sign in again, and name what is not there again."""
+    client = place.client()
+    Session.objects.filter(session_key=client.session.session_key).delete()
+    wanted = form.data(**dict.fromkeys(form.typed, MARK))
+    asked = client.post(form.address, wanted, headers={"referer": f"http://testserver{page}"})
+    if asked.status_code != 302 or "unsent%3D" not in asked["Location"]:
+        return f"{form.address}: {asked.status_code} {asked.headers.get('Location')}"
+    token = client.session["tenants.unsent"]["token"]
+    sign_in_again(client, place)
+    status, text = read(client, f"{page}{'&' if '?' in page else '?'}unsent={token}")
+    found = [each for each in forms_of(text, page) if each.address == form.address]
+    expected = {name: values for name, values in wanted.items() if name not in OWN_FIELDS and name not in form.secret}
+    if any({name: each.data().get(name) for name in expected} == expected for each in found):
+        return ""
+    differ = [
+        {name: (values, each.data().get(name)) for name, values in expected.items() if each.data().get(name) != values}
+        for each in found
+    ]
+    return f"{page} {form.address}: {status} {differ}"
+
+
+def test_what_was_typed_in_any_form_is_there_again(make: Callable[..., Place]) -> None:
+    place = furnish(make)
+    client = place.client()
+    forms = forms_of_each_kind(client, list(pages_of(client, f"/t/{place.tenant.slug}/")))
+    wrong = list(filter(None, (lost(place, page, form) for page, form in forms.values())))
+    assert not wrong, "\n".join(wrong)
+    assert len(forms) > 25
+    print(len(forms), sorted(forms))
