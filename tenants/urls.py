@@ -11,8 +11,9 @@ urlpatterns = [
     path("platform/", include("tenants.support.platform_urls")),
     path("oauth/<slug:environment>/callback/", callback, name="oauth_callback"),
     path("signing-keys/", signing.public_keys, name="signing_keys"),
-    # Before allauth's own page at this address.
+    # Before allauth's own pages at these addresses.
     path("accounts/sessions/", account.sessions),
+    path("accounts/2fa/recovery-codes/download/", account.recovery_codes),
     path("accounts/history/", account.history, name="account_history"),
     path("invitations/<str:token>/", invitation, name="invitation"),
 ]

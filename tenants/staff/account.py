@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from allauth.account.internal.flows.reauthentication import is_reauthentication_required
+from allauth.mfa.recovery_codes.views import download_recovery_codes
 from allauth.usersessions.views import list_usersessions
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
@@ -22,6 +24,18 @@ def sessions(request: SignedInRequest) -> HttpResponseBase:
         return redirect_to_reauthentication(request, within=home, home=home)
     response: HttpResponseBase = list_usersessions(request)
     return response
+
+
+def recovery_codes(request: SignedInRequest) -> HttpResponseBase:
+    """Send the recovery codes as a file; after a proof that was asked for, on the page of the codes."""
+    if is_reauthentication_required(request, app="allauth.mfa"):
+        home = reverse("mfa_view_recovery_codes")
+        return redirect_to_reauthentication(request, within=home, home=home, file=True)
+    response: HttpResponseBase = download_recovery_codes(request)
+    return response
+
+
+vars(recovery_codes)["file"] = True
 
 
 def history(request: SignedInRequest) -> HttpResponse:

@@ -4,7 +4,9 @@ import uuid
 from datetime import timedelta
 
 import pytest
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
+from django.urls import resolve
 from django.utils import timezone
 
 from portal.core.cameras.models import Camera
@@ -135,20 +137,52 @@ def test_whoever_may_only_look_at_rights_is_not_asked(furnished):
     assert is_asked(owner.get("/t/a/members/1/rights/"))
 
 
-def test_after_the_proof_the_person_is_where_the_file_was_asked_for(furnished):
+def confirmed(browser, answer):
+    """Confirm who is there, and return the page that this leads to."""
+    confirm = answer.headers.get("HX-Redirect") or answer["Location"]
+    confirm = confirm.replace("/accounts/2fa/", "/accounts/")
+    assert "Then the download starts." in browser.get(confirm).content.decode()
+    back = browser.post(confirm, {"password": PASSWORD})["Location"]
+    return back, browser.get(back)
+
+
+def test_after_the_proof_the_file_comes_and_the_person_is_where_it_was_asked_for(furnished):
     browser = aged(furnished.owner_a, MINUTES_6)
     page = "http://testserver/t/a/members/?q=aoi"
-    answer = browser.get("/t/a/members/?q=aoi&export=csv", headers={"referer": page})
-    confirm = browser.get(answer["Location"]).content.decode()
-    assert "Nothing was downloaded yet." in confirm
-    back = browser.post(answer["Location"], {"password": PASSWORD})
-    assert back["Location"] == "/t/a/members/?q=aoi"
-    assert browser.get("/t/a/members/?q=aoi&export=csv")["Content-Disposition"].startswith("attachment")
+    back, shown = confirmed(browser, browser.get("/t/a/members/?q=aoi&export=csv", headers={"referer": page}))
+    assert back.startswith("/t/a/members/?q=aoi&unsent=")
+    assert "The download starts now." in shown.content.decode()
+    file = shown["Refresh"].partition("url=")[2]
+    assert file == "/t/a/members/?q=aoi&export=csv"
+    assert browser.get(file)["Content-Disposition"].startswith("attachment")
+    assert "Refresh" not in browser.get(back).headers, "the page is loaded anew: the file comes once"
 
 
-def test_a_file_that_no_page_led_to_is_the_next_address(furnished):
-    answer = aged(furnished.owner_a, MINUTES_6).get("/t/a/members/?export=csv", headers={"hx-request": "true"})
-    assert answer["HX-Redirect"] == "/accounts/reauthenticate/?next=%2Ft%2Fa%2Fmembers%2F%3Fexport%3Dcsv"
+def test_a_file_that_no_page_led_to_comes_on_the_page_above_it(furnished):
+    browser = aged(furnished.owner_a, MINUTES_6)
+    back, shown = confirmed(browser, browser.get("/t/a/members/?export=csv", headers={"hx-request": "true"}))
+    assert back.startswith("/t/a/members/?unsent=")
+    assert shown["Refresh"] == "1; url=/t/a/members/?export=csv"
+
+
+@pytest.mark.parametrize("name", sorted(FILES))
+def test_every_file_comes_on_a_page_and_none_leaves_the_browser_where_it_confirmed(furnished, name):
+    browser = aged(furnished.owner_a, MINUTES_6)
+    back, _ = confirmed(browser, browser.get(path_of(name)))
+    assert "?unsent=" in back
+    view = resolve(back.partition("?")[0]).func
+    assert "GET" in view.methods
+    assert not view.file
+
+
+def test_recovery_codes_come_on_the_page_of_the_codes(two):
+    TOTP.activate(two.owner_a, generate_totp_secret())
+    RecoveryCodes.activate(two.owner_a)
+    browser = aged(two.owner_a)
+    back, shown = confirmed(browser, browser.get("/accounts/2fa/recovery-codes/download/"))
+    assert back.startswith("/accounts/2fa/recovery-codes/?unsent=")
+    file = shown["Refresh"].partition("url=")[2]
+    assert browser.get(file)["Content-Disposition"].startswith("attachment")
 
 
 def test_a_support_session_is_asked_as_everybody_is(furnished):
