@@ -213,6 +213,8 @@ MFA_FORMS = {
 MFA_RATE_LIMITS = {"webauthn_login": "120/m/ip"}  # a passkey cannot be guessed: this is against floods only
 MFA_ADAPTER = "tenants.staff.adapter.MFAAdapter"
 MFA_TOTP_ISSUER = "Access portal"
+# The codes of the step before and after count as well: clocks of phones differ, and typing takes time (RFC 6238, 5.2).
+MFA_TOTP_TOLERANCE = 1
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation." + name}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")

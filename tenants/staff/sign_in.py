@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable
 from typing import Any
 
 from allauth.account.adapter import get_adapter
 from allauth.account.forms import ChangePasswordForm, LoginForm, ReauthenticateForm, ResetPasswordForm
 from allauth.core import context
+from allauth.mfa import app_settings as mfa_settings
 from allauth.mfa.adapter import get_adapter as get_mfa_adapter
-from allauth.mfa.base.forms import AuthenticateForm
+from allauth.mfa.base.forms import AuthenticateForm, BaseAuthenticateForm
 from allauth.mfa.base.forms import ReauthenticateForm as MFAReauthenticateForm
 from allauth.mfa.models import Authenticator
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.totp.forms import ActivateTOTPForm
-from allauth.mfa.totp.internal.auth import TOTP
+from allauth.mfa.totp.internal.auth import TOTP, validate_totp_code
+from allauth.mfa.utils import decrypt
 from allauth.mfa.webauthn.forms import (
     AddWebAuthnForm,
     AuthenticateWebAuthnForm,
     LoginWebAuthnForm,
     ReauthenticateWebAuthnForm,
 )
+from django.core.cache import cache
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.http import HttpRequest
@@ -68,8 +73,10 @@ class ActivateForm(ActivateTOTPForm):  # type: ignore[misc]  # allauth has no ty
     """The first code of an authenticator app. It counts as used: it was shown and typed, so it signs nobody in."""
 
     def clean_code(self) -> str:
+        self.cleaned_data["code"] = _as_typed_anywhere(self.cleaned_data["code"])
         code: str = super().clean_code()
         TOTP(Authenticator(user=self.user))._mark_code_used(code)
+        _keep_used(self.user, code)
         return code
 
 
@@ -121,18 +128,48 @@ class _Recorded:
             raise
 
 
-class CodeForm(_Recorded, AuthenticateForm):  # type: ignore[misc]  # allauth has no types
-    """A code of an app, or a recovery code, at sign-in."""
+class _CodeForm(_Recorded, BaseAuthenticateForm):  # type: ignore[misc]  # allauth has no types
+    """A code of an app, or a recovery code, each of which counts once."""
 
     def clean_code(self) -> Any:
-        return self._noted(super().clean_code)
+        code = self.cleaned_data["code"] = _as_typed_anywhere(self.cleaned_data["code"])
+        try:
+            self._noted(super().clean_code)
+        except ValidationError as error:
+            if error.code == "incorrect_code" and _is_right(self.user, code):
+                raise ValidationError(_("This code was already used. Enter a new one.")) from None
+            raise
+        _keep_used(self.user, code)
+        return code
 
 
-class CodeAgainForm(_Recorded, MFAReauthenticateForm):  # type: ignore[misc]  # allauth has no types
+class CodeForm(_CodeForm, AuthenticateForm):  # type: ignore[misc]  # allauth has no types
+    """A code at sign-in."""
+
+
+class CodeAgainForm(_CodeForm, MFAReauthenticateForm):  # type: ignore[misc]  # allauth has no types
     """The same to confirm who is there."""
 
-    def clean_code(self) -> Any:
-        return self._noted(super().clean_code)
+
+def _as_typed_anywhere(code: str) -> str:
+    """Return a code in plain digits: Japanese keyboards also type them in full width."""
+    return unicodedata.normalize("NFKC", code)
+
+
+def _keep_used(user: User | None, code: str) -> None:
+    """Remember an app's code as used for as long as it would count; allauth does so for one step."""
+    steps = 2 * mfa_settings.TOTP_TOLERANCE + 1
+    cache.touch(TOTP(Authenticator(user=user))._get_used_cache_key(code), steps * mfa_settings.TOTP_PERIOD)
+
+
+def _is_right(user: User | None, code: str) -> bool:
+    """Return whether a code that was refused is one of the person's: then it was refused because it was used."""
+    for each in Authenticator.objects.filter(user=user):
+        if each.type == Authenticator.Type.TOTP and validate_totp_code(decrypt(each.data["secret"]), code):
+            return True
+        if each.type == Authenticator.Type.RECOVERY_CODES and code in RecoveryCodes(each).generate_codes():
+            return True
+    return False
 
 
 class PasskeyForm(_Recorded, AuthenticateWebAuthnForm):  # type: ignore[misc]  # allauth has no types
