@@ -4,6 +4,7 @@ A file of 1.7 MB can hold 144 megapixels; decoding it to find that out would be 
 picture without what it tells besides (where and when it was taken, thumbnails, anything behind its end).
 """
 
+import re
 from dataclasses import dataclass
 from io import BytesIO
 
@@ -13,6 +14,7 @@ _SOI, _EOI, _SOS, _COM, _DNL = 0xD8, 0xD9, 0xDA, 0xFE, 0xDC
 _FRAMES = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}
 _RESTARTS = range(0xD0, 0xD8)
 _ORIENTATION = 0x0112
+_MARKER = re.compile(rb"\xff([^\x00\xff])", re.DOTALL)
 
 
 class NotWhole(ValueError):
@@ -47,21 +49,24 @@ def read(data: bytes) -> Jpeg:
         if marker == _SOS:
             at = _scan_end(data, at)
         if _belongs(marker, segment):
-            kept.append(data[start:at])
+            # Pixels end in no 0xFF: what stands there fills up to the next marker.
+            kept.append(data[start:at].rstrip(b"\xff") if marker == _SOS else data[start:at])
     if not all(size) or not any(part[1] == _SOS for part in kept):
         raise NotWhole("no picture")
     return Jpeg(b"".join([*kept, b"\xff\xd9"]), *size, orientation)
 
 
 def _marker(data: bytes, at: int) -> tuple[int, int]:
-    """The next marker and where it ends; bytes of filling may stand before it."""
-    if at >= len(data) or data[at] != 0xFF:
+    """Return the next marker and where it ends. Bytes before it that belong to nothing are left out, as browsers do:
+    some phones and editors write them.
+    """
+    found = _MARKER.search(data, at)
+    if found is None:
         raise NotWhole("no marker")
-    while at < len(data) and data[at] == 0xFF:
-        at += 1
-    if at >= len(data) or data[at] in (0, _SOI, _DNL) or data[at] in _RESTARTS:
+    marker = found[1][0]
+    if marker in (_SOI, _DNL) or marker in _RESTARTS:
         raise NotWhole("no end")
-    return data[at], at + 1
+    return marker, found.end()
 
 
 def _segment_end(data: bytes, at: int) -> int:

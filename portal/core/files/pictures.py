@@ -152,10 +152,17 @@ def _png(data: bytes) -> Image.Image:
         raise PictureFault(_broken()) from None
     if picture.mode in ("RGB", "L"):
         return picture
+    if picture.mode.startswith("I"):
+        return _eight_bits(picture)
     ground = Image.new("RGB", picture.size, "white")
     seen = picture.convert("RGBA")
     ground.paste(seen, mask=seen)
     return ground
+
+
+def _eight_bits(picture: Image.Image) -> Image.Image:
+    """Return a grey picture of 16 bits as it is seen in 8: Pillow's own way cuts, and nearly all would be white."""
+    return picture.convert("I").point(lambda value: value * (1 / 257) + 0.5).convert("L")
 
 
 def _broken() -> str:
