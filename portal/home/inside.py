@@ -12,7 +12,6 @@ from portal.core.mirror.freshness import Freshness
 from portal.core.mirror.kinds import Kind
 from portal.core.ui import together
 from portal.core.ui.addresses import within
-from portal.core.visits.days import Day
 from portal.home.figures import Figures
 from tenants.access import Access
 from tenants.roles import Permission
@@ -43,26 +42,13 @@ def told(access: Access, found: Figures, fresh: Freshness, known: Ways) -> Insid
     words = {"members": members.all, "guests": guests.all}
     may_look = access.can(Permission.ROLL_CALL_VIEW)
     return Inside(
-        _headline(members + guests, is_known=through is not None),
-        _certainty(members + guests),
+        (members + guests).headline(through),
+        (members + guests).certainty,
         _("Members: %(members)d, guests: %(guests)d") % words,
-        _("Activity log complete through %(time)s") % {"time": Day.today().clock(through)} if through else "",
+        people.complete_through(through),
         within("guests:building", slug),
         within("rollcall:index", slug) if may_look else "",
     )
-
-
-def _headline(number: Number, *, is_known: bool) -> str:
-    """Say how many there are: about, where some are likely; at least, since nobody knows of people without a record."""
-    if not is_known:
-        return _("At least %(n)d in the building; the activity log is not loaded") % {"n": number.all}
-    words = {"n": number.all}
-    return (_("About %(n)d in the building") if number.likely else _("At least %(n)d in the building")) % words
-
-
-def _certainty(number: Number) -> str:
-    words = {"sure": number.sure, "likely": number.likely}
-    return _("%(sure)d by an entry, %(likely)d likely") % words if number.likely else ""
 
 
 def register() -> None:

@@ -5,15 +5,20 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from django.http import QueryDict
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from portal.core.inside import people
-from portal.core.inside.people import Certainty, Kind, Person
+from portal.core.inside.people import Certainty, Kind, Number, Person
+from portal.core.mirror import freshness
 from portal.core.mirror.folding import fold, terms
+from portal.core.mirror.kinds import Kind as Mirror
+from portal.core.ui.vocabulary import bracketed
 from portal.core.visits.models import Visit
 from portal.today import queries
 from portal.today.queries import Building
+from tenants.access import TenantRequest
 
 
 @dataclass(frozen=True)
@@ -68,16 +73,22 @@ class Everybody:
     members: list[Person] | None
     look: Look
     everyone: list[Person] = field(repr=False)
+    through: datetime | None = None  # until when the log is complete
 
     @property
     def headline(self) -> str:
-        """How many there are at least, and by what that is known; of guests alone where members are not to be seen."""
+        """How many there are, as the overview says it; of guests alone where members are not to be seen."""
         if self.members is None:
             n = len(self.guests.here)
             return ngettext("%(n)d guest on site", "%(n)d guests on site", n) % {"n": n}
         sure = sum(person.certainty == Certainty.ENTRY for person in self.everyone)
-        words = {"n": len(self.everyone), "sure": sure, "likely": len(self.everyone) - sure}
-        return _("At least %(n)d in the building: %(sure)d by an entry, %(likely)d likely") % words
+        number = Number(sure, len(self.everyone) - sure)
+        return f"{number.headline(self.through)} {bracketed(number.certainty) if number.likely else ''}".strip()
+
+    @property
+    def log(self) -> str:
+        """Until when the log is complete, which tells where members are."""
+        return people.complete_through(self.through) if self.members is not None else ""
 
     @property
     def areas(self) -> list[str]:
@@ -88,8 +99,9 @@ class Everybody:
         return not (self.guests.here or self.guests.unsure or self.members)
 
 
-def everybody(now: datetime, look: Look, *, with_members: bool) -> Everybody:
-    """Everybody who is in at `now`, narrowed; a list for an emergency has no pages."""
+def everybody(request: TenantRequest, look: Look) -> Everybody:
+    """Everybody who is in now, as far as this person may know, narrowed; a list for an emergency has no pages."""
+    now, with_members = timezone.now(), people.may_see_members(request.access)
     found = queries.building(now, look.order)
     members = people.members(now) if with_members else None
     of_guests = {visit.pk: people.of_visit(visit) for visit in found.here}
@@ -100,7 +112,8 @@ def everybody(now: datetime, look: Look, *, with_members: bool) -> Everybody:
 
     narrowed = Building(found.at, wanted(found.here), wanted(found.unsure))
     chosen = None if members is None else [person for person in members if look.wants(person)]
-    return Everybody(narrowed, chosen, look, [*(members or []), *of_guests.values()])
+    everyone = [*(members or []), *of_guests.values()]
+    return Everybody(narrowed, chosen, look, everyone, freshness.known(request)[Mirror.HISTORIES].as_of)
 
 
 def lines(found: Everybody) -> Iterator[list[str]]:

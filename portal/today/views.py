@@ -186,7 +186,7 @@ def building_board(request: TenantRequest) -> HttpResponse:
 
 def _building(request: TenantRequest) -> dict[str, Any]:
     look = building.Look.of(request.GET)
-    found = building.everybody(timezone.now(), look, with_members=people.may_see_members(request.access))
+    found = building.everybody(request, look)
     context = {
         "found": found,
         "look": look,
@@ -204,7 +204,7 @@ def _building(request: TenantRequest) -> dict[str, Any]:
 def building_file(request: TenantRequest, kind: str) -> HttpResponseBase:
     """The same list as a file; taking names along is written down."""
     look = building.Look.of(request.GET)
-    found = building.everybody(timezone.now(), look, with_members=people.may_see_members(request.access))
+    found = building.everybody(request, look)
     guests = len(found.guests.here) + len(found.guests.unsure)
     members = len(found.members or [])
     return _export(

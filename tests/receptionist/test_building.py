@@ -43,7 +43,7 @@ def test_the_list_names_who_is_here_and_says_what_it_does_not_know(place):
         Connection.objects.update(state=Connection.State.BROKEN)
     before = len(place.calls())
     words = said(page(place))
-    assert "At least 5 in the building: 3 by an entry, 2 likely" in words
+    assert "At least 5 in the building; the activity log is not loaded (3 by an entry, 2 likely)" in words
     assert "As of" in words
     for name in ("安藤", "和田", "近藤", "Yesterday's"):
         assert name in words

@@ -1,5 +1,6 @@
 """Members in the building by the log: which passage counts, how certain it is, and who may know."""
 
+import re
 from datetime import timedelta
 from itertools import permutations
 
@@ -76,8 +77,10 @@ def test_an_entry_is_certain_where_leaving_is_recorded_and_likely_elsewhere(plac
     furnish(place)
     found = members_in(place)
     assert {name: person.certainty for name, person in found.items()} == {"相沢": "entry", "馬場": "likely"}
+    loaded(place)
     words = said(page(place))
-    assert "At least 2 in the building: 1 by an entry, 1 likely" in words
+    assert "About 2 in the building (1 by an entry, 1 likely)" in words
+    assert "Activity log complete through" in words
     assert "by Door IN" in words
     assert "at Door ONLY, where leaving is not recorded" in words
 
@@ -132,6 +135,16 @@ def test_whoever_the_service_no_longer_knows_is_still_in_and_said_so(place):
     assert "No longer at the service" in said(page(place))
 
 
+def test_the_overview_and_its_list_say_the_same_number_in_the_same_words(place):
+    furnish(place)
+    for is_loaded in (False, True):
+        if is_loaded:
+            loaded(place)
+        home = said(place.client(place.staff("facility manager")).get(f"/t/{place.tenant.slug}/"))
+        [headline] = re.findall(r"(?:About|At least) \d+ in the building(?:; [a-z ]+loaded)?", home)
+        assert headline in said(page(place))
+
+
 def test_a_guest_is_no_member(place):
     area(place, "Lobby", IN="in", OUT="out")
     guest = visit(place, "山田")
@@ -143,8 +156,8 @@ def test_a_guest_is_no_member(place):
 def test_the_list_is_narrowed_searched_and_taken_along(place):
     furnish(place)
     assert "相沢" not in said(page(place, certainty="likely"))
-    assert "馬場" not in said(page(place, area="Lobby")).partition("At least")[2]
-    assert "馬場" not in said(page(place, q="相沢")).partition("At least")[2]
+    assert "馬場" not in said(page(place, area="Lobby")).partition("in the building")[2]
+    assert "馬場" not in said(page(place, q="相沢")).partition("in the building")[2]
     assert "Nobody in the building matches" in said(page(place, q="zzz"))
     file = b"".join(page(place, rest="csv/").streaming_content).decode("utf-8-sig")
     assert "相沢" in file

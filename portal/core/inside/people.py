@@ -78,6 +78,26 @@ class Number:
     def __add__(self, other: "Number") -> "Number":
         return Number(self.sure + other.sure, self.likely + other.likely)
 
+    def headline(self, through: datetime | None) -> str:
+        """Return how many are in: about so many where some are only likely, at least so many where all are certain, since
+        nobody knows of people without a record. `through`: until when the log is complete.
+        """
+        words = {"n": self.all}
+        if through is None:
+            return _("At least %(n)d in the building; the activity log is not loaded") % words
+        return (_("About %(n)d in the building") if self.likely else _("At least %(n)d in the building")) % words
+
+    @property
+    def certainty(self) -> str:
+        """Return by what they are known; empty where all are certain."""
+        words = {"sure": self.sure, "likely": self.likely}
+        return _("%(sure)d by an entry, %(likely)d likely") % words if self.likely else ""
+
+
+def complete_through(through: datetime | None) -> str:
+    """Return until when the log is complete, on which the number of members rests; empty where it is not loaded."""
+    return _("Activity log complete through %(time)s") % {"time": Day.today().clock(through)} if through else ""
+
 
 def may_see_members(access: Access) -> bool:
     """Whether a person may know which members are in: who may take a roll call, or see all of the log."""
