@@ -29,12 +29,13 @@ class KeyWords(BaseModel):
 
     key_in: Patterns = ("return", "returned")
     key_out: Patterns = ("taken", "take", "out")
+    key_wrong: Patterns = ("wrong", "wrong_*", "wrong *", "*wrong_key*", "*wrong key*", "misplaced*")
     key_taken: Patterns = ("*key taken*",)
     key_returned: Patterns = ("*key returned*",)
 
     @model_validator(mode="after")
     def _in_or_out(self) -> Self:
-        for one, other in (("key_in", "key_out"), ("key_taken", "key_returned")):
+        for one, other in (("key_in", "key_out"), ("key_in", "key_wrong"), ("key_taken", "key_returned")):
             if both := sorted(set(getattr(self, one)) & set(getattr(self, other))):
                 raise ValueError(f"{both[0]} stands in {one} and in {other}")
         return self
@@ -44,6 +45,10 @@ class KeyWords(BaseModel):
         if among(self.key_in, word):
             return "in"
         return "out" if among(self.key_out, word) else ""
+
+    def is_wrong_key(self, texts: Iterable[str]) -> bool:
+        """Return whether one of these texts (the word for a key, errors of its place) says that another is there."""
+        return any(among(self.key_wrong, text.lower()) for text in texts)
 
     def key_event(self, texts: Iterable[str]) -> KeyWord | None:
         """Return what the texts of a record tell of its key; None for nothing that is known."""

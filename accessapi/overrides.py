@@ -27,7 +27,7 @@ The format is one TOML file, every table optional (names under `operations` are 
     leaf_open = ["open", "opened"]      # and leaf_closed, connected, powered: words of a door's status
     forced_open = ["forced_open*", "*forced open*"]  # and left_open, held_unlocked: errors and records of the log
     lost = ["*connection lost*", "*power cut*"]  # records of a device that the service lost, until it is restored
-    key_in = ["return", "returned"]     # and key_out: words of a key box's status
+    key_in = ["return", "returned"]     # and key_out, key_wrong (another key is there): words of a key box's status
     key_taken = ["*key taken*"]         # and key_returned: records of the log
 
     [errors]                            # what a refusal means; a code that is not listed blames nothing

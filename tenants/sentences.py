@@ -273,6 +273,7 @@ RECORDS: dict[str, Promise] = {
     "alert_kind.left_open": _("Door left open"),
     "alert_kind.offline": _("Device offline"),
     "alert_kind.key_overdue": _("Key overdue"),
+    "alert_kind.key_wrong": _("Key in the wrong place"),
     "rights_template.create": _("Rights template created: %(name)s"),
     "rights_template.change": _("Rights template changed: %(name)s"),
     "rights_template.delete": _("Rights template deleted: %(name)s"),

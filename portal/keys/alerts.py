@@ -1,7 +1,7 @@
-"""An alert about each key that is out for longer than the tenant's rule allows."""
+"""Alerts about keys: out for longer than the tenant's rule allows, and a key in the place of another."""
 
 from collections.abc import Collection, Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import DateTimeField, ExpressionWrapper, IntegerField, QuerySet, Subquery, Value
@@ -30,9 +30,18 @@ def overdue_at() -> Any:
 def _overdue(tenant: Tenant, values: Values) -> Iterator[Seen]:
     before = database_now() - timedelta(hours=values["hours"])
     for key in Key.objects.filter(state=KeyState.OUT, since__lte=before).select_related("key_box").order_by("pk"):
-        box = key.key_box
-        facts = {"device": box.key_device_id, "device_name": f"{box} {key}", "hours": values["hours"]}
-        yield Seen(f"key:{box.key_device_id}/{key.unit_no}", key.since or before, facts)
+        yield _seen(key, key.since or before, hours=values["hours"])
+
+
+def _wrong(tenant: Tenant, values: Values) -> Iterator[Seen]:
+    for key in Key.objects.filter(wrong=True).select_related("key_box").order_by("pk"):
+        yield _seen(key, key.read_at or database_now())
+
+
+def _seen(key: Key, at: datetime, **more: int) -> Seen:
+    box = key.key_box
+    facts = {"device": box.key_device_id, "device_name": f"{box} {key}", **more}
+    return Seen(f"key:{box.key_device_id}/{key.unit_no}", at, facts)
 
 
 def _out(rules: Collection[Values]) -> QuerySet[Key]:
@@ -51,5 +60,15 @@ OVERDUE = AlertKind(
 )
 
 
+WRONG = AlertKind(
+    name="key_wrong",
+    said=_("%(place)s: another key is in its place."),
+    severity=Severity.WARNING,
+    look=_wrong,
+    where=having(lambda _rules: Key.reachable_objects.filter(wrong=True)),
+)
+
+
 def register() -> None:
     add(OVERDUE)
+    add(WRONG)

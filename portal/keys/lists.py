@@ -14,6 +14,7 @@ from portal.core.mirror.models import Key, KeyBox, KeyState
 from portal.core.ui.tables import Column, Empty, Table
 from portal.core.ui.tables.filters import Filter
 from portal.core.ui.tables.keyset import Page
+from portal.core.ui.vocabulary import joined
 from portal.keys import queries
 from portal.keys.queries import House
 from tenants.access import TenantRequest
@@ -23,6 +24,7 @@ _STATES = (
     ("overdue", pgettext_lazy("key", "Overdue")),
     ("unknown", gettext_lazy("Unknown")),
     ("differs", gettext_lazy("Contradictory")),
+    ("faulty", pgettext_lazy("key", "Faulty")),
     ("in", pgettext_lazy("key", "In the box")),
 )
 
@@ -35,6 +37,7 @@ def _by_state(rows: QuerySet[Key], values: list[str]) -> QuerySet[Key]:
             "overdue": Q(late=True),
             "unknown": Q(shown=KeyState.UNKNOWN),
             "differs": Q(odd=True),
+            "faulty": queries.FAULTY,
             "in": Q(shown=KeyState.IN),
         }[value]
     return rows.filter(wanted)
@@ -65,7 +68,7 @@ class Keys(Table):
 
     def __init__(self, request: TenantRequest, house: House, **more: Any) -> None:
         super().__init__(request, queries.known(request), **more)
-        self.seen = house.seen
+        self.seen, self.house = house.seen, house
 
     @property
     def empty(self) -> Empty | None:
@@ -74,11 +77,12 @@ class Keys(Table):
 
     def complete_page(self, page: Page) -> Page:
         found = {each.key.pk: each for each in queries.shown(self.request, page.rows)}
+        offline = {box.pk for box in self.house.boxes if box.is_offline}
         self.complete(
             state={"value": lambda row: found[row.pk].chip},
             holder={"cell": lambda row: _holder(found[row.pk]), "value": lambda row: found[row.pk].holder},
             since={"value": lambda row: found[row.pk].since},
-            doubt={"value": lambda row: _doubt(found[row.pk])},
+            doubt={"value": lambda row: _doubt(found[row.pk], is_offline=row.key_box_id in offline)},
         )
         self.found = found
         return page
@@ -100,7 +104,11 @@ def _holder(row: queries.Shown) -> SafeString | str:
     return row.holder or ("" if row.state != KeyState.OUT else _("Nobody knows"))
 
 
-def _doubt(row: queries.Shown) -> str:
-    if row.odd:
-        return _("The key box says otherwise than the activity log.")
-    return ", ".join(row.key.errors)
+def _doubt(row: queries.Shown, *, is_offline: bool) -> str:
+    """Return what its box says is wrong with a key, and what is not certain about it."""
+    parts = (
+        row.faults,
+        _("The key box says otherwise than the activity log.") if row.odd else "",
+        _("Key box offline") if is_offline else "",
+    )
+    return joined(filter(None, parts))

@@ -35,12 +35,15 @@ from portal.core.log import visible
 from portal.core.mirror.models import History, Key, KeyBox, KeyState
 from portal.core.ui import watching
 from portal.core.ui.chips import Chip
+from portal.core.ui.vocabulary import joined, word
 from portal.keys.alerts import overdue_at
 from tenants.access import Access, TenantRequest
 
 _HEAVY = ("key_box__status", "key_box__extra", "key_box__units")
 # Records of a key from which the chain of its holders is drawn.
 MOST = 50
+# A key's place whose box reports an error, or finds another key there.
+FAULTY = Q(raw__errors__0__isnull=False) | Q(wrong=True)
 _PAGES = {"member": "members:page", "guest": "guests:guest"}
 
 
@@ -50,15 +53,14 @@ def columns(access: Access) -> tuple[str, str]:
 
 
 def known(request: TenantRequest) -> QuerySet[Key]:
-    """Return all keys with what this person may know: `shown`, `shown_since`, `late`, `who`, `odd`; ordered by `calm`.
+    """Return all keys with what this person may know: `shown`, `late`, `who`, `odd`; ordered by `calm`.
 
-    What contradicts itself comes first, then what is out, the longest first, then what nobody knows.
+    What contradicts itself or has a fault comes first, then what is out, the longest first, then what nobody knows.
     """
     log, (state, since) = visible.may_look(request.access), columns(request.access)
     late = Q(**{state: KeyState.OUT, f"{since}__lte": overdue_at()})
     told = {
         "shown": F(state),
-        "shown_since": F(since),
         "late": ExpressionWrapper(late, output_field=BooleanField()),
         "who": F("holder_id") if log else Value("", output_field=TextField()),
         "odd": F("differs") if log else Value(False, output_field=BooleanField()),
@@ -66,7 +68,7 @@ def known(request: TenantRequest) -> QuerySet[Key]:
     rows = Key.objects.select_related("key_box").defer(*_HEAVY).annotate(**told)
     first = Coalesce(Cast(since, CharField()), Value(""))
     rank = Case(
-        When(odd=True, then=Value("1")),
+        When(Q(odd=True) | FAULTY, then=Value("1")),
         When(shown=KeyState.OUT, then=Concat(Value("2"), first, output_field=CharField())),
         When(shown=KeyState.UNKNOWN, then=Value("3")),
         default=Value("4"),
@@ -79,8 +81,9 @@ def known(request: TenantRequest) -> QuerySet[Key]:
 class Shown:
     """One key as a person sees it; `holder` is a name, with the address of its page if they may go there.
 
-    `since` is when a record says that it came there; of a key that is out also when a reading first showed that, and
-    then it may have been before (`at_least`).
+    `since` is when a record or two readings showed that it came there; by readings it may have been earlier
+    (`at_least`).
+    `faults` is what its box says is wrong with it.
     """
 
     key: Key
@@ -89,6 +92,7 @@ class Shown:
     since: datetime | None
     at_least: bool
     odd: bool
+    faults: str
     holder: str
     holder_url: str
     overdue: bool
@@ -97,6 +101,8 @@ class Shown:
     def chip(self) -> Chip:
         if self.overdue:
             return Chip("key_overdue")
+        if self.key.wrong and not self.state:
+            return Chip("key_wrong")
         return Chip(self.state.chip, "" if self.state else self.key.word)
 
     @property
@@ -104,7 +110,7 @@ class Shown:
         """The class of its tile."""
         if self.overdue:
             return "alarm"
-        if self.odd:
+        if self.odd or self.faults:
             return "loud"
         return {KeyState.OUT: "out", KeyState.IN: "quiet"}.get(self.state, "unknown")
 
@@ -115,23 +121,37 @@ def shown(request: TenantRequest, rows: Iterable[Key]) -> list[Shown]:
     people, slug = visible.people(request.access, {vars(key)["who"] for key in rows} - {""}), request.tenant.slug
     found = []
     for key in rows:
+        key.tenant = request.tenant
         told, box = vars(key), key.key_box.key_device_id
-        by_record = log and told["shown"] == key.record_state and not key.differs
-        state, since, person = KeyState(told["shown"]), told["shown_since"], people.get(told["who"])
+        state, person = KeyState(told["shown"]), people.get(told["who"])
+        since, at_least = key.since_seen(by_log=log)
         found.append(
             Shown(
                 key,
                 href=reverse("keys:key", args=[slug, box, key.unit_no]),
                 state=state,
-                since=since if state == KeyState.OUT or by_record else None,
-                at_least=not by_record,
+                since=since,
+                at_least=at_least,
                 odd=told["odd"],
+                faults=faults(key),
                 holder=(person.name if person else key.holder_name or told["who"]) if told["who"] else "",
                 holder_url=reverse(_PAGES[person.kind], args=[slug, told["who"]]) if person and person.is_there else "",
                 overdue=bool(told["late"]),
             )
         )
     return found
+
+
+def faults(key: Key) -> str:
+    """Return what the key's box says is wrong with it, in words; empty for nothing."""
+    states = key.tenant.environment.catalogue.states
+    wrong = [_("Another key is in its place")] if key.wrong else []
+    return joined([*wrong, in_words(each for each in key.errors if not states.is_wrong_key([each]))])
+
+
+def in_words(errors: Iterable[str]) -> str:
+    """Return errors of a key box or a key's place in words."""
+    return joined(word("error", each) for each in errors)
 
 
 @dataclass(frozen=True)
@@ -150,6 +170,7 @@ class House:
             overdue=Count("pk", filter=out & Q(**{f"{since}__lte": overdue_at()})),
             unknown=Count("pk", filter=Q(**{state: KeyState.UNKNOWN})),
             odd=Count("pk", filter=odd),
+            faulty=Count("pk", filter=FAULTY),
         )
 
     @cached_property
@@ -164,7 +185,15 @@ class House:
         found = list(rows.order_by("name_order", "pk")[:200])
         for box in found:
             box.tenant = self.request.tenant
+            vars(box).update(is_offline=not is_connected(box), faults=in_words(box.errors))
         return found
+
+    @property
+    def is_loud(self) -> bool:
+        """Whether somebody should look at a key or a box."""
+        return bool(
+            self.counts["overdue"] or self.counts["odd"] or self.counts["faulty"] or any(b.faults for b in self.boxes)
+        )
 
     @property
     def headline(self) -> str:
@@ -182,11 +211,12 @@ class House:
     @property
     def doubt(self) -> str:
         """What the headline does not know."""
-        offline = sum(not is_connected(box) for box in self.boxes)
+        offline = sum(box.is_offline for box in self.boxes)
         parts = (
             (self.counts["unknown"], npgettext("key", "%(n)d unknown", "%(n)d unknown", self.counts["unknown"])),
             (self.counts["odd"], ngettext("%(n)d contradictory", "%(n)d contradictory", self.counts["odd"])),
-            (offline, ngettext("%(n)d key box offline", "%(n)d key boxes offline", offline)),
+            (self.counts["faulty"], npgettext("key", "%(n)d faulty", "%(n)d faulty", self.counts["faulty"])),
+            (offline, offline_words(offline)),
         )
         return _(", ").join(words % {"n": n} for n, words in parts if n)
 
@@ -202,6 +232,11 @@ class House:
         keys = Key.objects.aggregate(Count("pk"), Max("known_at"), Max("record_heard_at"), Max("pk"))
         boxes = KeyBox.objects.aggregate(Min("status_as_of"), Max("status_as_of"), Count("pk"))
         return watching.mark(sorted(keys.items()), sorted(boxes.items()), visible.may_look(self.request.access))
+
+
+def offline_words(number: int) -> str:
+    """Return that so many boxes are offline, where the number is still to be filled in."""
+    return ngettext("%(n)d key box offline", "%(n)d key boxes offline", number)
 
 
 def is_connected(box: KeyBox) -> bool:
@@ -230,19 +265,19 @@ def custody(request: TenantRequest, key: Key) -> tuple[list[Holding], bool]:
     states = request.tenant.environment.catalogue.states
     found: list[Holding] = []
     for record in reversed(records[:MOST]):
-        word = states.key_event([record.content, record.member_label])
-        if word is not None:
-            _take(found, record, word)
+        told = states.key_event([record.content, record.member_label])
+        if told is not None:
+            _take(found, record, told)
     names = visible.names(request.access, {each.first.member_id for each in found} - {""})
     for each in found:
         each.name = names.get(each.first.member_id, each.first.member_name)
     return found[::-1], len(records) > MOST
 
 
-def _take(found: list[Holding], record: History, word: KeyWord) -> None:
+def _take(found: list[Holding], record: History, told: KeyWord) -> None:
     last = found[-1] if found else None
     is_open = last is not None and last.until is None
-    if word is KeyWord.TAKEN:
+    if told is KeyWord.TAKEN:
         if is_open and last is not None:
             last.gap = _("No return was recorded before somebody took it again.")
         found.append(Holding(record, since=record))

@@ -171,6 +171,7 @@ def _followed(request: TenantRequest, box: KeyBox) -> dict[str, Any]:
         "intents": intents,
         "happened": here,
         "online": queries.is_connected(box),
+        "faults": queries.in_words(box.errors),
         "seen": watching.mark(box.status_as_of, told, here.seen, intents[0].pk if intents else 0),
         "may_operate": request.access.can(Permission.KEYS_OPERATE),
     }

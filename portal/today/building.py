@@ -6,7 +6,6 @@ from datetime import datetime
 
 from django.http import QueryDict
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from portal.core.inside import people

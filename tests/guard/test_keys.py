@@ -80,6 +80,54 @@ def test_where_box_and_log_disagree_it_is_said(one, guard):
     assert "The key box says otherwise than the activity log." in words
 
 
+def test_an_error_of_a_keys_place_is_said_where_the_key_is_released(one, guard):
+    tells(one, "02", "Key taken", ago(2))
+    reads(one, errors={"01": ["key_unlock_error"], "02": ["key_unlock_error"]}, u01="return", u02="return")
+    assert "1 contradictory, 2 faulty" in said(guard.get(page(one)))
+    words = said(guard.get(page(one, "?state=faulty")))
+    assert "Releasing the key failed, The key box says otherwise than the activity log." in words
+    for rest in ("K1/", "K1/01/"):
+        assert "Releasing the key failed" in said(guard.get(page(one, rest)))
+
+
+def test_a_key_in_the_place_of_another_is_marked_and_an_alert(one, guard):
+    reads(one, errors={"01": ["wrong_key"]}, u01="return")
+    for rest in ("", "K1/", "K1/01/"):
+        words = said(guard.get(page(one, rest)))
+        assert "Wrong key" in words
+        assert "Another key is in its place" in words
+    with tenant_scope(one.tenant):
+        watching.look()
+        alert = Alert.objects.get(kind="key_wrong")
+    words = said(guard.get(f"/t/{one.tenant.slug}/alerts/{alert.pk}/"))
+    assert "総務キーボックス 01 正面玄関 予備: another key is in its place." in words
+    reads(one, u01="return")
+    with tenant_scope(one.tenant):
+        watching.look()
+        assert Alert.objects.get().ended_at is not None
+
+
+def test_a_time_is_shown_where_the_change_was_seen_alone(one, guard):
+    reads(one, ago=60, u01="taken", u02="return")
+    for rest in ("", "K1/", "K1/01/"):
+        assert not re.search(r"since [\d:]+ at the latest", said(guard.get(page(one, rest))))
+    reads(one, u01="taken", u02="taken")
+    assert len(re.findall(r"since [\d:]+ at the latest", said(guard.get(page(one, "K1/"))))) == 1
+
+
+def test_a_key_box_that_is_offline_is_marked_where_it_is_counted(one, guard):
+    key_box(one, "K2", "別館キーボックス", size=1)
+    reads(one, u01="return", u02="return", u03="return")
+    reads(one, "K2", u01="return")
+    reads(one, "K2", line="disconnected")
+    answer = guard.get(page(one))
+    assert "1 key box offline" in said(answer)
+    [tile] = re.findall(r'<li class="tile tile-hatched">.*?</li>', answer.content.decode(), re.DOTALL)
+    assert "別館キーボックス" in tile
+    assert "Offline" in tile
+    assert said(answer).count("Key box offline") == 1
+
+
 def test_a_keys_page_tells_its_holders_and_the_gaps_between_them(one):
     manager = one.client(one.staff("facility manager"))
     tells(one, "01", "Key taken", ago(9), who="m-1", name="佐藤 花子")

@@ -145,3 +145,30 @@ def test_an_answer_of_another_shape_is_kept_and_harms_nothing(one, status):
         keys.read(one.tenant, "K1", status, database_now())
         assert KeyBox.objects.get().status == status
     assert key(one).state == KeyState.OUT
+
+
+def test_a_first_reading_does_not_say_since_when(one):
+    reads(one, ago=600, u01="taken")
+    assert key(one).since_seen() == (None, False)
+    reads(one, ago=60, u01="return")
+    since, at_least = key(one).since_seen()
+    assert (database_now() - since < 2 * MINUTE, at_least) == (True, True)
+    reads(one, u01="return")
+    assert key(one).since_seen()[0] == since
+
+
+def test_a_word_that_means_nothing_is_no_change_that_was_seen(one):
+    for seconds, word in ((60, "return"), (50, "???"), (40, "taken")):
+        reads(one, ago=seconds, u01=word)
+    assert key(one).since_seen() == (None, False)
+
+
+def test_of_a_key_in_whose_place_another_is_nothing_is_known_but_that(one):
+    tells(one, "01", "Key returned", ago(30))
+    tells(one, "02", "Key taken", ago(30))
+    reads(one, errors={"01": ["wrong_key"]}, u01="return", u02="wrong")
+    found = key(one)
+    assert (found.wrong, found.state, found.since_seen()) == (True, KeyState.UNKNOWN, (None, False))
+    assert (key(one, "02").wrong, key(one, "02").state) == (True, KeyState.OUT)
+    reads(one, u01="return", u02="wrong")
+    assert (key(one).wrong, key(one).state) == (False, KeyState.IN)

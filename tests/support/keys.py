@@ -25,12 +25,16 @@ def key_box(place: Place, key_device_id: str = "K1", name: str = "総務キー�
     return box
 
 
-def reads(place: Place, key_device_id: str = "K1", *, ago: float = 0, line: str = "connected", **units: Any) -> None:
-    """A reading of so many seconds ago says this of keys: `reads(place, u01="taken")`."""
+def reads(
+    place: Place, key_device_id: str = "K1", *, ago: float = 0, line: str = "connected",
+    errors: dict[str, list[str]] | None = None, **units: Any,
+) -> None:  # fmt: skip
+    """A reading of so many seconds ago says this of keys: `reads(place, u01="taken")`; `errors` by their numbers."""
     status = {
         "cloud_com_status": line,
         "units_status": [
-            {"unit_no": name[1:], "key": word, "lock": "lock", "errors": []} for name, word in units.items()
+            {"unit_no": name[1:], "key": word, "lock": "lock", "errors": (errors or {}).get(name[1:], [])}
+            for name, word in units.items()
         ],
     }
     with tenant_scope(place.tenant):

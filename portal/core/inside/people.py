@@ -79,8 +79,8 @@ class Number:
         return Number(self.sure + other.sure, self.likely + other.likely)
 
     def headline(self, through: datetime | None) -> str:
-        """Return how many are in: about so many where some are only likely, at least so many where all are certain, since
-        nobody knows of people without a record. `through`: until when the log is complete.
+        """Return how many are in: about so many where some are only likely, at least so many where all are certain,
+        since nobody knows of people without a record. `through`: until when the log is complete.
         """
         words = {"n": self.all}
         if through is None:

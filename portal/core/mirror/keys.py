@@ -35,8 +35,8 @@ _MOST = 1_000
 
 _LEARNED = (
     "unit_name", "restriction", "state", "since", "differs", "known_at", "holder_id", "holder_name", "read_state",
-    "read_since", "read_at", "lock", "raw", "record_state", "record_at", "record_heard_at", "record_id", "person_id",
-    "person_name",
+    "read_since", "read_saw_change", "read_at", "lock", "wrong", "raw", "record_state", "record_at", "record_heard_at",
+    "record_id", "person_id", "person_name",
 )  # fmt: skip
 _STATES = {KeyWord.TAKEN: KeyState.OUT, KeyWord.RETURNED: KeyState.IN}
 
@@ -146,10 +146,12 @@ def _take_reading(keys: dict[str, Key], status: dict[str, Any], states: States, 
         key = keys.get(str(unit.get("unit_no"))) if isinstance(unit, dict) else None
         if key is None:
             continue
-        state = states.key(_text(unit.get("key")))
+        key.raw = unit
+        key.wrong = states.is_wrong_key([key.word, *key.errors])
+        state = "" if key.wrong else states.key(_text(unit.get("key")))
         if state != key.read_state or key.read_since is None:
-            key.read_since = at
-        key.read_state, key.read_at, key.raw = state, at, unit
+            key.read_since, key.read_saw_change = at, bool(state and key.read_state)
+        key.read_state, key.read_at = state, at
         key.lock = states.lock(_text(unit.get("lock")))
 
 
@@ -212,7 +214,7 @@ def _fold(key: Key) -> None:
     agrees = told_at is not None and not key.differs
     if by_reading and not agrees:
         key.state, key.since = KeyState(key.read_state), key.read_since
-    elif told_at is not None:
+    elif told_at is not None and not (key.wrong and key.record_state == KeyState.IN and _is_later(key)):
         key.state, key.since = KeyState(key.record_state), told_at
     else:
         key.state, key.since = KeyState.UNKNOWN, None

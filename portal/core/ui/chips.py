@@ -29,6 +29,7 @@ CHIPS: dict[str, tuple[str | Promise, str, str]] = {
     "key_in": (pgettext_lazy("key", "In the box"), "key", "quiet"),
     "key_out": (pgettext_lazy("key", "Out"), "arrow-up-right", "going"),
     "key_overdue": (pgettext_lazy("key", "Overdue"), "clock-x", "alarm"),
+    "key_wrong": (gettext_lazy("Wrong key"), "alert-triangle", "loud"),
     "connected": (gettext_lazy("Connected"), "plug-connected", "quiet"),
     "none": (gettext_lazy("Not connected"), "plug", "unknown"),
     "broken": (gettext_lazy("Connection lost"), "plug-off", "alarm"),

@@ -12,9 +12,10 @@ from django.utils.translation import ngettext, pgettext
 
 from portal.core.alerts.models import Alert
 from portal.core.alerts.shown import Words
-from portal.core.mirror.models import Key
+from portal.core.mirror.models import Key, KeyBox
 from portal.core.mirror.models.keys import KeyState
 from portal.core.visits.models import Visit
+from portal.keys import queries
 from portal.reports import periods
 from portal.reports.content import Cell, Content, Line, Sheet, of_sheet
 from portal.reports.kinds.passages import completeness, figure, is_whole, name_guests, unwatched
@@ -43,6 +44,7 @@ def _span(length: timedelta | float | None) -> str:
 def keys(report: Report) -> Content:
     """Return every key with where it is, as far as known."""
     rows = list(Key.objects.select_related("key_box").order_by("key_box__key_device_name", "unit_no", "pk"))
+    offline = sum(not queries.is_connected(box) for box in KeyBox.objects.select_related("tenant__environment"))
     out = sum(1 for key in rows if key.state == KeyState.OUT)
     unknown = sum(1 for key in rows if key.state == KeyState.UNKNOWN)
     columns = [_("Key box"), _("Key"), pgettext("key", "State"), pgettext("key", "Since"), _("With"), _("Known at")]
@@ -61,14 +63,14 @@ def keys(report: Report) -> Content:
             figure(_("Keys out"), out, at_least=bool(unknown)),
             figure(_("Key box and log disagree"), sum(1 for key in rows if key.differs)),
         ],
-        complete=[said],
+        complete=[said, *([queries.offline_words(offline) % {"n": offline}] if offline else [])],
     )
     name_guests([key.holder_id for key in rows if key.state == KeyState.OUT and key.holder_id], content)
     return content
 
 
 def _key(key: Key) -> Sequence[Cell]:
-    state, since = KeyState(key.state), key.since
+    state, since = KeyState(key.state), key.since_seen()[0]
     with_whom = (key.holder_name or key.holder_id) if state == KeyState.OUT else ""
     named = key.unit_name or key.unit_no
     return [str(key.key_box), named, str(state.label), stamped(since), with_whom, stamped(key.known_at)]

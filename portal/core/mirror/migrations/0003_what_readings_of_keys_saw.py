@@ -1,0 +1,25 @@
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = [
+        ("mirror", "0002_what_the_owner_does"),
+        ("tenants", "0005_counts_survive_a_crash"),
+    ]
+
+    operations = [
+        migrations.AddField(
+            model_name="key",
+            name="read_saw_change",
+            field=models.BooleanField(db_default=False, default=False),
+        ),
+        migrations.AddField(
+            model_name="key",
+            name="wrong",
+            field=models.BooleanField(db_default=False, default=False),
+        ),
+        migrations.AddIndex(
+            model_name="key",
+            index=models.Index(condition=models.Q(("wrong", True)), fields=["tenant"], name="mirror_key_wrong"),
+        ),
+    ]
