@@ -13,15 +13,14 @@ from django.utils.translation import gettext as _
 from portal.alerts.forms import NoteForm, RuleForm
 from portal.alerts.lists import Alerts, severity, state
 from portal.alerts.notify_forms import RecipientsForm
+from portal.alerts.records import Records
 from portal.core.alerts import acts
 from portal.core.alerts.kinds import KINDS
-from portal.core.alerts.models import Alert, AlertNote, AlertRecord, Rule
+from portal.core.alerts.models import Alert, AlertNote, Rule
 from portal.core.alerts.past import try_against_past
 from portal.core.alerts.rules import rule_of, rules
 from portal.core.alerts.shown import Words
 from portal.core.intents.record import Asker
-from portal.core.log import visible
-from portal.core.mirror.models import History
 from portal.core.safety.answering import answer
 from portal.core.telling.models import Telling
 from portal.core.ui import watching
@@ -29,7 +28,7 @@ from portal.core.ui.addresses import row_or_404
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 
-# Records and notes that an alert's page shows, the newest.
+# Notes that an alert's page shows, the newest.
 _MOST = 50
 
 
@@ -55,6 +54,7 @@ def _found(alert_id: int) -> Alert:
 def _context(request: TenantRequest, found: Alert) -> dict[str, Any]:
     words = Words.of(request.access, [found])
     tellings = list(found.tellings.select_related("user", "address").order_by("pk")[:_MOST])
+    records = Records(request, found)
     notes = list(found.notes.select_related("by").order_by("-pk")[:_MOST])
     return {
         "alert": found,
@@ -62,30 +62,20 @@ def _context(request: TenantRequest, found: Alert) -> dict[str, Any]:
         "sentence": words.sentence(found),
         "severity": severity(found),
         "state": state(found),
-        "records": _records(request, found),
-        "count": found.records.count(),
+        "records": records,
         "notes": notes,
         "tellings": tellings,
         "may_take": request.access.can(Permission.ALERTS_TAKE),
         "is_mine": found.taken_by_id == request.user.pk,
-        "seen": _mark(found, notes, tellings),
+        "seen": _mark(found, records, notes, tellings),
     }
 
 
-def _mark(found: Alert, notes: list[AlertNote], tellings: list[Telling]) -> str:
+def _mark(found: Alert, records: Records, notes: list[AlertNote], tellings: list[Telling]) -> str:
     """Return the mark of all that changes on the page."""
     steps = found.times, found.last_at, found.ended_at, found.taken_by_id, found.closed_at
-    return watching.mark(*steps, len(notes), [(each.state, each.answer) for each in tellings])
-
-
-def _records(request: TenantRequest, found: Alert) -> list[History]:
-    """The newest records behind an alert that this person may see."""
-    behind = AlertRecord.objects.filter(alert=found).order_by("-at", "-pk")
-    named = dict(behind.values_list("history_id", "at")[:_MOST])
-    if not named or not visible.may_look(request.access):
-        return []
-    rows = visible.records(request.access).filter(history_id__in=named, at__gte=min(named.values()))
-    return list(rows.filter(at__lte=max(named.values())).order_by("-at", "-pk"))
+    told = [each.pk for each in records.rows]
+    return watching.mark(*steps, told, len(notes), [(each.state, each.answer) for each in tellings])
 
 
 def _do(request: TenantRequest, alert_id: int, act: Callable[[Alert, Asker], None], done: str) -> HttpResponseBase:

@@ -1,6 +1,6 @@
 """Alerts about doors: forced open, left open too long, offline too long."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
 from django.db.models import QuerySet
@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from accessapi.doors import DoorWord
 from portal.core.alerts.kinds import AlertKind, Seen, Value, Values, Where, having
 from portal.core.alerts.kinds import register as add
-from portal.core.alerts.models import Severity
+from portal.core.alerts.models import Alert, Severity
 from portal.core.alerts.of_log import newest, place_of
 from portal.core.mirror import log
 from portal.core.mirror.log import Narrow
@@ -87,6 +87,22 @@ def _left_before(tenant: Tenant, since: datetime, until: datetime, values: Value
             yield Seen(f"pass_controller:{each.device_id}", each.at + within, place_of(each))
 
 
+def _tells(*words: DoorWord) -> Callable[[Tenant, Alert, Iterable[History]], list[History]]:
+    """Return what finds the records of one of these events that an alert is about, not of one that was over before."""
+
+    def found(tenant: Tenant, alert: Alert, records: Iterable[History]) -> list[History]:
+        states, told = tenant.environment.catalogue.states, list[History]()
+        for each in records:
+            word = word_of(each, states)
+            if word in words:
+                told.append(each)
+            elif word is DoorWord.OVER and each.at < alert.began_at:
+                told = []
+        return told
+
+    return found
+
+
 def register() -> None:
     add(
         AlertKind(
@@ -98,6 +114,7 @@ def register() -> None:
             look=_forced,
             where=_where(DoorState.FORCED_OPEN),
             past=_forced_before,
+            tells=_tells(DoorWord.FORCED),
         )
     )
     add(
@@ -110,6 +127,7 @@ def register() -> None:
             look=_left,
             where=_where(DoorState.LEFT_OPEN, DoorState.OPEN),
             past=_left_before,
+            tells=_tells(DoorWord.LEFT),
         )
     )
     add(

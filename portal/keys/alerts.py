@@ -1,6 +1,6 @@
 """Alerts about keys: out for longer than the tenant's rule allows, and a key in the place of another."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -9,11 +9,12 @@ from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast, Coalesce
 from django.utils.translation import gettext_lazy as _
 
+from accessapi.keys import KeyWord
 from portal.core.alerts.kinds import AlertKind, Seen, Values, having
 from portal.core.alerts.kinds import Value as Number
 from portal.core.alerts.kinds import register as add
-from portal.core.alerts.models import Rule, Severity
-from portal.core.mirror.models import Key, KeyState
+from portal.core.alerts.models import Alert, Rule, Severity
+from portal.core.mirror.models import History, Key, KeyState
 from portal.core.timers.clock import ClockTime, database_now
 from tenants.models import Tenant
 
@@ -44,6 +45,16 @@ def _seen(key: Key, at: datetime, **more: int) -> Seen:
     return Seen(f"key:{box.key_device_id}/{key.unit_no}", at, facts)
 
 
+def _taken(tenant: Tenant, alert: Alert, records: Iterable[History]) -> list[History]:
+    """Return the records of the taking that an alert is about."""
+    number, told = alert.subject.rpartition("/")[2], list[History]()
+    for each in records:
+        if any(isinstance(unit, dict) and unit.get("unit_no") == number for unit in each.units):
+            word = tenant.environment.catalogue.states.key_event([each.content, each.member_label])
+            told = [each] if word is KeyWord.TAKEN else [] if word and each.at < alert.began_at else told
+    return told
+
+
 def _out(rules: Collection[Values]) -> QuerySet[Key]:
     """Keys that have been out for as long as the strictest rule allows."""
     since = ClockTime() - timedelta(hours=min(each["hours"] for each in rules))
@@ -57,6 +68,7 @@ OVERDUE = AlertKind(
     values=(Number("hours", _("Out longer than (hours)"), 12, 1, 720),),
     look=_overdue,
     where=having(_out),
+    tells=_taken,
 )
 
 

@@ -1,5 +1,6 @@
 """A guard works with alerts: sees what goes on, takes one, writes down, closes; nobody is told twice of one thing."""
 
+import re
 from datetime import timedelta
 from unittest.mock import patch
 
@@ -175,6 +176,30 @@ class TestWorkingWithOne:
         page = said(guard.get(at(one, "alerts:alert", alert.pk)))
         for text in ("倉庫 入口 was forced open.", "Alarm", "Going on", "1 record", "forced_open", "Take alert"):
             assert text in page
+
+    def test_what_a_look_found_is_shown_with_the_record_that_the_log_has_of_it(self, one, guard):
+        with tenant_scope(one.tenant):
+            Watch.objects.update(since=timezone.now())
+            PassController.objects.create(
+                device_id="D9", device_name="裏口", state="forced_open", state_since=timezone.now(), attention=True
+            )
+        told(one, forced(90, device_id="D9", status="restore"), forced(80, device_id="D9"))
+        look(one)
+        [found] = alerts(one, "forced")
+        page = said(one.client(one.owner).get(at(one, "alerts:alert", found.pk)))
+        assert "1 record" in page
+        assert "forced_open" in page
+
+    def test_of_what_a_look_found_it_is_said_how_far_the_log_was_searched(self, one, guard):
+        loaded(one)
+        with tenant_scope(one.tenant):
+            PassController.objects.create(
+                device_id="D9", device_name="裏口", state="forced_open", state_since=timezone.now(), attention=True
+            )
+        look(one)
+        [found] = alerts(one, "forced")
+        page = said(guard.get(at(one, "alerts:alert", found.pk)))
+        assert re.search(r"No record of this found in the activity log since [-\d: ]+. Activity log complete", page)
 
     def test_the_second_who_takes_it_is_told_who_was_first(self, one, guard, alert):
         other = one.client(one.owner)

@@ -62,9 +62,10 @@ def test_a_key_that_is_out_for_longer_than_the_rule_allows_is_overdue_and_an_ale
     with tenant_scope(one.tenant):
         watching.look()
         alert = Alert.objects.get(kind="key_overdue")
-    assert "総務キーボックス 02 社用車 was out for more than 12 hours." in said(
-        guard.get(f"/t/{one.tenant.slug}/alerts/{alert.pk}/")
-    )
+    words = said(one.client(one.owner).get(f"/t/{one.tenant.slug}/alerts/{alert.pk}/"))
+    assert "総務キーボックス 02 社用車 was out for more than 12 hours." in words
+    assert "1 record" in words
+    assert "佐藤 花子" in words
     tells(one, "02", "Key returned", ago(0))
     with tenant_scope(one.tenant):
         watching.look()

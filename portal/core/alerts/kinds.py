@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from portal.core.alerts.models import Severity
+from portal.core.alerts.models import Alert, Severity
 from portal.core.mirror.models import History
 from tenants.models import Tenant
 from tenants.sentences import TEXTS
@@ -54,6 +54,9 @@ class AlertKind:
     log of a time, the newest `MOST` records at most; None where the log cannot tell. With `by_hours` it is what happens
     within the rule's hours, and has to have some. `of_door`: a door's own state, of which the door's banner tells.
 
+    `tells` returns, of the records of the alert's device around its time (oldest first), those that tell of it: for
+    what a look found, of which the log may have a record from before anybody watched.
+
     `where` is given the rules' values by tenant, and returns the tenants in which a look may find something. It asks
     for all of them at once, by `reachable_objects`, so that thousands of calm tenants cost no look of their own.
     """
@@ -67,6 +70,7 @@ class AlertKind:
     look: Callable[[Tenant, Values], Iterable[Seen]] | None = None
     where: Where | None = None
     past: Callable[[Tenant, datetime, datetime, Values], Iterable[Seen]] | None = None
+    tells: Callable[[Tenant, Alert, Iterable[History]], list[History]] | None = None
     by_hours: bool = False
     of_door: bool = False
 

@@ -1,0 +1,81 @@
+"""The records of the log behind an alert, as far as a person may see them."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.utils import timezone
+from django.utils.functional import cached_property
+
+from portal.core.alerts.kinds import KINDS
+from portal.core.alerts.models import Alert, AlertRecord
+from portal.core.log import visible
+from portal.core.mirror import freshness
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import History
+from tenants.access import TenantRequest
+
+# Records that are shown, and of one device that are looked through for what tells of an alert.
+_MOST, _LOOKED_AT = 50, 1_000
+# What a look found may have been told of so long before.
+_BEFORE = timedelta(days=7)
+
+
+@dataclass(frozen=True)
+class Records:
+    """The newest records by which an alert was found; of one that a look found, those that tell of it."""
+
+    request: TenantRequest
+    alert: Alert
+
+    @cached_property
+    def count(self) -> int:
+        """Return how many there are, also for a person who may not see them."""
+        return self.alert.records.count() or len(self.rows)
+
+    @cached_property
+    def rows(self) -> list[History]:
+        if not self.may_look:
+            return []
+        return self._heard() or self._told()
+
+    @property
+    def may_look(self) -> bool:
+        return visible.may_look(self.request.access)
+
+    @property
+    def searched_from(self) -> datetime | None:
+        """Return since when the log was looked through in vain; None where it was not, or has what was looked for."""
+        if self.count or not self.may_look or not self._can_tell:
+            return None
+        return self._since
+
+    @property
+    def through(self) -> datetime | None:
+        """Return until when the log is complete."""
+        return freshness.known(self.request)[Kind.HISTORIES].as_of
+
+    def _heard(self) -> list[History]:
+        behind = AlertRecord.objects.filter(alert=self.alert).order_by("-at", "-pk")
+        named = dict(behind.values_list("history_id", "at")[:_MOST])
+        if not named:
+            return []
+        rows = visible.records(self.request.access).filter(history_id__in=named, at__gte=min(named.values()))
+        return list(rows.filter(at__lte=max(named.values())).order_by("-at", "-pk"))
+
+    @property
+    def _can_tell(self) -> bool:
+        kind = KINDS.get(self.alert.kind)
+        return kind is not None and kind.tells is not None and bool(self.alert.facts.get("device"))
+
+    @property
+    def _since(self) -> datetime:
+        first = visible.since(self.request.access)
+        return max(filter(None, (first, self.alert.began_at - _BEFORE)))
+
+    def _told(self) -> list[History]:
+        kind = KINDS.get(self.alert.kind)
+        if kind is None or kind.tells is None or not self._can_tell or self.alert.records.exists():
+            return []
+        rows = visible.records(self.request.access).filter(device_id=self.alert.facts["device"], at__gte=self._since)
+        around = rows.filter(at__lte=self.alert.ended_at or timezone.now()).order_by("-at", "-pk")[:_LOOKED_AT]
+        return kind.tells(self.request.tenant, self.alert, reversed(around))[: -_MOST - 1 : -1]
