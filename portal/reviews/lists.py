@@ -44,7 +44,8 @@ def done_cell(row: Any) -> SafeString:
         '<rect class="bar-rest" width="100" height="8"/><rect class="bar-good" width="{}" height="8"/></svg>',
         row.tally.percent,
     )
-    return format_html('{} <span class="nowrap">{} / {}</span>', bar, f"{row.tally.done:,}", f"{row.tally.items:,}")
+    of_all = queries.loaded_of(row).count(row.tally.items)
+    return format_html('{} <span class="nowrap">{} / {}</span>', bar, f"{row.tally.done:,}", of_all)
 
 
 def due_words(review: Review) -> str:

@@ -28,8 +28,8 @@ from portal.core.timers.clock import ClockTime, database_now
 from portal.core.ui.times import local
 from portal.evidence import store
 from portal.evidence.archive import Archive
-from portal.reviews import queries, rights
-from portal.reviews.models import Applied, Decision, Item, Review, Standing, State, Step
+from portal.reviews import lists, queries, rights
+from portal.reviews.models import Applied, Decision, Item, Review, Standing, State, Step, Use
 from tenants import audit
 from tenants.models import User, current_tenant
 from tenants.wording import say
@@ -44,6 +44,8 @@ _AGAIN = timedelta(minutes=1)
 _GONE: dict[str, str] = {
     Standing.LEFT: "no_longer_a_member", Standing.NONE: "no_right_any_more", Standing.UNREAD: "right_not_loaded",
 }  # fmt: skip
+# Nothing is known of uses before the log was loaded from (`log_loaded_from`), or before the newest records of a member.
+_USE: dict[str, str] = {Use.NEVER: "none_in_log", Use.ELSEWHERE: "none_in_newest_records"}
 _COLUMNS = (
     "member_id", "member_code", "member", "group", "area_id", "area", "right", "since", "granted", "last_use", "added",
     "reviewer", "decision", "decided_by", "decided_at", "note", "decided_about", "now", "outcome",
@@ -160,13 +162,18 @@ def _told(review: Review, items: list[Item]) -> Iterator[dict[str, Any]]:
     bodies = rights.bodies({digest for each in items for digest in (each.decided_digest, each.now_digest)})
     people = User.objects.in_bulk({who for item in items for who, _at in item.granted})
     for item in items:
+        item.review = review
         yield {
             "item": item.pk, "member_id": item.member_id, "member": item.name, "member_code": item.code,
             "group": item.group, "area_id": item.area_id, "area": names.get(item.area_id, item.area_id),
             "right": item.right, "added": _at(item.added_at), "added_later": item.is_late,
             "since_after": _at(item.since_from), "since_by": _at(item.since_at),
             "granted": [{"by": _person(people.get(who)), "at": at} for who, at in item.granted],
-            "last_use": {"how": item.use or "area", "day": _at(item.used_on), "anywhere": _at(item.seen_on)},
+            "since_in_words": lists.since_words(item),
+            "last_use": {
+                "how": _USE.get(item.use, "area"), "day": _at(item.used_on), "anywhere": _at(item.seen_on),
+                "in_words": lists.use_words(item),
+            },
             "reviewer": _person(item.reviewer), "decision": item.decision or None,
             "decided_by": _person(item.decided_by), "decided_at": _at(item.decided_at), "note": item.note,
             "decided_about": bodies.get(item.decided_digest), "now": bodies.get(item.now_digest),
@@ -259,7 +266,7 @@ def _cells(told: dict[str, Any]) -> list[Any]:
         plain[name] = rights.in_words(told[name]) if told[name] else ""
     plain |= {name: (told[name] or {}).get("email", "") for name in ("reviewer", "decided_by")}
     plain["granted"] = "; ".join(f"{(each['by'] or {}).get('email', '')} {each['at']}" for each in told["granted"])
-    plain |= {"since": told["since_by"], "last_use": told["last_use"]["day"] or told["last_use"]["how"]}
+    plain |= {"since": told["since_in_words"], "last_use": told["last_use"]["in_words"]}
     return [plain[name] for name in _COLUMNS]
 
 

@@ -231,6 +231,8 @@ def finish(request: TenantRequest, review_id: int) -> HttpResponse:
             ready,
         )
         lines.append(said % {"n": ready})
+    if note := queries.loaded_of(review).sentence():
+        lines.append(_("%(note)s. These rights are not reviewed, and the report says so.") % {"note": note})
     return _asked(request, review, _("Finish review"), _("Finish “%(title)s”?"), lines)
 
 

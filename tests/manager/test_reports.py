@@ -26,6 +26,7 @@ from tenants import audit
 from tenants.models import AuditEntry
 from tenants.roles import FacilityManager
 from tenants.wording import say
+from tests.support.log import loaded
 from tests.support.members import said
 from tests.support.reports import ReportsDesk
 from tests.support.reviews import option
@@ -141,11 +142,20 @@ def test_rights_that_nobody_used_are_named_with_their_members(desk):
     desk.passes(used)
     report = desk.ask("unused")
     [row] = [row for row in desk.rows(report, 1) if row[0] == desk.area.area_name]
-    assert row[1:] == [2, 1, 1]
+    assert row[1:] == ["at least 2", "at least 1", "at most 1 of those loaded"]
     assert [(row[0], row[3]) for row in desk.rows(report, 2)] == [(idle.member_name, desk.area.area_name)]
     page = desk.page(report)
     assert "Rights that were not used at most 1 of those loaded" in page
     assert "Members with unused credentials at most" in page
+
+
+def test_numbers_by_area_are_exact_where_all_is_loaded(desk):
+    loaded(desk.place)
+    for member in desk.people:
+        desk.know(member, option(desk.area.area_id) if member in desk.people[:2] else {"default_mode": "deny_all"})
+    desk.passes(desk.people[0])
+    [row] = [row for row in desk.rows(desk.ask("unused"), 1) if row[0] == desk.area.area_name]
+    assert row[1:] == [2, 1, 1]
 
 
 def test_a_right_to_all_areas_is_unused_where_no_area_was_used(desk):
@@ -198,6 +208,22 @@ def test_alerts_of_a_time_in_which_nobody_watched_for_them_are_not_said_to_be_no
     assert "Alerts were not watched for in this period." in page
 
 
+def test_days_before_the_portal_are_not_said_to_be_days_without_alerts(desk):
+    loaded(desk.place)
+    now = timezone.now()
+    with desk.scope():
+        Watch.objects.update_or_create(tenant=desk.place.tenant, defaults={"since": now - timedelta(days=3)})
+        desk.place.tenant.created_at = now - timedelta(days=3)
+        desk.place.tenant.save(update_fields=["created_at"])
+    report = desk.ask("week")
+    rows = desk.rows(report)
+    assert [row[4] for row in rows] == ["not monitored"] * 4 + ["at least 0", 0, 0]
+    assert [row[3] for row in rows] == [row[5] for row in rows] == ["not recorded"] * 5 + [0, 0]
+    page = desk.page(report)
+    assert "Alerts at least 0" in page
+    assert "Guests and staff’s actions recorded since" in page
+
+
 def test_many_gaps_of_the_log_leave_room_for_the_lines(desk):
     head = Head(
         "Who entered", "", "2026-01-01", sheets=[Sheet("People", ["Name"])], complete=[f"Gap {n}." for n in range(200)]
@@ -223,7 +249,7 @@ def test_the_lines_go_when_the_data_of_a_guest_in_them_goes(desk):
     page = desk.page(report)
     assert "佐々木 花子" not in page
     assert "The lines were deleted" in page
-    assert "Visits 1" in page
+    assert "Visits at least 1" in page
     assert desk.client.get(desk.link("download", report.pk, "pdf")).status_code == 404
     again = said(desk.client.get(desk.link("new", "guests") + f"?as={report.pk}"))
     assert "Make report" in again

@@ -1,5 +1,7 @@
 """Access reviews: a reviewer decides about every right to an area; the manager applies, finishes, and gets a report."""
 
+import csv
+import io
 import json
 import re
 import zipfile
@@ -14,11 +16,13 @@ from django.utils import timezone
 from accessapi.permissions import by_schedule, weekly
 from portal.core.jobs.states import JobState
 from portal.core.mirror.models import Member
+from portal.core.ui.times import local
 from portal.reviews import reminding
 from portal.reviews.models import Item, Review, Step
 from tenants.models import AuditEntry, Staff
 from tenants.roles import FacilityManager
 from tests.support.evidence import checked, public_key
+from tests.support.log import loaded
 from tests.support.members import said
 from tests.support.reviews import NOTHING, ReviewsDesk, option
 
@@ -265,6 +269,9 @@ def test_a_finished_review_is_signed_and_every_changed_byte_is_found(desk, tmp_p
     desk.decide(review, desk.holders[0], "confirm")
     asked = said(desk.client.get(desk.link("finish", review.pk)))
     assert "2 rights are not decided. The report says so." in asked
+    assert re.search(
+        r"Rights of \d+ members? not loaded. These rights are not reviewed, and the report says so.", asked
+    )
     desk.client.post(desk.link("finish", review.pk))
     review = desk.work(review)
     assert review.state == "finished"
@@ -292,6 +299,22 @@ def test_a_finished_review_is_signed_and_every_changed_byte_is_found(desk, tmp_p
     middle = len(made) // 2
     kept.write_bytes(made[:middle] + bytes([made[middle] ^ 1]) + made[middle + 1 :])
     assert checked(kept, key)[0] == 1
+
+
+def test_the_signed_report_says_of_the_last_use_what_the_screen_says(desk):
+    loaded(desk.place, days=5)
+    review = desk.start()
+    first = local(timezone.now() - timedelta(days=5)).date().isoformat()
+    assert f"None since {first}" in said(desk.client.get(desk.link("page", review.pk)))
+    assert "0 / at least 3" in said(desk.client.get(desk.link("index")))
+    desk.client.post(desk.link("finish", review.pk))
+    review = desk.work(review)
+    made = b"".join(desk.client.get(desk.link("file", review.pk)).streaming_content)
+    with zipfile.ZipFile(BytesIO(made)) as file:
+        line = json.loads(file.read("items.jsonl").splitlines()[0])
+        [row, *_rest] = csv.DictReader(io.StringIO(file.read("items.csv").decode("utf-8-sig")))
+    assert (line["last_use"]["how"], line["last_use"]["in_words"]) == ("none_in_log", f"None since {first}")
+    assert (row["last_use"], row["since"]) == (f"None since {first}", "Not known")
 
 
 def test_nothing_is_decided_in_a_review_that_is_over(desk):

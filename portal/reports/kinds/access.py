@@ -18,7 +18,7 @@ from portal.core.rights import words
 from portal.core.ui.times import local
 from portal.reports import periods
 from portal.reports.content import Cell, Content, Line, Sheet, of_sheet
-from portal.reports.kinds.passages import NAMES, area_of, completeness, figure, is_whole
+from portal.reports.kinds.passages import NAMES, area_of, completeness, figure, is_whole, number
 from portal.reports.models import Report
 from portal.reports.periods import stamped
 from tenants.scope import current_tenant_id
@@ -152,9 +152,10 @@ def _unused_lines(report: Report, content: Content, *, at_most: bool, of_loaded:
         for row in _rows(_IDLE, values):
             idle += 1
             yield 0, _member(row)
-        for line in _by_area(areas, values):
-            unused_rights += int(line[3])
-            yield 1, line
+        for area, holders, users in _by_area(areas, values):
+            unused_rights += holders - users
+            held, used = number(holders, at_least=of_loaded), number(users, at_least=at_most or of_loaded)
+            yield 1, [area, held, used, number(holders - users, at_least=of_loaded, at_most=at_most)]
         names = {area.area_id: area.area_name for area in areas} | {EVERYWHERE: _("Every area")}
         for name, code, group, ids in _rows(_UNUSED, values):
             yield 2, [name, code, group, _named(sorted(names[each] for each in ids))]
@@ -175,15 +176,15 @@ def _member(row: Sequence[Any]) -> Sequence[Cell]:
     return [name, code, group, held, local(last).date().isoformat() if last else _("Not in the log")]
 
 
-def _by_area(areas: Sequence[Area], values: dict[str, Any]) -> Iterator[Sequence[Cell]]:
+def _by_area(areas: Sequence[Area], values: dict[str, Any]) -> Iterator[tuple[str, int, int]]:
+    """Yield of each area its name, how many hold a right to it, and how many of them used it."""
     held: Counter[str] = Counter()
     used: Counter[str] = Counter()
     for area_id, holders, users in _rows(_COUNTED, values):
         held[area_id] += holders
         used[area_id] += users
     for area in areas:
-        holders, users = held[area.area_id] + held[EVERYWHERE], used[area.area_id]
-        yield [area.area_name, holders, users, holders - users]
+        yield area.area_name, held[area.area_id] + held[EVERYWHERE], used[area.area_id]
 
 
 def _named(names: Sequence[str]) -> str:

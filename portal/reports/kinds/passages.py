@@ -1,5 +1,6 @@
 """Reports from the log: who entered, and the week day by day. The database counts, partition after partition."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -24,6 +25,7 @@ from portal.reports import periods
 from portal.reports.content import Cell, Content, Figure, Sheet, amount, of_sheet
 from portal.reports.models import Report
 from portal.reports.periods import stamped
+from tenants.models import current_tenant
 from tenants.scope import current_tenant_id
 from tenants.trail.queries import acts
 
@@ -68,22 +70,28 @@ def _is_whole(known: Coverage, since: datetime, until: datetime) -> bool:
     return known.through is not None and until <= known.through and not any(missing)
 
 
-def figure(label: str, number: int, *, at_least: bool = False, at_most: bool = False) -> Figure:
+def figure(label: str, n: int, *, at_least: bool = False, at_most: bool = False) -> Figure:
     """Return a headline figure. `at_least`: there may be more. `at_most`: some may not belong to it. Both: of what is
     known, there may be fewer.
     """
-    return Figure(label, _number(number, at_least=at_least, at_most=at_most))
+    return Figure(label, _words(n, at_least=at_least, at_most=at_most))
 
 
-def _number(number: int, *, at_least: bool, at_most: bool = False) -> str:
-    said = {"n": number_format(number, force_grouping=True)}
+def number(n: int, *, at_least: bool = False, at_most: bool = False) -> Cell:
+    """Return a number of a table with its doubt, in the words of `figure`; one without a doubt stays a number."""
+    return _words(n, at_least=at_least, at_most=at_most) if at_least or at_most else n
+
+
+def _words(n: int, *, at_least: bool, at_most: bool = False) -> str:
+    said = {"n": number_format(n, force_grouping=True)}
     if at_most:
         return (_("at most %(n)s of those loaded") if at_least else _("at most %(n)s")) % said
     return _("at least %(n)s") % said if at_least else said["n"]
 
 
-def _doubtful(number: int) -> str:
-    return _number(number, at_least=True) if number else _("not loaded")
+def _or_not(n: int, unknown: str) -> str:
+    """Return at least so many, or why none is known."""
+    return _words(n, at_least=True) if n else unknown
 
 
 def _execute(statement: str, since: datetime, until: datetime, **more: Any) -> Sequence[Any]:
@@ -159,18 +167,31 @@ def name_guests(ids: Sequence[str], content: Content) -> dict[str, str]:
 
 def unwatched(since: datetime, until: datetime) -> list[str]:
     """Return what is to be said of the alerts of a time: since when there could be any; nothing if all was seen."""
-    watch = Watch.objects.first()
-    if watch is not None and watch.since <= since:
+    watched = _watched_since()
+    if watched is not None and watched <= since:
         return []
-    if watch is None or watch.since >= until:
+    if watched is None or watched >= until:
         return [_("Alerts were not watched for in this period.")]
-    return [_("Alerts since %(at)s.") % {"at": stamped(watch.since)}]
+    return [_("Alerts since %(at)s.") % {"at": stamped(watched)}]
+
+
+def _watched_since() -> datetime | None:
+    watch = Watch.objects.first()
+    return watch.since if watch is not None else None
+
+
+def before_portal(since: datetime) -> list[str]:
+    """Return since when the portal itself records guests and staff's actions; nothing if all the time."""
+    begun = current_tenant().created_at
+    said = _("Guests and staff’s actions recorded since %(at)s.") % {"at": stamped(begun)}
+    return [said] if begun > since else []
 
 
 @dataclass(frozen=True)
 class _Days:
-    """Numbers of each day of a time: entries, records, guests, alerts, acts of staff. Those of the log, the first two,
-    are said with their doubt where the log of the day has gaps.
+    """Numbers of each day of a time: entries, records, guests, alerts, acts of staff. Each is said with its doubt:
+    those of the log and of alerts where the log of the day has gaps, alerts before they were watched for, and guests
+    and acts before the portal was there.
     """
 
     since: datetime
@@ -182,14 +203,19 @@ class _Days:
         guests = self._count(Visit.objects.filter(arrived_at__isnull=False), "arrived_at")
         alerts = self._count(Alert.objects.all(), "began_at")
         staff = self._count(acts().filter(by__isnull=False), "at")
-        known = coverage()
+        known, watched, begun = coverage(), _watched_since(), current_tenant().created_at
         found: list[Sequence[Cell]] = []
         day, end = local(self.since).date(), local(self.until - _LEAST).date()
         while day <= end:
             since, until = periods.of_days(day, day)
             whole = _is_whole(known, max(since, self.since), min(until, self.until))
-            of_log = [each if whole else _doubtful(each) for each in log.get(day, (0, 0))]
-            found.append([day.isoformat(), *of_log, guests.get(day, 0), alerts.get(day, 0), staff.get(day, 0)])
+            of_log = [each if whole else _or_not(each, _("not loaded")) for each in log.get(day, (0, 0))]
+            own = [each if since >= begun else _or_not(each, _("not recorded")) for each in (guests[day], staff[day])]
+            if watched is None or watched >= until:
+                seen: Cell = _or_not(alerts[day], _("not monitored"))
+            else:
+                seen = number(alerts[day], at_least=not whole or watched > since)
+            found.append([day.isoformat(), *of_log, own[0], seen, own[1]])
             day += timedelta(days=1)
         return found
 
@@ -197,14 +223,13 @@ class _Days:
         return sum(amount(row[column]) or 0 for row in self.rows)
 
     def is_doubtful(self, column: int) -> bool:
-        """Whether there may be more than the sum of a column: of the log, or of alerts before they were watched for."""
-        unseen = column in (1, _ALERTS) and not is_whole(self.since, self.until)
-        return unseen or (column == _ALERTS and bool(unwatched(self.since, self.until)))
+        """Whether there may be more than the sum of a column, as its days say."""
+        return any(not isinstance(row[column], int) for row in self.rows)
 
-    def _count(self, rows: Any, name: str) -> dict[Any, int]:
+    def _count(self, rows: Any, name: str) -> Counter[Any]:
         wanted = {f"{name}__gte": self.since, f"{name}__lt": self.until}
         found = rows.filter(**wanted).annotate(day=TruncDate(name, tzinfo=TOKYO)).order_by()
-        return dict(found.values_list("day").annotate(n=Count("pk")))
+        return Counter(dict(found.values_list("day").annotate(n=Count("pk"))))
 
 
 def week(report: Report) -> Content:
@@ -225,7 +250,11 @@ def week(report: Report) -> Content:
         sheets=[Sheet(_("Day by day"), columns, drawn=1)],
         lines=of_sheet(0, now.rows),
         figures=[_compared(columns[place], place, now, before) for place in (1, 3, _ALERTS, 5)],
-        complete=[*completeness(report), *unwatched(report.since, report.until)],
+        complete=[
+            *completeness(report),
+            *unwatched(report.since, report.until),
+            *before_portal(report.since),
+        ],
     )
 
 
@@ -233,6 +262,6 @@ def _compared(label: str, column: int, now: _Days, before: _Days) -> Figure:
     """Return the sum of a column, beside that of the time before where anything is known of it."""
     sums = [days.sum(column) for days in (now, before)]
     doubts = [days.is_doubtful(column) for days in (now, before)]
-    told = [_number(number, at_least=doubt) for number, doubt in zip(sums, doubts, strict=True)]
+    told = [_words(n, at_least=doubt) for n, doubt in zip(sums, doubts, strict=True)]
     is_told = sums[1] or not doubts[1]
     return Figure(label, told[0], _("Time before: %(n)s") % {"n": told[1]} if is_told else "")

@@ -18,7 +18,7 @@ from portal.core.visits.models import Visit
 from portal.keys import queries
 from portal.reports import periods
 from portal.reports.content import Cell, Content, Line, Sheet, of_sheet
-from portal.reports.kinds.passages import completeness, figure, is_whole, name_guests, unwatched
+from portal.reports.kinds.passages import before_portal, completeness, figure, is_whole, name_guests, unwatched
 from portal.reports.models import Report
 from portal.reports.periods import stamped
 from tenants import sentences
@@ -84,6 +84,7 @@ def guests(report: Report) -> Content:
     rows = Visit.objects.filter(use_date_start__gte=report.since, use_date_start__lt=report.until)
     erased = rows.filter(erased_at__isnull=False).count()
     kept = rows.filter(erased_at=None).order_by("use_date_start", "pk")
+    begun = before_portal(report.since)
     hosts = Counter(kept.exclude(host_name="").values_list("host_name", flat=True))
     forgotten = ngettext(
         "%(n)s visit without names: they were deleted after their time.",
@@ -104,11 +105,12 @@ def guests(report: Report) -> Content:
         lines=_visits(kept, hosts),
         named_since=kept.aggregate(end=Min("use_date_end"))["end"],
         figures=[
-            figure(_("Visits"), rows.count()),
-            figure(_("Arrived"), rows.filter(arrived_at__isnull=False).count()),
+            figure(_("Visits"), rows.count(), at_least=bool(begun)),
+            figure(_("Arrived"), rows.filter(arrived_at__isnull=False).count(), at_least=bool(begun)),
         ],
         complete=[
             _("Visits entered in this portal; arrivals as the desk and the log noted them."),
+            *begun,
             *([forgotten % {"n": erased}] if erased else []),
         ],
     )
@@ -201,7 +203,7 @@ def staff(report: Report) -> Content:
             figure(_("Actions"), sum(row[3] for row in told)),
             figure(_("In support sessions"), sum(row[4] for row in told)),
         ],
-        complete=[_("Audit log of this portal, support staff included.")],
+        complete=[_("Audit log of this portal, support staff included."), *before_portal(report.since)],
     )
 
 
