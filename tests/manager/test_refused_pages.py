@@ -1,11 +1,14 @@
 """What a facility manager reads where the service refuses a page's list or its act: why, in one sentence."""
 
+import re
+
 import pytest
 
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Area, Group, History, KeyBox, Member, MirrorState, PassController
 from tenants.models import Connection
 from tests.support.members import MembersDesk, said
+from tests.support.reports import ReportsDesk
 
 LACKS = "The connection lacks the permission {}. An owner can reconnect the tenant"
 
@@ -29,6 +32,32 @@ def test_without_the_key_box_contract_the_page_of_temporary_keys_says_so(make):
     told = page(desk, f"members/{desk.members()[0].member_id}/keys/")
     assert "does not include this: key-box contract. The vendor can add it" in told
     assert "No key boxes yet" not in told
+
+
+def test_the_menu_has_no_entry_without_its_contract_and_page_and_connection_say_what_lacks(desk):
+    at = f"/t/{desk.place.tenant.slug}"
+    entry = f'href="{at}/keys/"'
+    assert entry in desk.client.get(f"{at}/").content.decode()
+    refuse(desk, contracts=["key_box"])
+    home = desk.client.get(f"{at}/").content.decode()
+    assert entry not in home
+    assert f'href="{at}/devices/"' in home
+    assert f'{at}/keys/"' not in desk.client.get(f"{at}/find/?q=Keys").content.decode()
+    with desk.scope():
+        KeyBox.objects.all().delete()
+    assert "does not include this: key-box contract. The vendor can add it" in page(desk, "keys/")
+    owner = desk.place.client(desk.place.owner)
+    assert re.search(r"key-box contract.{0,200}? Refused", said(owner.get(f"{at}/connection/")))
+
+
+def test_a_report_of_keys_says_that_the_contract_lacks_them(make):
+    desk = ReportsDesk(make(members=1))
+    refuse(desk, contracts=["key_box"])
+    with desk.scope():
+        KeyBox.objects.all().delete()
+    told = desk.page(desk.ask("keys"))
+    assert "contract does not include it" in told
+    assert "Known of every key." not in told
 
 
 def test_where_key_boxes_were_never_read_nobody_says_that_there_are_none(desk):

@@ -160,7 +160,8 @@ class Frame:
         tenant, access = self.tenant, self.access
         where = (tenant.slug, tenant.name, tenant.colour, self.kind) if tenant is not None else ()
         user = getattr(self.request, "user", None)
-        return where, access.permissions if access is not None else (), bool(user and user.is_authenticated), self.theme
+        may = (access.permissions, nav.missing_contracts(self.request)) if access is not None else ()
+        return where, may, bool(user and user.is_authenticated), self.theme
 
     @cached_property
     def sections(self) -> list[list[nav.Link]]:

@@ -1,6 +1,8 @@
 """The areas of work, as data: what the left side, the phone's bar, the palette and the switcher show.
 
-An entry appears when its page exists and the person's role may enter it. `kind` names the kind of page: switching
+An entry appears when its page exists, the person's role may enter it, and the service has not refused the contract
+without which there is nothing on it; the page itself, opened by its address, and the connection page say what the
+contract lacks. `kind` names the kind of page: switching
 tenants lands on the entry of the same kind. Entries without a permission are open to whoever may see the tenant.
 """
 
@@ -21,7 +23,7 @@ from tenants.roles import Permission
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One area of work. `section` groups entries on the left; `phone` puts it in the bar of four. With `unless`, it is
-    left out for those whose role opens the area that it is a page of.
+    left out for those whose role opens the area that it is a page of. Without `contract` there is nothing on it.
     """
 
     kind: str
@@ -32,6 +34,7 @@ class Entry:
     section: str = "work"
     phone: bool = False
     unless: Permission | None = None
+    contract: str = ""
 
     def is_open_to(self, allowed: frozenset[Permission]) -> bool:
         """Whether somebody with these permissions has this entry."""
@@ -65,9 +68,9 @@ ENTRIES: tuple[Entry, ...] = (
     ),
     Entry("changes", _("Bulk changes"), "users-plus", "changes:index", Permission.MEMBERS_VIEW),
     Entry("imports", _("Imports"), "table-import", "imports:index", Permission.IMPORTS_RUN),
-    Entry("intercom", _("Intercom"), "phone", "intercom:index", Permission.INTERCOM),
-    Entry("devices", _("Doors"), "door", "devices:index", Permission.DEVICES_VIEW, phone=True),
-    Entry("keys", _("Keys"), "key", "keys:index", Permission.DEVICES_VIEW),
+    Entry("intercom", _("Intercom"), "phone", "intercom:index", Permission.INTERCOM, contract="door"),
+    Entry("devices", _("Doors"), "door", "devices:index", Permission.DEVICES_VIEW, phone=True, contract="door"),
+    Entry("keys", _("Keys"), "key", "keys:index", Permission.DEVICES_VIEW, contract="key_box"),
     Entry("cameras", _("Cameras"), "video", "cameras:index", Permission.CAMERAS_VIEW),
     Entry("plans", _("Floor plans"), "map-2", "plans:index", Permission.DEVICES_VIEW),
     Entry("alerts", _("Alerts"), "alert-triangle", "alerts:index", Permission.ALERTS_VIEW),
@@ -116,10 +119,16 @@ def links(request: HttpRequest) -> Iterator[Link]:
     """The entries that this person may enter in the request's tenant."""
     if not in_tenant(request):
         return
-    here = kind_of(request)
+    here, missing = kind_of(request), missing_contracts(request)
     for entry in ENTRIES:
-        if _exists(entry.url_name) and entry.is_open_to(request.access.permissions):
+        if _exists(entry.url_name) and entry.is_open_to(request.access.permissions) and entry.contract not in missing:
             yield Link(entry, within(entry.url_name, request.tenant.slug), entry.kind == here)
+
+
+def missing_contracts(request: HttpRequest) -> frozenset[str]:
+    """Return the contracts of which the service said that the request's tenant lacks them."""
+    line = getattr(request.tenant, "connection", None) if in_tenant(request) else None
+    return frozenset(line.contracts_refused) if line is not None else frozenset()
 
 
 def home_of(slug: str, allowed: frozenset[Permission]) -> str:

@@ -12,6 +12,8 @@ from django.utils.translation import ngettext, pgettext
 
 from portal.core.alerts.models import Alert
 from portal.core.alerts.shown import Words
+from portal.core.mirror import freshness, reasons
+from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Key, KeyBox
 from portal.core.mirror.models.keys import KeyState
 from portal.core.visits.models import Visit
@@ -22,6 +24,7 @@ from portal.reports.kinds.passages import before_portal, completeness, figure, i
 from portal.reports.models import Report
 from portal.reports.periods import stamped
 from tenants import sentences
+from tenants.connections.service import current_connection
 from tenants.connections.titles import TITLES
 from tenants.trail.queries import acts
 
@@ -53,6 +56,8 @@ def keys(report: Report) -> Content:
         if unknown
         else _("Known of every key.")
     )
+    if not rows:
+        said = _no_keys(report)
     content = Content(
         title=_("Keys"),
         about="",
@@ -67,6 +72,16 @@ def keys(report: Report) -> Content:
     )
     name_guests([key.holder_id for key in rows if key.state == KeyState.OUT and key.holder_id], content)
     return content
+
+
+def _no_keys(report: Report) -> str:
+    """Return why there are no keys in a report: there are none, or nobody may know."""
+    line = current_connection()
+    if freshness.is_refused(line, Kind.KEY_BOXES):
+        return reasons.sentence("no_contract")
+    if freshness.freshness_of(report.tenant)[Kind.KEY_BOXES].as_of is None:
+        return _("Key boxes not loaded.")
+    return _("No keys.")
 
 
 def _key(key: Key) -> Sequence[Cell]:
