@@ -11,8 +11,10 @@ class MembersConfig(AppConfig):
         from portal.core.mirror.kinds import Kind
         from portal.core.ui import palette, together
         from portal.members import follow, portraits, queries
+        from tenants.trail import queries as trail
 
         together.ask("groups", queries.groups_named, everywhere=False)
         follow.register()
+        trail.search_by(queries.trail_of)
         palette.register("members", _("Members"), queries.hits)
         hooks.after(Kind.MEMBERS, portraits.forget_gone)

@@ -10,6 +10,7 @@ from portal.core.intents import refusals
 from portal.core.intents.asking import page_of
 from portal.core.intents.models import Intent, target_of
 from portal.core.intents.refusals import Explained
+from portal.core.jobs import about as about_jobs
 from portal.core.jobs import suspensions
 from portal.core.mirror.fields.members import CARD, MEMBER
 from portal.core.mirror.models import Member
@@ -25,6 +26,7 @@ def facts(request: TenantRequest, member: Member) -> dict[str, Any]:
     member.suspended = suspension is not None  # type: ignore[attr-defined]  # what `suspensions.noted` says of rows
     return {
         "suspension": suspension,
+        "ahead": [job for job in about_jobs.ahead_of(member.member_id) if can(Permission(job.permission))],
         "member": member,
         "who": [(each, each.drawn(each.written(member), named)) for each in MEMBER.in_part("who")],
         "about": about,

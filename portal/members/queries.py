@@ -8,9 +8,11 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.core.intents import queries as intents
 from portal.core.intents.models import Intent, target_of
+from portal.core.jobs import about
 from portal.core.mirror import queries as mirror
 from portal.core.mirror import search
 from portal.core.mirror.fields.members import CARD, GROUP, MEMBER, QR, RIGHTS
+from portal.core.mirror.folding import fold
 from portal.core.mirror.models import Group, Member
 from portal.core.mirror.rows import MemberReader
 from portal.core.ui import palette
@@ -20,6 +22,7 @@ from tenants.kept import KeptQuery
 from tenants.models import AuditEntry
 from tenants.roles import Permission
 from tenants.scope import current_tenant_id
+from tenants.sentences import TARGETS
 from tenants.trail.changes import Change, changes
 
 Choices = list[tuple[str, str]]
@@ -32,6 +35,10 @@ _LABELS = {
     "time": _("Time"),
     "info": _("For the log"),
 }
+# Entries of a member's page.
+_MOST = 20
+# What they do to many at once.
+_OF_MANY = ["bulk_create_members", "bulk_update_members", "bulk_delete_members"]
 # What staff do to one member, as the audit trail calls it.
 _ACTS = [
     "create_member", "update_member", "delete_member", "register_face_image", "delete_face_image",
@@ -57,21 +64,41 @@ def intents_about(member: Member) -> list[Intent]:
     return list(intents.latest(target_of("member", member.member_id)).select_related("tenant__environment")[:40])
 
 
-def staff_changes(member: Member, about: list[Intent]) -> list[Change]:
+def staff_changes(member: Member, asked: list[Intent]) -> list[Change]:
     """What staff did to this member, newest first: changes, and secrets looked at. Outcomes stand with the intents."""
-    mine = Q(target=target_of("member", member.member_id)) | Q(intent_id__in=[str(intent.pk) for intent in about])
+    mine = Q(target=target_of("member", member.member_id)) | Q(intent_id__in=[str(intent.pk) for intent in asked])
     rows = AuditEntry.objects.filter(mine, action__in=_ACTS).select_related("support_session").order_by("-at", "-pk")
-    entries = [(entry, changes(entry)) for entry in rows[:20]]
+    entries = [(entry, changes(entry)) for entry in rows[:_MOST]]
     groups = {member.membergroup_id: member.membergroup_name}
     named = {
         value for _, fields in entries for name, *values in fields if name == GROUP.name for value in values if value
     }
     if named - groups.keys():
         groups |= dict(group_choices())
-    return [
+    alone = [
         Change(entry, [_readable(field, groups) for field in fields if field[0].partition(".")[0] not in RIGHTS])
         for entry, fields in entries  # rights stand there in words; the audit trail has them verbatim, too
     ]
+    found = [*alone, *_with_others(member)]
+    return sorted(found, key=lambda change: (change.entry.at, change.entry.pk), reverse=True)[:_MOST]
+
+
+def _with_others(member: Member) -> list[Change]:
+    """What edits of many and imports did to this member."""
+    rows = {str(row.part.intent_id): row for row in about.done_to(member.member_id, _MOST) if row.part}
+    entries = AuditEntry.objects.filter(intent_id__in=rows, action__in=_OF_MANY).select_related("support_session")
+    return [Change(entry, about.changes_of(rows[entry.intent_id])) for entry in (entries if rows else ())]
+
+
+def trail_of(text: str) -> Q:
+    """Return the condition for entries of the trail about the members whom a text names: by ID, code or name."""
+    named = text.removeprefix(f"{TARGETS['member']} ").removeprefix("member:")
+    if not named:
+        return Q(pk=None)
+    wanted = Q(member_id=named) | Q(member_code=named) | Q(name_key=fold(named))
+    ids = list(Member.objects.filter(wanted).values_list("member_id", flat=True)[:_MOST]) or [named]
+    targets = [target_of("member", each) for each in ids]
+    return Q(target__in=targets) | about.traces(ids)
 
 
 def _readable(field: tuple[str, str, str], groups: dict[str, str]) -> tuple[str, str, str]:

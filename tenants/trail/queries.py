@@ -6,7 +6,7 @@ together. Lists leave out the later ones, which are on the page of the first; it
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 
@@ -57,6 +57,17 @@ ABOUT: dict[str, tuple[Promise, str]] = {
     "support": (_("Support sessions"), "support"),
     "tenant": (_("Tenant"), "tenant restore"),
 }
+
+
+# Returns the condition for entries that are about what a text names, by what others keep.
+Search = Callable[[str], Q]
+_searches: list[Search] = []
+
+
+def search_by(search: Search) -> None:
+    """Register a search for the targets of entries. Areas of work call it at start."""
+    if search not in _searches:
+        _searches.append(search)
 
 
 @dataclass(frozen=True)
@@ -147,9 +158,12 @@ def _wanted(wanted: Wanted) -> QuerySet[AuditEntry]:
 def _on(target: str) -> Q:
     """Return a condition for entries on a target: by the beginning of its code, or as pages write it ("Member M1").
 
-    Several kinds may have one word, and a word alone means all of its kind.
+    Several kinds may have one word, and a word alone means all of its kind. Acts on many at once are found by those
+    who know whom they were about.
     """
     found = Q(target__startswith=target)
+    for search in _searches:
+        found |= search(target)
     for kind, word in sentences.TARGETS.items():
         if target.lower() == str(word).lower():
             found |= Q(target=kind) | Q(target__startswith=f"{kind}:")

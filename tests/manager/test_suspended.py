@@ -10,6 +10,7 @@ from django.utils import timezone
 from portal.core.jobs.models import Suspension
 from portal.core.mirror import own
 from portal.core.mirror.models import Member
+from portal.core.ui.times import local
 from tests.support.changes import ChangesDesk
 from tests.support.members import said
 
@@ -100,3 +101,35 @@ def test_what_was_never_applied_suspends_nobody(desk):
     own.member_written(desk.place.tenant, member.member_id, {"use_date_end": "2099-01-01T00:00:00+09:00"})
     desk.done(job)
     assert listed(desk, "suspended") == []
+
+
+def test_a_suspension_that_waits_for_its_moment_is_said_on_the_page(desk):
+    member, other = desk.plain()[:2]
+    moment = (local(timezone.now()) + timedelta(days=2)).strftime("%Y-%m-%dT%H:%M")
+    job = desk.prepared("suspend", [member], when="at", at=moment)
+    assert "Suspend 1 member" not in said(page_of(desk, member))
+    desk.post(job, "start")
+    words = said(page_of(desk, member))
+    assert f"Suspend 1 member Scheduled {moment.replace('T', ' ')}" in words
+    assert desk.changes(f"{job.pk}/") in page_of(desk, member).content.decode()
+    assert "Scheduled" not in said(page_of(desk, other))
+    auditor = desk.place.client(desk.place.staff("auditor"))
+    assert "Suspend 1 member" not in said(auditor.get(f"{desk.url}{member.member_id}/"))
+    desk.post(job, "stop")
+    assert "Scheduled" not in said(page_of(desk, member))
+
+
+def test_what_was_done_to_many_is_in_the_history_of_each_and_found_by_each(desk):
+    member, other, third = desk.plain()[:3]
+    desk.changed("suspend", [member, other], why="Lost")
+    for each in (member, other):
+        words = said(page_of(desk, each)).partition("Change history")[2]
+        assert "Suspend 2 members" in words
+        assert str(desk.user) in words
+        assert re.search(r"End of use\D{0,20}→? ?\d{4}-", words), words
+    assert "Suspend" not in said(page_of(desk, third)).partition("Change history")[2]
+    owner, at = desk.place.client(desk.place.owner), f"/t/{desk.place.tenant.slug}/audit/"
+    for text in (member.member_id, member.member_name, f"Member {member.member_id}", f"member:{member.member_id}"):
+        found = said(owner.get(at, {"target": text}))
+        assert "Suspend 2 members" in found, text
+    assert "Suspend 2 members" not in said(owner.get(at, {"target": third.member_id}))

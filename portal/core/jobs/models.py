@@ -140,12 +140,8 @@ class Row(TenantModel):
             models.Index(fields=["job", "state", "action", "line"], name="bulk_row_by_state"),
             models.Index(fields=["part", "position"], name="bulk_row_of_part", condition=models.Q(part__isnull=False)),
             models.Index(fields=["intent"], name="bulk_row_of_intent", condition=models.Q(intent__isnull=False)),
-            # What was done to a member by jobs, newest first.
-            models.Index(
-                fields=["tenant", "member_id", "-id"],
-                name="bulk_row_of_member",
-                condition=models.Q(state=RowState.SUCCEEDED, part__isnull=False),
-            ),
+            # What jobs did to a member and what they still do, newest first.
+            models.Index(fields=["tenant", "member_id", "-id"], name="bulk_row_of_member"),
         ]
 
     def __str__(self) -> str:

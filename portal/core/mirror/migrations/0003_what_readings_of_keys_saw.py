@@ -4,7 +4,6 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [
         ("mirror", "0002_what_the_owner_does"),
-        ("tenants", "0005_counts_survive_a_crash"),
     ]
 
     operations = [

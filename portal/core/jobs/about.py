@@ -1,0 +1,48 @@
+"""What jobs did to one member, and what is still to be done: edits of many, imports, changes that wait for a moment."""
+
+from collections.abc import Collection
+
+from django.db.models import Q
+
+from portal.core.jobs import kinds, words
+from portal.core.jobs.models import Job, Row
+from portal.core.jobs.states import JobState, RowState
+
+# Rows of which the audit trail is searched.
+_MOST = 500
+# What was done, or may have been.
+_DONE = (RowState.SUCCEEDED, RowState.UNCERTAIN)
+_AHEAD = (RowState.CHECKED, RowState.PENDING, RowState.SENT)
+
+
+def done_to(member_id: str, most: int) -> list[Row]:
+    """Return the newest rows in which a request of many changed this member, or may have changed it."""
+    rows = Row.objects.filter(member_id=member_id, state__in=_DONE, part__intent__isnull=False)
+    return list(rows.select_related("job__tenant", "job__by", "part__intent").order_by("-id")[:most])
+
+
+def ahead_of(member_id: str) -> list[Job]:
+    """Return the jobs that wait for their moment or are under way, and still change this member."""
+    alive = [JobState.WAITING, JobState.RUNNING]
+    rows = Row.objects.filter(member_id=member_id, state__in=_AHEAD, job__state__in=alive)
+    jobs = Job.objects.filter(pk__in=rows.values("job")).defer("headings").select_related("tenant", "by")
+    found = [job for job in jobs.order_by("starts_at", "pk")[:10] if kinds.kind_of(job).sends]
+    for job in found:
+        vars(job).update(title_now=kinds.kind_of(job).titled(job), href=kinds.page(job))
+    return found
+
+
+def traces(member_ids: Collection[str]) -> Q:
+    """Return the condition for entries of the audit trail on requests of many that had one of these members."""
+    rows = Row.objects.filter(member_id__in=member_ids).order_by("-id")
+    sent = rows.filter(part__intent__isnull=False).values_list("part__intent_id", flat=True)[:_MOST]
+    jobs = [f"{kinds.named(kind).family}:{pk}" for kind, pk in rows.values_list("job__kind", "job_id")[:_MOST]]
+    return Q(intent_id__in=[str(pk) for pk in sent]) | Q(intent_id="", target__in=jobs)
+
+
+def changes_of(row: Row) -> list[kinds.Change]:
+    """Return (field, old, new) of a row in words, secrets masked."""
+    own = kinds.kind_of(row.job).changes
+    if row.content is None:  # it was erased
+        return []
+    return list(own(row) if own is not None else words.changes(row, getattr(row, "group_names", {})))
