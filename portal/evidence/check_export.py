@@ -87,26 +87,51 @@ def check_seal(path: Path, key: bytes) -> None:
 
 
 def check_files(path: Path, key: bytes) -> int:
-    """Check the list of files, its signature, and each file. Returns how many. Raises Changed."""
+    """Check the list of files, its signature, and each file. Returns how many. Raises Changed with all names."""
     try:
         with zipfile.ZipFile(path) as archive:
             manifest = archive.read(MANIFEST)
-            if not is_signed(key, manifest, archive.read(SIGNATURE)):
-                raise Changed("The list of files was changed.")
+            wrong = [] if is_signed(key, manifest, archive.read(SIGNATURE)) else [f"Changed: {MANIFEST}"]
             lines = [line.partition("  ") for line in manifest.decode().splitlines()]
             listed = {name: digest for digest, _space, name in lines}
-            if set(archive.namelist()) - {MANIFEST, SIGNATURE, STAMP} != set(listed):
-                raise Changed("Files were added or taken away.")
-            for name, wanted in listed.items():
-                digest = hashlib.sha256()
-                with archive.open(name) as file:
-                    for piece in iter(lambda: file.read(PIECE), b""):
-                        digest.update(piece)
-                if digest.hexdigest() != wanted:
-                    raise Changed(f"Changed: {name}")
-    except (zipfile.BadZipFile, KeyError, ValueError, EOFError, OSError, NotImplementedError) as error:
+            there = set(archive.namelist()) - {MANIFEST, SIGNATURE, STAMP}
+            wrong += [f"Added: {name}" for name in sorted(there - set(listed))]
+            wrong += [f"Missing: {name}" for name in sorted(set(listed) - there)]
+            wrong += [
+                f"Changed: {name}" for name in listed if name in there and not is_same(archive, name, listed[name])
+            ]
+    except NotChecked:
+        raise
+    except Exception as error:  # a damaged ZIP raises anything
         raise Changed(f"The file is damaged: {error}") from None
+    if wrong:
+        raise Changed("\n         ".join(wrong))
     return len(listed)
+
+
+def is_same(archive: zipfile.ZipFile, name: str, wanted: str) -> bool:
+    """Whether a file of the archive can be read and has this digest."""
+    digest = hashlib.sha256()
+    try:
+        with archive.open(name) as file:
+            for piece in iter(lambda: file.read(PIECE), b""):
+                digest.update(piece)
+    except Exception:  # a damaged file of a ZIP raises anything
+        return False
+    return digest.hexdigest() == wanted
+
+
+def check(path: Path, key: bytes) -> int:
+    """Check all of an export. Returns how many files it has. Raises Changed with the files that were changed."""
+    try:
+        check_seal(path, key)
+    except Changed as whole:
+        try:
+            check_files(path, key)
+        except Changed as files:
+            raise Changed(f"{files}\n         {whole}") from None
+        raise Changed(f"{whole} Its files are as listed: the change is outside them.") from None
+    return check_files(path, key)
 
 
 def main(arguments: list[str]) -> int:
@@ -116,8 +141,7 @@ def main(arguments: list[str]) -> int:
         return 2
     try:
         path, key = Path(arguments[0]), Path(arguments[1]).read_bytes()
-        check_seal(path, key)
-        count = check_files(path, key)
+        count = check(path, key)
     except Changed as why:
         print(f"CHANGED  {why}")
         return 1

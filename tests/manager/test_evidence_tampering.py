@@ -52,6 +52,34 @@ def test_an_unchanged_export_passes_the_program_and_openssl_and_sha256sum_alone(
         assert done.returncode == 0, done.stderr
 
 
+def test_the_program_names_the_files_that_were_changed_added_and_taken_away(export, tmp_path):
+    path, key = export
+    changed = tmp_path / "changed.zip"
+    with zipfile.ZipFile(path) as whole, zipfile.ZipFile(changed, "w") as other:
+        first, second, *rest = [name for name in whole.namelist() if name.startswith("items") or "html" in name]
+        for name in whole.namelist():
+            if name != second:
+                other.writestr(name, whole.read(name) + (b" " if name == first else b""))
+        other.writestr("more.txt", "more")
+    code, told = checked(changed, key)
+    assert code == 1
+    for words in (f"Changed: {first}", f"Missing: {second}", "Added: more.txt", "The file was changed"):
+        assert words in told
+    assert not any(name in told for name in rest)
+
+
+def test_a_bit_that_was_changed_inside_a_file_names_it(export, tmp_path):
+    path, key = export
+    whole = bytearray(path.read_bytes())
+    with zipfile.ZipFile(path) as archive:
+        inside = archive.getinfo("index.html")
+    whole[inside.header_offset + 30 + len(inside.filename) + inside.compress_size // 2] ^= 1
+    changed = tmp_path / "changed.zip"
+    changed.write_bytes(whole)
+    code, told = checked(changed, key)
+    assert (code, "Changed: index.html" in told) == (1, True)
+
+
 def test_any_changed_bit_is_found(export, tmp_path):
     path, key = export
     whole, pem = bytearray(path.read_bytes()), key.read_bytes()
