@@ -3,7 +3,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("mirror", "0002_what_the_owner_does"),
+        ("mirror", "0003_door_changes"),
     ]
 
     operations = [
