@@ -3,6 +3,7 @@
 import gc
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import structlog
 from csp.constants import NONE, SELF
@@ -151,8 +152,8 @@ DATABASES = {"default": _database("DATABASE_URL")}
 # Who owns the tables: `migrate` signs in like this (tenants/grants.py). Empty: the role of DATABASE_URL owns them.
 DATABASE_OWNER = _database("DATABASE_OWNER_URL") if env.text("DATABASE_OWNER_URL", "") else {}
 if env.flag("PORTAL_DB_POOL", False):  # web processes only: a pool must not be born before a fork
-    pool = {"min_size": 1, "max_size": env.number("PORTAL_DB_POOL_SIZE", 16), "timeout": patience.CONNECT_WITHIN}
-    pool["connection_class"] = patience.PatientConnection
+    pool: dict[str, Any] = {"min_size": 1, "max_size": env.number("PORTAL_DB_POOL_SIZE", 16)}
+    pool |= {"timeout": patience.CONNECT_WITHIN, "connection_class": patience.PatientConnection}
     DATABASES["default"]["OPTIONS"]["pool"] = pool
 else:
     DATABASES["default"]["CONN_MAX_AGE"] = 600

@@ -16,7 +16,6 @@ import psycopg
 from django.conf import settings
 from django.db.backends.postgresql import base, operations
 from psycopg import sql
-from psycopg_pool import PoolTimeout
 
 from tenants.postgresql import edges, guard, patience, planned
 from tenants.scope import database_settings
@@ -155,7 +154,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         _away.check()
         try:
             return super().get_new_connection(conn_params)
-        except PoolTimeout:
+        except psycopg.OperationalError:
             _away.note()
             raise
 
