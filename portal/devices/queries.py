@@ -35,8 +35,10 @@ def state_of(door: PassController, states: States) -> Chip:
     """
     said = words_of(door, states)
     power = said.power if door.power_status and not states.is_powered(door.power_status) else ""
+    is_cut = door.cloud_com_status and not states.is_connected(door.cloud_com_status)
+    line = said.line if is_cut and door.state != DoorState.OFFLINE else ""
     known = str(CHIPS.get(door.state, ("",))[0])
-    wrong = joined(each for each in dict.fromkeys([*said.errors, power]) if each and each != known)
+    wrong = joined(each for each in dict.fromkeys([*said.errors, power, line]) if each and each != known)
     if door.state:
         return Chip(door.state, as_of=door.known_at, wrong=wrong)
     unheard_of = door.lock if door.lock and not states.lock(door.lock) else "unknown"
