@@ -35,6 +35,7 @@ def state_of(door: PassController, states: States) -> Chip:
     """
     said = words_of(door, states)
     power = said.power if door.power_status and not states.is_powered(door.power_status) else ""
+    power = _("No power") if power and door.power_status == "stopped" else power
     is_cut = door.cloud_com_status and not states.is_connected(door.cloud_com_status)
     line = said.line if is_cut and door.state != DoorState.OFFLINE else ""
     known = str(CHIPS.get(door.state, ("",))[0])

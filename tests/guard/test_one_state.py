@@ -69,9 +69,9 @@ STATES = {
     "Unknown": lambda one: None,
     "Unknown: half": lambda one: shows(one, "D", lock="half"),
     "Locked (Unlocking failed)": lambda one: shows(one, "D", errors=["unlock_error"]),
-    "Locked (Off)": lambda one: shows(one, "D", power_status="stopped"),
+    "Locked (No power)": lambda one: shows(one, "D", power_status="stopped"),
     "Forced open (Disconnected)": lambda one: shows(one, "D", errors=["forced_open"], cloud_com_status="disconnected"),
-    "Offline (Off)": lambda one: shows(one, "D", cloud_com_status="lost", power_status="stopped"),
+    "Offline (No power)": lambda one: shows(one, "D", cloud_com_status="lost", power_status="stopped"),
 }
 
 

@@ -112,7 +112,7 @@ def _word(state: str, text: str) -> str:
 
 def _drawn(shown: Chip) -> SafeString:
     moment = format_html(_("as of {time}"), time=clock(shown.as_of))
-    more = format_html(" <span>{}</span>", shown.wrong) if shown.wrong else ""
+    more = format_html(' <span class="chip-wrong">{}</span>', shown.wrong) if shown.wrong else ""
     since = format_html(' <span class="chip-asof">{}</span>', moment) if shown.as_of else ""
     return format_html(
         '<span class="chip chip-{}">{}<span>{}</span>{}{}</span>',
