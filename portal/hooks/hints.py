@@ -12,9 +12,9 @@ from django.db import transaction
 from django.db.models import Exists, Max, OuterRef, QuerySet
 
 from accessapi.doors import DoorWord
-from portal.core.mirror import schedule
+from portal.core.mirror import late, schedule
 from portal.core.mirror.kinds import EVERY, Kind
-from portal.core.mirror.leases import BACKLOG, free
+from portal.core.mirror.leases import has_calls
 from portal.core.mirror.models import History, MirrorState
 from portal.core.mirror.rows import insert_records
 from portal.core.timers import rounds, ticking
@@ -29,8 +29,8 @@ from tenants.models import Connection, Tenant
 log = structlog.get_logger(__name__)
 
 # A reading is earned by this many seconds without one. Each that was made ahead of that makes the next pause a second
-# longer: a house with a record now and then has it read at once, one with a record a second every 20 s, which is sync's
-# whole share of the hour. When that share runs short, the usual pace is kept.
+# longer: a house with a record now and then has it read at once, one with a record a second every 20 s, which is a
+# quarter of the hour. When no calls are free, the usual pace is kept.
 EARNED = 20
 # Of a door that is forced or was left open one must hear at once, however much is told: such a reading waits a second
 # only, until this many seconds are still to be earned. Alarms upon alarms are read as the rest is.
@@ -73,6 +73,9 @@ def _follow(webhook: Webhook, state: MirrorState | None, now: datetime) -> datet
         return None
     if not connection.is_connected:
         return now + TROUBLE
+    if state is not None:
+        moments = _unread().filter(at__isnull=False).values_list("at", flat=True)[:AT_ONCE]
+        late.ask_for(state, filter(None, moments))
     again = _ask(webhook, connection, since, now)
     if webhook.asked_at == now:
         return again
@@ -109,7 +112,7 @@ def _ask(webhook: Webhook, connection: Connection, since: datetime, now: datetim
     since_last = (now - webhook.asked_at).total_seconds() if webhook.asked_at is not None else float("inf")
     webhook.owed = int(max(0.0, webhook.owed - since_last)) + EARNED
     usual = min(webhook.owed // EARNED, EARNED)
-    webhook.pause = usual if free(connection, BACKLOG) else EVERY[Kind.HISTORIES]
+    webhook.pause = usual if has_calls(connection) else EVERY[Kind.HISTORIES]
     webhook.asked_at = now
     return now + timedelta(seconds=webhook.pause)
 
@@ -119,12 +122,12 @@ def _tells_of_an_alarm(connection: Connection) -> bool:
     catalogue = connection.tenant.environment.catalogue
     found = filter(None, map(told.record_of, _unread().order_by("-received_at")[:AT_ONCE]))
     alarms = (catalogue.states.event([record.content]) in _ALARMS for record in found)
-    return any(alarms) and free(connection, BACKLOG)
+    return any(alarms) and has_calls(connection)
 
 
 def _unreadable(connection: Connection, state: MirrorState | None) -> bool:
     """Whether the log cannot be read now: not connected, refused, out of order, or no calls left for it."""
-    return not connection.is_connected or state is None or bool(state.error) or not free(connection, 1.0)
+    return not connection.is_connected or state is None or bool(state.error) or not has_calls(connection)
 
 
 def _show(connection: Connection, told_of: QuerySet[Notification], state: Notification.State) -> int:

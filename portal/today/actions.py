@@ -22,7 +22,7 @@ from portal.core.visits.models import DeskAct, DeskSettings, Visit
 from portal.core.visits.queries import desk_settings
 from portal.today.forms import SettingsForm
 from tenants import audit
-from tenants.models import Tenant, User
+from tenants.models import Tenant
 from tenants.roles import Permission
 from tenants.wording import say
 
@@ -79,7 +79,7 @@ RULE = SafetyRule(
 )
 
 
-def keep_fresh(tenant: Tenant, by: User) -> datetime | None:
+def keep_fresh(tenant: Tenant) -> datetime | None:
     """Have what is old read again, once for all who look. Return as of when the histories are; None: never read."""
     now = timezone.now()
     states = {Kind(state.kind): state for state in MirrorState.objects.filter(kind__in=list(_OFTEN))}
@@ -87,7 +87,7 @@ def keep_fresh(tenant: Tenant, by: User) -> datetime | None:
         state = states.get(kind)
         asked = state is not None and state.due_at is not None and state.due_at <= now
         if state is not None and not asked and (state.as_of is None or state.as_of < now - often):
-            schedule.ask(tenant, kind, by=by)
+            schedule.ask(tenant, kind, by=None)  # who looks at the page does not wait for it
     histories = states.get(Kind.HISTORIES)
     return histories.as_of if histories else None
 

@@ -131,7 +131,7 @@ def _after(request: TenantRequest, visit: Visit | None, notice: Notice) -> HttpR
 
 def _drawn(request: TenantRequest, state: State) -> dict[str, Any]:
     """The board as HTML, and a mark by which two that look the same are known."""
-    as_of = actions.keep_fresh(request.tenant, request.user)
+    as_of = actions.keep_fresh(request.tenant)
     may_act = request.access.can(Permission.GUESTS_DESK)
     made = boards.board(request.tenant.slug, state, timezone.now(), may_act=may_act)
     context = {

@@ -44,6 +44,14 @@ def test_sync_takes_a_quarter_jobs_leave_the_rest_to_people_and_people_leave_som
     assert outlook(small.connection).general.left == 0
 
 
+def test_the_log_and_what_somebody_waits_for_take_what_is_free_whatever_sync_has_used(small):
+    assert take_all(small, Priority.SYNC)[0] == 10
+    assert take_all(small, Priority.AWAITED)[0] == 20
+    assert take_all(small, Priority.JOBS)[0] == 0
+    assert take_all(small, Priority.PEOPLE)[0] == 6
+    assert take_all(small, Priority.DOORS)[0] == 4
+
+
 def test_what_somebody_looks_at_is_read_until_half_of_the_hour_is_used_by_whomever(small):
     assert take_all(small, Priority.SYNC)[0] == 10
     assert take_all(small, Priority.IN_SIGHT)[0] == 10

@@ -1,6 +1,6 @@
 """What comes of notifications: joined readings of the log, records where it cannot be read, and nothing twice."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -50,6 +50,16 @@ def force(place: Place) -> str:
     with tenant_scope(place.tenant):
         door = PassController.objects.values_list("device_id", flat=True).first()
     moved(place, door or real_doors(place)[0], "force")
+    return place.sandbox.look("histories", tenant_id=place.service.tenant_id)["histories"][-1]["history_id"]
+
+
+def late(place: Place, at: datetime) -> str:
+    """A door tells now of a card that was shown then, when it was offline; the record's history_id."""
+    with tenant_scope(place.tenant):
+        known = PassController.objects.values_list("device_id", flat=True).first()
+    device = known or real_doors(place)[0]
+    shown = {"device_id": device, "kind": "card", "value": "UNKNOWN", "at": at.isoformat()}
+    place.sandbox.console("present", tenant_id=place.service.tenant_id, **shown)
     return place.sandbox.look("histories", tenant_id=place.service.tenant_id)["histories"][-1]["history_id"]
 
 
@@ -188,6 +198,47 @@ class TestTheLog:
         assert [each.notified for each in records(hook, "h-1")] == [True]
         assert hook.row.asked_at is None
 
+    @pytest.mark.parametrize("minutes", [5, 20, 60])
+    def test_has_what_a_device_reported_late_with_the_next_reading(self, house, hook, post, process, minutes):
+        force(house)
+        hear(house)
+        at = database_now() - timedelta(minutes=minutes)
+        name = late(house, at)
+        hear(house)
+        assert records(hook, name) == [], "the log was read from later on"
+        post(notification(name, at=at))
+        process.flush()
+        before = len(house.calls(LOG))
+        look(hook)
+        work(hook)
+        assert [each.notified for each in records(hook, name)] == [False]
+        assert len(house.calls(LOG)) == before + 1
+        look(hook)
+        assert (states(hook), state(hook).late) == (["read"], [])
+
+    def test_is_read_at_the_moments_alone_that_devices_reported_late_where_much_happened_since(
+        self, house, hook, post, process, monkeypatch
+    ):
+        monkeypatch.setattr("portal.core.mirror.late.ROOM", 3)
+        now = database_now()
+        moments = [now - timedelta(minutes=minutes) for minutes in (50, 49, 10)]
+        with tenant_scope(hook.tenant):
+            History.objects.bulk_create(
+                History(history_id=f"k{minutes}", at=now - timedelta(minutes=minutes)) for minutes in range(6, 60, 6)
+            )
+        names = [late(house, at) for at in moments]
+        hear(house)
+        for name, at in zip(names, moments, strict=True):
+            post(notification(name, at=at))
+        process.flush()
+        before = len(house.calls(LOG))
+        look(hook)
+        assert len(state(hook).late) == 2, "those of one page together"
+        work(hook)
+        assert [len(records(hook, name)) for name in names] == [1, 1, 1]
+        assert len(house.calls(LOG)) == before + 3
+        assert state(hook).late == []
+
     def test_is_looked_at_now_and_then_however_much_is_told(self, house, hook, post, process, monkeypatch):
         rung = []
         monkeypatch.setattr("portal.core.timers.bell.ring", lambda task, rows, **_: rung.append(rows))
@@ -203,7 +254,7 @@ class TestTheLog:
         assert hook.row.due_at == hook.row.looked_at + APART
 
     def test_is_read_at_the_usual_pace_when_the_calls_run_short(self, house, hook, post, process, monkeypatch):
-        monkeypatch.setattr(hints, "free", lambda connection, share: share == 1.0)
+        monkeypatch.setattr(hints, "has_calls", lambda connection: False)
         hook.change(pause=80, asked_at=database_now() - timedelta(seconds=80))
         post(notification())
         process.flush()
@@ -278,7 +329,7 @@ class TestWithoutTheLog:
         assert [each.notified for each in records(hook, "h-1")] == [True]
 
     def test_calls_that_are_used_up_are_no_reason_to_show_nothing(self, house, hook, post, process, monkeypatch):
-        monkeypatch.setattr(hints, "free", lambda connection, share: False)
+        monkeypatch.setattr(hints, "has_calls", lambda connection: False)
         post(notification("h-1"))
         process.flush()
         age(hook, 11)

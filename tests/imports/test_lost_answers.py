@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 from django.db.models import F
+from django.utils import timezone
 
 from portal.core.intents import outcome, sending
 from portal.core.intents.models import Intent
@@ -61,11 +62,17 @@ def test_the_list_is_read_as_often_as_proof_needs(desk, job):
     assert {row.state for row in desk.rows(job)} == {RowState.FAILED}
 
 
-def test_a_long_reading_that_waits_for_calls_is_left_in_peace(desk, job):
+def test_a_long_reading_that_waits_for_calls_goes_on_with_calls_for_what_is_awaited(desk, job):
     let_pass(job, 6)
     run = SyncRun.objects.create(kind=Kind.MEMBERS, started_at="2026-01-01T00:00:00Z")
-    MirrorState.objects.filter(kind=Kind.MEMBERS).update(due_at="2099-01-01T00:00:00Z")
-    assert rounds(desk, job) == 0
+    state = MirrorState.objects.filter(kind=Kind.MEMBERS)
+    state.update(due_at="2099-01-01T00:00:00Z")
+    since = timezone.now()
+    assert schedule.read_since(desk.place.tenant, Kind.MEMBERS, since) is None
+    assert (state.get().awaited, state.get().due_at <= timezone.now()) == (True, True)
+    state.update(due_at="2099-01-01T00:00:00Z")
+    assert schedule.read_since(desk.place.tenant, Kind.MEMBERS, since) is None
+    assert rounds(desk, job) == 0, "and is left in peace then"
     SyncRun.objects.filter(pk=run.pk).update(state=SyncRun.State.DONE)
     assert rounds(desk, job) == 1
     assert Part.objects.get(job=job).state == PartState.READING

@@ -1,6 +1,6 @@
 """The mirror against a real sandbox over HTTP, and tenants connected to it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import MirrorState
 from tenants.models import Connection, ServiceEnvironment, Tenant
 from tenants.scope import tenant_scope
+from tests.mirror.service import Service, serving
 from tests.support.sandbox import Sandbox, SandboxTenant
 
 
@@ -81,3 +82,18 @@ def customer(db: None, sandbox: Sandbox) -> MakeCustomer:
         return Customer(tenant, connection, there, sandbox)
 
     return make
+
+
+@pytest.fixture
+def told(customer: MakeCustomer) -> Iterator[tuple[Any, Service, Customer]]:
+    """A tenant whose service has a log of its own (`telling.Log`), read once."""
+    from tests.mirror.telling import Log
+
+    log = Log()
+    with serving(log) as service:
+        here = customer(base_url=service.url)
+        here.sync()
+        with tenant_scope(here.tenant):
+            MirrorState.objects.exclude(kind=Kind.HISTORIES).update(due_at=None)
+        service.asked.clear()
+        yield log, service, here

@@ -1,9 +1,7 @@
 """The mirror of the log: complete without gaps, each record once, no secrets, and a place that is never lost."""
 
 import json
-from collections.abc import Iterator
 from datetime import date, datetime, timedelta
-from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -14,66 +12,8 @@ from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import History, Member, MirrorState
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import Customer, MakeCustomer
-from tests.mirror.service import Service, serving
-
-
-def text(moment: datetime) -> str:
-    return moment.astimezone(JST).replace(microsecond=0).isoformat()
-
-
-class Log:
-    """A service with a log of its own: records by moment, two a page, told as the specification says."""
-
-    size = 2
-
-    def __init__(self) -> None:
-        self.now = timezone.now()
-        self.records: list[dict[str, Any]] = []
-        self.unsorted = False
-        self.circle = False
-        self.refuse_cursors = False
-        self.refuse_until = False
-
-    def add(self, name: str, ago: timedelta = timedelta(0), **more: Any) -> None:
-        self.records.append({"history_id": name, "datetime": text(timezone.now() - ago), **more})
-
-    def __call__(self, path: str, query: dict[str, str]) -> tuple[int, Any]:
-        if path != "/v1/histories":
-            return 404, {}
-        cursor = query.get("last_evaluated_key", "0")
-        if (self.refuse_cursors and cursor != "0") or (self.refuse_until and "until" in query):
-            return 400, {"error_code": "40002"}
-        until = query.get("until", text(timezone.now() + timedelta(days=1)))
-        rows = [row for row in self.records if query["since"] <= (row["datetime"] or query["since"]) <= until]
-        if not self.unsorted:
-            rows.sort(key=lambda row: row["datetime"] or "")
-        at = int(cursor)
-        more = at + self.size < len(rows) or self.circle
-        following = 0 if self.circle else at + self.size
-        return 200, {"histories": rows[at : at + self.size]} | ({"last_evaluated_key": str(following)} if more else {})
-
-
-@pytest.fixture
-def told(customer: MakeCustomer) -> Iterator[tuple[Log, Service, Customer]]:
-    log = Log()
-    with serving(log) as service:
-        here = customer(base_url=service.url)
-        here.sync()
-        with tenant_scope(here.tenant):
-            MirrorState.objects.exclude(kind=Kind.HISTORIES).update(due_at=None)
-        service.asked.clear()
-        yield log, service, here
-
-
-def again(here: Customer) -> None:
-    """Read the log once more."""
-    here.due_now(Kind.HISTORIES)
-    here.work()
-
-
-def known(here: Customer) -> list[str]:
-    with tenant_scope(here.tenant):
-        return list(History.objects.order_by("-at", "-pk").order_by("at", "pk").values_list("history_id", flat=True))
+from tests.mirror.service import Service
+from tests.mirror.telling import Log, again, known, text
 
 
 def test_what_happens_at_a_door_is_read_once_with_who_and_where_and_not_what_was_shown(customer: MakeCustomer) -> None:
@@ -160,24 +100,6 @@ def test_a_backlog_goes_on_where_it_stopped_and_says_how_far_it_is(
     assert cursors == ["", "2", "4", "6"]
     assert len({(query["since"], query["sort"], query["limit"]) for _, query in service.asked}) == 1
     assert timezone.now() - here.state(Kind.HISTORIES).as_of < timedelta(minutes=1)
-
-
-def test_a_backlog_leaves_calls_to_the_lists(told: tuple[Log, Service, Customer]) -> None:
-    log, service, here = told
-    for number in range(100):
-        log.add(f"h{number:02}")
-    here.tenant.environment.overrides = "[limits]\ngeneral = 100"
-    here.tenant.environment.save()
-    environment = here.connection.tenant.environment
-    environment.overrides = "[limits]\ngeneral = 100"
-    environment.save()
-    again(here)
-    assert len(service.asked) == 14, "85 % of a quarter of 100, of which the first reading of everything used 8"
-    state = here.state(Kind.HISTORIES)
-    assert state.due_at is not None
-    assert state.due_at > timezone.now() + timedelta(seconds=60)
-    again(here)
-    assert len(service.asked) == 15, "what is new is looked at all the same, one page each time"
 
 
 def test_the_first_reading_goes_back_a_week_and_the_next_to_the_last_seen(told: tuple[Log, Service, Customer]) -> None:

@@ -1,4 +1,8 @@
-"""Who may spend the last calls of an hour. Doors come before people, people before jobs, jobs before sync."""
+"""Who may spend the last calls of an hour. Doors come before people, people before jobs, jobs before sync.
+
+Within sync the log comes first: no list and no reading of rights takes a call from it. It spends what is free beyond
+the parts kept for doors and people, as a list does that somebody waits for. The others have a quarter of the hour.
+"""
 
 from enum import IntEnum
 
@@ -11,7 +15,13 @@ class Priority(IntEnum):
     JOBS = 2
     SYNC = 3
     IN_SIGHT = 4  # doors and cameras that somebody looks at, beyond sync's share
+    AWAITED = 5  # the log, and lists that a person, a notification or an import waits for, beyond sync's share
     OTHERS = 9  # calls that the service says were made with this token, and that we did not make
+
+    @property
+    def turn(self) -> float:
+        """Return which place this has in the order of calling. Its number is stored, and says when it was added."""
+        return 2.5 if self is Priority.AWAITED else float(self)
 
 
 # Shares of each class's hourly limit, whatever the limit is at this service. A door request draws on both classes:

@@ -115,7 +115,7 @@ class Reading:
             return None
         if self.gauge.guessed and priority == Priority.DOORS:
             return self.now
-        turn = ends + timedelta(seconds=TURN_SECONDS * priority)
+        turn = ends + timedelta(seconds=TURN_SECONDS * priority.turn)
         if tried_at is not None and tried_at >= ends:
             turn = max(turn, tried_at + _LOST.get(priority, _LOST_OTHERWISE))
         return turn

@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from accessapi.limits import HISTORY_RETENTION_DAYS, JST, PAGE_MAX
-from portal.core.mirror import schedule
+from portal.core.mirror import reasons, schedule
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import HistoryDay, MirrorState
 from portal.core.mirror.months import KEEP
@@ -25,8 +25,10 @@ from tenants.models import current_tenant
 # Days that wait to be read, at most: what is asked for is read before anybody forgets that it costs calls.
 MOST_WAITING = 31
 _DAY = timedelta(days=1)
-# In the memory of the log's state: since when the service does not answer, and when it did not: [since, until] each.
-FAILING, OUTAGES = "failing_since", "outages"
+_NO_CALLS = (reasons.NO_CALLS, "no_calls")  # kept free for others, or refused by the service
+# In the memory of the log's state: since when the service does not answer, and when it did not: [since, until] each;
+# and when calls are expected to be free, while the log waits for them.
+FAILING, OUTAGES, GOES_ON = "failing_since", "outages", "goes_on_at"
 
 
 class Missing(StrEnum):
@@ -79,7 +81,8 @@ class Coverage:
     def mark(self) -> tuple[object, ...]:
         """What a page that tells of it is known by."""
         told = (self.known_from and self.known_from.date(), self.through, self.failing_since, self.error)
-        return (*told, len(self.days), len(self.waiting), len(self.refused), len(self.outages))
+        next_at = self.next_at if self.error else None
+        return (*told, next_at, len(self.days), len(self.waiting), len(self.refused), len(self.outages))
 
     def gaps(self, since: datetime, until: datetime) -> list[Gap]:
         """What is missing of a time, and when the service did not answer in it; the newest first."""
@@ -123,6 +126,12 @@ class Coverage:
         return (Missing.REFUSED, self.refused[day]) if day in self.refused else (Missing.UNREAD, "")
 
 
+def next_at(state: MirrorState) -> datetime | None:
+    """Return when a kind is read next: where it waits for calls, when they are expected."""
+    told = state.memory.get(GOES_ON) if state.error in _NO_CALLS else None
+    return _moment(told) or state.due_at
+
+
 def start_of(day: date) -> datetime:
     """Return when a day begins, by the service's clock."""
     return datetime.combine(day, time(), JST)
@@ -137,7 +146,7 @@ def coverage() -> Coverage:
 def coverage_by(state: Any, asked: Sequence[HistoryDay]) -> Coverage:
     """Return the same from the log's state, with its moment `now`, and the days that were asked for."""
     if state.as_of is None:
-        return Coverage(error=state.error, next_at=state.due_at)
+        return Coverage(error=state.error, next_at=next_at(state))
     memory = state.memory
     since = _moment(memory.get("known_from"))
     known_from = max(since, state.now - KEEP) if since else None
@@ -153,7 +162,7 @@ def coverage_by(state: Any, asked: Sequence[HistoryDay]) -> Coverage:
         ),
         failing_since=_moment(memory.get(FAILING)),
         error=state.error,
-        next_at=state.due_at,
+        next_at=next_at(state),
         categories=tuple(memory.get("category", ())),
         statuses=tuple(memory.get("status", ())),
         daily=state.total / max(1.0, (state.as_of - known_from) / _DAY + len(days)) if known_from else 0.0,

@@ -1,10 +1,11 @@
 """Reading the log (operation 23): what is new since the last seen, and what devices told late.
 
-Three readings, each a span of time that is read page by page in ascending order, with its place kept in the state's
-memory, so that a backlog of any length goes on where the last worker stopped:
+Readings, each a span of time that is read page by page in ascending order, with its place kept in the state's memory,
+so that a backlog of any length goes on where the last worker stopped:
 
-- **now**: from shortly before the newest known record on. Whatever is in up to there is "complete through"
-  (`MirrorState.as_of`): it moves with every page.
+- **now**: from shortly before the newest known record on, a part of a page at most. Whatever is in up to there is
+  "complete through" (`MirrorState.as_of`): it moves with every page.
+- **told**: the moments of records that notifications told of late (`late.py`).
 - **late**: the last hours once more, now and then. A device that was offline tells of its records later, with the
   moments at which they happened, which the first reading has passed by then. Where a page holds all of them, the first
   reading begins that early when it is time for it, and both are one call.
@@ -15,6 +16,7 @@ Records are kept once for each history_id; reading again costs calls, never rows
 
 import hashlib
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -29,9 +31,9 @@ from accessapi.errors import Invalid, Rejected, ServiceError, UnreadableAnswer
 from accessapi.limits import HISTORY_RETENTION_DAYS, JST, PAGE_MAX
 from portal.core.budget.client import client as budgeted
 from portal.core.budget.priorities import Priority
-from portal.core.mirror import coverage, hooks, reasons, schedule, seen
+from portal.core.mirror import coverage, hooks, late, reasons, schedule, seen
 from portal.core.mirror.kinds import EVERY, Kind
-from portal.core.mirror.leases import BACKLOG, Lease, free
+from portal.core.mirror.leases import Lease, goes_on
 from portal.core.mirror.models import History, HistoryDay, MirrorState
 from portal.core.mirror.rows import Record, insert_records, records
 from portal.core.timers.clock import database_now
@@ -39,9 +41,14 @@ from tenants.models import Connection
 
 log = structlog.get_logger(__name__)
 
-# How far back the first reading goes, and how much of what is known is read again each time.
+# How far back the first reading goes, and how much of what is known is read again each time: so long, and not more than
+# so many records, so that a burst is read once. Its last second is read again until it is surely over, whatever the
+# difference of both clocks.
 FIRST = timedelta(days=7)
-OVERLAP = timedelta(minutes=2)
+OVERLAP, OVERLAP_RECORDS = timedelta(minutes=2), PAGE_MAX // 2
+_SECOND, _OVER = timedelta(seconds=1), timedelta(seconds=10)
+# A wait for calls that is shorter than this is not worth a word.
+_MOMENT = timedelta(seconds=30)
 # Late records: (how often, how far back). Bounded by what one turn may spend on them.
 LATE = {"hours": (timedelta(hours=1), timedelta(hours=6)), "days": (timedelta(days=1), timedelta(days=3))}
 LATE_PAGES = 5
@@ -78,6 +85,7 @@ def advance(connection: Connection, lease: Lease) -> None:
     try:
         turn.read_now()
         if turn.caught_up:
+            turn.read_told()
             turn.read_late()
             turn.read_older()
     except ServiceError as error:
@@ -91,7 +99,7 @@ class _Turn:
 
     def __init__(self, connection: Connection, lease: Lease) -> None:
         self.connection, self.lease = connection, lease
-        self.client: Client = budgeted(connection, Priority.SYNC)
+        self.client: Client = budgeted(connection, lease.priority)
         state = MirrorState.objects.get(pk=lease.state_id)
         self.memory: dict[str, Any] = state.memory
         self.as_of: datetime | None = state.as_of
@@ -99,33 +107,56 @@ class _Turn:
         self.reading = "now"
         self.caught_up = False
         self.short = False  # of calls
+        self.told_more = False  # late than one turn reads
 
     def read_now(self) -> None:
         """What is new. The first call of a turn is always made; a backlog goes on while there are calls for it."""
         self.reading = "now"
-        self.caught_up = self._read(self._span("now") or Span(_text(self._since())), SLICE_PAGES)
-        if self.caught_up and (late := self.memory.pop("late_with_now", None)):
-            self.memory["late_at"] = {**self.memory["late_at"], "hours": late}
+        told = late.waiting()
+        span = self._span("now") or Span(_text(self._since(told)))
+        self.caught_up = self._read(span, SLICE_PAGES)
+        if not self.caught_up:
+            return
+        since = datetime.fromisoformat(span.since)
+        if with_it := [each for each in told if each[0] >= since]:
+            late.done(with_it)
+        if at := self.memory.pop("late_with_now", None):
+            self.memory["late_at"] = {**self.memory["late_at"], "hours": at}
             self._remember()
+
+    def read_told(self) -> None:
+        """The moments of records that notifications told of late and that were not read with what is new."""
+        self.reading = "told"
+        told = late.waiting()
+        for since, until in told[:LATE_PAGES]:
+            if not goes_on(self.connection, self.lease):
+                return
+            if not self._read_again(Span(_text(since), until=_text(until + _SECOND))):
+                return
+            late.done([(since, until)])
+        self.told_more = len(told) > LATE_PAGES
 
     def read_late(self) -> None:
         """What devices told late, when its time has come or the last turn left some of it."""
         self.reading = "late"
         span = self._span("late") or self._late()
-        if span is None or not free(self.connection, BACKLOG):
-            return
-        try:
-            if not self._read(span, LATE_PAGES):
-                return
-        except Rejected as error:
-            # What is new is read all the same; this is tried again when its time comes again.
-            log.warning("mirror_late_histories_refused", reason=reasons.reason_of(error))
-            self.memory.pop("late", None)
-        except ServiceError as error:
-            log.info("mirror_late_histories_wait", reason=reasons.reason_of(error))
+        if span is None or not goes_on(self.connection, self.lease) or not self._read_again(span):
             return
         self.memory["late_at"] = {**self.memory.get("late_at", {}), **self.memory.pop("late_for", {})}
         self._remember()
+
+    def _read_again(self, span: Span) -> bool:
+        """Read what was read before. Whether it is done with: what is new is read all the same."""
+        try:
+            return self._read(span, LATE_PAGES)
+        except Rejected as error:
+            # It is tried again when its time comes again.
+            log.warning("mirror_late_histories_refused", reason=reasons.reason_of(error))
+            self.memory.pop(self.reading, None)
+            return True
+        except ServiceError as error:
+            log.info("mirror_late_histories_wait", reason=reasons.reason_of(error))
+            return False
 
     def read_older(self) -> None:
         """Days that somebody asked for, the newest first, with the calls of jobs: whoever asked was told the cost."""
@@ -158,25 +189,39 @@ class _Turn:
         """Wait for calls, or say why; a place that the service does not know any more is given up."""
         if isinstance(error, (Invalid, UnreadableAnswer)) and self.memory.pop("now", None) is not None:
             self._remember()
-        if reasons.pause_of(error, database_now()) is None:
-            self.memory.setdefault(coverage.FAILING, _text(database_now()))
-            MirrorState.objects.filter(pk=self.lease.state_id, lease=self.lease.token).update(memory=self.memory)
+        until = reasons.pause_of(error, database_now())
+        if until is not None:
+            self._wait_for_calls(until, getattr(error, "retry_at", until), reasons.reason_of(error))
+            return
+        self.memory.setdefault(coverage.FAILING, _text(database_now()))
+        MirrorState.objects.filter(pk=self.lease.state_id, lease=self.lease.token).update(memory=self.memory)
         self.lease.stopped(error)
+
+    def _wait_for_calls(self, until: datetime, expected: datetime, reason: str) -> None:
+        """Ask again at `until`. Pages say so where calls are not expected in a moment."""
+        now = database_now()
+        if expected - now < _MOMENT:
+            self.lease.pause(until)
+            return
+        self.memory[coverage.GOES_ON] = _text(expected)
+        self.lease.pause(until, error=reason, error_at=now, memory=self.memory)
 
     def end(self) -> None:
         """Done for now; at once again when there is more to read and there are calls for it."""
         if self.caught_up and self.as_of is not None:
             self.lease.done(as_of=self.as_of)
-            if coverage.waiting():
+            if self.told_more or coverage.waiting():
                 schedule.read_on(self.connection.tenant, Kind.HISTORIES)
+        elif self.short:
+            until = database_now() + timedelta(seconds=EVERY[Kind.HISTORIES])
+            self._wait_for_calls(until, until, reasons.NO_CALLS)
         else:
-            wait = EVERY[Kind.HISTORIES] if self.short else 0
-            self.lease.pause(database_now() + timedelta(seconds=wait))
+            self.lease.pause(database_now())
 
     def _read(self, span: Span, pages: int) -> bool:
         """Read on in a span, at most so many pages. Whether it is complete."""
         for number in range(pages):
-            self.short = number > 0 and self.reading != "older" and not free(self.connection, BACKLOG)
+            self.short = number > 0 and self.reading != "older" and not goes_on(self.connection, self.lease)
             if self.short or time.monotonic() > self.stop_at:
                 return False
             asked_at = database_now()
@@ -232,7 +277,7 @@ class _Turn:
                 self.as_of = through
         if span.complete:
             self.memory.pop(self.reading, None)
-        else:
+        elif self.reading != "told":  # what is known of a span by then parts it anew
             self.memory[self.reading] = asdict(span)
 
     def _answers_again(self) -> None:
@@ -251,14 +296,32 @@ class _Turn:
         known = self.memory.get(name)
         return Span(**known) if known else None
 
-    def _since(self) -> datetime:
-        """From shortly before what was seen last: its own moment, so that the service's clock counts and not ours."""
+    def _since(self, told: Sequence[late.Span]) -> datetime:
+        """From shortly before what was seen last: its own moment, so that the service's clock counts and not ours.
+
+        Earlier where a page holds all of it: from the first of what was told late, and from hours ago now and then.
+        """
         now = database_now()
         if self.as_of is None:
             return now - FIRST
-        newest = History.objects.filter(at__lte=self.as_of, notified=False).order_by("-at").values_list("at", flat=True)
-        since = min(self.as_of, newest.first() or self.as_of) - OVERLAP
+        since = self._overlap(self.as_of)
+        if told and told[0][0] < since and late.fits(told[0][0]):
+            since = told[0][0]
         return max(min(since, self._late_with_now(now) or since), now - timedelta(days=HISTORY_RETENTION_DAYS))
+
+    def _overlap(self, as_of: datetime) -> datetime:
+        """From when on what is known is read again."""
+        known = History.objects.filter(at__lte=as_of, notified=False).order_by("-at").values_list("at", flat=True)
+        newest = known.first()
+        if newest is None:
+            return as_of - OVERLAP
+        since = newest - OVERLAP
+        many = known.filter(at__gt=since)[OVERLAP_RECORDS : OVERLAP_RECORDS + 1]
+        if many:
+            since = many[0].replace(microsecond=0) + _SECOND
+            newest = newest.replace(microsecond=0)
+            since = min(since, newest if as_of < newest + _OVER else newest + _SECOND)
+        return since
 
     def _late_with_now(self, now: datetime) -> datetime | None:
         """Return from when on to read what is new, so that what devices told late comes with it.
@@ -270,7 +333,7 @@ class _Turn:
         if told is None or self.as_of is None or datetime.fromisoformat(told) + every > now:
             return None
         since = max(self.as_of - back, datetime.fromisoformat(self.memory["known_from"]))
-        if History.objects.filter(at__gte=since).count() > PAGE_MAX * 0.9:
+        if not late.fits(since):
             return None
         self.memory["late_with_now"] = now.isoformat()
         return since

@@ -18,7 +18,8 @@ class Kind(TextChoices):
     RIGHTS = "rights", _("Permissions")
 
 
-# Groups come first: the list of members shows their names. Histories come last: a backlog waits for everything else.
+# Groups come first: the list of members shows their names. Histories come last: their first
+# reading waits for everything else, the later ones do not (`tasks.py`).
 SYNCED = (
     Kind.GROUPS,
     Kind.MEMBERS,
@@ -30,8 +31,9 @@ SYNCED = (
     Kind.HISTORIES,
 )
 
-# Seconds between two complete reads. Of the 180 calls an hour that sync may spend at all, a tenant of 2,000 members and
-# a thousand guests needs some 57: 30 for histories, 12 for guests, 8 for members, 4 for groups, 3 for the small lists.
+# Seconds between two complete reads. Of the 180 calls an hour that lists and rights may spend, a tenant of 2,000 members
+# and a thousand guests needs some 27: 12 for guests, 8 for members, 4 for groups, 3 for the small lists. The log needs
+# 30 besides.
 EVERY = {
     Kind.MEMBERS: 15 * 60,
     Kind.GROUPS: 15 * 60,

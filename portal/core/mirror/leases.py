@@ -3,9 +3,9 @@
 A lease ends by itself when its worker dies. A worker that was only slow finds its token gone and stops: `hold` is
 called in every transaction that writes.
 
-Sync may spend a quarter of the hour's calls (`budget.priorities`). Of that quarter the trickle stops first, then a
-backlog of the log, then a long list; the rest is for whatever takes one call: the small lists, and the first page of
-the others.
+Sync may spend a quarter of the hour's calls (`budget.priorities`). Of that quarter the trickle stops first, then a long
+list; the rest is for whatever takes one call: the small lists, and the first page of the others. The log is not counted
+there: it comes first, and spends what is free, as does a list that somebody waits for.
 """
 
 import random
@@ -19,7 +19,7 @@ from django.db.models import F, Q, QuerySet, Value
 from accessapi.errors import ServiceError
 from accessapi.operations import CallClass
 from portal.core.budget import ledger
-from portal.core.budget.priorities import MOST_FOR_SYNC, Priority
+from portal.core.budget.priorities import MOST_FOR_SYNC, MOST_IN_SIGHT, Priority
 from portal.core.mirror import reasons
 from portal.core.mirror.kinds import EVERY, Kind
 from portal.core.mirror.models import MirrorState
@@ -32,7 +32,6 @@ _SECONDS_A_PAGE = 75
 
 # The parts of sync's quarter at which each stops.
 TRICKLE = 0.75
-BACKLOG = 0.85
 LONG_LIST = 0.92
 
 
@@ -47,6 +46,12 @@ class Lease:
     state_id: int
     kind: Kind
     token: uuid.UUID
+    awaited: bool = False
+
+    @property
+    def priority(self) -> Priority:
+        """Return with which calls this is read."""
+        return Priority.AWAITED if self.awaited or self.kind == Kind.HISTORIES else Priority.SYNC
 
     def hold(self) -> None:
         """Prolong the lease and lock its row until the transaction ends. Raises LeaseLost."""
@@ -63,11 +68,12 @@ class Lease:
         wait = spread * max(every, pages * _SECONDS_A_PAGE)
         counted = {} if total is None else {"total": total}
         error_at = ClockTime() if error else None
+        counted |= {"awaited": False}
         self._finish(timedelta(seconds=wait), as_of=as_of, error=error, error_at=error_at, failures=0, **counted)
 
-    def pause(self, until: datetime) -> None:
+    def pause(self, until: datetime, **values: object) -> None:
         """Nothing went wrong: go on at `until`."""
-        self._held().update(lease=None, lease_until=None, due_at=until, rung_at=None)
+        self._held().update(lease=None, lease_until=None, due_at=until, rung_at=None, **values)
 
     def failed(self, reason: str, *, wait: timedelta | None = None) -> None:
         """Say why, and try again later: after `wait`, else after 1, 2, 4, … minutes, at most an hour."""
@@ -102,7 +108,21 @@ def claim(kind: Kind) -> Lease | None:
     )
     if not free.update(lease=token, lease_until=ClockTime() + Value(LEASE)):
         return None
-    return Lease(MirrorState.objects.values_list("pk", flat=True).get(lease=token), kind, token)
+    state_id, awaited = MirrorState.objects.values_list("pk", "awaited").get(lease=token)
+    return Lease(state_id, kind, token, awaited)
+
+
+def goes_on(connection: Connection, lease: Lease) -> bool:
+    """Whether the log may be read on beyond one page: as long as calls are free, or half of the hour, where nobody
+    waits for it.
+    """
+    hour = ledger.read(connection, CallClass.GENERAL)
+    return hour.fits(Priority.AWAITED) and (lease.awaited or hour.used < hour.limit * MOST_IN_SIGHT)
+
+
+def has_calls(connection: Connection) -> bool:
+    """Whether calls are free for the log."""
+    return ledger.read(connection, CallClass.GENERAL).fits(Priority.AWAITED)
 
 
 def free(connection: Connection, share: float, *, left_over: float = 0.0) -> bool:
@@ -120,10 +140,13 @@ class Share:
 
     connection: Connection
     share: float
+    is_bounded: bool = True
     _unasked: int = 0
 
     def goes_on(self) -> bool:
         """Whether, after one more call, another one may be made."""
+        if not self.is_bounded:
+            return True
         self._unasked -= 1
         if self._unasked > 0:
             return True

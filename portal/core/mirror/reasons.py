@@ -13,7 +13,7 @@ from portal.core.mirror.kinds import Kind
 from portal.core.ui.vocabulary import join_sentences
 from tenants.models import current_tenant
 
-SKIPPED = "skipped"
+SKIPPED, NO_CALLS = "skipped", "calls_used"
 SENTENCES: dict[str, str | Promise] = {
     "unreadable": _("The service's response could not be read. Nothing was changed."),
     SKIPPED: _("Some entries of the service's list have no usable ID. They were left out, and nothing was removed."),
@@ -27,6 +27,7 @@ SENTENCES: dict[str, str | Promise] = {
     "not_granted": _("The service refuses this."),  # readings of former versions, which did not ask what is missing
     "refused": _("The service refused the request."),
     "no_calls": _("The service accepts no more API calls for now."),
+    NO_CALLS: _("No API calls are free for this at the moment."),
     "unreachable": _("The service could not be reached."),
     "no_answer": _("The service's response was incomplete."),
     "fault": _("The service reported an error."),
@@ -65,6 +66,8 @@ def reason_of(error: errors.ServiceError) -> str:
     """
     if isinstance(error, errors.Rejected):
         return _refusal(error)
+    if isinstance(error, BudgetExhausted):
+        return NO_CALLS
     if isinstance(error, errors.NotSent):
         return "not_connected" if error.reason == "no_usable_token" else "unreachable"
     if isinstance(error, errors.ServerFault):

@@ -21,7 +21,6 @@ from accessapi.client import Answer, Client
 from accessapi.errors import Invalid, ServiceError
 from accessapi.limits import PAGE_MAX
 from portal.core.budget.client import client as budgeted
-from portal.core.budget.priorities import Priority
 from portal.core.mirror import guest_list, hooks, reasons, swap
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.leases import LONG_LIST, Lease, Share
@@ -116,9 +115,9 @@ def _expected(kind: Kind) -> int | None:
 
 
 def _read_pages(connection: Connection, lease: Lease, run: SyncRun) -> None:
-    client = budgeted(connection, Priority.SYNC)
+    client = budgeted(connection, lease.priority)
     stop_at = time.monotonic() + SLICE_SECONDS
-    share = Share(connection, LONG_LIST)
+    share = Share(connection, LONG_LIST, is_bounded=not lease.awaited)
     asked = set(StagedPage.objects.filter(run=run).values_list("cursor", flat=True))
     while True:
         answer = _page(client, lease.kind, run)

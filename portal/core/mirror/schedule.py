@@ -47,9 +47,11 @@ def start(tenant: Tenant) -> None:
 
 def ask(tenant: Tenant, kind: Kind, *, by: Any) -> bool:
     """Somebody wants a kind read again now. False when it was read a moment ago, or is being read."""
+    awaited = {"awaited": True} if by is not None else {}
     with tenant_scope(tenant):
         states = MirrorState.objects.filter(kind=kind, lease_until__isnull=True)
-        asked = states.exclude(as_of__gt=ClockTime() - FRESH_ENOUGH).update(due_at=ClockTime(), rung_at=ClockTime())
+        older = states.exclude(as_of__gt=ClockTime() - FRESH_ENOUGH)
+        asked = older.update(due_at=ClockTime(), rung_at=ClockTime(), **awaited)
     if asked:
         log.info("mirror_refresh_asked", tenant_id=tenant.pk, kind=str(kind), by=getattr(by, "pk", None))
         ring_after_commit(_SYNC, tenant.pk, expires=_EXPIRES)
@@ -58,7 +60,7 @@ def ask(tenant: Tenant, kind: Kind, *, by: Any) -> bool:
 
 def read_on(tenant: Tenant, kind: Kind) -> None:
     """Somebody asked for more of a kind: its turn comes at once, or after the one that is under way."""
-    MirrorState.objects.filter(kind=kind).update(due_at=ClockTime(), rung_at=ClockTime())
+    MirrorState.objects.filter(kind=kind).update(due_at=ClockTime(), rung_at=ClockTime(), awaited=True)
     ring_after_commit(_SYNC, tenant.pk, expires=_EXPIRES)
 
 
@@ -66,17 +68,18 @@ def read_since(tenant: Tenant, kind: Kind, since: datetime) -> datetime | None:
     """When the last complete reading of a kind began, if that was at `since` or later.
 
     None otherwise, and then such a reading is on the timer: one for all who wait, however often they ask, not before
-    `since`, and not in the way of one that is still going on or waits for calls.
+    `since`, and not in the way of one that is still going on. It has calls before those that nobody waits for: one
+    that waits for calls goes on with them, once.
     """
     with tenant_scope(tenant):
         state = MirrorState.objects.filter(kind=kind).first()
         if state is not None and state.as_of is not None and state.as_of >= since:
             return state.as_of
-        if SyncRun.objects.filter(kind=kind, state=SyncRun.State.RUNNING).exists():
-            return None
         soonest = Greatest(ClockTime(), Value(since), F("error_at") + Value(_AFTER_TROUBLE))
         later = MirrorState.objects.filter(kind=kind, lease_until__isnull=True, due_at__gt=soonest)
-        if later.update(due_at=soonest, rung_at=None):
+        if SyncRun.objects.filter(kind=kind, state=SyncRun.State.RUNNING).exists():
+            later = later.filter(awaited=False)
+        if later.update(due_at=soonest, rung_at=None, awaited=True):
             log.info("mirror_reading_needed", tenant_id=tenant.pk, kind=str(kind))
             ring_after_commit(_SYNC, tenant.pk, expires=_EXPIRES)
     return None

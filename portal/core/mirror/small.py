@@ -14,7 +14,6 @@ from accessapi.client import Client
 from accessapi.errors import ServiceError
 from accessapi.limits import PAGE_MAX
 from portal.core.budget.client import client as budgeted
-from portal.core.budget.priorities import Priority
 from portal.core.mirror import hooks, reasons
 from portal.core.mirror.folding import sort_key
 from portal.core.mirror.kinds import Kind
@@ -41,7 +40,7 @@ def read(connection: Connection, lease: Lease) -> None:
     described = _LISTS[lease.kind]
     started = database_now()
     try:
-        found, is_whole = _all(budgeted(connection, Priority.SYNC), described)
+        found, is_whole = _all(budgeted(connection, lease.priority), described)
     except ServiceError as error:
         lease.stopped(error)
         return
@@ -57,7 +56,7 @@ def read_tenant(connection: Connection, lease: Lease) -> None:
     """Read the tenant's own record (operation 1) and keep it, without what signs notifications."""
     started = database_now()
     try:
-        data = budgeted(connection, Priority.SYNC).call("get_tenant").data
+        data = budgeted(connection, lease.priority).call("get_tenant").data
     except ServiceError as error:
         lease.stopped(error)
         return

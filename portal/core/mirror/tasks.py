@@ -10,6 +10,7 @@ import structlog
 from portal.core.mirror import histories, rights, runs, small
 from portal.core.mirror.kinds import SYNCED, Kind
 from portal.core.mirror.leases import LeaseLost, claim
+from portal.core.mirror.models import MirrorState
 from portal.site.celery import promised
 from tenants.connections.service import current_connection
 from tenants.models import Connection
@@ -41,9 +42,16 @@ def read_due() -> None:
     if not connection.is_connected:
         return
     begun = time.monotonic()
-    for kind in (*SYNCED, Kind.RIGHTS):
+    for kind in _order():
         if time.monotonic() - begun < _LONGEST_TURN:
             _read(connection, kind)
+
+
+def _order() -> list[Kind]:
+    """Return what is read first: the log, as soon as it was read once; its first reading waits for all lists."""
+    kinds = [*SYNCED, Kind.RIGHTS]
+    known = MirrorState.objects.filter(kind=Kind.HISTORIES, as_of__isnull=False).exists()
+    return sorted(kinds, key=lambda kind: kind != Kind.HISTORIES) if known else kinds
 
 
 def _read(connection: Connection, kind: Kind) -> None:

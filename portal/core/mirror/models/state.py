@@ -23,6 +23,8 @@ class MirrorState(TenantModel):
     `as_of` is when the reading of the last complete list began. `due_at` is the timer: the tick rings for whatever is
     due and not leased. `lease` fences a worker off: whoever holds it may write, a worker that lost it may not.
     `every`: seconds between two readings where something else tells of news; null for the usual pace (`kinds.EVERY`).
+    `awaited`: a person, a notification or an import waits for the next reading. `late`: spans of the log that have
+    records which devices reported late, [since, until] each, to be read next.
     """
 
     kind = models.CharField(max_length=30)  # a Kind
@@ -36,6 +38,8 @@ class MirrorState(TenantModel):
     error_at = models.DateTimeField(null=True)
     failures = models.IntegerField(default=0)
     every = models.PositiveIntegerField(null=True)
+    awaited = models.BooleanField(default=False, db_default=False)
+    late = models.JSONField(default=list, db_default=[])
     memory = models.JSONField(default=dict)
 
     class Meta:

@@ -1,0 +1,66 @@
+"""Records that a device reported late: which spans of the log are read again for them.
+
+Each span is a call, or two: a page holds what is known of it. What is left to read stands in the state of the log.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from itertools import pairwise
+
+from django.db import transaction
+
+from accessapi.limits import HISTORY_RETENTION_DAYS, PAGE_MAX
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import History, MirrorState
+from portal.core.timers.clock import database_now
+
+# So many known records leave room on a page for those that are missing.
+ROOM = int(PAGE_MAX * 0.9)
+_SECOND = timedelta(seconds=1)
+
+Span = tuple[datetime, datetime]
+
+
+def ask_for(state: MirrorState, moments: Iterable[datetime]) -> None:
+    """Have the log read at these moments, those that it is said to be complete for. The state's row is locked.
+
+    What was asked for before and is not among them is read no more.
+    """
+    if state.as_of is None:
+        return
+    oldest = database_now() - timedelta(days=HISTORY_RETENTION_DAYS)
+    late = sorted({moment.replace(microsecond=0) for moment in moments if oldest < moment < state.as_of})
+    wanted = [[each.isoformat() for each in span] for span in _spans(late)] if late else []
+    if wanted != state.late:
+        MirrorState.objects.filter(pk=state.pk).update(late=wanted)
+        state.late = wanted
+
+
+def waiting() -> list[Span]:
+    """Return the spans that are to be read, the oldest first."""
+    found = MirrorState.objects.filter(kind=Kind.HISTORIES).values_list("late", flat=True).first() or []
+    return [(datetime.fromisoformat(since), datetime.fromisoformat(until)) for since, until in found]
+
+
+def done(spans: Sequence[Span]) -> None:
+    """These spans were read."""
+    read = [[each.isoformat() for each in span] for span in spans]
+    with transaction.atomic():
+        state = MirrorState.objects.select_for_update().get(kind=Kind.HISTORIES)
+        left = [span for span in state.late if span not in read]
+        MirrorState.objects.filter(pk=state.pk).update(late=left)
+
+
+def fits(since: datetime) -> bool:
+    """Whether a page holds what is known since then, and some more."""
+    return History.objects.filter(at__gte=since)[: ROOM + 1].count() <= ROOM
+
+
+def _spans(moments: Sequence[datetime]) -> list[Span]:
+    """Return the spans that hold these moments, a page each: parted where they are farthest from each other."""
+    first, last = moments[0], moments[-1]
+    if first == last or History.objects.filter(at__gte=first, at__lt=last + _SECOND)[: ROOM + 1].count() <= ROOM:
+        return [(first, last)]
+    gaps = [after - before for before, after in pairwise(moments)]
+    cut = gaps.index(max(gaps)) + 1
+    return [*_spans(moments[:cut]), *_spans(moments[cut:])]

@@ -1,0 +1,10 @@
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = [("mirror", "0002_what_the_owner_does")]
+
+    operations = [
+        migrations.AddField("mirrorstate", "awaited", models.BooleanField(default=False, db_default=False)),
+        migrations.AddField("mirrorstate", "late", models.JSONField(default=list, db_default=[])),
+    ]

@@ -1,0 +1,89 @@
+"""Customers of a running house whose service notifies them, and what of its log they have."""
+
+import secrets
+from collections import Counter
+
+from portal.core.intents.nonces import Nonce
+from portal.core.mirror import schedule
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import History, MirrorState
+from portal.hooks import actions
+from portal.hooks.actions import Act
+from portal.hooks.models import Webhook
+from tests.support.hooks import CATEGORIES
+from tests.support.stage import Customer
+from tests.support.waiting import until
+
+LOG = 23
+
+
+def read_once(customer: Customer) -> Customer:
+    """The same when its log was read once."""
+    schedule.start(customer.tenant)
+    until(lambda: log_of(customer).as_of is not None, saying="the log is read")
+    return customer
+
+
+def log_of(customer: Customer) -> MirrorState:
+    with customer.scope():
+        return MirrorState.objects.get(kind=Kind.HISTORIES)
+
+
+def row_of(customer: Customer) -> Webhook:
+    with customer.scope():
+        return Webhook.objects.get()
+
+
+def ask(customer: Customer, act: Act) -> None:
+    """What the page of settings does, until the service has confirmed it."""
+    with customer.scope():
+        nonce = Nonce(secrets.token_urlsafe(12))
+        intent = actions.ask(act=act, by=customer.asker(), nonce=nonce, categories=CATEGORIES)
+    assert customer.settled(intent).state == "succeeded"
+
+
+def happen(customer: Customer, times: int) -> None:
+    """Doors are forced and shut: so many records at the service."""
+    for number in range(times):
+        where = {"tenant_id": customer.service.tenant_id, "device_id": customer.doors[0]}
+        customer.house.sandbox.console("doors", **where, action=("force", "close")[number % 2])
+
+
+def at_service(customer: Customer) -> set[str]:
+    """Every record that the service has by now."""
+    found, after = set(), 0
+    look, now = customer.house.sandbox.look, customer.house.sandbox.now().isoformat()
+    while rows := look("histories", tenant_id=customer.service.tenant_id, after=after)["histories"]:
+        found |= {row["history_id"] for row in rows if row["datetime"] <= now}
+        after = rows[-1]["id"]
+    return found
+
+
+def missing(customer: Customer) -> set[str]:
+    """What the service has recorded since the tenant came to be, and the log has not, or from a notification alone."""
+    with customer.scope():
+        here = Counter(History.objects.filter(notified=False).values_list("history_id", flat=True))
+    assert set(here.values()) <= {1}
+    return at_service(customer) - set(here) - before_us(customer)
+
+
+def before_us(customer: Customer) -> set[str]:
+    """What lies further back than the first reading goes."""
+    since = log_of(customer).memory["known_from"]
+    rows = customer.house.sandbox.look("histories", tenant_id=customer.service.tenant_id)["histories"]
+    return {row["history_id"] for row in rows if row["datetime"] < since}
+
+
+def deliveries(customer: Customer) -> Counter[int | None]:
+    """What the service was answered."""
+    statuses: Counter[int | None] = Counter()
+    after = 0
+    look = customer.house.sandbox.look
+    while rows := look("deliveries", tenant_id=customer.service.tenant_id, after=after)["deliveries"]:
+        statuses.update(row["status"] if row["sent_at"] else -1 for row in rows)
+        after = rows[-1]["id"]
+    return statuses
+
+
+def all_posted(customer: Customer) -> bool:
+    return -1 not in deliveries(customer)
