@@ -13,11 +13,13 @@ from portal.core.alerts.shown import Words
 from portal.core.jobs import kinds
 from portal.core.jobs.models import Job
 from portal.core.log import visible
+from portal.core.mirror import reasons
 from portal.core.mirror.freshness import Freshness
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import DoorState
 from portal.core.ui.addresses import within
 from portal.core.ui.chips import Chip
+from portal.core.visits.days import Day
 from portal.home.figures import MOST, NAMED, Figures, as_stored
 from portal.members.leavers import Which
 from tenants.access import Access
@@ -166,8 +168,9 @@ def doubts(access: Access, found: Figures, fresh: Freshness, now: datetime) -> l
 
 
 def _of_log(fresh: Freshness, now: datetime) -> list[str]:
-    through = fresh[Kind.HISTORIES].as_of
-    if through is None:
+    log = fresh[Kind.HISTORIES]
+    if log.as_of is None:
         return [_("activity log not loaded")]
-    late = fresh[Kind.HISTORIES].error or now - through > LATE
-    return [_("activity log not updated")] if late else []
+    if log.error and log.next_at and not reasons.is_lasting(log.error):
+        return [_("activity log not updated, next try at %(time)s") % {"time": Day.today().clock(log.next_at)}]
+    return [_("activity log not updated")] if log.error or now - log.as_of > LATE else []

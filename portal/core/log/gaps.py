@@ -10,6 +10,7 @@ from django.utils.translation import ngettext
 
 from portal.core.mirror import reasons
 from portal.core.mirror.coverage import MOST_WAITING, Coverage, Gap, Missing
+from portal.core.mirror.freshness import KindFreshness
 from portal.core.mirror.kinds import Kind
 from portal.core.ui.times import local
 from portal.core.ui.vocabulary import join_sentences
@@ -69,13 +70,25 @@ def _told(gap: Gap, known: Coverage, *, bounded: bool) -> Line | None:
 
 
 def _later(known: Coverage) -> Line:
-    """The log cannot be read now: since when, why, and when it is tried again."""
-    since = known.failing_since or known.through
+    """The log cannot be read now."""
+    return Line(_paused(known.failing_since or known.through, known.error, known.next_at), "loud")
+
+
+def paused(log: KindFreshness, *, is_brief: bool = False) -> str:
+    """Return what a page that rests on the log says while the log cannot be read; nothing otherwise.
+
+    `is_brief` leaves the reason out, for those who know of no service.
+    """
+    return _paused(log.as_of, log.error, log.next_at, is_brief=is_brief) if log.error else ""
+
+
+def _paused(since: datetime | None, error: str, next_at: datetime | None, *, is_brief: bool = False) -> str:
+    """Since when, why, and when it is tried again."""
     said = [_("Not updated since %(time)s.") % {"time": _short(since)} if since else ""]
-    said.append(reasons.sentence(known.error, Kind.HISTORIES))
-    if known.next_at is not None and not reasons.is_lasting(known.error):
-        said.append(_("Next try at %(time)s.") % {"time": _short(known.next_at)})
-    return Line(join_sentences(said), "loud")
+    said += [] if is_brief else [reasons.sentence(error, Kind.HISTORIES)]
+    if next_at is not None and not reasons.is_lasting(error):
+        said.append(_("Next try at %(time)s.") % {"time": _short(next_at)})
+    return join_sentences(said)
 
 
 def _before(known: Coverage) -> Iterator[Line]:

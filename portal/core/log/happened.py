@@ -80,7 +80,9 @@ class Happened:
     @property
     def seen(self) -> str:
         newest = self.records[0].pk if self.records else 0
-        return watching.mark(newest, visible.since(self.request.access), self.known.as_of, self.known.known_from)
+        known = self.known
+        told = (known.as_of, known.known_from, known.error, known.next_at if known.error else None)
+        return watching.mark(newest, visible.since(self.request.access), *told)
 
     @property
     def _query(self) -> str:

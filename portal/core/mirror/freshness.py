@@ -15,7 +15,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from accessapi.operations import Operation
-from portal.core.mirror import reasons
+from portal.core.mirror import coverage, reasons
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import MirrorState, SyncRun
 from portal.core.timers.clock import ClockTime
@@ -56,6 +56,7 @@ class KindFreshness:
     error: str = ""
     error_at: datetime | None = None
     known_from: datetime | None = None  # of the log alone: from when on the mirror has all records
+    next_at: datetime | None = None  # when it is read next
 
     @property
     def sentence(self) -> str:
@@ -110,7 +111,8 @@ def _kind(kind: Kind, state: Any, now: datetime) -> KindFreshness:
         running = Reading(0, state.total or None, now)
     since = state.memory.get("known_from")
     known_from = datetime.fromisoformat(since) if since else None
-    return KindFreshness(kind, state.as_of, state.total, running, state.error, state.error_at, known_from)
+    told = (state.as_of, state.total, running, state.error, state.error_at, known_from, coverage.next_at(state))
+    return KindFreshness(kind, *told)
 
 
 _REFRESH = "mirror:refresh"

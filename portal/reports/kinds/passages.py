@@ -8,15 +8,16 @@ from functools import cached_property
 from typing import Any
 
 from django.db import connection
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 from django.db.models.functions import TruncDate
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
-from django.utils.translation import pgettext
+from django.utils.translation import ngettext, pgettext
 
 from portal.core.alerts.models import Alert, Watch
 from portal.core.log import gaps
 from portal.core.mirror.coverage import Coverage, Missing, coverage
+from portal.core.mirror.histories import LATE
 from portal.core.mirror.models import Area, History, Member
 from portal.core.mirror.places import USED, leads
 from portal.core.ui.times import TOKYO, local
@@ -34,6 +35,8 @@ NAMES = ("tenant_id", "member_id", "member_name", "member_code", "membergroup_na
 _AT_ONCE = 1000
 _LEAST = timedelta(microseconds=1)
 _ALERTS = 4  # their column in the week
+# So far back the log is read again every hour for what devices reported late.
+LATE_FOR = LATE["hours"][1]
 _ENTERED = """
 SELECT member_id, max(member_name), count(*), min(at), max(at) FROM {history}
  WHERE tenant_id = %(tenant)s AND at >= %(since)s AND at < %(until)s AND category = %(used)s AND member_id <> ''
@@ -56,12 +59,31 @@ def completeness(report: Report) -> list[str]:
     missing = [line.text for line in gaps.lines(known, report.since, report.until)]
     if report.until > known.through:
         missing.append(_("Activity log until %(at)s.") % {"at": stamped(known.through)})
-    return missing or [_("Activity log complete for this period.")]
+    return [*(missing or [_("Activity log complete for this period.")]), *_still_to_come(report, known.through)]
+
+
+def _still_to_come(report: Report, through: datetime) -> list[str]:
+    """Return what the log may still get of a report's time, though it was read."""
+    said = []
+    if number := _notified(report.since, report.until).count():
+        words = ngettext(
+            "%(n)s record is known from a notification only and not counted yet.",
+            "%(n)s records are known from notifications only and not counted yet.",
+            number,
+        )
+        said.append(words % {"n": number_format(number, force_grouping=True)})
+    if report.until > through - LATE_FOR:
+        said.append(_("Devices that were offline may still report records of this period."))
+    return said
+
+
+def _notified(since: datetime, until: datetime) -> QuerySet[History]:
+    return History.objects.filter(notified=True, at__gte=since, at__lt=until)
 
 
 def is_whole(since: datetime, until: datetime) -> bool:
-    """Whether nothing of the log is missing in this time."""
-    return _is_whole(coverage(), since, until)
+    """Whether nothing of the log is missing in this time, as far as anybody can tell."""
+    return _is_whole(coverage(), since, until) and not _notified(since, until).exists()
 
 
 def _is_whole(known: Coverage, since: datetime, until: datetime) -> bool:

@@ -6,9 +6,11 @@ from django import template
 from django.template import Context
 
 from portal.core.intents.models import Intent
-from portal.core.log import causes, visible
+from portal.core.log import causes, gaps, visible
 from portal.core.log.happened import Happened
 from portal.core.log.lists import what
+from portal.core.mirror import freshness
+from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import History
 
 register = template.Library()
@@ -19,6 +21,12 @@ def happened(context: Context, about: str, value: str) -> dict[str, Any]:
     """`{% happened "person" member.member_id %}`: the newest records, for whoever may see any."""
     here = Happened(context["request"], about, [value])
     return {"request": context["request"], "here": here}
+
+
+@register.simple_tag(takes_context=True)
+def log_paused(context: Context, *, is_brief: bool = False) -> str:
+    """`{% log_paused %}`: beside what rests on the log, that it cannot be read now, why and until when."""
+    return gaps.paused(freshness.known(context["request"])[Kind.HISTORIES], is_brief=is_brief)
 
 
 @register.filter

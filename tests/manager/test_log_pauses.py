@@ -1,0 +1,95 @@
+"""While the log waits for calls, each page and report that rests on it says since when, why, and until when."""
+
+from datetime import timedelta
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from portal.core.mirror import coverage, reasons
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import Key, KeyBox, MirrorState, PassController
+from portal.core.ui.times import local
+from tenants.scope import tenant_scope
+from tests.support.log import happened, loaded, record
+from tests.support.members import said
+from tests.support.reports import ReportsDesk
+
+NOW = timezone.now().replace(microsecond=0)
+SINCE, UNTIL = NOW - timedelta(minutes=7), NOW + timedelta(minutes=9)
+REASON = "No API calls are free for this at the moment."
+
+
+def shown(at):
+    """A moment as the pages write it: the time, and the day where it is another."""
+    there = local(at)
+    return f"{there:%H:%M}" if there.date() == local(timezone.now()).date() else f"{there:%Y-%m-%d %H:%M}"
+
+
+@pytest.fixture
+def paused(place):
+    """The log waits for calls, which are expected in nine minutes."""
+    with tenant_scope(place.tenant):
+        PassController.objects.create(device_id="D1", device_name="Lab")
+        box = KeyBox.objects.create(key_device_id="K1", key_device_name="Box")
+        Key.objects.create(key_box=box, unit_no="1", unit_name="Store")
+    happened(place, record(NOW - timedelta(hours=1), history_id="h-one", device_id="D1"))
+    pause(place)
+    return place
+
+
+def pause(place):
+    loaded(place)
+    with tenant_scope(place.tenant):
+        state = MirrorState.objects.get(kind=Kind.HISTORIES)
+        state.as_of, state.error, state.error_at, state.due_at = SINCE, reasons.NO_CALLS, NOW, NOW
+        state.memory[coverage.GOES_ON] = UNTIL.isoformat()
+        state.save()
+
+
+@pytest.mark.parametrize(
+    ("page", "given"),
+    [
+        ("logs:index", []),
+        ("logs:record", ["h-one"]),
+        ("devices:door", ["D1"]),
+        ("members:leavers_of", ["never"]),
+        ("keys:key", ["K1", "1"]),
+    ],
+)
+def test_a_page_says_since_when_why_and_until_when(paused, page, given):
+    text = said(paused.client(paused.staff("owner")).get(reverse(page, args=[paused.tenant.slug, *given])))
+    assert f"Not updated since {shown(SINCE)}. {REASON} Next try at {shown(UNTIL)}." in text
+
+
+@pytest.mark.parametrize("page", ["guests:board", "guests:building"])
+def test_the_desk_says_so_without_a_word_of_calls(paused, page):
+    text = said(paused.client(paused.staff("receptionist")).get(reverse(page, args=[paused.tenant.slug])))
+    assert f"Not updated since {shown(SINCE)}. Next try at {shown(UNTIL)}." in text
+    assert REASON not in text
+
+
+def test_the_overview_says_until_when(paused):
+    text = said(paused.client(paused.staff("owner")).get(reverse("home:index", args=[paused.tenant.slug])))
+    assert f"activity log not updated, next try at {local(UNTIL):%H:%M}" in text
+
+
+def test_a_report_says_so(place):
+    desk = ReportsDesk(place)
+    pause(place)
+    today = local(timezone.now()).date()
+    page = desk.page(desk.ask("entered", first=today, last=today))
+    assert f"Not updated since {shown(SINCE)}. {REASON} Next try at {shown(UNTIL)}." in page
+
+
+def test_a_report_says_what_may_still_come(place):
+    desk = ReportsDesk(place)
+    loaded(place)
+    today = local(timezone.now()).date()
+    before = desk.page(desk.ask("entered", first=today, last=today))
+    assert "Devices that were offline may still report records of this period." in before
+    assert "not counted yet" not in before
+    happened(place, record(NOW, member_id="m-1")._replace(notified=True))
+    after = desk.page(desk.ask("entered", first=today, last=today))
+    assert "1 record is known from a notification only and not counted yet." in after
+    assert "People at least 0" in after
