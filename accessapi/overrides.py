@@ -18,6 +18,8 @@ The format is one TOML file, every table optional (names under `operations` are 
     [webhook]
     id_header = "X-Splats-ID"
     signature_header = "X-Splats-Signature"
+    record = "data.record"              # where a notification's record is in its body; "": the body itself
+    names = { history_id = "id", device_id = "device.id" }  # what its fields are called, where otherwise
 
     [states]
     device_request_done = ["succeeded", "completed"]
@@ -76,6 +78,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 
 from accessapi import limits
 from accessapi.meanings import Blame, Codes, Errors, Meaning, Outcome, States, Table
+from accessapi.notifications import Webhook
 from accessapi.operations import OPERATIONS, CallClass, Operation, Provenance
 
 __all__ = [
@@ -91,7 +94,6 @@ __all__ = [
     "load",
 ]
 
-_HEADER = r"^[A-Za-z0-9-]{1,100}$"
 _PATH = re.compile(r"(/[A-Za-z0-9._~{}-]+)+\Z")
 
 
@@ -146,13 +148,6 @@ class Shapes(Table):
         pattern=r"^[A-Za-z0-9_.,-]*$",
         max_length=500,
     )
-
-
-class Webhook(Table):
-    """Headers of a notification. Defaults are published."""
-
-    id_header: str = Field(default="X-Splats-ID", pattern=_HEADER)
-    signature_header: str = Field(default="X-Splats-Signature", pattern=_HEADER)
 
 
 class Limits(Table):

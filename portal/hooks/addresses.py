@@ -16,7 +16,7 @@ import structlog
 from django.db import DatabaseError, connection
 from django.db.models import Q
 
-from accessapi.overrides import Catalogue
+from accessapi.notifications import Webhook as Shape
 from portal.core.timers.clock import ClockTime
 from portal.hooks.models import Webhook
 from tenants.scope import across_tenants
@@ -38,12 +38,13 @@ class Unanswered(Exception):
 
 @dataclass(frozen=True)
 class Address:
-    """An address: whose it is (None: nobody's), its secrets and until when each is accepted (`time.monotonic`)."""
+    """An address: whose it is (None: nobody's), its secrets and until when each is accepted (`time.monotonic`), and how
+    the service shapes what it posts.
+    """
 
     tenant_id: int | None
     keys: tuple[tuple[bytes, float], ...] = field(repr=False)
-    signature_header: str
-    id_header: str
+    shape: Shape
     asked_at: float
 
     def secrets(self) -> list[bytes]:
@@ -136,13 +137,11 @@ def read(digests: Collection[bytes]) -> dict[bytes, Address]:
 
 def _nobody(asked_at: float) -> Address:
     """What an unknown address is taken for: its notifications are read and compared as everybody's are."""
-    headers = Catalogue().webhook
     keys = ((secrets.token_bytes(32), float("inf")),)
-    return Address(None, keys, headers.signature_header, headers.id_header, asked_at)
+    return Address(None, keys, Shape(), asked_at)
 
 
 def _address(row: Webhook, now: datetime, asked_at: float) -> Address:
-    headers = row.tenant.environment.catalogue.webhook
     keys = []
     for name, until in (("secret", float("inf")), ("former_secret", _until(row, now, asked_at))):
         try:
@@ -152,7 +151,7 @@ def _address(row: Webhook, now: datetime, asked_at: float) -> Address:
             continue
         if secret:
             keys.append((secret.encode(), until))
-    return Address(row.tenant_id, tuple(keys), headers.signature_header, headers.id_header, asked_at)
+    return Address(row.tenant_id, tuple(keys), row.tenant.environment.catalogue.webhook, asked_at)
 
 
 def _until(row: Webhook, now: datetime, asked_at: float) -> float:

@@ -19,6 +19,7 @@ from portal.core.timers.bell import ring_after_commit
 from portal.core.timers.clock import ClockTime, database_now
 from portal.hooks.intake import LOOK
 from portal.hooks.models import Notification, Webhook
+from portal.hooks.told import UNNAMED
 from tenants.models import Tenant
 
 log = structlog.get_logger(__name__)
@@ -29,6 +30,8 @@ Working = Webhook.Working
 SAFETY_NET = 4000
 # A record that nobody was notified of this long after it was read counts as missed; so many are watched at a time.
 MISSED_AFTER, MOST_WATCHED = timedelta(seconds=60), 200
+# By the notifications of this long it is told whether they name their records.
+LATELY = timedelta(hours=1)
 # No more missed for this long, and heard since: all is well again.
 WELL_AFTER = timedelta(hours=1)
 # Silent: so many notifications were to be expected since the last one. Were each on its own, the chance to hear none of
@@ -43,6 +46,8 @@ _HOUR, _WEEK = timedelta(hours=1), 7 * 24
 
 def check(webhook: Webhook, state: MirrorState | None, now: datetime) -> datetime | None:
     """Judge a webhook (locked, saved by the caller) and set the pace; when to look again, None while it is off."""
+    if webhook.names_no_record:
+        webhook.names_no_record = not _names_records(now)
     _count_missed(webhook, now)
     working = _judge(webhook, now)
     if working != webhook.working:
@@ -106,8 +111,17 @@ def _count_missed(webhook: Webhook, now: datetime) -> None:
         return
     missed = old - set(Notification.objects.filter(history_id__in=old).values_list("history_id", flat=True))
     webhook.unnotified = {name: at for name, at in webhook.unnotified.items() if name not in old}
-    if missed and webhook.is_on:
+    if missed and not _names_records(now):
+        webhook.names_no_record, webhook.missed, webhook.missed_at = True, 0, None
+    elif missed and webhook.is_on:
         webhook.missed, webhook.missed_at = webhook.missed + len(missed), now
+
+
+def _names_records(now: datetime) -> bool:
+    """Whether notifications can be told apart: of those that came lately, more name their record than do not."""
+    lately = Notification.objects.filter(received_at__gt=now - LATELY)
+    unnamed = lately.filter(history_id__startswith=UNNAMED).count()
+    return not unnamed or lately.count() > 2 * unnamed
 
 
 def _set_pace(state: MirrorState, webhook: Webhook) -> None:

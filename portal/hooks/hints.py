@@ -54,7 +54,7 @@ def look() -> None:
         if webhook is None:
             return
         now = database_now()
-        _settle(Notification.objects.exclude(state=Notification.State.READ))
+        _settle(Notification.objects.exclude(state=Notification.State.READ), state)
         times = [_follow(webhook, state, now), health.check(webhook, state, now)]
         webhook.looked_at, webhook.due_at = now, min((time for time in times if time is not None), default=None)
         webhook.save()
@@ -144,8 +144,11 @@ def _show(connection: Connection, told_of: QuerySet[Notification], state: Notifi
     return len(found)
 
 
-def _settle(told_of: QuerySet[Notification]) -> None:
-    """What the log has by now is read."""
+def _settle(told_of: QuerySet[Notification], state: MirrorState | None = None) -> None:
+    """What the log has by now is read; so is what names no record, by any reading that began after it came."""
+    if state is not None and state.as_of is not None:
+        unnamed = told_of.filter(history_id__startswith=told.UNNAMED, received_at__lt=state.as_of)
+        unnamed.update(state=Notification.State.READ)
     there = History.objects.filter(history_id=OuterRef("history_id"), notified=False)
     told_of.filter(Exists(there)).update(state=Notification.State.READ)
 

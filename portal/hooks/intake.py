@@ -18,6 +18,7 @@ from django.db import DatabaseError, InterfaceError, OperationalError, connectio
 from django.db.models import DateTimeField, ExpressionWrapper, F, Value
 from django.db.models.functions import Greatest, Least
 
+from accessapi.notifications import Webhook as Shape
 from portal.core.mirror.fields.values import as_json
 from portal.core.timers import bell
 from portal.core.timers.clock import ClockTime
@@ -54,6 +55,7 @@ class Waiting(NamedTuple):
     tenant_id: int
     body: bytes
     delivery_id: str
+    shape: Shape = Shape()
 
 
 class Intake:
@@ -137,7 +139,7 @@ def write(batch: Sequence[Waiting], unnamed: set[int]) -> None:
     """Write notifications, a statement for a tenant, and ring once for each. `unnamed`: tenants told without a body."""
     by_tenant: defaultdict[int, dict[str, tuple[Any, ...]]] = defaultdict(dict)
     for each in batch:
-        said = told.read(each.body)
+        said = told.read(each.body, each.shape)
         by_tenant[each.tenant_id].setdefault(said.history_id, (said.history_id, each.delivery_id, said.at, said.body))
     for tenant_id in sorted(by_tenant.keys() | unnamed):
         with tenant_scope(tenant_id):

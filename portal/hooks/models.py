@@ -42,6 +42,8 @@ class Webhook(TenantModel):
     tested_at = models.DateTimeField(null=True)
     missed = models.PositiveIntegerField(default=0)
     missed_at = models.DateTimeField(null=True)
+    # Notifications come that name no record: which one is missing cannot be told.
+    names_no_record = models.BooleanField(default=False, db_default=False)
     working = models.CharField(max_length=10, choices=Working.choices, default=Working.OFF)
     working_at = models.DateTimeField(null=True)  # since when it is so
 

@@ -1,6 +1,7 @@
 """What a notification says, in the columns of `Notification` and of the log. Whatever it says, none raises.
 
-Its body is published, not specified: a hint. One that cannot be read is a hint all the same, found again by its digest.
+Its body is published, not specified, and an overrides file may say that it looks otherwise: a hint. One that cannot be
+read is a hint all the same, found again by its digest.
 """
 
 import hashlib
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
+from accessapi.notifications import Webhook
 from accessapi.reading import read_json
 from accessapi.resources import histories
 from portal.core.mirror.rows import Record, public, records
@@ -17,6 +19,8 @@ from portal.hooks.models import Notification
 
 # What a record has in its device, and what says nothing of the record.
 _OF_A_DEVICE = {"device_id": "id", "device_name": "name", "device_module": "module"}
+# What the history_id of a notification begins with that names no record.
+UNNAMED = "sha256 "
 _OF_THE_MESSAGE = ("tenant_id", "event", "event_name", "additional_info")
 
 
@@ -28,10 +32,10 @@ class Told(NamedTuple):
     body: dict[str, Any]
 
 
-def read(raw: bytes) -> Told:
-    """Read a notification's body."""
+def read(raw: bytes, shape: Webhook) -> Told:
+    """Read a notification's body, of a service that shapes it like this."""
     try:
-        body = public(read_json(raw))
+        body = public(shape.published(read_json(raw)))
         said = histories.Notification.model_validate(body)
     except ValueError:  # among them every fault of JSON, of text and of pydantic
         return _unnamed(raw)
@@ -39,7 +43,7 @@ def read(raw: bytes) -> Told:
 
 
 def _unnamed(raw: bytes) -> Told:
-    return Told(f"sha256 {hashlib.sha256(raw).hexdigest()}", None, {})
+    return Told(f"{UNNAMED}{hashlib.sha256(raw).hexdigest()}", None, {})
 
 
 def record_of(notification: Notification) -> Record | None:

@@ -63,12 +63,13 @@ def _taken(request: HttpRequest, address: Address, body: bytes, digest: bytes, *
     if not is_right:
         _refusals.count(tenant_id=address.tenant_id, hook=digest.hex()[:12])
         return 401
-    intake.put(Waiting(address.tenant_id, body, request.headers.get(address.id_header, "")[:_MOST_ID]))
+    delivery_id = request.headers.get(address.shape.id_header, "")[:_MOST_ID]
+    intake.put(Waiting(address.tenant_id, body, delivery_id, address.shape))
     return 204
 
 
 def _is_right(request: HttpRequest, address: Address, body: bytes) -> bool:
-    return signed(body, request.headers.get(address.signature_header, ""), address.secrets())
+    return signed(body, request.headers.get(address.shape.signature_header, ""), address.secrets())
 
 
 def _body(request: HttpRequest) -> bytes:

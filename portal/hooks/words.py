@@ -31,7 +31,8 @@ def standing_of(row: Webhook) -> Standing:
         return Standing("stopped", pgettext("webhook", "Off"), (_polled(),))
     match row.working:
         case Working.WORKING:
-            return Standing("connected", _("Working"), _filled(_since(row), _last(row), _saved(), _missed(row)))
+            said = _filled(_since(row), _last(row), _saved(), _unnamed(row), _missed(row))
+            return Standing("connected", _("Working"), said)
         case Working.SILENT:
             return Standing("offline", _("Silent"), _filled(_silent(row), _polled(), _missed(row)))
         case Working.LOSSY:
@@ -94,6 +95,11 @@ def _saved() -> str:
     if saved <= 0:
         return ""
     return _("Saves about %(saved)d of %(usual)d API calls an hour for the log.") % {"saved": saved, "usual": usual}
+
+
+def _unnamed(row: Webhook) -> str:
+    words = _("Notifications do not name their record, so missing notifications cannot be detected.")
+    return words if row.names_no_record else ""
 
 
 def _missed(row: Webhook) -> str:

@@ -1,7 +1,8 @@
 """Notifications of new records: written with the record, posted soon after (specification: Events).
 
 The request is published; the specification does not show it: POST, JSON, an identifier of its own, and the hexadecimal
-HMAC-SHA256 of the body where the tenant has a secret. The values of `event`, `event_name` and `additional_info` are
+HMAC-SHA256 of the body where the tenant has a secret. The overrides file says where the record is in the body, and what
+its fields are called. The values of `event`, `event_name` and `additional_info` are
 assumed.
 """
 
@@ -12,6 +13,7 @@ import uuid
 from datetime import datetime
 
 from sandbox import clock
+from sandbox.catalogue import CATALOGUE
 from sandbox.service.models import Delivery, History, Tenant
 
 
@@ -21,7 +23,7 @@ def queue(tenant: Tenant, history: History, due_at: datetime) -> Delivery | None
     """
     if not wanted(tenant, history.category):
         return None
-    body = json.dumps(_body(history), ensure_ascii=False)
+    body = json.dumps(CATALOGUE.webhook.theirs(_body(history)), ensure_ascii=False)
     secret = tenant.webhook.get("secret_token")
     return Delivery.objects.create(
         tenant=tenant,

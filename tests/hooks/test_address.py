@@ -51,6 +51,19 @@ class TestTheService:
         process.flush()
         assert [(each.history_id, each.delivery_id) for each in stored(other)] == [("h-1", "d-1")]
 
+    def test_is_heard_whatever_its_body_looks_like_by_the_overrides_file_alone(self, make, post: Post, process):
+        names = '{ history_id = "number", datetime = "time.at", device_id = "place.id", tenant_id = "house" }'
+        other = Hook(make(overrides=f'[webhook]\nrecord = "notice.record"\nnames = {names}').tenant)
+        at = database_now().replace(microsecond=0)
+        record = {"number": "h-1", "time": {"at": at.isoformat()}, "place": {"id": "D1"}, "status": "occur"}
+        assert post({"house": "t-1", "notice": {"record": record, "of": 1}}, by=other) == 204
+        assert post(notification("h-2"), by=other) == 204, "as published"
+        process.flush()
+        first, second = stored(other)
+        assert (first.history_id, first.at, second.history_id) == ("h-1", at, "h-2")
+        told = {"history_id": "h-1", "datetime": at.isoformat(), "device_id": "D1", "tenant_id": "t-1"}
+        assert first.body == {**told, "status": "occur"}
+
     def test_is_heard_with_the_former_secret_until_its_time_is_over(self, hook, post: Post):
         former, hook.secret = hook.secret, "new secret"
         hook.change(secret=hook.secret, former_secret=former)

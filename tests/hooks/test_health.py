@@ -10,6 +10,7 @@ from portal.core.mirror.models import History, MirrorState
 from portal.core.timers.clock import database_now
 from portal.hooks import health
 from portal.hooks.models import Webhook
+from portal.hooks.words import standing_of
 from tenants.scope import tenant_scope
 from tests.hooks.test_hints import force, look, state
 from tests.support.doors import hear
@@ -77,6 +78,39 @@ class TestAWebhook:
         hook.change(missed=1, missed_at=database_now() - hour, heard_at=database_now() - 2 * hour)
         hook.change(set_at=database_now() - 3 * hour)
         assert check(hook) == W.LOSSY, "it was not"
+
+    def test_misses_nothing_as_long_as_its_notifications_name_no_record(self, house, hook, post, process):
+        hook.change(set_at=database_now() - timedelta(days=1))
+        for number in range(3):
+            force(house)
+            post({"other": {"shape": number}})
+        process.flush()
+        read(hook)
+        watched_long_enough(hook)
+        assert check(hook) == W.WORKING
+        assert (hook.row.missed, hook.row.names_no_record) == (0, True)
+        assert state(hook).every == health.SAFETY_NET
+        with tenant_scope(hook.tenant):
+            words = " ".join(standing_of(hook.row).sentences)
+        assert "Notifications do not name their record, so missing notifications cannot be detected." in words
+        for _ in range(4):
+            post(notification())
+        process.flush()
+        check(hook)
+        assert not hook.row.names_no_record
+
+    def test_that_names_no_record_has_the_log_read_once_for_each(self, house, hook, post, process):
+        before = len(house.calls(LOG))
+        for number in range(2):
+            hook.change(asked_at=None)
+            post({"other": number})
+            process.flush()
+            for _ in range(3):
+                look(hook)
+                with tenant_scope(hook.tenant):
+                    tasks.read_due()
+                hook.change(asked_at=None, due_at=database_now())
+        assert len(house.calls(LOG)) == before + 2
 
     def test_misses_nothing_that_it_told_late(self, house, hook, post, process):
         name = force(house)

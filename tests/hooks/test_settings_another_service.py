@@ -4,8 +4,12 @@ import pytest
 from django.conf import settings as site
 
 from portal.core.intents.states import State
+from portal.hooks.models import Notification
+from tenants.scope import tenant_scope
 from tests.hooks.panel import Panel
+from tests.support.doors import moved, real_doors
 from tests.support.elsewhere import Elsewhere
+from tests.support.hooks import Hook
 from tests.support.places import make_place, place_elsewhere
 
 _RECORDS = """
@@ -28,6 +32,24 @@ def test_another_method_path_and_other_categories_need_the_overrides_file_alone(
     panel.act("off")
     assert panel.at_service()["is_invalid"] is True
     assert [call for call in place.calls() if call["status"] >= 400] == []
+
+
+def test_what_it_notifies_names_its_record_by_the_overrides_file_alone(contrary, db, post, process):
+    place = make_place(contrary, members=0, overrides=contrary.overrides)
+    there = Hook(place.tenant, is_on=False)
+    panel = Panel(place)
+    panel.act("on", categories=["emergency"])
+    (door, *_rest) = real_doors(place)
+    moved(place, door, "force")
+    (record,) = contrary.look("histories", tenant_id=place.service.tenant_id)["histories"][-1:]
+    (sent,) = contrary.look("deliveries", tenant_id=place.service.tenant_id)["deliveries"][-1:]
+    assert "history_id" not in sent["body"], "it is called otherwise there"
+    assert post(sent["body"].encode(), by=there) == 204
+    process.flush()
+    with tenant_scope(place.tenant):
+        told = Notification.objects.get()
+    assert (told.history_id, told.body["device_id"]) == (record["history_id"], door)
+    assert told.at is not None
 
 
 @pytest.mark.parametrize(

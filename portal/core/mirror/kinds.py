@@ -31,9 +31,9 @@ SYNCED = (
     Kind.HISTORIES,
 )
 
-# Seconds between two complete reads. Of the 180 calls an hour that lists and rights may spend, a tenant of 2,000 members
-# and a thousand guests needs some 27: 12 for guests, 8 for members, 4 for groups, 3 for the small lists. The log needs
-# 30 besides.
+# Seconds between two complete reads. Of the 180 calls an hour that lists and rights may spend, a tenant of 2,000
+# members and a thousand guests needs some 27: 12 for guests, 8 for members, 4 for groups, 3 for the small lists.
+# The log needs 30 besides.
 EVERY = {
     Kind.MEMBERS: 15 * 60,
     Kind.GROUPS: 15 * 60,

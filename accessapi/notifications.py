@@ -1,0 +1,93 @@
+"""How a service shapes its notifications: where the record is in the body, and what its fields are called there.
+
+The specification does not show the body. What is published is the default; an overrides file says what differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from accessapi.meanings import Table
+
+_NAME = r"[^.\s]{1,100}"
+_HEADER = r"^[A-Za-z0-9-]{1,100}$"
+# Names from the outside in, joined by dots: `device.id`.
+_Path = Annotated[str, Field(pattern=rf"^{_NAME}(\.{_NAME}){{0,5}}$")]
+
+
+class Names(Table):
+    """What a notification calls each field of its record, as a path within it. Defaults are published."""
+
+    history_id: _Path = "history_id"
+    tenant_id: _Path = "tenant_id"
+    datetime: _Path = "datetime"
+    event: _Path = "event"
+    event_name: _Path = "event_name"
+    status: _Path = "status"
+    category: _Path = "category"
+    device_id: _Path = "device_id"
+    device_name: _Path = "device_name"
+    device_module: _Path = "device_module"
+    additional_info: _Path = "additional_info"
+
+    def other(self) -> Iterator[tuple[str, list[str]]]:
+        """Yield (our name, the path of theirs) for the fields that are called otherwise."""
+        for ours, theirs in self:
+            if theirs != ours:
+                yield ours, theirs.split(".")
+
+
+class Webhook(Table):
+    """Headers and body of a notification. Defaults are published. `record` is the path of the object that holds the
+    record, "" where that is the body itself.
+    """
+
+    id_header: str = Field(default="X-Splats-ID", pattern=_HEADER)
+    signature_header: str = Field(default="X-Splats-Signature", pattern=_HEADER)
+    record: str = Field(default="", pattern=rf"^({_NAME}(\.{_NAME}){{0,5}})?$")
+    names: Names = Names()
+
+    def published(self, body: Any) -> Any:
+        """Return the record of a body in the published shape; what is no object, or has no such place, as it came.
+
+        Fields that are called otherwise are looked for in the record, then in the body around it; what is called as
+        published is taken, too.
+        """
+        found = _at(body, self.record.split(".")) if self.record else body
+        if not isinstance(found, Mapping):
+            return body
+        record = dict(found)
+        for ours, path in self.names.other():
+            value = _at(found, path)
+            value = _at(body, path) if value is None else value
+            if value is not None:
+                record.pop(path[0], None)
+                record[ours] = value
+        return record
+
+    def theirs(self, record: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the body of a service that shapes its notifications like this, for a record in the published shape."""
+        other = dict(self.names.other())
+        body: dict[str, Any] = {}
+        for name, value in record.items():
+            _put(body, other.get(name, [name]), value)
+        if not self.record:
+            return body
+        around: dict[str, Any] = {}
+        _put(around, self.record.split("."), body)
+        return around
+
+
+def _at(value: Any, path: list[str]) -> Any:
+    for name in path:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
+
+
+def _put(target: dict[str, Any], path: list[str], value: Any) -> None:
+    for name in path[:-1]:
+        target = target.setdefault(name, {})
+    target[path[-1]] = value
