@@ -15,6 +15,7 @@ from portal.core.timers.clock import database_now
 from portal.hooks import addresses, intake, tokens, views
 from portal.hooks.intake import Waiting
 from portal.hooks.models import Notification
+from portal.hooks.signing import MOST
 from tenants.scope import tenant_scope
 from tests.hooks.conftest import Post
 from tests.support.hooks import Hook, as_bytes, notification, sign
@@ -42,6 +43,20 @@ class TestTheService:
             assert post(raw, headers=hook.headers(raw, **{hook.signature_header: prefix + written})) == 204
         process.flush()
         assert len(stored(hook)) == 8
+
+    @pytest.mark.parametrize("written", [
+        "v1={hex}", "t=1700000000,v1={hex}", "t=1700000000, v1={base64}", "v1,{base64}", "v1={hex};t=1700000000",
+        "{wrong},{hex}", "{hex} {wrong}", "v1={wrong},v1={hex}", "v1,{other} v1,{base64}", "sha256={hex},sha256={hex}",
+        "v0={wrong},v1={base64}",
+    ])  # fmt: skip
+    def test_is_heard_where_its_signature_is_a_list_with_a_right_one(self, hook, post: Post, written):
+        raw = as_bytes(notification())
+        digest = bytes.fromhex(sign(raw, hook.secret))
+        both = {"hex": digest.hex(), "base64": base64.b64encode(digest).decode()}
+        told = written.format(**both, wrong="0" * 64, other="A" * 43 + "=")
+        assert post(raw, headers=hook.headers(raw, **{hook.signature_header: told})) == 204
+        wrong = told.replace(both["hex"], "1" * 64).replace(both["base64"], "B" * 43 + "=")
+        assert post(raw, headers=hook.headers(raw, **{hook.signature_header: wrong})) == 401
 
     def test_is_heard_with_the_headers_of_the_overrides_file(self, make, post: Post, process):
         other = Hook(make(overrides='[webhook]\nid_header = "X-Other-Id"\nsignature_header = "X-Other-Mac"').tenant)
@@ -147,7 +162,9 @@ class TestAForger:
             (raw[:-1], right),
             (bytes([raw[0] ^ 1]) + raw[1:], right),
             *[(raw, right | {name: wrong}) for wrong in (
-                "", "sha256=", right[name][:-1], right[name][1:], right[name] + "0", f"{right[name]},{right[name]}",
+                "", "sha256=", right[name][:-1], right[name][1:], right[name] + "0",
+                f"{'0' * 64},{'A' * 43}", f"t=1700000000,v1={'0' * 64}", f"v1,{right[name]}0", f"v1=v1={right[name]}",
+                ",".join(["0" * 64] * MOST + [right[name]]),
                 "sha256=sha256=" + right[name], "sha512=" + right[name], "0" * 64, "A" * 43, "é" * 64,
             )],
         ]  # fmt: skip
