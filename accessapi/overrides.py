@@ -14,6 +14,7 @@ The format is one TOML file, every table optional (names under `operations` are 
     pass_list_names = { device_id = "id" }  # and device_name: what its items call these, where otherwise
     snapshot = "url"                    # or "base64": what the string of a camera's snapshot holds
     guest_fields = "email,use_date_end" # what `fields` of operation 19 is asked for; "" asks for nothing more
+    history_fields = ""                 # the same of operation 23; by default all that is answered, and camera_id
 
     [webhook]
     id_header = "X-Splats-ID"
@@ -94,6 +95,7 @@ __all__ = [
     "load",
 ]
 
+_FIELDS = r"^[A-Za-z0-9_.,-]*$"
 _PATH = re.compile(r"(/[A-Za-z0-9._~{}-]+)+\Z")
 
 
@@ -145,8 +147,11 @@ class Shapes(Table):
     snapshot: Literal["url", "base64"] = "url"
     guest_fields: str = Field(
         default="email,use_date_start,use_date_end,key_return_date_end,is_for_reserve",
-        pattern=r"^[A-Za-z0-9_.,-]*$",
+        pattern=_FIELDS,
         max_length=500,
+    )
+    history_fields: str = Field(
+        default="history_id,datetime,status,category,_content,member,device,camera_id", pattern=_FIELDS, max_length=500
     )
 
 

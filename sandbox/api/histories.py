@@ -10,14 +10,17 @@ from pydantic import ValidationError
 from accessapi import limits
 from accessapi.resources.queries import HistoriesQuery
 from sandbox import clock
+from sandbox.cameras import arrivals
 from sandbox.errors import invalid
 from sandbox.service.models import History
 
 from . import paging
 from .call import Call
 
-#: What is shown unless `fields` selects from it (assumed: nothing else can be named).
+#: What is shown unless `fields` selects from it.
 _FIELDS = ("history_id", "datetime", "status", "category", "_content", "member", "device")
+#: What else can be named (assumed: nothing but this): the camera at the door.
+_CAMERA = "camera_id"
 _NOBODY = {"id": "", "name": "", "_type": "", "data": "", "label": "", "attribute": ""}
 _NOTHING: dict[str, Any] = {"id": "", "name": "", "module": "", "units": []}
 _LAST_OF_SECOND = timedelta(microseconds=999_999)
@@ -27,17 +30,22 @@ def list_histories(call: Call) -> dict[str, Any]:
     """Pages through the records of the last year up to now, by their time. A record that arrives late is placed by the
     time at which it happened, so a page may miss it; to miss none, read the time before once more.
 
-    `fields` selects from the default names; history_id is always there (assumed). Records without a person or device
-    show empty texts there.
+    `fields` selects from the default names and camera_id; history_id is always there (assumed). Records without a
+    person, device or camera show empty texts there.
     """
     query = call.query("limit", "offset", "since", "until", "sort", "fields", "last_evaluated_key")
     wanted = paging.page(call, query)
-    named = paging.fields(query, _FIELDS) or _FIELDS
+    named = paging.fields(query, (*_FIELDS, _CAMERA)) or _FIELDS
     rows = _rows(call, _checked(query), wanted.after)
     # Later pages begin where the earlier one ended: the offset is behind them.
     first = 0 if wanted.after else paging.whole(query, "offset", 0, 0, limits.HISTORY_OFFSET_MAX)
     shown, more = paging.cut(list(rows[first : first + wanted.size + 1]), wanted)
-    answer: dict[str, Any] = {"histories": [_record(row, named, call.behaviour.words_in_label) for row in shown]}
+    records = [_record(row, named, call.behaviour.words_in_label) for row in shown]
+    if _CAMERA in named:
+        cameras = arrivals.cameras_at(call.tenant)
+        for record, row in zip(records, shown, strict=True):
+            record[_CAMERA] = cameras.get((row.device or {}).get("id", ""), "")
+    answer: dict[str, Any] = {"histories": records}
     if more:
         answer["last_evaluated_key"] = wanted.cursor([shown[-1].at.isoformat(), shown[-1].pk])
     return answer

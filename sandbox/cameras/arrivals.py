@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from sandbox import clock
 from sandbox.cameras.people import AFTERWARDS, APPROACH, PAUSE, Arrival
 from sandbox.cameras.picture import View
-from sandbox.service.models import Camera, History
+from sandbox.service.models import Camera, History, Tenant
 
 #: The category of logs about somebody who was admitted; others turn back.
 _LET_IN = "normal"
@@ -29,6 +29,12 @@ def seen(camera: Camera, since: float, until: float) -> tuple[Arrival, ...]:
         for at, category, member, device in rows
         if member and device and device.get("id") == camera.door.device_id
     )
+
+
+def cameras_at(tenant: Tenant) -> dict[str, str]:
+    """Return the camera at each door of a tenant that has one, by the door's identifier: the first, as `camera_of`."""
+    rows = Camera.objects.filter(tenant=tenant, door__isnull=False).order_by("-id")
+    return dict(rows.values_list("door__device_id", "camera_id"))
 
 
 def camera_of(history: History) -> Camera | None:

@@ -239,3 +239,10 @@ class TestOthers:
         assert "/members/m-1/" not in html
         assert "Yesterday" not in html
         assert guard.get(address(one, before)).status_code == 404
+
+
+def test_the_camera_that_the_service_names_is_shown_with_its_label(one):
+    happened(one, record(NOW, history_id="h-cam", device_id="D1", extra={"camera_id": "cam-7"}))
+    page = said(one.client(one.staff("auditor")).get(reverse("logs:record", args=[one.tenant.slug, "h-cam"])))
+    assert "Camera ID cam-7" in page
+    assert "camera_id" not in page

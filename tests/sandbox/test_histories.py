@@ -54,6 +54,14 @@ def test_fields_choose_what_is_shown(house: House, begun: str) -> None:
     assert "secret" in refusal(house, fields="category,secret")
 
 
+def test_the_camera_at_the_door_is_shown_where_fields_names_it(house: House, begun: str) -> None:
+    house.show("card", "CARD1")
+    (plain,) = house.histories(since=begun)
+    (record,) = house.histories(since=begun, fields="device,camera_id")
+    assert "camera_id" not in plain
+    assert isinstance(record["camera_id"], str)
+
+
 def test_pages_hold_every_record_once_in_either_order(house: House, begun: str) -> None:
     # Four at one moment: identifiers decide among them.
     moment = datetime.fromisoformat(begun) - timedelta(minutes=10)

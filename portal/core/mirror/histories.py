@@ -17,7 +17,7 @@ Records are kept once for each history_id; reading again costs calls, never rows
 import hashlib
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
@@ -31,7 +31,7 @@ from accessapi.errors import Invalid, Rejected, ServiceError, UnreadableAnswer
 from accessapi.limits import HISTORY_RETENTION_DAYS, JST, PAGE_MAX
 from portal.core.budget.client import client as budgeted
 from portal.core.budget.priorities import Priority
-from portal.core.mirror import coverage, hooks, late, reasons, schedule, seen
+from portal.core.mirror import coverage, hooks, late, reasons, record_fields, schedule, seen
 from portal.core.mirror.kinds import EVERY, Kind
 from portal.core.mirror.leases import Lease, goes_on
 from portal.core.mirror.models import History, HistoryDay, MirrorState
@@ -68,6 +68,7 @@ class Span:
     until: str = ""
     cursor: str = ""
     last: str = ""  # the moment of the last record so far
+    fields: str = ""
     ordered: bool = True
     complete: bool = False
     seen: list[str] = field(default_factory=list)
@@ -75,7 +76,7 @@ class Span:
     def query(self) -> dict[str, Any]:
         """The same for every page, but for the cursor."""
         asked = {"limit": PAGE_MAX, "sort": "asc", "since": self.since}
-        asked |= {"until": self.until} if self.until else {}
+        asked |= {name: value for name, value in (("until", self.until), ("fields", self.fields)) if value}
         return asked | ({"last_evaluated_key": self.cursor} if self.cursor else {})
 
 
@@ -225,11 +226,25 @@ class _Turn:
             if self.short or time.monotonic() > self.stop_at:
                 return False
             asked_at = database_now()
-            answer = self.client.call("list_histories", query=span.query())
+            answer = self._page(span)
             self._take(span, answer, asked_at)
             if span.complete:
                 return True
         return False
+
+    def _page(self, span: Span) -> Answer:
+        """The next page. A reading never changes what it asks for between its pages."""
+
+        def call(fields: str) -> Answer:
+            return self.client.call("list_histories", query=replace(span, fields=fields).query())
+
+        if span.cursor:
+            return call(span.fields)
+        if self.reading != "now":  # what is new was read first: its fields are taken
+            span.fields = record_fields.wanted(self.memory)
+            return call(span.fields)
+        answer, span.fields = record_fields.first_page(call, record_fields.wanted(self.memory), self.memory)
+        return answer
 
     def _take(self, span: Span, answer: Answer, asked_at: datetime) -> None:
         """A page's records and the place after it, in one transaction."""

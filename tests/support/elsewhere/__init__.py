@@ -107,6 +107,7 @@ class Elsewhere:
                 rows += [f"[operations.o{number}]", f"number = {number}"]
                 rows += [_line("method", route.method), _line("path", route.path)]
         rows += ["[shapes]", "qr_removal = { remove = true }", 'image_body = "multipart"', _line("image_field", FIELD)]
+        rows += [_line("history_fields", "")]
         rows += ['pass_list_key = "controllers"', 'snapshot = "base64"', "[states]"]
         rows += [_line(f"device_request_{name}", [word]) for name, word in _STATES.items()]
         rows += ["[errors]", *(_line(name, codes) for name, codes in _ERRORS.items()), "[errors.contract]"]
