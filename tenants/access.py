@@ -28,6 +28,7 @@ from tenants.carrying import Carried
 from tenants.kept import KeptQuery
 from tenants.landing import home_of
 from tenants.models import Staff, SupportSession, Tenant, User
+from tenants.once import once
 from tenants.reauthentication import (
     SAFE,
     Unproven,
@@ -189,7 +190,7 @@ def tenant_view(
                 if redraws and (typed := unsent.typed(request)):
                     access.check(writes or permission)
                     _repost(request, typed, redraws)
-                return _rendered_inside(view(request, **rest), access.tenant)
+                return _rendered_inside(once(request, lambda: view(request, **rest)), access.tenant)
             except Unproven:
                 return _prove(request, access, file=True)
             except PermissionDenied as refusal:

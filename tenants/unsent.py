@@ -44,12 +44,13 @@ class Unsent:
 
 
 def opened_by(request: HttpRequest) -> str:
-    """Return what a form of this page names its person by; nothing for people who are not signed in."""
+    """Return what the forms of this page name it and its person by; nothing for people who are not signed in."""
     if not request.user.is_authenticated:
         return ""
     found: str | None = vars(request).get("_opened_by")
     if found is None:
-        found = vars(request)["_opened_by"] = signing.dumps(request.user.pk, salt=_SALT)
+        page = [request.user.pk, secrets.token_urlsafe(9)]
+        found = vars(request)["_opened_by"] = signing.dumps(page, salt=_SALT)
     return found
 
 
@@ -146,7 +147,7 @@ def _person(request: HttpRequest, *, trusted: bool) -> Any:
     """Return who opened the form: as it says itself, else the person who is signed in. None for another person's."""
     signed_in = request.user.pk if request.user.is_authenticated else None
     try:
-        opened: Any = signing.loads(request.POST.get(FIELD, ""), salt=_SALT, max_age=_OPENED_SECONDS)
+        opened: Any = signing.loads(request.POST.get(FIELD, ""), salt=_SALT, max_age=_OPENED_SECONDS)[0]
     except signing.BadSignature:
         return signed_in if trusted else None
     return opened if signed_in in (None, opened) else None

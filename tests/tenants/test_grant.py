@@ -229,7 +229,8 @@ def test_connecting_needs_a_fresh_confirmation_and_never_replays_the_form(house)
         headers={"Referer": f"http://testserver/t/{house.tenant.slug}/connection/"},
     )
     assert answer.status_code == 302
-    assert answer["Location"] == f"/accounts/reauthenticate/?next=%2Ft%2F{house.tenant.slug}%2Fconnection%2F"
+    page = f"/accounts/reauthenticate/?next=%2Ft%2F{house.tenant.slug}%2Fconnection%2F%3Funsent%3D"
+    assert answer["Location"].startswith(page)
     with tenant_scope(house.tenant):
         assert not OAuthState.objects.exists()
 
