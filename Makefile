@@ -10,7 +10,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 STACK := $(BIN)/python -m stack
 
-.PHONY: demo manage test promises durations contract soak contrary mutants check fix docs bench sandbox shell messages assets clean
+.PHONY: demo manage test promises durations contract soak contrary mutants check fix docs bench sandbox shell messages assets lock clean
 .DEFAULT_GOAL := demo
 
 # The recipes run one program each, which make starts without a shell between: it notices when make ends.
@@ -61,7 +61,8 @@ check: $(STAMP)
 fix: $(STAMP)
 	@$(STACK) fix
 
-bench: $(STAMP)
+# What the site needs besides Python comes first, where a recipe does not make it: the browser's files, the translations.
+bench: $(STAMP) assets
 	@$(STACK) services -- $(BIN)/python -m bench $(ARGS)
 
 # The service's development environment alone.
@@ -69,11 +70,11 @@ sandbox: $(STAMP)
 	@$(STACK) sandbox --port $(SANDBOX_PORT) --tenants $(TENANTS) --members $(MEMBERS) --seed $(SEED)
 
 # A Python shell of the site on a fresh database; anything else: .venv/bin/python -m stack services -- COMMAND
-shell: $(STAMP)
+shell: $(STAMP) assets
 	@$(STACK) services -- $(BIN)/python manage.py shell
 
 # What is made from code, and the pictures of the user's guide (some minutes): make docs PICTURES="add-member unlock-door"
-docs: $(STAMP)
+docs: $(STAMP) assets
 	@$(STACK) docs
 	@$(BIN)/python docs/guide/take_pictures.py $(PICTURES)
 

@@ -5,7 +5,8 @@ from datetime import timedelta
 from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import IntegerField, OuterRef, QuerySet, Subquery, TextChoices
+from django.db.models import F, IntegerField, OuterRef, QuerySet, Subquery, TextChoices
+from django.db.models.functions import JSONObject
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext as _t
@@ -57,7 +58,7 @@ def shown_to(access: Access) -> list[Which]:
 
 
 def rows_of(which: Which) -> QuerySet[Member]:
-    """The members of one list; of shared cards with the names of others who have the same, as `others`."""
+    """The members of one list; of shared cards with name and code of others who have the same, as `others`."""
     second = int(timezone.now().timestamp())
     rows = suspensions.noted(queries.members())
     match which:
@@ -71,8 +72,9 @@ def rows_of(which: Which) -> QuerySet[Member]:
             return rows.filter(has_card=False, has_qr=False, has_face=False)
         case Which.TWICE:
             same = queries.members().filter(has_card=True, card_fingerprint=OuterRef("card_fingerprint"))
-            names = same.exclude(pk=OuterRef("pk")).order_by("name_key").values("member_name")
-            return queries.sharing_a_card().annotate(others=ArraySubquery(names[:5]))
+            others = same.exclude(pk=OuterRef("pk")).order_by("name_key")
+            named = others.values(who=JSONObject(name=F("member_name"), code=F("member_code")))
+            return queries.sharing_a_card().annotate(others=ArraySubquery(named[:5]))
 
 
 def _end(days: int) -> int:

@@ -28,6 +28,7 @@ from portal.core.ui import together
 from portal.core.ui.addresses import ServiceId, within
 from portal.core.ui.tables import Column, Empty, Filter, Table, file_response
 from portal.core.ui.times import ago
+from portal.core.ui.vocabulary import bracketed, joined
 from portal.members import actions, leavers, standing
 from portal.members.leavers import Which
 from tenants.access import TenantRequest
@@ -164,6 +165,11 @@ _WITHIN = Filter("within", _("Within"), leavers.days, leavers.within, single=Tru
 _COLUMNS = {column.name: column for column in Members.columns}
 
 
+def _other(said: dict[str, str]) -> str:
+    """Return somebody by name and code, which tells namesakes apart."""
+    return f"{said['name']} {bracketed(said['code'])}" if said["code"] else said["name"]
+
+
 class Leavers(Members):
     """One of the lists to review, with what matters there."""
 
@@ -173,7 +179,7 @@ class Leavers(Members):
     columns = (
         *(_COLUMNS[name] for name in ("name", "code", "group", "credentials", "validity", "end")),
         Column("when", pgettext_lazy("end of use", "When"), lambda row: ago(row.use_date_end)),
-        Column("others", _("Same card as"), lambda row: ", ".join(row.others)),
+        Column("others", _("Same card as"), lambda row: joined(map(_other, row.others))),
         _COLUMNS["member_id"],
     )
 

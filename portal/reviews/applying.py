@@ -55,6 +55,7 @@ def prepare(*, review: Review, area: Area, everywhere: bool, by: Asker) -> Job:
             raise NotAsked(
                 _("Nothing to withdraw here: these members keep access to every area, or changed meanwhile.")
             )
+        Job.objects.filter(pk=job.pk).update(options={**job.options, "review": review.pk})
         mine = Item.objects.filter(review=review, area_id=area.area_id, member_id__in=taken)
         following.retire(mine)
         mine.update(job=job, applied=Applied.SENT)

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from portal.core.mirror import own, seen
 from portal.core.mirror.kinds import Kind
-from portal.core.mirror.models import History, MirrorState
+from portal.core.mirror.models import History, Member, MirrorState
 from portal.members import leavers
 from portal.members.leavers import Which
 from tenants.models import AuditEntry, SupportSession
@@ -87,10 +87,12 @@ def test_whoever_comes_leaves_the_list_of_those_who_never_did_and_a_card_taken_b
 
 
 def test_a_doubled_card_names_the_other_and_never_the_number(desk):
+    with desk.scope():
+        Member.objects.filter(member_name="鈴木").update(member_code="S-1")
     page = desk.get("leavers/twice/")
     assert "Same card as" in page
     row = page[page.index(">佐藤</a>") :]
-    assert "鈴木" in row[: row.index("</tr>")]
+    assert "鈴木 (S-1)" in row[: row.index("</tr>")]
     assert "00FF" not in page.upper().replace("&#X", "")
 
 

@@ -11,6 +11,7 @@ from unittest.mock import patch
 
 import pytest
 from django.core import mail
+from django.urls import reverse
 from django.utils import timezone
 
 from accessapi.permissions import by_schedule, weekly
@@ -243,8 +244,12 @@ def test_withdrawals_become_one_edit_with_its_preview_and_the_service_knows(desk
     desk.decide(review, third, "confirm")
     before = len(desk.place.calls(UPDATE))
     job = desk.withdrawals(review)
-    assert "Will change 2" in said(desk.client.get(desk.at(f"edits/{job.pk}/")))
+    preview = desk.client.get(desk.at(f"edits/{job.pk}/"))
+    assert "Will change 2" in said(preview)
+    assert f'href="{desk.link("page", review.pk)}"' in preview.content.decode()
     assert desk.run(job).state == JobState.DONE
+    ended = desk.client.get(reverse("changes:page", args=[desk.place.tenant.slug, job.pk])).content.decode()
+    assert f'href="{desk.link("page", review.pk)}"' in ended
     assert len(desk.place.calls(UPDATE)) - before == 1
     for member, may in ((first, False), (second, False), (third, True)):
         assert bool(desk.devices(member).get("areas_list")) == may
