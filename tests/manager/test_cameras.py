@@ -8,6 +8,8 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
+from accessapi.operations import CallClass
+from portal.core.budget.models import Gauge
 from portal.core.cameras import keeping, watch
 from portal.core.cameras.models import Camera, Picture
 from portal.core.mirror.models import History, PassController
@@ -292,3 +294,17 @@ def test_cameras_that_the_service_refuses_are_left_alone_for_a_while(place, mana
 
 def test_without_cameras_the_page_says_what_to_do(place, manager):
     assert "The service does not list cameras. Add them by their IDs." in said(manager.get(at(place, "index")))
+
+
+def test_where_the_calls_are_used_up_the_wall_says_so_and_until_when(place, manager, camera):
+    until = timezone.now() + timedelta(minutes=30)
+    with tenant_scope(place.tenant):
+        line = Connection.objects.get()
+        Gauge.objects.update_or_create(
+            connection=line, call_class=str(CallClass.DEVICE), generation=line.token_generation,
+            defaults={"limit_seen": 180, "others": 180, "others_until": until},
+        )  # fmt: skip
+    for page in (at(place, "index"), at(place, "camera", camera.camera_id)):
+        words = said(manager.get(page))
+        assert re.search(r"No picture .*No device API calls left for pictures until \d\d:\d\d", words)
+        assert "No picture yet" not in words

@@ -97,6 +97,15 @@ def known(request: TenantRequest) -> Outlook | None:
     return seen
 
 
+def pauses_until(request: TenantRequest, priority: Priority, call_class: CallClass) -> datetime | None:
+    """Return until when the tenant has no call of this priority; None while it has one, or has no connection."""
+    connection = _connection(request)
+    if connection is None or not connection.is_connected:
+        return None
+    reading = ledger.read_all(connection, together.told(request, "gauges"))[call_class]
+    return None if reading.allows(priority) else reading.allows_at(priority)
+
+
 def _meters(request: TenantRequest) -> dict[str, object] | None:
     """The frame's fact of both classes."""
     seen = known(request)

@@ -1,18 +1,23 @@
 """A camera as a tile with its latest picture, on the wall and beside what it looks at."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from django.db.models import Prefetch
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
+from accessapi.operations import CallClass
+from portal.core.budget import outlook
+from portal.core.budget.priorities import Priority
 from portal.core.cameras import watch
 from portal.core.cameras.models import Camera, Picture
 from portal.core.cameras.pictures import trouble_in_words
 from portal.core.ui import watching
 from portal.core.ui.addresses import within
 from portal.core.ui.chips import Chip
+from portal.core.ui.times import local
 from tenants.access import TenantRequest
 from tenants.roles import Permission
 
@@ -61,10 +66,21 @@ def tile_of(request: TenantRequest, camera: Camera, area: str = "cameras") -> Ti
     source = ""
     if picture is not None and picture.mark:
         source = within(f"{area}:picture", slug, camera.camera_id, str(picture.pk), picture.mark)
-    wrong = trouble_in_words(picture.trouble) if picture is not None else ""
-    if camera.is_missing:
-        wrong = trouble_in_words("missing")
-    return Tile(camera, picture, within(f"{area}:camera", slug, camera.camera_id), source, wrong)
+    tile = Tile(camera, picture, within(f"{area}:camera", slug, camera.camera_id), source, "")
+    return replace(tile, wrong=_wrong(request, tile))
+
+
+def _wrong(request: TenantRequest, tile: Tile) -> str:
+    """Return why a tile has no picture, or no newer one. That calls are used up is as of now, not of the last try."""
+    trouble = "missing" if tile.camera.is_missing else tile.picture.trouble if tile.picture else ""
+    if trouble not in ("", "no_budget"):
+        return trouble_in_words(trouble)
+    until = None
+    if not tile.source or tile.is_old:
+        until = outlook.pauses_until(request, Priority.IN_SIGHT, CallClass.DEVICE)
+    if until is None:
+        return ""
+    return _("No device API calls left for pictures until %(time)s.") % {"time": f"{local(until):%H:%M}"}
 
 
 def at_door(request: TenantRequest, device_id: str) -> list[Tile]:
