@@ -2,7 +2,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("mirror", "0002_what_the_owner_does")]
+    dependencies = [("mirror", "0004_what_readings_of_keys_saw")]
 
     operations = [
         migrations.AddField("mirrorstate", "awaited", models.BooleanField(default=False, db_default=False)),
