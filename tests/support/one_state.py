@@ -26,5 +26,7 @@ def said_on(page: str, html: str, name: str) -> str:
 
 def _of_chip(part: str) -> str:
     chip = _CHIP.search(part)
-    words = [unescape(word) for word in re.findall(r'<span(?: class="chip-wrong")?>([^<]*)</span>', chip[0] if chip else "")]
+    words = [
+        unescape(word) for word in re.findall(r'<span(?: class="chip-wrong")?>([^<]*)</span>', chip[0] if chip else "")
+    ]
     return f"{words[0]} ({words[1]})" if len(words) > 1 else "".join(words)
