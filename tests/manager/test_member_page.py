@@ -1,17 +1,20 @@
 """A facility manager and the page of one member: all in one place, in a handful of queries, nothing that rests open."""
 
 from datetime import timedelta
+from unittest.mock import patch
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from portal.core.intents.models import Intent
 from portal.core.mirror import own
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import History, Member, MirrorState
 from portal.members import portraits
 from portal.members.models import Portrait
+from tenants.roles import FacilityManager
 from tests.support.log import keep
 from tests.support.members import MembersDesk, said
 
@@ -108,3 +111,18 @@ def test_everything_of_a_member_who_is_gone_can_be_looked_at_and_nothing_asked(d
         assert desk.client.get(f"{desk.url}{member.member_id}/{rest}").status_code == 404
         assert desk.client.post(f"{desk.url}{member.member_id}/{rest}").status_code == 404
     assert desk.client.post(f"{desk.url}{member.member_id}/one-time/").status_code == 404
+
+
+def test_who_may_not_see_an_outcome_is_not_led_to_ask_for_it(desk):
+    member = desk.members()[0]
+    desk.send(f"{member.member_id}/edit/", member_code="C9")
+    with desk.scope():
+        newest = Intent.objects.latest("pk")
+        Intent.objects.filter(pk=newest.pk).update(state="sending", finished_at=None)
+    asked = f"/intents/{newest.pk}/outcome/"
+    assert asked in desk.get(f"{member.member_id}/")
+    other = desk.place.client(desk.place.staff("facility manager"))
+    with patch.object(FacilityManager, "permissions", FacilityManager.permissions - {"audit_view", "members_edit"}):
+        page = other.get(f"{desk.url}{member.member_id}/")
+    assert page.status_code == 200
+    assert asked not in page.content.decode()

@@ -78,7 +78,7 @@ def test_what_cannot_be_given_is_refused_beside_the_choice_and_nobody_is_created
     for values, words in (
         ({"rights_source": "template"}, "Choose a template."),
         ({"rights_source": "member", "rights_member": "nobody"}, "No member has this code or ID."),
-        ({"rights_source": "group"}, "This group has no usual rights"),
+        ({"rights_source": "group"}, "Choose another option: “None for now” creates the member without rights"),
     ):
         assert words in said(desk.create("Nobody", **values))
     assert len(desk.place.calls(4)) == calls

@@ -48,6 +48,12 @@ def visible_to(access: Access) -> QuerySet[Intent]:
     return Intent.objects.filter(Q(by=access.user) | Q(permission__in=mine_to_ask))
 
 
+def is_visible_to(access: Access, intent: Intent) -> bool:
+    """Return whether a person may look at an intent that a page shows for another reason."""
+    mine_to_ask = {str(permission) for permission in access.permissions}
+    return access.can(Permission.AUDIT_VIEW) or intent.by_id == access.user.pk or intent.permission in mine_to_ask
+
+
 def get_intent(request: TenantRequest, intent_id: int, of: Permission | None = None) -> Intent:
     """The tenant's intent that the person may look at (`visible_to`), or 404 exactly as for a missing one; with `of`,
     one that asks for that permission.

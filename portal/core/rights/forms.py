@@ -21,6 +21,7 @@ from portal.core.rights.sheet import ALWAYS, NEVER, Pool, Schedule
 from portal.core.rights.slots import WEEKLY, Slot
 from portal.core.ui.inputs import offer
 from portal.core.ui.sealed import seal
+from portal.core.ui.vocabulary import join_sentences
 
 _ONE = "s1"
 CHOICES = {"always": _("At any time"), "schedule": _("By schedule"), "never": _("Never")}
@@ -121,7 +122,9 @@ class PassField(forms.Field):
         if schedule.is_wrong:
             raise ValidationError(_t("Some times need correcting. See the messages beside them."))
         if not pass_["schedule"]:
-            raise ValidationError(_("Enter at least one line of days and times."))
+            said = [_t("Enter at least one line of days and times.")]
+            never = _t("For no access, choose “Never”.") if "never" in self.allow else ""
+            raise ValidationError(join_sentences([*said, never or _t("For no access, leave the place out.")]))
         return pass_
 
     def has_changed(self, initial: Any, data: Any) -> bool:
@@ -240,6 +243,10 @@ class NewRights(GivenRights):
         found = giving.usual([membergroup_id]).get(membergroup_id)
         if found is None:
             self.add_error(
-                "rights_source", _t("This group has no usual rights among those loaded. Choose another option.")
+                "rights_source",
+                _t(
+                    "This group has no usual rights among those loaded. Choose another option: “None for now”"
+                    " creates the member without rights, to be set later."
+                ),
             )
         return found

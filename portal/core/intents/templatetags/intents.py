@@ -1,12 +1,13 @@
 """For the templates of every area of work: a form's nonce, and the story of an intent."""
 
+from dataclasses import replace
 from typing import Any
 
 from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from portal.core.intents import nonces, words
+from portal.core.intents import nonces, queries, words
 from portal.core.intents.models import Intent
 from portal.core.ui.outcomes import Outcome
 from tenants import carrying
@@ -38,7 +39,8 @@ def carried_command(context: dict[str, Any]) -> dict[str, str] | None:
     return carrying.waiting(context["request"])
 
 
-@register.simple_tag
-def story_of(intent: Intent) -> Outcome:
-    """`{% story_of intent as story %}{% outcome story %}`."""
-    return words.story(intent)
+@register.simple_tag(takes_context=True)
+def story_of(context: dict[str, Any], intent: Intent) -> Outcome:
+    """`{% story_of intent as story %}{% outcome story %}`. Who may not look at the intent is not led to its address."""
+    told, access = words.story(intent), context["request"].access
+    return told if queries.is_visible_to(access, intent) else replace(told, poll_url="")
