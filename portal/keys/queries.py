@@ -6,6 +6,7 @@ Who may see records of the log sees what follows from them; everybody else sees 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db.models import (
     BooleanField,
@@ -174,7 +175,7 @@ class House:
         )
 
     @cached_property
-    def boxes(self) -> Sequence[KeyBox]:
+    def boxes(self) -> Sequence[Any]:
         """The boxes by name, each with its figures."""
         state = f"keys__{columns(self.request.access)[0]}"
         rows = KeyBox.objects.defer("extra", "units").annotate(
@@ -185,7 +186,9 @@ class House:
         found = list(rows.order_by("name_order", "pk")[:200])
         for box in found:
             box.tenant = self.request.tenant
-            vars(box).update(is_offline=not is_connected(box), faults=in_words(box.errors))
+            offline, unknown = not is_connected(box), vars(box)["unknown"] == vars(box)["n"]
+            tone = "hatched" if offline else "unknown" if unknown else "quiet"
+            vars(box).update(is_offline=offline, faults=in_words(box.errors), tone=tone)
         return found
 
     @property

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.core.intents import queries as intents
 from portal.core.intents.models import Intent, target_of
-from portal.core.jobs import about
+from portal.core.jobs import about, bulk
 from portal.core.mirror import queries as mirror
 from portal.core.mirror import search
 from portal.core.mirror.fields.members import CARD, GROUP, MEMBER, QR, RIGHTS
@@ -37,8 +37,6 @@ _LABELS = {
 }
 # Entries of a member's page.
 _MOST = 20
-# What they do to many at once.
-_OF_MANY = ["bulk_create_members", "bulk_update_members", "bulk_delete_members"]
 # What staff do to one member, as the audit trail calls it.
 _ACTS = [
     "create_member", "update_member", "delete_member", "register_face_image", "delete_face_image",
@@ -86,7 +84,9 @@ def staff_changes(member: Member, asked: list[Intent]) -> list[Change]:
 def _with_others(member: Member) -> list[Change]:
     """What edits of many and imports did to this member."""
     rows = {str(row.part.intent_id): row for row in about.done_to(member.member_id, _MOST) if row.part}
-    entries = AuditEntry.objects.filter(intent_id__in=rows, action__in=_OF_MANY).select_related("support_session")
+    entries = AuditEntry.objects.filter(intent_id__in=rows, action__in=bulk.OPERATIONS.values()).select_related(
+        "support_session"
+    )
     return [Change(entry, about.changes_of(rows[entry.intent_id])) for entry in (entries if rows else ())]
 
 
