@@ -11,6 +11,7 @@ from django.utils.translation import pgettext_lazy
 
 from portal.core.alerts.models import TEXT_MAX, Severity
 from portal.core.alerts.rules import Hours, Kept
+from portal.core.ui.stored import StoredForm
 
 DAYS = [
     (0, _("Monday")),
@@ -34,7 +35,7 @@ class NoteForm(forms.Form):
     )
 
 
-class RuleForm(forms.Form):
+class RuleForm(StoredForm, forms.Form):
     """A rule: on or off, its severity, its numbers with their bounds, and when it counts."""
 
     is_on = forms.BooleanField(label=_("Switched on"), required=False)

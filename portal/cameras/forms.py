@@ -15,6 +15,7 @@ from portal.core.cameras.keeping import MOST_AT_ONCE
 from portal.core.cameras.models import IDENTIFIER_MAX, NAME_MAX, Camera
 from portal.core.mirror.models import Area, PassController
 from portal.core.ui.inputs import line, moment, offer, plain, seen
+from portal.core.ui.stored import StoredForm
 
 _SPLIT = re.compile(r"[,\t、，;]")
 
@@ -62,7 +63,7 @@ class NewForm(forms.Form):
             raise forms.ValidationError(_t("Line %(line)d repeats the ID of an earlier line.") % {"line": number})
 
 
-class EditForm(forms.Form):
+class EditForm(StoredForm, forms.Form):
     """What a camera is called, and where it looks."""
 
     name = line(
@@ -85,7 +86,7 @@ class EditForm(forms.Form):
         offer(self, doors=_with_gone(doors, camera.doors), areas=_with_gone(areas, camera.areas))
 
 
-class SettingsForm(forms.Form):
+class SettingsForm(StoredForm, forms.Form):
     """What a tenant chooses about its cameras."""
 
     wanted = forms.BooleanField(

@@ -11,6 +11,7 @@ from django.utils.translation import pgettext_lazy
 from portal.core.cameras import recorded
 from portal.core.cameras.models import Camera
 from portal.core.ui.inputs import line, moment, offer, plain
+from portal.core.ui.stored import StoredForm
 from portal.core.ui.times import local
 from portal.evidence.models import NOTE_MAX, TITLE_MAX, Incident
 
@@ -37,6 +38,10 @@ class IncidentForm(forms.Form):
         if began and ended and ended < began:
             self.add_error("ended_at", _("The end is before the beginning."))
         return said
+
+
+class EditForm(StoredForm, IncidentForm):
+    """The same of an incident that there is."""
 
 
 class NoteForm(forms.Form):
@@ -103,7 +108,7 @@ class HoldForm(forms.Form):
     reason = line(_("Reason"), TITLE_MAX, _("Enter a reason."))
 
 
-class SettingsForm(forms.Form):
+class SettingsForm(StoredForm, forms.Form):
     """For how long closed incidents are kept."""
 
     days = forms.IntegerField(label=_("Keep closed incidents for (days)"), min_value=DAYS_LEAST, max_value=DAYS_MOST)

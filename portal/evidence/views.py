@@ -23,7 +23,7 @@ from portal.core.ui import watching
 from portal.core.ui.addresses import is_row_number, row_or_404
 from portal.evidence import actions, retention, rules
 from portal.evidence.exporting import items_of
-from portal.evidence.forms import CloseForm, HoldForm, IncidentForm, NoteForm, SettingsForm, first_values
+from portal.evidence.forms import CloseForm, EditForm, HoldForm, IncidentForm, NoteForm, SettingsForm, first_values
 from portal.evidence.lists import Incidents
 from portal.evidence.models import Incident, Item, LegalHold
 from portal.evidence.shown import Shown, shown
@@ -144,7 +144,7 @@ def edit(request: TenantRequest, number: int) -> HttpResponseBase:
     found = incident_or_404(number)
     if stopped := refused(request, found, "edit"):
         return stopped
-    form = IncidentForm(request.POST) if request.method == "POST" else IncidentForm(initial=first_values(found))
+    form = EditForm(request.POST if request.method == "POST" else None, initial=first_values(found))
     if form.is_valid():
         return done(request, found, lambda: actions.edit(incident=found, **form.cleaned_data, by=Asker.of(request)))
     context = {"form": form, "incident": found}

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from django import forms
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
@@ -16,6 +16,7 @@ from portal.core.intents.models import Intent, target_of
 from portal.core.mirror.fields.members import GROUP_NAME, MEMBERGROUP
 from portal.core.mirror.models import Group
 from portal.core.mirror.queries import get_group
+from portal.core.ui.stored import StoredForm
 from portal.core.ui.tables import file_response
 from portal.groups import actions, alike
 from portal.groups.lists import GroupMembers, Groups, how_many
@@ -27,12 +28,16 @@ _LATEST = 5
 
 
 class NameForm(forms.Form):
-    """The name of a new group, or another name for one that is there."""
+    """The name of a new group."""
 
     membergroup_name = GROUP_NAME.typed(
         strip=True, widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"})
     )
     refused: Intent | None = None
+
+
+class RenameForm(StoredForm, NameForm):
+    """Another name for a group that is there."""
 
 
 @tenant_view(Permission.GROUPS_VIEW)
@@ -70,14 +75,19 @@ def _ask(request: TenantRequest, form: NameForm, act: Callable[..., Intent], **o
 @tenant_view(Permission.GROUPS_VIEW)
 def group(request: TenantRequest, membergroup_id: str) -> HttpResponse:
     found = get_group(membergroup_id)
-    return _page(request, found, NameForm(initial={"membergroup_name": found.membergroup_name}))
+    return _page(request, found, _rename_form(found))
 
 
 @tenant_view(Permission.GROUPS_EDIT, methods=["POST"])
 def rename(request: TenantRequest, membergroup_id: str) -> HttpResponse:
-    found, form = get_group(membergroup_id), NameForm(request.POST)
+    found = get_group(membergroup_id)
+    form = _rename_form(found, request.POST)
     answer = _ask(request, form, partial(actions.rename, group=found), shows=ALL) if form.is_valid() else None
     return answer or _page(request, found, form)
+
+
+def _rename_form(found: Group, posted: QueryDict | None = None) -> RenameForm:
+    return RenameForm(posted, initial={"membergroup_name": found.membergroup_name})
 
 
 def _page(request: TenantRequest, found: Group, form: NameForm) -> HttpResponse:

@@ -19,6 +19,7 @@ from portal.core.mirror.models import KeyBox, Member
 from portal.core.ui import inputs
 from portal.core.ui.inputs import offer, with_current
 from portal.core.ui.sealed import SeenForm
+from portal.core.ui.stored import add_clashes
 from portal.members import bounds, standing, temporary
 from portal.members.queries import Choices
 
@@ -143,6 +144,10 @@ class MemberForm(SeenForm, form_of(PLAIN)):  # type: ignore[misc]  # a class mad
     def clean(self) -> dict[str, Any]:
         given: dict[str, Any] = super().clean() or {}
         self._tidy(given)
+        if self.member is not None:
+            meant = [(each, each.name, each.meant(given[each.name])) for each in PLAIN if each.name in given]
+            read = {each.name: getattr(self.member, each.name) for each in PLAIN}
+            add_clashes(self, meant, seen_of(self.member), read)
         start, end = given.get(START.name), given.get(END.name)
         if start and end and end < start:
             self.add_error(END.name, _t("The end is before the start."))

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
 from portal.core.mirror.models import Area
+from portal.core.ui.stored import StoredForm
 from portal.core.ui.times import local
 from portal.reports import periods, scheduling
 from portal.reports.kinds import KINDS, Kind
@@ -136,7 +137,7 @@ class _Sent(forms.Form):
         return {**{name: self.cleaned_data[name] for name in ("hour", "language")}, "recipients": people}
 
 
-class ChangeForm(_Sent):
+class ChangeForm(StoredForm, _Sent):
     """The hour of a schedule, its language and whom it tells. Whoever may not see the report any more is left out."""
 
     def __init__(self, data: Any, *, schedule: Schedule) -> None:

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from portal.core.mirror.models import Area
+from portal.core.ui.stored import StoredForm
 from portal.reviews import assigning
 from portal.reviews.queries import today
 from tenants.models import User
@@ -28,8 +29,8 @@ class People(forms.ModelChoiceField):  # type: ignore[type-arg]  # takes no para
         field.queryset = User.objects.filter(pk__in=[each.pk for each in people]).order_by("name", "email")
 
 
-class ChangeForm(forms.Form):
-    """What can be changed while a review runs. A due date that has passed may stay as it is, and none may be chosen."""
+class _PlanForm(forms.Form):
+    """A title and a due date. A date that has passed may stay as it is, and none may be chosen."""
 
     title = forms.CharField(label=pgettext_lazy("review", "Title"), max_length=100)
     due_on = forms.DateField(
@@ -45,7 +46,11 @@ class ChangeForm(forms.Form):
         return found
 
 
-class StartForm(ChangeForm):
+class ChangeForm(StoredForm, _PlanForm):
+    """What can be changed while a review runs."""
+
+
+class StartForm(_PlanForm):
     """`nonce`: the same form sent twice starts one review."""
 
     field_order = ("title", "areas", "due_on", "split", "reviewers", "nonce")

@@ -20,9 +20,10 @@ class InviteForm(forms.Form):
 
 
 class RoleForm(forms.Form):
-    """Another role for somebody who works here."""
+    """Another role for somebody who works here. `shown` is the role that the page showed."""
 
     role = forms.ChoiceField(label=_("Role"), choices=roles.tenant_choices)
+    shown = forms.CharField(required=False)
 
 
 class AcceptForm(forms.Form):

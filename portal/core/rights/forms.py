@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accessapi.permissions import always, never
 from accessapi.permissions.passes import Json, normal_pass
-from portal.core.rights import giving, keeping, posting
+from portal.core.rights import giving, keeping, posting, words
 from portal.core.rights.editing import SCHEDULE_ONLY, act_on
 from portal.core.rights.laying import ScheduleView, samples
 from portal.core.rights.models import NAME_MAX, RightsTemplate
@@ -21,6 +21,7 @@ from portal.core.rights.sheet import ALWAYS, NEVER, Pool, Schedule
 from portal.core.rights.slots import WEEKLY, Slot
 from portal.core.ui.inputs import offer
 from portal.core.ui.sealed import seal
+from portal.core.ui.stored import FIELD, StoredForm
 from portal.core.ui.vocabulary import join_sentences
 
 _ONE = "s1"
@@ -101,6 +102,10 @@ class PassField(forms.Field):
         super().__init__(**kwargs)
         self.allow = tuple(allow)
 
+    def read(self, value: Json) -> str:
+        """Return a pass in words."""
+        return words.when(value)
+
     def clean(self, value: Any) -> Json | None:
         """The pass. A line that cannot be read is an error, and says so beside it."""
         if value is None:
@@ -138,7 +143,7 @@ def _named(label: Any, *, required: bool, **more: Any) -> forms.CharField:
     return forms.CharField(label=label, max_length=NAME_MAX, required=required, **more)
 
 
-class TemplateForm(forms.Form):
+class TemplateForm(StoredForm, forms.Form):
     """A schedule that the tenant keeps."""
 
     name = _named(_("Template name"), required=True)
@@ -148,6 +153,8 @@ class TemplateForm(forms.Form):
     def __init__(self, *args: Any, template: RightsTemplate | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.template = template
+        if template is None or template.pk is None:
+            del self.fields[FIELD]  # nothing is stored yet
         if template is not None and template.kind == RightsTemplate.Kind.RIGHTS:
             del self.fields["schedule"]
 

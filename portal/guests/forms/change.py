@@ -14,6 +14,7 @@ from portal.core.mirror.fields.guests import AREAS, CODE, DETAIL, EMAIL, END, GR
 from portal.core.mirror.models import Guest
 from portal.core.ui import inputs
 from portal.core.ui.sealed import SeenForm
+from portal.core.ui.stored import add_clashes
 from portal.core.visits.models import Preset, Visit
 from portal.guests import hours, places
 from portal.guests.forms import AreasField, KeysField, offer
@@ -79,6 +80,12 @@ class ChangeForm(SeenForm):
 
     def clean(self) -> dict[str, Any]:
         given = super().clean() or {}
+        typed: list[tuple[Field, str, Any]] = [
+            (each, each.input, given[each.input]) for each in _PLAIN if each.input in given
+        ]
+        typed += [(each, field, given[field]) for field, each in _MOMENTS.items() if field in given]
+        meant = [(each, name, each.meant(value)) for each, name, value in typed]
+        add_clashes(self, meant, self.current, as_values(self.current, self.visit))
         start, end = given.get("start"), given.get("end")
         if start and end and end < start:
             self.add_error("end", _t("The end is before the start."))

@@ -10,6 +10,7 @@ from django.utils.translation import pgettext_lazy
 
 from portal.core.mirror.fields.guests import AREAS, GRACE, KEYS, REMARKS
 from portal.core.ui import inputs
+from portal.core.ui.stored import StoredForm
 from portal.core.visits.models import Preset
 from portal.guests import places
 from portal.guests.forms import AreasField, KeysField, offer
@@ -18,7 +19,7 @@ from portal.guests.places import Places
 _LONGEST_MINUTES = 366 * 24 * 60
 
 
-class PresetForm(forms.Form):
+class PresetForm(StoredForm, forms.Form):
     """What a preset is made of. `columns()` are the model's values."""
 
     name = inputs.line(
