@@ -130,9 +130,10 @@ def page_of_the_form(request: HttpRequest, *, within: str, home: str) -> str:
     page = f"{parts.path}?{parts.query}" if parts.query else parts.path
     if ours and page.startswith(within) and _opens(parts.path):
         return page
-    above = request.path
+    above, named = request.path, getattr(request.resolver_match, "kwargs", {}).values()
     while above.startswith(within) and len(above) > 1:
-        if _opens(above):
+        # A word of the form's address is no name of a thing, whose page it would look like.
+        if _opens(above) and set(resolve(above).kwargs.values()) <= set(named):
             return above
         above = above.rstrip("/").rpartition("/")[0] + "/"
     return home
