@@ -154,6 +154,8 @@ DATABASE_OWNER = _database("DATABASE_OWNER_URL") if env.text("DATABASE_OWNER_URL
 if env.flag("PORTAL_DB_POOL", False):  # web processes only: a pool must not be born before a fork
     pool: dict[str, Any] = {"min_size": 1, "max_size": env.number("PORTAL_DB_POOL_SIZE", 16)}
     pool |= {"timeout": patience.CONNECT_WITHIN, "connection_class": patience.PatientConnection}
+    # A pool that goes on trying waits twice as long each time. One that has given up tries anew for the next request.
+    pool["reconnect_timeout"] = patience.CONNECT_WITHIN
     DATABASES["default"]["OPTIONS"]["pool"] = pool
 else:
     DATABASES["default"]["CONN_MAX_AGE"] = 600

@@ -51,14 +51,9 @@ document.addEventListener("htmx:responseError", (event) => {
   else if (status === 404 && polls(event)) event.detail.elt.removeAttribute("hx-trigger");
   else say(words.broken, { bad: true, reload: true });
 });
-// htmx looks for the places of an answer around what asked for it. Where that was drawn anew meanwhile it finds none, and
-// would drop what the page still has a place for.
-document.addEventListener("htmx:oobErrorNoTarget", ({ detail: { content } }) => {
-  const place = content.id && document.getElementById(content.id);
-  if (!place) return console.error(`no place for #${content.id}`);
-  place.replaceWith(content);
-  htmx.process(content);
-});
+// htmx looks for the places of an answer around what asked for it. That may have been drawn anew meanwhile, but the page
+// still has them.
+document.addEventListener("htmx:beforeRequest", ({ detail: { elt } }) => { elt.getRootNode = () => document; });
 // What somebody watches (`data-watch` names it) asks again by itself, with the mark of what it shows: not while nobody
 // looks, and not under a finger, an open menu or a marked text. Focus stays where it was.
 const watched = (event) => event.detail.elt?.dataset?.watch;

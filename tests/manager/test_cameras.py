@@ -267,7 +267,7 @@ def test_a_doors_page_shows_its_cameras_to_those_who_may_see_them(place, manager
 
 def test_a_camera_stands_on_a_floor_plan_by_its_name(place, manager, camera):
     with tenant_scope(place.tenant):
-        assert things.known(place.tenant.slug)[f"camera:{camera.camera_id}"].name == "正面玄関"
+        assert things.known(place.tenant)[f"camera:{camera.camera_id}"].name == "正面玄関"
 
 
 def test_identifiers_in_the_activity_log_are_offered(place, manager, camera):

@@ -75,8 +75,6 @@ class Tab:
             self.context.on(end, lambda request: self._under_way.discard(request))
 
     def _heard(self, message: ConsoleMessage) -> None:
-        if message.text.startswith("htmx:oobErrorNoTarget"):  # live.js mends it, or says that it cannot
-            return
         if message.type in ("error", "warning"):
             self._complain(message.page, message.text)
 
