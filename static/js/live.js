@@ -52,8 +52,10 @@ document.addEventListener("htmx:responseError", (event) => {
   else say(words.broken, { bad: true, reload: true });
 });
 // htmx looks for the places of an answer around what asked for it. That may have been drawn anew meanwhile, but the page
-// still has them.
-document.addEventListener("htmx:beforeRequest", ({ detail: { elt } }) => { elt.getRootNode = () => document; });
+// still has them. With `composed` it asks whether what asked is on the page.
+document.addEventListener("htmx:beforeRequest", ({ detail: { elt } }) => {
+  elt.getRootNode = (asked) => (asked?.composed ? Node.prototype.getRootNode.call(elt, asked) : document);
+});
 // What somebody watches (`data-watch` names it) asks again by itself, with the mark of what it shows: not while nobody
 // looks, and not under a finger, an open menu or a marked text. Focus stays where it was.
 const watched = (event) => event.detail.elt?.dataset?.watch;
