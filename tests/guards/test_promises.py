@@ -8,6 +8,7 @@ _QUICK = re.compile(r"mark\.quick\b")
 #: Promises whose every attack on real processes takes long, and the quick form that `make test` runs of them.
 ELSEWHERE = {
     "test_backup.py": "tests/tenants/test_backup.py",
+    "test_database_away.py": "tests/tenants/test_lost_database.py",
     "test_encryption.py": "tests/tenants/test_ciphertexts.py",
     "test_files.py": "tests/imports/test_hostile_files.py",
     "test_restored_database.py": "tests/timers/test_restored.py",

@@ -4,8 +4,6 @@ import re
 import time
 from collections.abc import Callable
 
-import pytest
-
 from tests.support.house import House
 from tests.support.stage import Stage
 from tests.support.waiting import until
@@ -13,7 +11,6 @@ from tests.support.waiting import until
 SECONDS = 8
 
 
-@pytest.mark.quick
 def test_pages_say_that_the_database_is_away_and_work_again(
     house: House, stage: Stage, figure: Callable[..., None]
 ) -> None:
