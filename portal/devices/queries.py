@@ -1,5 +1,6 @@
 """What is known of doors: their state in words, where they are, what their log tells and what was asked of them."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from django.db.models import Case, CharField, Count, Max, OuterRef, QuerySet, Subquery, Value, When
@@ -33,17 +34,25 @@ def state_of(door: PassController, states: States) -> Chip:
     """Return a door's state as every page, plan, list and file shows it: what outranks the rest, when it was last
     learned, and what is wrong beside. Without any knowledge, unknown.
     """
-    said = words_of(door, states)
-    power = said.power if door.power_status and not states.is_powered(door.power_status) else ""
-    power = _("No power") if power and door.power_status == "stopped" else power
-    is_cut = door.cloud_com_status and not states.is_connected(door.cloud_com_status)
-    line = said.line if is_cut and door.state != DoorState.OFFLINE else ""
     known = str(CHIPS.get(door.state, ("",))[0])
-    wrong = joined(each for each in dict.fromkeys([*said.errors, power, line]) if each and each != known)
+    wrong = joined(each for each in dict.fromkeys(_troubles(door, states)) if each != known)
     if door.state:
         return Chip(door.state, as_of=door.known_at, wrong=wrong)
     unheard_of = door.lock if door.lock and not states.lock(door.lock) else "unknown"
     return Chip(unheard_of, as_of=door.status_as_of, wrong=wrong)
+
+
+def _troubles(door: PassController, states: States) -> Iterator[str]:
+    """Yield what the last reading of a door says is wrong with it, in words."""
+    yield from _errors(door, states)
+    if not states.is_powered(door.power_status):
+        yield _("No power") if door.power_status == "stopped" else word("power", door.power_status)
+    if door.state != DoorState.OFFLINE and not states.is_connected(door.cloud_com_status):
+        yield word("network", door.cloud_com_status)
+
+
+def _errors(door: PassController, states: States) -> list[str]:
+    return [word("error", _ERRORS.get(states.event([each]), each), each) for each in door.errors]
 
 
 @dataclass(frozen=True)
@@ -64,7 +73,7 @@ def words_of(door: PassController, states: States) -> Words:
     return Words(
         leaf=word("leaf", states.leaf(door.door), door.door),
         lock=word("lock", states.lock(door.lock), door.lock),
-        errors=[word("error", _ERRORS.get(states.event([each]), each), each) for each in door.errors],
+        errors=_errors(door, states),
         power=word("power", "running" if power and states.is_powered(power) else power),
         line=word("network", "connected" if network and states.is_connected(network) else network),
         sync=word("sync", door.sync_status),

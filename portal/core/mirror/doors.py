@@ -13,7 +13,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F
 
 from accessapi.doors import DoorWord
 from accessapi.overrides import States
@@ -129,7 +128,7 @@ def look_at(device_id: str, *, unless_read_after: datetime | None = None, urgent
     rows = PassController.objects.filter(device_id=device_id)
     if unless_read_after is not None:
         rows = rows.filter(status_as_of__lt=unless_read_after).exclude(SOON, look_at__lte=ClockTime() + AGAIN)
-    return bool(rows.update(look_at=ClockTime(), urgent=F("urgent") if not urgent else True))
+    return bool(rows.update(look_at=ClockTime(), **({"urgent": True} if urgent else {})))
 
 
 def postpone() -> None:
