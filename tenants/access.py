@@ -42,9 +42,15 @@ from tenants.scope import across_tenants, tenant_scope
 View = Callable[..., HttpResponseBase]
 
 _tenant = KeptQuery[Tenant](lambda slug: Tenant.objects.select_related("environment").filter(slug=slug)[:1], slug="")
+# With all that every page shows something of.
 _staff = KeptQuery[Staff](
-    lambda user: Staff.objects.select_related("tenant__connection").filter(user=user, is_active=True)[:1], user=0
+    lambda user: Staff.objects.select_related("tenant__environment", "tenant__connection").filter(
+        user=user, is_active=True
+    )[:1],
+    user=0,
 )
+# The keys of tenants that somebody entered, by the name in their address: what is found by one is compared with it.
+_keys: dict[str, int] = {}
 
 
 class SignedInRequest(HttpRequest):
@@ -104,22 +110,23 @@ def access_to(user: User, tenant: Tenant) -> Access | None:
     """
     if not user.is_active or not tenant.pk:
         return None
+    if staff := _access_of_staff(user, tenant.pk):
+        return staff
+    if not user.platform_role:
+        return None
     with tenant_scope(tenant):
-        # With the connection, which every page shows something of.
-        staff = next(iter(_staff.rows(user=user.pk)), None)
-        if staff is not None:
-            connection = getattr(staff.tenant, "connection", None)
-            if connection is not None:
-                tenant.connection = connection
-            return Access(user, tenant, roles.role(staff.role))
-        if not user.platform_role:
-            return None
         now = timezone.now()
         session = SupportSession.objects.filter(user=user, ended_at=None, expires_at__gt=now).order_by("-pk").first()
     if session is None:
         return None
     session.user = user
     return Access(user, tenant, roles.role(user.platform_role), session)
+
+
+def _access_of_staff(user: User, tenant_id: int) -> Access | None:
+    with tenant_scope(tenant_id):
+        staff = next(iter(_staff.rows(user=user.pk)), None)
+    return Access(user, staff.tenant, roles.role(staff.role)) if staff is not None else None
 
 
 def tenants_of(user: User) -> list[tuple[Tenant, type[Role]]]:
@@ -274,10 +281,15 @@ def _repost(request: HttpRequest, typed: QueryDict, redraws: Mapping[str, str]) 
 
 
 def _enter(user: User, slug: str) -> Access:
-    tenant = next(iter(_tenant.rows(slug=slug)), None)
-    access = access_to(user, tenant) if tenant else None
-    if access is None:
-        raise Http404
+    """Return the person's access now. One statement finds staff together with a tenant that somebody entered before."""
+    key = _keys.get(slug)
+    access = _access_of_staff(user, key) if key and user.is_active else None
+    if access is None or access.tenant.slug != slug:
+        tenant = next(iter(_tenant.rows(slug=slug)), None)
+        access = access_to(user, tenant) if tenant else None
+        if access is None:
+            raise Http404
+        _keys[slug] = access.tenant.pk
     return access
 
 

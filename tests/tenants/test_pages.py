@@ -82,6 +82,17 @@ def test_a_role_withdrawn_counts_at_the_next_request(two):
     assert browser.get("/t/a/audit/").status_code == 404
 
 
+def test_an_address_that_another_tenant_took_over_leads_there_at_once(two):
+    """The site remembers which tenant an address meant, and believes it only as long as it is true."""
+    mine, theirs = signed_in(two.staff("auditor")), signed_in(two.owner_b)
+    assert mine.get("/t/a/audit/").status_code == 200
+    Tenant.objects.filter(pk=two.a.pk).update(slug="moved-away")
+    Tenant.objects.filter(pk=two.b.pk).update(slug="a")
+    assert mine.get("/t/a/audit/").status_code == 404
+    assert mine.get("/t/moved-away/audit/").status_code == 200
+    assert theirs.get("/t/a/audit/").status_code == 200
+
+
 def test_the_wrong_method_is_said_to_be_wrong_to_members_only(two):
     assert signed_in(two.owner_a).get("/t/a/connection/connect/").status_code == 405
     assert signed_in(two.owner_b).get("/t/a/connection/connect/").status_code == 404
