@@ -69,4 +69,4 @@ def _furnish(tenant: Tenant) -> None:
         for area, every in ((EVERYWHERE, 20), (KNOWN, 1)):
             cursor.execute(_OF_ALL, {"tenant": tenant.pk, "area": area, "held": held, "every": every})
     with as_owner() as owner:
-        owner.execute("ANALYZE mirror_member, areas_grant, areas_tally")
+        owner.execute("VACUUM ANALYZE mirror_member, areas_grant, areas_tally")

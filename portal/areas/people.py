@@ -25,6 +25,7 @@ from portal.core.mirror.fields.members import CODE, END, GROUP, MEMBER_ID, NAME
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Member
 from portal.core.rights import words
+from portal.core.ui import together
 from portal.core.ui.addresses import ServiceId
 from portal.core.ui.chips import Chip
 from portal.core.ui.tables import BulkAction, Column, Empty, Filter, Table
@@ -41,13 +42,10 @@ _HOURS = (
 )
 _ACCESS = (("holds", _("Has access here")), ("none", _("No access here")), ("unread", _("Rights not loaded yet")))
 _OF_MEMBERS = (
-    Filter(
-        "group", _("Group"), lambda request: queries.groups().values_list("membergroup_id", "membergroup_name"),
-        queries.in_groups,
-    ),
+    Filter("group", _("Group"), lambda request: together.told(request, "groups"), queries.in_groups),
     Filter("credential", _("Credential"), queries.Credential.choices, queries.with_credentials),
     Filter("validity", pgettext_lazy("member", "Status"), suspensions.CHOICES, suspensions.with_standing),
-)  # fmt: skip
+)
 
 
 class People(Table):
@@ -57,6 +55,8 @@ class People(Table):
     caption = _("Members of this area")
     search_label = _("Find by name or code")
     default_sort = "name_key"
+    # Beyond it people are only said to be more: each is looked up, of the tens of thousands that may hold a right.
+    counted_most = 2_000
     columns = (
         NAME.column(phone="title", fixed=True),
         CODE.column(),
@@ -79,6 +79,7 @@ class People(Table):
         total: int | Callable[[], int] | None = None,
         loaded: Loaded | None = None,
     ) -> None:
+        together.want(request, "groups")
         super().__init__(request, queryset, total=total, query=query)
         self.look, self.passes = look, {held.id: held for held in look.passes}
         self.loaded = loaded
