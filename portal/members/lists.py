@@ -155,7 +155,7 @@ class Members(Table):
         """Exports that ask before they give: (label, address)."""
         if not (self.may(self.export_permission) and self.may(Permission.SECRETS_REVEAL)):
             return []
-        address = reverse("members:export", args=[self.request.tenant.slug])
+        address = within("members:export", self.request.tenant.slug)
         match = self.address.with_().partition("?")[2]
         return [(_t("Export with card numbers…"), f"{address}?{match}" if match else address)]
 

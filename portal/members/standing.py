@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
+from operator import attrgetter
 
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
@@ -68,8 +69,8 @@ def credential_words(member: Member) -> list[str]:
 
 def credential_drawer() -> Callable[[Member], SafeString]:
     """What draws the same for a cell."""
-    language = get_language()
-    return lambda member: _icons(tuple(getattr(member, flag) for flag, *_named in _CREDENTIALS), language)
+    language, flags = get_language(), attrgetter(*(flag for flag, *_named in _CREDENTIALS))
+    return lambda member: _icons(flags(member), language)
 
 
 @cache

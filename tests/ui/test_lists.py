@@ -3,6 +3,7 @@
 import io
 import re
 from contextlib import closing, contextmanager
+from html import escape
 
 import pytest
 from django.contrib.auth.models import AnonymousUser
@@ -17,6 +18,7 @@ from portal.core.ui import chips
 from portal.core.ui.models import ListChoice
 from portal.core.ui.style import SampleTable
 from portal.core.ui.tables import Column, chosen, file_response
+from portal.core.ui.tables.columns import NOTHING
 from tests.support import flushing
 
 PAGE = "/_components/"
@@ -132,9 +134,16 @@ def test_values_are_escaped_wherever_they_are_drawn():
         drawn = table("?q=script").body
     assert evil not in drawn
     assert "&lt;script&gt;" in drawn
-    assert Column("x", "X", value=lambda row: evil).draw(None) == evil.replace("<", "&lt;").replace(
-        ">", "&gt;"
-    ).replace('"', "&quot;")
+    [cell] = Column("x", "X", value=lambda row: evil).draw([None])
+    assert cell == evil.replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+
+
+@pytest.mark.parametrize("text", ["a & b", "a\0b", "", "\0"])
+def test_each_text_stays_in_its_own_cell_whatever_it_holds(text):
+    drawn = Column("x", "X", value=lambda row: row).draw(["<first>", text, "last"])
+    assert drawn[0] == "&lt;first&gt;"
+    assert drawn[1] == (escape(text) or NOTHING)
+    assert drawn[2] == "last"
 
 
 def posted(data):

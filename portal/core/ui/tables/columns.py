@@ -1,6 +1,6 @@
 """Parts of a list, declared as data: columns and their cells, headers, bulk actions, the empty state."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from portal.core.ui import together
 from portal.core.ui.icons import icon
-from portal.core.ui.tables.filters import Address
+from portal.core.ui.tables.filters import Address, escape_all
 from portal.core.ui.tables.keyset import Order
 from portal.core.ui.times import stamp
 from tenants.access import in_tenant
@@ -71,46 +71,42 @@ class Column:
                 return None
         return found
 
-    def draw(self, row: Any) -> str:
-        """The HTML inside the cell."""
-        return self.writer()(row)
-
-    def writer(self) -> Callable[[Any], str]:
-        """What draws this column's cells, escaped: made once for a page, so that no cell asks again how it is drawn."""
+    def draw(self, rows: Sequence[Any]) -> list[str]:
+        """Return the HTML inside the cells of these rows, escaped: all at once, so that no cell asks how it is drawn."""
         if self.drawer is not None:
-            return self.drawer()
+            return list(map(self.drawer(), rows))
         if self.cell is not None:
-            return self.cell
-        read, inner, href = self._reader(), _INNER.get(self.kind, _text), self.href
+            return list(map(self.cell, rows))
+        drawn = [each or NOTHING for each in self._inner(self._values(rows))]
+        if self.href is None:
+            return drawn
+        href = self.href
+        return [
+            each if each is NOTHING else f'<a href="{escape(href(row))}">{each}</a>'
+            for row, each in zip(rows, drawn, strict=True)
+        ]
 
-        def write(row: Any) -> str:
-            value = read(row)
-            if value is None or value == "" or (value is False and inner is _yes):
-                return NOTHING
-            return f'<a href="{escape(href(row))}">{inner(value)}</a>' if href else inner(value)
-
-        return write
-
-    def _reader(self) -> Callable[[Any], Any]:
-        if callable(self.value):
-            return self.value
+    def _values(self, rows: Sequence[Any]) -> list[Any]:
         path = self.value or self.name
-        return self.read if "." in path else lambda row: getattr(row, path, None)
+        if callable(path) or "." in path:
+            return list(map(self.read, rows))
+        return [getattr(row, path, None) for row in rows]
 
-
-def _text(value: Any) -> str:
-    """Escaped. Nearly every cell is a plain text, for which Django's own way costs five times as much."""
-    if type(value) is str:
-        return value if value.isalnum() else escape(value)
-    return conditional_escape(value)
+    def _inner(self, values: list[Any]) -> list[str]:
+        """Return the values as HTML, empty for nothing."""
+        inner = _INNER.get(self.kind)
+        if inner is not None:
+            return ["" if each is None or each == "" else inner(each) for each in values]
+        texts = ["" if each is None else each for each in values]
+        return escape_all(texts) if {type(each) for each in texts} == {str} else list(map(conditional_escape, texts))
 
 
 def _number(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int | float) else conditional_escape(value)
 
 
-def _yes(_value: Any) -> str:
-    return icon("check", 16, str(_("Yes")))
+def _yes(value: Any) -> str:
+    return icon("check", 16, str(_("Yes"))) if value is not False else ""
 
 
 _INNER: dict[str, Callable[[Any], str]] = {"time": stamp, "date": stamp, "number": _number, "yes": _yes}

@@ -13,6 +13,14 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 PAGING = ("after", "before")
+# Stands between texts that are escaped in one piece: PostgreSQL keeps no text with it.
+_BETWEEN = "\0"
+
+
+def escape_all(texts: list[str]) -> list[str]:
+    """Return the texts escaped, in one piece: one by one takes several times as long."""
+    found = escape(_BETWEEN.join(texts)).split(_BETWEEN)
+    return found if len(found) == len(texts) else list(map(escape, texts))
 
 
 class Address:
@@ -112,11 +120,12 @@ class Bound:
     def options_html(self, form: str) -> SafeString:
         """The choices as inputs of the form `form`. In Python: hundreds of groups would take a template too long."""
         kind, name, form = "radio" if self.single else "checkbox", escape(self.name), escape(form)
+        before = f'<label><input type="{kind}" form="{form}" name="{name}" value="'
+        values = escape_all([option.value for option in self.options])
+        labels = escape_all([str(option.label) for option in self.options])
         drawn = (
-            f'<label><input type="{kind}" form="{form}" name="{name}" '
-            f'value="{escape(option.value)}"{" checked" if option.chosen else ""}>'
-            f"<span>{escape(str(option.label))}</span></label>"
-            for option in self.options
+            f'{before}{value}"{" checked" if option.chosen else ""}><span>{label}</span></label>'
+            for option, value, label in zip(self.options, values, labels, strict=True)
         )
         return mark_safe("".join(drawn))  # noqa: S308 - escaped piece by piece above
 

@@ -24,7 +24,7 @@ from django.utils.translation import gettext as _
 
 from portal.core.ui.tables import keyset
 from portal.core.ui.tables.columns import NOTHING, BulkAction, Column, DrawnAction, Header
-from portal.core.ui.tables.filters import Bound
+from portal.core.ui.tables.filters import Bound, escape_all
 from portal.core.ui.tables.listing import SIZES, Listing
 from tenants.access import in_tenant
 from tenants.roles import Permission
@@ -154,9 +154,9 @@ class Table(Listing):
 def _draw(table: Table) -> SafeString:
     """`<tr>`s of the page's rows. Every value is escaped by its column; labels here."""
     rows = table.page.rows
-    hrefs = [escape(table.row_href(row)) for row in rows]
+    hrefs = escape_all([table.row_href(row) for row in rows])
     linked = any(column.leads for column in table.shown)
-    names = [escape(table.row_id(row)) for row in rows]
+    names = escape_all([table.row_id(row) for row in rows])
     leads = repeat("", len(rows)) if linked else hrefs
     begun = [_begun(table.row_class(row), *more) for row, *more in zip(rows, names, leads, strict=True)]
     cells = [_cells(column, rows, hrefs) for column in table.shown]
@@ -179,7 +179,7 @@ def _cells(column: Column, rows: Any, hrefs: list[str]) -> list[str]:
     bare = f'<td class="{css}">' if css else "<td>"
     nothing = f'<td class="{css} none">' if css else '<td class="none">'
     label = f' data-label="{escape(str(column.label))}">' if column.phone == "line" else ">"
-    before, drawn = bare[:-1] + label, map(column.writer(), rows)
+    before, drawn = bare[:-1] + label, column.draw(rows)
     if column.leads:
         return [
             f'{bare}<a class="row-link" href="{href}">{each}</a>' if href else f"{bare}{each}"

@@ -255,13 +255,22 @@ def fresh(parser: Parser, token: Token) -> FreshNode:
 @register.tag
 def csrf_token(parser: Parser, token: Token) -> FreshNode:
     """`{% csrf_token %}`, Django's own and who opened the form (`tenants.unsent`): never kept, wherever it stands."""
-    return FreshNode(NodeList([CsrfTokenNode(), OpenedByNode()]))
+    return FreshNode(NodeList([FormInputsNode()]))
 
 
-class OpenedByNode(Node):
-    """The hidden input by which a form that could not be sent finds back to its person."""
+class FormInputsNode(Node):
+    """The hidden inputs of every form: its token, and by what one that could not be sent finds back to its person.
+
+    They are the same in all forms of a page, which has half a dozen.
+    """
 
     def render(self, context: Context) -> SafeString:
         request: Any = context.get("request")
-        name = unsent.opened_by(request) if hasattr(request, "user") else ""
-        return format_html('<input type="hidden" name="{}" value="{}">', unsent.FIELD, name) if name else SafeString()
+        if not hasattr(request, "user"):
+            return CsrfTokenNode().render(context)
+        drawn: SafeString | None = vars(request).get("_form_inputs")
+        if drawn is None:
+            name = unsent.opened_by(request)
+            opened = format_html('<input type="hidden" name="{}" value="{}">', unsent.FIELD, name) if name else ""
+            drawn = vars(request)["_form_inputs"] = SafeString(CsrfTokenNode().render(context) + opened)
+        return drawn
