@@ -1,0 +1,119 @@
+"""Where the time of one list page goes: middleware, rights, statements, what is made of their rows, template."""
+
+import io
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import cache
+from typing import Any
+from unittest import mock
+
+from django.core.handlers.wsgi import WSGIHandler
+from django.db.backends.utils import CursorWrapper
+from django.template.response import SimpleTemplateResponse
+
+from bench.figures import Figure
+from bench.ground import Ground, say
+from bench.pages import OURS
+from portal.core.ui import together
+from portal.core.ui.tables import table
+from tenants import access, kept
+
+# What is measured by wrapping it. Each counts what is not in another one inside it; the handler has what is left.
+_WRAPPED = (
+    ("statements", CursorWrapper, "execute"),
+    ("rows of statements", kept.KeptQuery, "rows"),
+    ("rows of statements", together, "_read"),
+    ("rows drawn", table, "_draw"),
+    ("rights", access, "_enter"),
+    ("template", SimpleTemplateResponse, "rendered_content"),
+    ("middleware and view", WSGIHandler, "__call__"),
+)
+_ROUNDS, _REQUESTS = 12, 20
+
+
+class _Watch:
+    """Adds up seconds by part, each without the parts inside it."""
+
+    def __init__(self) -> None:
+        self.spent: Counter[str] = Counter()
+        self._inside: list[float] = []
+
+    def wrap(self, part: str, inner: Callable[..., Any]) -> Callable[..., Any]:
+        def timed(*args: Any, **kwargs: Any) -> Any:
+            started = time.perf_counter()
+            self._inside.append(0.0)
+            try:
+                return inner(*args, **kwargs)
+            finally:
+                took = time.perf_counter() - started
+                self.spent[part] += took - self._inside.pop()
+                if self._inside:
+                    self._inside[-1] += took
+
+        return timed
+
+
+def parts(ground: Ground) -> list[Figure]:
+    """The member list, asked for within this process: the quietest of some rounds, beside the bare view."""
+    say("the parts of a page")
+    ours, bare = (_quietest(ground, path) for path in (OURS, "/bare/"))
+    again = ground.sizes.again("parts", members=ground.sizes.members)
+    told = [*dict.fromkeys(part for part, *_ in _WRAPPED)]
+    whole, bare_whole = (sum(each.values()) for each in (ours, bare))
+    lines = [*((part, ours[part], bare[part]) for part in told), ("all parts", whole, bare_whole)]
+    return [
+        Figure(
+            f"member list, {part}",
+            f"{mine * 1000:.2f} ms",
+            f"bare view {other * 1000:.2f} ms",
+            mine / whole,
+            command=again,
+        )
+        for part, mine, other in lines
+    ]
+
+
+def _quietest(ground: Ground, path: str) -> Counter[str]:
+    with _watched() as watch:
+        found = []
+        for _ in range(_ROUNDS):
+            watch.spent.clear()
+            for _ in range(_REQUESTS):
+                _get(ground, path)
+            found.append(Counter({part: spent / _REQUESTS for part, spent in watch.spent.items()}))
+    return min(found, key=lambda each: sum(each.values()))
+
+
+@contextmanager
+def _watched() -> Iterator[_Watch]:
+    watch = _Watch()
+    with ExitStack() as stack:
+        for part, owner, name in _WRAPPED:
+            inner = vars(owner)[name]
+            timed = property(watch.wrap(part, inner.fget)) if isinstance(inner, property) else watch.wrap(part, inner)
+            stack.enter_context(mock.patch.object(owner, name, timed))
+        yield watch
+
+
+def _get(ground: Ground, path: str) -> None:
+    """Ask as gunicorn does."""
+    host = f"127.0.0.1:{ground.house.port}"
+    asked = {
+        "REQUEST_METHOD": "GET", "PATH_INFO": path, "QUERY_STRING": "", "HTTP_HOST": host, "HTTP_COOKIE": ground.cookie,
+        "SERVER_NAME": "127.0.0.1", "SERVER_PORT": str(ground.house.port), "SERVER_PROTOCOL": "HTTP/1.1",
+        "REMOTE_ADDR": "127.0.0.1", "HTTP_ACCEPT_LANGUAGE": "en", "wsgi.input": io.BytesIO(), "wsgi.errors": sys.stderr,
+        "wsgi.url_scheme": "http",
+    }  # fmt: skip
+    answer = _handler()(asked, lambda *_: None)
+    if answer.status_code != 200:
+        raise RuntimeError(f"{path}: {answer.status_code}")
+    b"".join(answer)
+    answer.close()
+
+
+@cache
+def _handler() -> WSGIHandler:
+    return WSGIHandler()
