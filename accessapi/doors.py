@@ -96,3 +96,8 @@ class DoorWords(BaseModel):
 def among(patterns: Patterns, word: str | None) -> bool:
     """Return whether the word is in this list."""
     return bool(word) and any(fnmatchcase(str(word), pattern) for pattern in patterns)
+
+
+def of_list(patterns: Patterns, word: str) -> str:
+    """Return the word if it is in this list, else the first of the list without its wildcards."""
+    return word if not patterns or among(patterns, word.lower()) else patterns[0].strip("*")

@@ -14,7 +14,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from accessapi.doors import DoorWords, Patterns, among
+from accessapi.doors import DoorWords, Patterns, among, of_list
 from accessapi.keys import KeyWords
 from accessapi.operations import Contract, Operation
 
@@ -69,7 +69,17 @@ class States(DoorWords, KeyWords):
         )
         return next((outcome for patterns, outcome in table if among(patterns, status)), Outcome.UNKNOWN)
 
+    def theirs(self, usual: str, *lists: str) -> str:
+        """Return this service's word for a usual one of these lists (by default of errors and the log's texts); a word
+        of none of them as it is.
+        """
+        found = (name for name in lists or _TEXTS if among(getattr(_USUAL, name), usual.lower()))
+        name = next(found, "")
+        return of_list(getattr(self, name), usual) if name else usual
 
+
+_TEXTS = ("key_taken", "key_returned", "key_wrong", "forced_open", "left_open", "held_unlocked", "lost")
+_USUAL = States()
 _BULK = {
     "pending": Outcome.WAITING,
     "progress": Outcome.RUNNING,

@@ -191,6 +191,23 @@ class Records(Table):
     refused: tuple[_Category, ...] = ("suspicious", "warning")
     suspicious: tuple[_Category, ...] = ("suspicious", "emergency")
 
+    def theirs(self, usual: str) -> str:
+        """Return this service's category for a usual one: those of the file are in the same order."""
+        return dict(zip(_USUAL, self.categories, strict=False)).get(usual, usual)
+
+    @property
+    def alarming(self) -> set[str]:
+        """Return the known categories that are about anything but use and operation, which are specified."""
+        return {*self.categories, *self.suspicious, *self.refused} - {"normal", "operation"}
+
+    @property
+    def serious(self) -> set[str]:
+        """Return those of them that are about a device, and not about a refused person."""
+        return self.alarming - {*self.refused}
+
+
+_USUAL = Records().categories
+
 
 class Rules(Table):
     """How the service reads rights where the specification does not say. Defaults are assumed."""

@@ -52,7 +52,7 @@ def _where(*states: DoorState) -> Where:
 def _heard_forced(tenant: Tenant, records: Sequence[History], values: Values) -> Iterator[Seen]:
     states = tenant.environment.catalogue.states
     for each in records:
-        forced = states.event([each.content]) == DoorWord.FORCED
+        forced = states.event([each.text]) == DoorWord.FORCED
         if forced and each.device_id:
             over = word_of(each, states) is DoorWord.OVER
             yield Seen(f"pass_controller:{each.device_id}", each.at, place_of(each), [each], over=over)

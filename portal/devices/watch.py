@@ -22,6 +22,7 @@ from accessapi.overrides import States
 from portal.core.budget import ledger
 from portal.core.budget.ledger import BudgetExhausted
 from portal.core.budget.priorities import Priority
+from portal.core.log.causes import OPERATION
 from portal.core.mirror import doors, hooks, reading
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import DoorState, History, PassController
@@ -38,8 +39,6 @@ from tenants.models import Connection, Tenant
 log = structlog.get_logger(__name__)
 _AT_ONCE = 20
 READ_STALE, READ_SOON = "portal.devices.tasks.read_stale", "portal.devices.tasks.read_soon"
-# Records of these categories are worth a reading, whatever their words: somebody operated the door, or it is serious.
-_SERIOUS = frozenset({"operation", "error", "emergency"})
 
 
 # With a board in sight: how old a reading may be of a door in a state that no log record ends, and of any door.
@@ -112,16 +111,18 @@ def _longest_waiting(due_now: Q) -> list[tuple[str, bool]]:
 
 def heard(tenant: Tenant, *, histories: Sequence[History]) -> None:
     """New records came in, oldest first: listener of the mirror, inside the transaction that takes them over."""
-    states = tenant.environment.catalogue.states
+    catalogue = tenant.environment.catalogue
+    # Records of these categories are worth a reading, whatever their words: the door was operated, or it is serious.
+    telling = {OPERATION, *catalogue.records.serious}
     wanted: dict[str, datetime | None] = {}
     for record in filter(lambda record: record.device_id, histories):
-        word = word_of(record, states)
-        if word and doors.tell(tenant, record.device_id, word, at=record.at, content=record.content):
+        word = word_of(record, catalogue.states)
+        if word and doors.tell(tenant, record.device_id, word, at=record.at, content=record.text):
             if word is DoorWord.LOST:  # the record says it all: a reading confirms it when there is a call for it
                 doors.look_at(record.device_id, urgent=False)
             else:
                 wanted[record.device_id] = None
-        elif record.category in _SERIOUS:
+        elif record.category in telling:
             wanted.setdefault(record.device_id, record.at)
     if sum(doors.look_at(device_id, unless_read_after=at) for device_id, at in sorted(wanted.items())):
         ring_after_commit(READ_SOON, tenant.pk)
@@ -129,7 +130,7 @@ def heard(tenant: Tenant, *, histories: Sequence[History]) -> None:
 
 def word_of(record: History, states: States) -> DoorWord | None:
     """What a record tells of its door, if it is about an alarm, a hold or the door's line."""
-    word = states.event([record.content])
+    word = states.event([record.text])
     return _ENDS.get(word, word) if word is not None and states.is_over(record.status) else word
 
 

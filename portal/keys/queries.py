@@ -268,7 +268,7 @@ def custody(request: TenantRequest, key: Key) -> tuple[list[Holding], bool]:
     states = request.tenant.environment.catalogue.states
     found: list[Holding] = []
     for record in reversed(records[:MOST]):
-        told = states.key_event([record.content, record.member_label])
+        told = states.key_event([record.text])
         if told is not None:
             _take(found, record, told)
     names = visible.names(request.access, {each.first.member_id for each in found} - {""})

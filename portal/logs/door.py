@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Count, QuerySet
 from django.db.models.functions import ExtractHour
 
-from accessapi.overrides import Records
+from accessapi.overrides import Catalogue
 from portal.core.mirror.models import History
 from portal.core.ui import charts
 from portal.core.ui.times import TOKYO
@@ -84,7 +84,7 @@ def at_door(records: QuerySet[History], device_id: str, day: LogDay) -> QuerySet
 
 
 def hours_of(
-    records: QuerySet[History], day: LogDay, words: Records, address: Callable[[datetime], str]
+    records: QuerySet[History], day: LogDay, words: Catalogue, address: Callable[[datetime], str]
 ) -> HoursOfDoor:
     """Count records by hour and sort, in one statement. `address` gives the log of the hour that begins then."""
     begun = [day.start + timedelta(hours=number) for number in range(24)]
@@ -95,7 +95,7 @@ def hours_of(
     return HoursOfDoor(hours)
 
 
-def worth_a_look(records: QuerySet[History], words: Records) -> list[History]:
+def worth_a_look(records: QuerySet[History], words: Catalogue) -> list[History]:
     """The newest that were refused or tell of something wrong."""
     loud = records.annotate(sort=by_sort(words)).filter(sort__in=[Sort.REFUSED, Sort.ALARM])
     return list(loud.order_by("-at", "-pk")[:MOST])

@@ -30,7 +30,7 @@ def record(request: TenantRequest, history_id: str) -> HttpResponse:
 def person_day(request: TenantRequest, member_id: str, day: str) -> HttpResponse:
     """A person's day as a line of places, with the table behind it."""
     of = day_or_404(request, day, of=member_id)
-    words = request.tenant.environment.catalogue.records
+    words = request.tenant.environment.catalogue
     found = list(person.on_day(visible.records(request.access), member_id, of)[: person.MOST + 1])
     shown, who = found[: person.MOST], person_or_404(request.access, member_id, found)
     line = person.line(of, shown, words)
@@ -52,7 +52,7 @@ def door_day(request: TenantRequest, device_id: str, day: str) -> HttpResponse:
     """A door's or a key box's day by the hour, with the table behind it."""
     of = day_or_404(request, day, of=device_id)
     place = place_or_404(request.access, device_id)
-    words = request.tenant.environment.catalogue.records
+    words = request.tenant.environment.catalogue
     records = door.at_door(visible.records(request.access), device_id, of)
     hours = door.hours_of(records, of, words, partial(_hour, request, device_id))
     loud = hours.totals[Sort.REFUSED] + hours.totals[Sort.ALARM]

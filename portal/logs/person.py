@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from accessapi.overrides import Records
+from accessapi.overrides import Catalogue
 from portal.core.mirror import places as mirror
 from portal.core.mirror.coverage import Gap
 from portal.core.mirror.models import History
@@ -152,7 +152,7 @@ def on_day(records: QuerySet[History], member_id: str, day: LogDay) -> QuerySet[
     return found.order_by("at", "pk")
 
 
-def line(day: LogDay, records: Sequence[History], words: Records) -> Line:
+def line(day: LogDay, records: Sequence[History], words: Catalogue) -> Line:
     """Draw a day's records, the oldest first."""
     places, scale = mirror.places(), Scale.over(day, [record.at for record in records])
     lanes: dict[str, Lane] = {}
@@ -173,7 +173,7 @@ def line(day: LogDay, records: Sequence[History], words: Records) -> Line:
 
 
 def stays(
-    records: Iterable[History], places: Mapping[str, Sequence[Place]], words: Records
+    records: Iterable[History], places: Mapping[str, Sequence[Place]], words: Catalogue
 ) -> Iterator[tuple[str, datetime, datetime | None]]:
     """(area, since, until) of times inside: of areas with doors in and doors out, from records in their order."""
     sided = [
@@ -214,7 +214,7 @@ def _place(record: History, places: Mapping[str, Sequence[Place]]) -> Place:
     return at[0] if at else Place(record.device_name or record.device_id, "", "")
 
 
-def _kind(record: History, place: Place, words: Records) -> str:
+def _kind(record: History, place: Place, words: Catalogue) -> str:
     sort = sort_of(record, words)
     if sort != Sort.ENTRY:
         return sort.value

@@ -27,7 +27,7 @@ _TONES = {Sort.REFUSED: "bad", Sort.ALARM: "loud"}
 def context(request: TenantRequest, record: History) -> dict[str, Any]:
     """All of the page."""
     access = request.access
-    words = request.tenant.environment.catalogue.records
+    words = request.tenant.environment.catalogue
     person = person_of(access, record.member_id, record.member_name) if record.member_id else None
     sort = sort_of(record, words)
     cause = cause_of(record, intents.visible_to(access))

@@ -1,17 +1,16 @@
 """What a record is to whoever looks at a day: somebody passed, was refused, something is wrong, or another thing."""
 
+import re
 from typing import Any
 
 from django.db.models import Case, CharField, Q, TextChoices, Value, When
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from accessapi.overrides import Records
-from portal.core.log.causes import OPERATION
+from accessapi.doors import Patterns
+from accessapi.overrides import Catalogue
 from portal.core.mirror.models import History
 from portal.core.mirror.places import USED
-
-_OVER = "restore"
 
 
 class Sort(TextChoices):
@@ -23,28 +22,30 @@ class Sort(TextChoices):
     OTHER = "other", pgettext_lazy("log", "Other")
 
 
-def sort_of(record: History, words: Records) -> Sort:
-    """Return the sort of a record; `words` are the categories of the service environment."""
+def sort_of(record: History, words: Catalogue) -> Sort:
+    """Return the sort of a record; `words` are those of the service environment."""
     somebody = bool(record.member_id or record.member_name)
     if somebody and record.category == USED:
         return Sort.ENTRY
-    if somebody and record.category in words.refused:
+    if somebody and record.category in words.records.refused:
         return Sort.REFUSED
-    return Sort.ALARM if record.category in _alarming(words) and record.status != _OVER else Sort.OTHER
+    is_alarm = record.category in words.records.alarming and not words.states.is_over(record.status)
+    return Sort.ALARM if is_alarm else Sort.OTHER
 
 
-def by_sort(words: Records) -> Any:
+def by_sort(words: Catalogue) -> Any:
     """The same as `sort_of`, for the database."""
-    somebody = ~Q(member_id="") | ~Q(member_name="")
+    somebody, over = ~Q(member_id="") | ~Q(member_name=""), _one_of("status", words.states.over)
     return Case(
         When(somebody & Q(category=USED), then=Value(Sort.ENTRY.value)),
-        When(somebody & Q(category__in=words.refused), then=Value(Sort.REFUSED.value)),
-        When(Q(category__in=_alarming(words)) & ~Q(status=_OVER), then=Value(Sort.ALARM.value)),
+        When(somebody & Q(category__in=words.records.refused), then=Value(Sort.REFUSED.value)),
+        When(Q(category__in=words.records.alarming) & ~over, then=Value(Sort.ALARM.value)),
         default=Value(Sort.OTHER.value),
         output_field=CharField(),
     )
 
 
-def _alarming(words: Records) -> set[str]:
-    """The known categories that tell of anything but use and operation."""
-    return {*words.categories, *words.suspicious} - {USED, OPERATION}
+def _one_of(column: str, patterns: Patterns) -> Q:
+    """Return the condition that a column holds one of these words, in which a * matches anything."""
+    wanted = (".*".join(map(re.escape, pattern.split("*"))) for pattern in patterns)
+    return Q(**{f"{column}__regex": f"^({'|'.join(wanted)})$"})

@@ -70,7 +70,9 @@ def test_the_words_of_another_service_are_those_of_its_overrides_file(make):
     assert chip_of(client, place) == "Forced open"
 
 
-def test_a_door_that_the_log_tells_is_forced_is_read_at_once_and_said_on_every_page(place):
+@pytest.mark.parametrize("in_label", [False, True], ids=["by its content", "by its member's label"])
+def test_a_door_that_the_log_tells_is_forced_is_read_at_once_and_said_on_every_page(place, in_label):
+    place.sandbox.settings(place.service.tenant_id, words_in_label=in_label)
     device_id = real_doors(place)[0]
     guard = place.client(place.staff("guard"))
     hear(place)
@@ -83,7 +85,8 @@ def test_a_door_that_the_log_tells_is_forced_is_read_at_once_and_said_on_every_p
     assert banners_of(guard, place) == [f"{door(place, device_id)} was forced open."]
     assert read_due(place) == 1
     assert calls_of_devices(place) == before + 1
-    assert door(place, device_id).errors == ["forced_open"]
+    states = place.tenant.environment.catalogue.states
+    assert [states.event([each]) for each in door(place, device_id).errors] == [DoorWord.FORCED]
     moved(place, device_id, "close")
     hear(place)
     with tenant_scope(place.tenant):  # its alert waits for somebody, if the rules looked by then

@@ -276,7 +276,7 @@ MEANT = [
 
 
 def test_the_database_sorts_records_as_pages_do(one):
-    words = one.tenant.environment.catalogue.records
+    words = one.tenant.environment.catalogue
     rows = happened(one, *[passed("09:00", **{"member_id": "", "member_name": "", **each}) for each in MEANT])
     with tenant_scope(one.tenant):
         found = dict(History.objects.annotate(sort=by_sort(words)).values_list("pk", "sort"))

@@ -14,21 +14,24 @@ from tests.support.places import Place
 
 def real_doors(place: Place) -> list[str]:
     """The sandbox's doors of this tenant, put into the mirror."""
-    answer = place.sandbox.api("GET", "/v1/devices/passes", token=place.service.token).json()
-    found = answer[place.sandbox.addresses.catalogue.shapes.pass_list_key]
+    listed = place.sandbox.doors(place.service.token)
     with tenant_scope(place.tenant):
-        PassController.objects.bulk_create(
-            PassController(device_id=each["device_id"], device_name=each["device_name"]) for each in found
-        )
-    return [each["device_id"] for each in found]
+        PassController.objects.bulk_create(PassController(**each) for each in listed)
+    return [each["device_id"] for each in listed]
 
 
 def shows(
     place: Place, device_id: str, *, door: str = "close", lock: str = "lock", ago: float = 0, **more: Any
 ) -> None:
     """A reading of so many seconds ago says this."""
-    errors = more.pop("errors", [])
-    status = {"door_status": {"door": door, "lock": lock, "errors": errors}, "cloud_com_status": "connected"} | more
+    theirs = place.tenant.environment.catalogue.states.theirs
+    errors, line = [theirs(each) for each in more.pop("errors", [])], more.pop("cloud_com_status", "connected")
+    told = {
+        "door": theirs(door, "leaf_open", "leaf_closed"),
+        "lock": theirs(lock, "locked", "unlocked"),
+        "errors": errors,
+    }
+    status = {"door_status": told, "cloud_com_status": theirs(line, "connected")} | more
     with tenant_scope(place.tenant):
         doors.read(place.tenant, device_id, status, database_now() - timedelta(seconds=ago))
 

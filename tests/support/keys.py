@@ -30,10 +30,16 @@ def reads(
     errors: dict[str, list[str]] | None = None, **units: Any,
 ) -> None:  # fmt: skip
     """A reading of so many seconds ago says this of keys: `reads(place, u01="taken")`; `errors` by their numbers."""
+    theirs, wrong = place.tenant.environment.catalogue.states.theirs, errors or {}
     status = {
-        "cloud_com_status": line,
+        "cloud_com_status": theirs(line, "connected"),
         "units_status": [
-            {"unit_no": name[1:], "key": word, "lock": "lock", "errors": (errors or {}).get(name[1:], [])}
+            {
+                "unit_no": name[1:],
+                "key": theirs(word, "key_in", "key_out", "key_wrong"),
+                "lock": theirs("lock", "locked"),
+                "errors": [theirs(each) for each in wrong.get(name[1:], [])],
+            }
             for name, word in units.items()
         ],
     }

@@ -11,6 +11,7 @@ from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Area, History, MirrorState
 from portal.core.mirror.rows import Record, insert_records
 from portal.core.ui.times import TOKYO
+from tenants.models import Tenant
 from tenants.scope import tenant_scope
 from tests.support.places import Place
 
@@ -34,11 +35,21 @@ def record(at: datetime, **said: Any) -> Record:
 
 
 def happened(place: Place, *records: Record) -> list[History]:
-    """The mirror has these records; in their order."""
+    """The mirror has these records, in the words of the place's service; in their order."""
     with tenant_scope(place.tenant):
-        insert_records(records)
+        insert_records([theirs(place.tenant, each) for each in records])
         known = {row.history_id: row for row in History.objects.filter(history_id__in=[r.history_id for r in records])}
     return [known[each.history_id] for each in records]
+
+
+def theirs(tenant: Tenant, usual: Record) -> Record:
+    """The record as the tenant's service would have written it."""
+    words = tenant.environment.catalogue
+    return usual._replace(
+        content=words.states.theirs(usual.content),
+        status=words.states.theirs(usual.status, "over"),
+        category=words.records.theirs(usual.category),
+    )
 
 
 def loaded(place: Place, *, days: float = 30, ago: float = 0) -> None:

@@ -268,6 +268,12 @@ class Sandbox:
             options["json"] = json
         return self._http.request(method, self.url + path, headers=headers, **options)
 
+    def doors(self, token: str) -> list[dict[str, str]]:
+        """The doors of a tenant, with the device_id and device_name of each, whatever the service calls them."""
+        shapes = self.addresses.catalogue.shapes
+        listed = self.api("GET", "/v1/devices/passes", token=token).json()[shapes.pass_list_key]
+        return [{ours: each[theirs] for ours, theirs in shapes.pass_list_names} for each in listed]
+
     def consent(self, client: SandboxClient, tenant: SandboxTenant, *, state: str = "", decision: str = "allow") -> str:
         """The address that the member site sends the administrator back to after signing in and deciding."""
         query = {

@@ -64,7 +64,7 @@ def _suspicious(tenant: Tenant, records: Sequence[History], values: Values) -> I
     """Each record of such a category that is not about a door's own state, which other rules tell of."""
     catalogue = tenant.environment.catalogue
     for each in records:
-        if each.category in catalogue.records.suspicious and not catalogue.states.event([each.content]):
+        if each.category in catalogue.records.suspicious and not catalogue.states.event([each.text]):
             at = f"pass_controller:{each.device_id}" if each.device_id else "log"
             yield Seen(at, each.at, place_of(each), [each])
 

@@ -22,7 +22,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from accessapi.overrides import Records
+from accessapi.overrides import Records, States
 from portal.core.files import moments
 from portal.core.log import visible
 from portal.core.mirror import log
@@ -118,8 +118,15 @@ def _categories(request: TenantRequest) -> list[Choice]:
 
 
 def _statuses(request: TenantRequest) -> list[Choice]:
-    known = ["occur", "restore", *coverage_of(request).statuses, *_asked(request, "status")]
-    return [(value, word("record", value)) for value in dict.fromkeys(known)]
+    states = request.tenant.environment.catalogue.states
+    over = [each for each in states.over if "*" not in each][:1]
+    known = ["occur", *over, *coverage_of(request).statuses, *_asked(request, "status")]
+    return [(value, status_word(value, states)) for value in dict.fromkeys(known)]
+
+
+def status_word(value: str, states: States) -> str:
+    """Return the word for a record's status, whatever the service calls one that is over."""
+    return word("record", "restore" if states.is_over(value) else value, value)
 
 
 def coverage_of(request: TenantRequest) -> Coverage:

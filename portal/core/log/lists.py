@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from portal.core.log import filters, gaps, visible
-from portal.core.log.filters import FILTERS, coverage_of, devices_of, moment, span
+from portal.core.log.filters import FILTERS, coverage_of, devices_of, moment, span, status_word
 from portal.core.log.gaps import Line
 from portal.core.mirror import freshness, log
 from portal.core.mirror.coverage import Coverage
@@ -28,6 +28,7 @@ from portal.core.ui.tables.keyset import Page
 from portal.core.ui.times import local
 from portal.core.ui.vocabulary import word
 from tenants.access import TenantRequest
+from tenants.models import current_tenant
 from tenants.roles import Permission
 
 QUIET = "normal"
@@ -64,11 +65,12 @@ def what(record: History) -> SafeString:
     """What happened, in the service's words, with what makes it more than usual."""
     said = record.content or word("category", record.category) or "–"
     chips = []
+    words = current_tenant().environment.catalogue
     if record.category and record.category != QUIET and record.content:
-        loud = "loud" if record.category in ("suspicious", "emergency", "error", "warning") else "quiet"
+        loud = "loud" if record.category in words.records.alarming else "quiet"
         chips.append((loud, word("category", record.category)))
     if record.status and record.status != "occur":
-        chips.append(("quiet", word("record", record.status)))
+        chips.append(("quiet", status_word(record.status, words.states)))
     if record.notified:
         chips.append(("unknown", _("Reported by notification, details not loaded")))
     return format_html("{} {}", said, format_html_join(" ", _CHIP, chips))
@@ -152,8 +154,9 @@ class Records(Table):
         return reverse("logs:record", args=[self.request.tenant.slug, row.history_id])
 
     def row_class(self, row: History) -> str:
-        words = self.request.tenant.environment.catalogue.records
-        return "loud" if row.category in words.suspicious and row.status != "restore" else ""
+        words = self.request.tenant.environment.catalogue
+        is_loud = row.category in words.records.suspicious and not words.states.is_over(row.status)
+        return "loud" if is_loud else ""
 
     @property
     def shown(self) -> list[Column]:

@@ -3,10 +3,12 @@
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
+from portal.core.log.filters import status_word
 from portal.core.mirror.fields.values import as_json
 from portal.core.mirror.models import History
 from portal.core.ui.times import local
 from portal.core.ui.vocabulary import word
+from tenants.models import current_tenant
 
 
 def heading() -> list[str]:
@@ -40,7 +42,7 @@ def of(record: History) -> list[str]:
         record.content,
         word("category", record.category),
         record.category,
-        word("record", record.status),
+        status_word(record.status, current_tenant().environment.catalogue.states),
         record.status,
         record.member_name,
         record.member_id,

@@ -7,11 +7,13 @@ from django.template import Context
 
 from portal.core.intents.models import Intent
 from portal.core.log import causes, gaps, visible
+from portal.core.log.filters import status_word
 from portal.core.log.happened import Happened
 from portal.core.log.lists import what
 from portal.core.mirror import freshness
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import History
+from tenants.models import current_tenant
 
 register = template.Library()
 
@@ -33,6 +35,12 @@ def log_paused(context: Context, *, is_brief: bool = False) -> str:
 def event(record: History) -> str:
     """What a record says happened, with what makes it more than usual."""
     return what(record)
+
+
+@register.filter
+def status(record: History) -> str:
+    """`{{ record|status }}`: whether it is over, in words."""
+    return status_word(record.status, current_tenant().environment.catalogue.states)
 
 
 @register.simple_tag(takes_context=True)

@@ -64,6 +64,11 @@ class History(TenantModel):
     def __str__(self) -> str:
         return f"{self.at:%Y-%m-%d %H:%M:%S} {self.content}"
 
+    @property
+    def text(self) -> str:
+        """Return what happened, in the service's words: some services write it into the member's label."""
+        return self.content or self.member_label
+
 
 class HistorySearch(models.Model):
     """What a record is found by: when it was, and keyed hashes of what it says. Nothing readable.

@@ -1,0 +1,89 @@
+"""The log of a service with other categories and statuses: by the overrides file, what they mean is kept."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from accessapi.overrides import load
+from portal.core.mirror.models import History, PassController
+from portal.devices import watch
+from portal.logs.exports import cells
+from portal.logs.sorts import Sort, by_sort, sort_of
+from tenants.scope import tenant_scope
+from tests.support.log import happened, loaded, record
+from tests.support.members import said
+
+WORDS = """
+[records]
+categories = ["normal", "operation", "doubtful", "notice", "defect", "danger"]
+refused = ["doubtful", "notice"]
+suspicious = ["doubtful", "danger"]
+[states]
+over = ["settled", "ended_*"]
+"""
+NOW = timezone.now()
+
+
+@pytest.fixture
+def one(make):
+    place = make(overrides=WORDS)
+    with tenant_scope(place.tenant):
+        PassController.objects.create(device_id="D1", device_name="倉庫 入口")
+    loaded(place)
+    return place
+
+
+@pytest.fixture
+def look(one):
+    client = one.client(one.staff("facility manager"))
+    return lambda rest="": client.get(f"/t/{one.tenant.slug}/logs/{rest}")
+
+
+def at_door(**more):
+    return record(NOW - timedelta(minutes=1), device_id="D1", device_name="倉庫 入口", **more)
+
+
+@pytest.mark.parametrize(
+    ("category", "status", "tone"),
+    [("danger", "occur", "loud"), ("defect", "occur", "loud"), ("operation", "occur", "quiet")],
+)
+def test_a_serious_category_is_marked_as_such(one, look, category, status, tone):
+    happened(one, at_door(category=category, status=status, content="Something"))
+    assert re.search(rf'class="chip chip-{tone}">(<code>)?{category}', look().content.decode(), re.IGNORECASE)
+
+
+@pytest.mark.parametrize("status", ["settled", "ended_by_guard"])
+def test_what_is_over_is_said_to_be_over_and_no_alarm(one, look, status):
+    (row,) = happened(one, at_door(category="danger", status=status, content="Something"))
+    answer = look()
+    assert 'class="chip chip-quiet">Over' in answer.content.decode()
+    assert "Status Over" in said(look(f"records/{row.history_id}/"))
+    with tenant_scope(one.tenant):
+        assert "Over" in cells.of(row)
+        words = one.tenant.environment.catalogue
+        sorted_here = History.objects.annotate(sort=by_sort(words)).values_list("sort", flat=True).get()
+        assert sort_of(row, words) == sorted_here == Sort.OTHER
+
+
+def test_the_filter_offers_what_is_over_by_the_services_word(one, look):
+    assert re.findall(r'name="status" value="settled"><span>([^<]*)<', look().content.decode()) == ["Over"]
+
+
+@pytest.mark.parametrize(("category", "soon"), [("defect", True), ("operation", True), ("doubtful", False)])
+def test_a_door_is_read_at_once_after_a_serious_record(one, category, soon):
+    with tenant_scope(one.tenant):
+        PassController.objects.update(look_at=NOW + timedelta(hours=1), status_as_of=NOW - timedelta(hours=1))
+    rows = happened(one, at_door(category=category, content="Something"))
+    with tenant_scope(one.tenant):
+        watch.heard(one.tenant, histories=rows)
+        assert PassController.objects.get().urgent is soon
+
+
+def test_the_usual_words_have_their_usual_meaning():
+    usual = load("").records
+    assert (usual.alarming, usual.serious) == (
+        {"suspicious", "warning", "error", "emergency"},
+        {"error", "emergency"},
+    )
