@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 from pydantic_core import core_schema
 
+from accessapi.notifications import Webhook
 from accessapi.overrides import Catalogue
 from accessapi.resources import registry
 from accessapi.resources.histories import Notification
@@ -37,6 +38,9 @@ def schemas(catalogue: Catalogue) -> Json:
     sent = set(registry.REQUESTS.values())
     received: set[type[Received]] = {*registry.ANSWERS.values(), Notification}
     found = _described(sent) | _received(received) | _errors()
+    for name in ("History", "Notification"):
+        _name_words(found[name]["properties"], catalogue)
+    found["Notification"] |= _notification(found["Notification"], catalogue.webhook)
     removal = catalogue.shapes.qr_removal
     if removal is not None:
         for name in _REMOVABLE:
@@ -51,6 +55,31 @@ def query_fields(model: type[Sent]) -> tuple[Json, list[str]]:
     """
     schema = model.model_json_schema(schema_generator=_Query)
     return schema["properties"], schema.get("required", [])
+
+
+def _name_words(record: Json, catalogue: Catalogue) -> None:
+    """Give a record's category and status the words of this service as examples."""
+    words = {"category": catalogue.records.categories, "status": ("occur", *catalogue.states.over[:1])}
+    for name, examples in words.items():
+        record[name] |= {"examples": list(examples)}
+
+
+def _notification(record: Json, webhook: Webhook) -> Json:
+    """Return the fields of a notification where this service has them, under its names."""
+
+    def described(part: Any) -> Json:
+        if isinstance(part, str):
+            field: Json = record["properties"][part]
+            return field
+        needed = [name for name, inner in part.items() if _holds(inner, record["required"])]
+        fields = {name: described(inner) for name, inner in part.items()}
+        return {"type": "object", "properties": fields, "required": needed}
+
+    return described(webhook.theirs({name: name for name in record["properties"]}))
+
+
+def _holds(part: Any, names: list[str]) -> bool:
+    return part in names if isinstance(part, str) else any(_holds(inner, names) for inner in part.values())
 
 
 def _described(models: Iterable[type[BaseModel]]) -> Json:

@@ -1,4 +1,6 @@
-"""Notifications as a receiver on the loopback gets them: the published request, once each, in order, soon."""
+"""Notifications as a receiver on the loopback gets them: the request that the document describes, once each, in order,
+soon.
+"""
 
 import hashlib
 import hmac
@@ -6,11 +8,12 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+import jsonschema_rs
 import pytest
 
 from tests.support.dwelling import House
 from tests.support.effort import SOAK
-from tests.support.receiver import Receiver
+from tests.support.receiver import Post, Receiver
 from tests.support.sandbox import Sandbox, SandboxTenant
 from tests.support.waiting import until
 
@@ -32,8 +35,32 @@ def told(house: House, receiver: Receiver) -> House:
 
 
 def hook(sandbox: Sandbox, tenant: SandboxTenant, url: str, **changes: Any) -> None:
-    settings = {"is_invalid": False, "url": url, "trigger": {"history": {"category": CATEGORIES}}} | changes
+    wanted = changes.pop("categories", CATEGORIES)
+    categories = [sandbox.addresses.catalogue.records.theirs(each) for each in wanted]
+    settings = {"is_invalid": False, "url": url, "trigger": {"history": {"category": categories}}} | changes
     assert sandbox.api("PUT", "/v1/tenant/webhook", settings, token=tenant.token).status_code == 200
+
+
+def said(house: House, post: Post) -> dict[str, Any]:
+    """What a notification says, by the published names; a category as the sandbox calls it inside."""
+    words = house.sandbox.addresses.catalogue
+    told = dict(words.webhook.published(post.json()))
+    usual = {words.records.theirs(each): each for each in type(words.records)().categories}
+    return told | {"category": usual[told["category"]]}
+
+
+def described(schema: dict[str, Any], at: str = "") -> set[str]:
+    """The places of all fields that a schema names."""
+    if not schema.get("properties"):
+        return {at}
+    return {path for name, inner in schema["properties"].items() for path in described(inner, f"{at}.{name}")}
+
+
+def paths(value: Any, known: set[str], at: str = "") -> set[str]:
+    """The places of all fields in a body; one that the document knows is not looked into."""
+    if at in known or not isinstance(value, dict):
+        return {at}
+    return {path for name, inner in value.items() for path in paths(inner, known, f"{at}.{name}")}
 
 
 def deliveries(house: House) -> list[dict[str, Any]]:
@@ -46,21 +73,22 @@ def settled(house: House, count: int) -> list[dict[str, Any]]:
     return deliveries(house)
 
 
-def test_a_notification_looks_as_published(told: House, receiver: Receiver) -> None:
+def test_a_notification_looks_as_the_document_says(told: House, receiver: Receiver) -> None:
     hook(told.sandbox, told.tenant, receiver.url, secret_token="whisper")
     outcome = told.show("card", "CARD1")
     (post,) = receiver.wait(1)
     assert post.path == "/hook"
     assert post.headers["Content-Type"] == "application/json"
     assert post.headers["User-Agent"] == "Splats-Webhook"
-    assert post.headers["X-Splats-Signature"] == hmac.new(b"whisper", post.body, hashlib.sha256).hexdigest()
-    assert len(post.headers["X-Splats-ID"]) == 36
-    body = post.json()
-    assert set(body) == {
-        "history_id", "tenant_id", "datetime", "event", "event_name", "status", "category",
-        "device_id", "device_name", "device_module", "additional_info",
-    }  # fmt: skip
-    record = told.last()
+    document = told.sandbox.api("GET", "/openapi.json").json()
+    names = [each["name"] for each in document["webhooks"]["history"]["post"]["parameters"]]
+    identifier, signature = [post.headers[name] for name in names]
+    assert signature == hmac.new(b"whisper", post.body, hashlib.sha256).hexdigest()
+    assert len(identifier) == 36
+    schema = document["components"]["schemas"]["Notification"]
+    assert paths(post.json(), described(schema)) == described(schema)
+    assert jsonschema_rs.Draft202012Validator(schema, validate_formats=True).is_valid(post.json())
+    body, record = said(told, post), told.last()
     assert body["history_id"] == record["history_id"] == outcome["history"]["history_id"]
     assert (body["datetime"], body["category"], body["status"]) == (record["datetime"], "normal", "occur")
     assert (body["tenant_id"], body["device_id"]) == (told.tenant.tenant_id, told.door)
@@ -81,7 +109,7 @@ def test_a_notification_leaves_within_half_a_second(told: House, receiver: Recei
 def test_without_a_secret_there_is_no_signature(told: House, receiver: Receiver) -> None:
     told.show("card", "CARD1")
     (post,) = receiver.wait(1)
-    assert "X-Splats-Signature" not in post.headers
+    assert told.sandbox.addresses.catalogue.webhook.signature_header not in post.headers
 
 
 def test_only_what_the_settings_want_is_told(told: House, receiver: Receiver) -> None:
@@ -90,35 +118,36 @@ def test_only_what_the_settings_want_is_told(told: House, receiver: Receiver) ->
     told.show("card", "CARD1")
     hook(told.sandbox, told.tenant, "")
     told.show("card", "CARD1")
-    hook(told.sandbox, told.tenant, receiver.url, trigger={"history": {"category": ["suspicious"]}})
+    hook(told.sandbox, told.tenant, receiver.url, categories=["suspicious"])
     told.show("card", "CARD1")
     told.show("card", "NOBODYS")
     (post,) = receiver.wait(1)
-    assert post.json()["category"] == "suspicious"
+    assert said(told, post)["category"] == "suspicious"
     assert len(deliveries(told)) == 1
 
 
 def test_notifications_come_in_order_and_once(told: House, receiver: Receiver) -> None:
     shown = [told.show("card", "CARD1")["history"]["history_id"] for _ in range(30)]
     posts = receiver.wait(30)
-    assert [post.json()["history_id"] for post in posts] == shown
-    assert len({post.headers["X-Splats-ID"] for post in posts}) == 30
+    assert [said(told, post)["history_id"] for post in posts] == shown
+    identifier = told.sandbox.addresses.catalogue.webhook.id_header
+    assert len({post.headers[identifier] for post in posts}) == 30
     settled(told, 30)
     assert len(receiver.posts) == 30
 
 
 def test_a_command_is_told_of_when_it_was_carried_out(told: House, receiver: Receiver) -> None:
     told.sandbox.settings(told.tenant.tenant_id, device_seconds=3600)
-    hook(told.sandbox, told.tenant, receiver.url, trigger={"history": {"category": ["operation"]}})
+    hook(told.sandbox, told.tenant, receiver.url, categories=["operation"])
     command = {"tag": "lock_operation", "control": "unlock"}
     other = told.areas[1]["devices_list"][0]["device_id"]
     for door, seconds in ((told.door, 3600), (other, 0)):
         told.sandbox.settings(told.tenant.tenant_id, device_seconds=seconds)
         told.call("POST", f"/v1/devices/passes/{door}/requests", command, licence=told.tenant.licence_key)
-    assert [post.json()["device_id"] for post in receiver.wait(1)] == [other], "the later one is told of first"
+    assert [said(told, post)["device_id"] for post in receiver.wait(1)] == [other], "the later one is told of first"
     # By the clock of the tenant.
     told.move(seconds=3600)
-    assert receiver.wait(2)[1].json()["category"] == "operation"
+    assert said(told, receiver.wait(2)[1])["category"] == "operation"
 
 
 def test_a_door_without_connection_tells_late(told: House, receiver: Receiver) -> None:
@@ -128,15 +157,16 @@ def test_a_door_without_connection_tells_late(told: House, receiver: Receiver) -
     assert deliveries(told) == []
     told.sandbox.console("devices", **lines, is_connected=True)
     (post,) = receiver.wait(1)
-    assert post.json()["history_id"] == outcome["history"]["history_id"]
+    assert said(told, post)["history_id"] == outcome["history"]["history_id"]
 
 
 def test_a_key_that_returns_by_itself_is_told_of_without_anybody_looking(told: House, receiver: Receiver) -> None:
     unit = told.free_key()
     told.key("take", unit, "CARD1")
     told.move(seconds=8 * 3600)
-    taken, returned = (post.json() for post in receiver.wait(2))
-    assert (taken["event_name"], returned["event_name"]) == ("Key taken", "Key returned")
+    taken, returned = (said(told, post) for post in receiver.wait(2))
+    states = told.sandbox.addresses.catalogue.states
+    assert [states.key_event([each["event_name"]]) for each in (taken, returned)] == ["taken", "returned"]
     assert returned["additional_info"]["units"] == taken["additional_info"]["units"]
 
 
@@ -201,8 +231,7 @@ def test_a_slow_receiver_holds_up_nobody_else(told: House, receiver: Receiver) -
 
 def knock(sandbox: Sandbox, tenant: SandboxTenant) -> None:
     """Somebody unknown shows a card at a door."""
-    found = sandbox.api("GET", "/v1/devices/passes", token=tenant.token).json()
-    door = found["devices"][0]["device_id"]
+    door = sandbox.doors(tenant.token)[0]["device_id"]
     sandbox.console("present", tenant_id=tenant.tenant_id, device_id=door, kind="card", value="x")
 
 
@@ -228,7 +257,7 @@ def test_several_processes_post_once_and_a_dead_one_loses_nothing(crowd: Sandbox
     house.member(card_data="CARD1")
     hook(crowd, house.tenant, receiver.url)
     shown = [house.show("card", "CARD1")["history"]["history_id"] for _ in range(40)]
-    assert [post.json()["history_id"] for post in receiver.wait(40)] == shown
+    assert [said(house, post)["history_id"] for post in receiver.wait(40)] == shown
     settled(house, 40)
     assert len(receiver.posts) == 40
     receiver.seconds = 2.5
@@ -239,5 +268,5 @@ def test_several_processes_post_once_and_a_dead_one_loses_nothing(crowd: Sandbox
     crowd.serve()
     # The one that was under way is posted again: better twice than never.
     receiver.wait(46)
-    arrived = [post.json()["history_id"] for post in receiver.posts]
+    arrived = [said(house, post)["history_id"] for post in receiver.posts]
     assert sorted(set(arrived), key=arrived.index) == shown

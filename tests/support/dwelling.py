@@ -63,11 +63,14 @@ class House:
         """A key of the first box that is in its place and of ordinary use."""
         listed = self.get("/v1/devices/keys")["key_devices"][0]["units"]
         usual = {unit["unit_no"] for unit in listed if not unit["restriction"]}
-        return next(no for no, state in self.keys().items() if state == "return" and no in usual)
+        is_in = {no: self.sandbox.addresses.catalogue.states.key(word) == "in" for no, word in self.keys().items()}
+        return next(no for no, there in is_in.items() if there and no in usual)
 
     def keys(self) -> dict[str, str]:
-        found = self.get(f"/v1/devices/devices/keys/{self.box}/status")
-        return {unit["unit_no"]: unit["key"] for unit in found["units_status"]}
+        return {unit["unit_no"]: unit["key"] for unit in self.units()}
+
+    def units(self) -> list[dict[str, Any]]:
+        return list(self.get(f"/v1/devices/devices/keys/{self.box}/status")["units_status"])
 
     def status(self) -> dict[str, Any]:
         return dict(self.get(f"/v1/devices/passes/{self.door}/status")["door_status"])
