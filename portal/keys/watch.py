@@ -61,9 +61,13 @@ def _due() -> Q:
 
 
 def heard(tenant: Tenant, *, histories: Sequence[History]) -> None:
-    """New records came in: have the boxes read at once of which one tells that a line was lost or is back."""
+    """New records came in: have the boxes read at once of which one is about a lost line, or a key in a wrong place."""
     states = tenant.environment.catalogue.states
-    told = {each.device_id for each in histories if states.event([each.content]) is DoorWord.LOST}
+    told = {
+        each.device_id
+        for each in histories
+        if states.event([each.text]) is DoorWord.LOST or (each.units and states.is_wrong_key([each.text]))
+    }
     if told and KeyBox.objects.filter(key_device_id__in=told).update(look_at=ClockTime()):
         ring_after_commit(READ_STALE, tenant.pk)
 

@@ -47,12 +47,12 @@ class Presented(Control):
 
 
 class KeyMove(Control):
-    """A key that somebody takes or returns, showing `value` to the box."""
+    """A key that a person takes, returns, or puts another one in the place of, showing `value` to the box."""
 
     tenant_id: Text
     key_device_id: Text
     unit_no: Annotated[str, Field(pattern=limits.UNIT_PATTERN)]
-    action: Literal["take", "return"]
+    action: Literal["take", "return", "replace"]
     kind: people.Kind
     value: Text
     second_factor: bool = True
@@ -80,14 +80,14 @@ def present(request: HttpRequest) -> HttpResponse:
 
 
 def keys(request: HttpRequest) -> HttpResponse:
-    """POST {tenant_id, key_device_id, unit_no, action: take | return, kind, value, second_factor?, at?}."""
+    """POST {tenant_id, key_device_id, unit_no, action: take | return | replace, kind, value, second_factor?, at?}."""
     wanted = body_of(request, KeyMove)
     tenant = tenant_of(wanted.tenant_id)
     move = tenant, wanted.key_device_id, wanted.unit_no, wanted.kind, wanted.value, wanted.at
     with behaviour.clock_of(tenant.tenant_id):
         if wanted.action == "take":
             return _outcome(world.take_key(*move, second_factor=wanted.second_factor))
-        return _outcome(world.return_key(*move))
+        return _outcome(world.return_key(*move, is_wrong=wanted.action == "replace"))
 
 
 def doors(request: HttpRequest) -> HttpResponse:

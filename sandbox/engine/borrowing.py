@@ -50,11 +50,19 @@ def take_key(
 
 
 def return_key(
-    tenant: Tenant, key_device_id: str, unit_no: str, kind: str, value: str, at: datetime | None = None
+    tenant: Tenant,
+    key_device_id: str,
+    unit_no: str,
+    kind: str,
+    value: str,
+    at: datetime | None = None,
+    *,
+    is_wrong: bool = False,
 ) -> Outcome:
     """Bring a key back, whoever took it: throughout the use period, for guests also in their grace period.
 
-    Raises ApiError (40401) for a box or unit that does not exist.
+    `is_wrong` says that another key is put in its place, which the box notices (assumed). Raises ApiError
+    (40401) for a box or unit that does not exist.
     """
     steps.advance(tenant)
     at = at or clock.now()
@@ -65,6 +73,8 @@ def return_key(
         use = keys.settle(tenant, box, clock.now()).get(unit_no)
         if use is None:
             return _without_record("key_in")
+        if is_wrong and use.is_replaced:
+            return _without_record("key_replaced")
         try:
             person = people.recognise(tenant, kind, value, at)
         except NotRecognised as refusal:
@@ -74,8 +84,8 @@ def return_key(
         if decision.allowed is not True:
             return _recorded(tenant, box, unit_no, Verdict.of(decision), person, "", at)
         use.box = box
-        history = keys.put_back(tenant, use, at, person.in_record())
-    verdict = Verdict.by("return", allowed=True)
+        history = (keys.replace if is_wrong else keys.put_back)(tenant, use, at, person.in_record())
+    verdict = Verdict.by("wrong_key" if is_wrong else "return", allowed=True)
     return Outcome(True, verdict.rule, verdict.reason, person, history)
 
 

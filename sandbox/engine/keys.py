@@ -1,4 +1,4 @@
-"""Keys that are out: who has them, and how they return by themselves when their time is over."""
+"""Keys that are out: who has them, what is in their places, and how they return when their time is over."""
 
 from datetime import datetime
 
@@ -14,6 +14,18 @@ def out(box: KeyBox, now: datetime) -> dict[str, KeyUse]:
     if box.has_power:
         uses = uses.exclude(due_at__lte=now)
     return {use.unit_no: use for use in uses}
+
+
+def state(use: KeyUse | None) -> str:
+    """Return what the box sees in a key's place: its key (return), none (taken), or another one (wrong)."""
+    if use is None:
+        return "return"
+    return "wrong" if use.is_replaced else "taken"
+
+
+def errors(use: KeyUse | None) -> list[str]:
+    """Return the errors of a key's place (assumed)."""
+    return ["wrong_key"] if use is not None and use.is_replaced else []
 
 
 def due(tenant: Tenant, now: datetime) -> QuerySet[KeyUse]:
@@ -35,15 +47,37 @@ def settle(tenant: Tenant, box: KeyBox, now: datetime) -> dict[str, KeyUse]:
 
 
 def put_back(tenant: Tenant, use: KeyUse, at: datetime, member: dict[str, str] | None) -> History | None:
-    """Put the key in its place, brought by `member`. Return the record of it; None when it was there already."""
-    if not KeyUse.objects.filter(pk=use.pk, returned_at=None).update(returned_at=at):
+    """Put the key in its place, brought by `member`; a key that was there instead is gone. Return the record of it;
+    None when it was there already.
+    """
+    if not KeyUse.objects.filter(pk=use.pk, returned_at=None).update(returned_at=at, is_replaced=False):
         return None
+    if use.is_replaced:
+        _write(tenant, use, at, member, journal.WRONG_KEY, journal.Category.WARNING, journal.Status.RESTORE)
+    return _write(tenant, use, at, member, journal.KEY_RETURNED)
+
+
+def replace(tenant: Tenant, use: KeyUse, at: datetime, member: dict[str, str] | None) -> History:
+    """Put another key in the place of this one, brought by `member`. Return the record of it."""
+    KeyUse.objects.filter(pk=use.pk).update(is_replaced=True)
+    return _write(tenant, use, at, member, journal.WRONG_KEY, journal.Category.WARNING)
+
+
+def _write(
+    tenant: Tenant,
+    use: KeyUse,
+    at: datetime,
+    member: dict[str, str] | None,
+    content: str,
+    category: str = journal.Category.NORMAL,
+    status: str = journal.Status.OCCUR,
+) -> History:
     return journal.record(
         tenant,
         at,
-        category=journal.Category.NORMAL,
-        status=journal.Status.OCCUR,
-        content=journal.KEY_RETURNED,
+        category=category,
+        status=status,
+        content=content,
         member=member,
         device=journal.about(use.box, [use.unit_no]),
         held_by=journal.holder(use.box),

@@ -22,6 +22,8 @@ REASONS = {
     "temporary_use": "Allowed by temporary use.",
     "key_out": "The key is out.",
     "key_in": "The key is in its place.",
+    "key_replaced": "Another key is in its place already.",
+    "wrong_key": "Another key is in its place.",
     "return": "A key may be given back throughout the use period.",
 }
 

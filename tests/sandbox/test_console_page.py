@@ -104,6 +104,17 @@ def test_keys_are_taken_and_given_back(house: House, visitor: Visitor, place: st
     assert "the second factor is missing" in visitor.look(str(visitor.page.url))
 
 
+def test_a_wrong_key_is_put_in_the_place_of_one_that_is_out(house: House, visitor: Visitor, place: str) -> None:
+    member, unit_no = house.member(card_data="CARD1"), house.free_key()
+    visitor.look(f"{place}?at={house.box}&who={member}")
+    visitor.send("key", shows="card", take=unit_no, second_factor="true")
+    assert "Wrong key in its place" in visitor.send("key", shows="card", replace=unit_no)
+    assert "another key is in its place" in visitor.look(f"{place}?at={house.box}&who={member}")
+    assert f'id="replace-{unit_no}-button"' not in visitor.page.text
+    visitor.send("key", shows="card", bring=unit_no)
+    assert "another key is in its place" not in visitor.look(f"{place}?at={house.box}&who={member}")
+
+
 def test_doors_are_broken_and_mended(house: House, visitor: Visitor, place: str) -> None:
     visitor.look(f"{place}?at={house.door}")
     assert "Forced open" in visitor.send("door", do="force")

@@ -21,7 +21,7 @@ _FROM_ENGLISH = {"sentences", "schedule", "controls"}
 #: Sentences of this shape are the service's.
 _WRITTEN = re.compile(
     r"(Refused|Allowed|Not known)[:. ].*|Door .*|Key (taken|returned)|The key is (out|in its place)\."
-    r"|Power cut|Connection lost|Entry|Exit"
+    r"|Wrong key|Another key .*|Power cut|Connection lost|Entry|Exit"
 )
 
 

@@ -168,6 +168,24 @@ def test_a_key_is_taken_and_returned(house: House) -> None:
     assert house.key("return", unit, "CARD1")["rule"] == "key_in"
 
 
+def test_another_key_is_put_in_the_place_of_one_that_is_out(house: House) -> None:
+    house.member(card_data="CARD1")
+    unit, states = house.free_key(), house.sandbox.addresses.catalogue.states
+    assert house.key("replace", unit, "CARD1")["rule"] == "key_in"
+    house.key("take", unit, "CARD1")
+    assert house.key("replace", unit, "CARD1")["admitted"] is True
+    (found,) = [one for one in house.units() if one["unit_no"] == unit]
+    assert (states.is_wrong_key([found["key"]]), states.is_wrong_key(found["errors"])) == (True, True)
+    assert states.is_wrong_key([house.last()["_content"]])
+    assert house.key("replace", unit, "CARD1")["rule"] == "key_replaced"
+    assert house.key("return", unit, "CARD1")["admitted"] is True
+    (found,) = [one for one in house.units() if one["unit_no"] == unit]
+    assert (states.key(found["key"]), found["errors"]) == ("in", [])
+    over, back = house.histories(limit=2)[::-1]
+    assert (states.is_wrong_key([over["_content"]]), states.is_over(over["status"])) == (True, True)
+    assert states.key_event([back["_content"]]) == "returned"
+
+
 def test_of_many_hands_one_takes_the_key(house: House) -> None:
     house.member(card_data="CARD1")
     unit = house.free_key()

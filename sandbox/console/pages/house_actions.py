@@ -78,10 +78,11 @@ class ShowForm(Control):
 
 
 class KeyForm(ShowForm):
-    """The same at a key box; the unit names the key that is taken or brought back."""
+    """The same at a key box; the unit names the key that is taken, brought back, or replaced by another."""
 
     take: str = Field("", max_length=2)
     bring: str = Field("", max_length=2)
+    replace: str = Field("", max_length=2)
     second_factor: bool = False
 
 
@@ -105,15 +106,16 @@ def present(chosen: Chosen, wanted: ShowForm) -> Message:
 
 
 def use_key(chosen: Chosen, wanted: KeyForm) -> Message:
-    """Take a key, or bring one back."""
+    """Take a key, bring one back, or put a wrong one in its place."""
     kind, value = wanted.read_by(chosen)
     if wanted.take:
         outcome = world.take_key(
             chosen.tenant, _device(chosen), wanted.take, kind, value, second_factor=wanted.second_factor
         )
         return _outcome(chosen, outcome, "taken", "not_taken")
-    outcome = world.return_key(chosen.tenant, _device(chosen), wanted.bring, kind, value)
-    return _outcome(chosen, outcome, "returned", "not_returned")
+    place, is_wrong = wanted.bring or wanted.replace, bool(wanted.replace)
+    outcome = world.return_key(chosen.tenant, _device(chosen), place, kind, value, is_wrong=is_wrong)
+    return _outcome(chosen, outcome, "replaced" if is_wrong else "returned", "not_returned")
 
 
 def move_door(chosen: Chosen, wanted: DoorForm) -> Message:

@@ -71,7 +71,9 @@ class KeyBox(models.Model):
 
 
 class KeyUse(models.Model):
-    """A key that was taken: by whom (the member of a history), when it returns by itself, and since when it is back."""
+    """A key that was taken: by whom (the member of a history), when it returns by itself, and since when it is back.
+    While it is out, another key may be in its place.
+    """
 
     box = models.ForeignKey(KeyBox, on_delete=models.CASCADE)
     unit_no = models.CharField(max_length=2)
@@ -79,6 +81,7 @@ class KeyUse(models.Model):
     taken_at = models.DateTimeField()
     due_at = models.DateTimeField(null=True)
     returned_at = models.DateTimeField(null=True)
+    is_replaced = models.BooleanField(default=False)
 
     class Meta:
         constraints = [

@@ -18,6 +18,7 @@ SENTENCES: dict[str, str] = {
     "Exit": "退室",
     "Key taken": "鍵の持ち出し",
     "Key returned": "鍵の返却",
+    "Wrong key": "別の鍵の収納",
     "Door forced open": "扉のこじ開け",
     "Door open too long": "扉の閉め忘れ",
     "Power cut": "電源断",
@@ -48,6 +49,8 @@ SENTENCES: dict[str, str] = {
     "Refused: this key box has no keys for guests.": "拒否：このキーボックスではゲストが鍵を使えません。",
     "The key is out.": "鍵は持ち出し中です。",
     "The key is in its place.": "鍵は収納されています。",
+    "Another key is in its place.": "別の鍵が入っています。",
+    "Another key is in its place already.": "すでに別の鍵が入っています。",
 }
 #: Parts of a schedule as it is put into words.
 SCHEDULE: dict[str, str] = {

@@ -1,0 +1,54 @@
+"""A key that is put into the place of another: from the key box through the service to its mark and its alert."""
+
+import pytest
+
+from portal.core.alerts import watching
+from portal.core.alerts.models import Alert
+from portal.core.mirror.models import KeyBox
+from portal.keys import watch
+from tenants.scope import tenant_scope
+from tests.support.desk import said
+from tests.support.doors import hear
+from tests.support.dwelling import House
+
+MARK = "Another key is in its place"
+
+
+@pytest.fixture
+def house(place):
+    """The service's side: a member with a card, and nothing that takes time."""
+    house = House(place.sandbox, place.service)
+    house.member(card_data="CARD1")
+    box = house.get("/v1/devices/keys")["key_devices"][0]
+    with tenant_scope(place.tenant):
+        KeyBox.objects.create(key_device_id=house.box, key_device_name="Office keys", units=box["units"])
+        watch.read_stale()
+    hear(place)
+    return house
+
+
+def learns(place):
+    """The log is read, and then what follows from it at once."""
+    hear(place)
+    with tenant_scope(place.tenant):
+        watch.read_stale()
+        watching.look()
+
+
+def test_a_wrong_key_is_marked_and_an_alert_until_the_right_one_is_back(place, house):
+    guard, unit = place.client(place.staff("guard")), house.free_key()
+    pages = [f"/t/{place.tenant.slug}/keys/{rest}" for rest in ("", f"{house.box}/", f"{house.box}/{unit}/")]
+    house.key("take", unit, "CARD1")
+    learns(place)
+    assert all(MARK not in said(guard.get(page)) for page in pages)
+    house.key("replace", unit, "CARD1")
+    learns(place)
+    assert all(MARK in said(guard.get(page)) for page in pages)
+    with tenant_scope(place.tenant):
+        alert = Alert.objects.get(kind="key_wrong")
+    assert "another key is in its place" in said(guard.get(f"/t/{place.tenant.slug}/alerts/{alert.pk}/"))
+    house.key("return", unit, "CARD1")
+    learns(place)
+    assert all(MARK not in said(guard.get(page)) for page in pages)
+    with tenant_scope(place.tenant):
+        assert Alert.objects.get(kind="key_wrong").ended_at is not None
