@@ -27,14 +27,14 @@ def camera_usage(call: Call) -> dict[str, Any]:
     refused (403, 40306, assumed).
     """
     call.query()
-    use = usage.current(call.tenant, call.at)
+    use, unit = usage.current(call.tenant, call.at), CATALOGUE.media.usage_seconds
     return {
         "since": clock.wire(use.since),
         "until": clock.wire(use.until),
-        "tenant_streaming_total": round(use.streamed, 1),
-        "tenant_streaming_limit": call.behaviour.streaming_limit,
-        "tenant_download_total": round(use.downloaded, 1),
-        "tenant_download_limit": call.behaviour.download_limit,
+        "tenant_streaming_total": round(use.streamed / unit, 1),
+        "tenant_streaming_limit": call.behaviour.streaming_limit / unit,
+        "tenant_download_total": round(use.downloaded / unit, 1),
+        "tenant_download_limit": call.behaviour.download_limit / unit,
     }
 
 

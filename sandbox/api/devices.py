@@ -2,13 +2,12 @@
 
 from typing import Any
 
-from sandbox import clock
+from sandbox import clock, states
 from sandbox.catalogue import CATALOGUE
 from sandbox.engine import doors, keys
 from sandbox.errors import invalid, not_found
 from sandbox.service.models import Area, DeviceRequest, KeyBox, PassController
 
-from . import states
 from .bodies import checked
 from .call import Call
 
@@ -37,8 +36,10 @@ def list_areas(call: Call) -> dict[str, Any]:
 def list_pass_controllers(call: Call) -> dict[str, Any]:
     """Lists every pass controller with its identifier and name (which fields the list has is not shown)."""
     call.query()
+    shapes = CATALOGUE.shapes
     rows = PassController.objects.filter(tenant=call.tenant).order_by("id")
-    return {CATALOGUE.shapes.pass_list_key: [{"device_id": row.device_id, "device_name": row.name} for row in rows]}
+    names = shapes.pass_list_names
+    return {shapes.pass_list_key: [{names.device_id: row.device_id, names.device_name: row.name} for row in rows]}
 
 
 def pass_controller_status(call: Call) -> dict[str, Any]:
@@ -52,7 +53,11 @@ def pass_controller_status(call: Call) -> dict[str, Any]:
     return {
         "device_id": door.device_id,
         "device_name": door.name,
-        "door_status": {"door": doors.leaf(door, now), "lock": states.lock(lock), "errors": errors},
+        "door_status": {
+            "door": states.leaf(doors.leaf(door, now)),
+            "lock": states.lock(lock),
+            "errors": states.errors(errors),
+        },
     } | _health(door)
 
 
@@ -86,14 +91,14 @@ def key_box_status(call: Call) -> dict[str, Any]:
         "key_device_id": box.key_device_id,
         "key_device_name": box.name,
         "product_type": box.product_type,
-        "door_status": {"door": "close", "lock": states.lock("lock"), "errors": []},
+        "door_status": {"door": states.leaf("close"), "lock": states.lock("lock"), "errors": []},
         "units_status": [
             {
                 "unit_no": unit["unit_no"],
-                "door": "close",
-                "key": states.key(unit["unit_no"] in out),
+                "door": states.leaf("close"),
+                "key": states.key(keys.state(out.get(unit["unit_no"]))),
                 "lock": states.lock(locks.get(unit["unit_no"], "lock")),
-                "errors": [],
+                "errors": states.errors(keys.errors(out.get(unit["unit_no"]))),
             }
             for unit in box.units
         ],
@@ -149,8 +154,8 @@ def _box(call: Call) -> KeyBox:
 def _health(device: PassController | KeyBox) -> dict[str, str]:
     reached = device.has_power and device.is_connected
     return {
-        "power_status": "running" if device.has_power else "stopped",
-        "cloud_com_status": "connected" if reached else "disconnected",
+        "power_status": states.power(device.has_power),
+        "cloud_com_status": states.connection(reached),
         "sync_status": "synced" if reached else "not_synced",
     }
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from sandbox import clock
+from sandbox.catalogue import CATALOGUE
 from sandbox.engine import guests
 from sandbox.engine.members import locked
 from sandbox.errors import not_found
@@ -13,9 +14,7 @@ from . import paging
 from .bodies import checked
 from .call import Call
 
-#: What the list always shows, and what the parameter `fields` may add (assumed: all that the
-#: specification shows in the list's answer).
-_LISTED = ("guest_id", "guest_name")
+#: What the parameter `fields` may name (assumed: all that the specification shows in the list's answer).
 _FIELDS: dict[str, Callable[[Guest], Any]] = {
     "guest_id": lambda guest: guest.guest_id,
     "guest_name": lambda guest: guest.name,
@@ -25,6 +24,8 @@ _FIELDS: dict[str, Callable[[Guest], Any]] = {
     "key_return_date_end": lambda guest: clock.wire(guests.key_return_date_end(guest)),
     "is_for_reserve": lambda guest: guest.is_for_reserve,
 }
+#: What the list always shows: everything where the overrides say that `fields` is not asked for.
+_LISTED = ("guest_id", "guest_name") if CATALOGUE.shapes.guest_fields else tuple(_FIELDS)
 _RIGHTS = {"devices_pass": guests.devices_pass, "keys_pass": guests.keys_pass}
 
 

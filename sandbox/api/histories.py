@@ -9,8 +9,9 @@ from pydantic import ValidationError
 
 from accessapi import limits
 from accessapi.resources.queries import HistoriesQuery
-from sandbox import clock
+from sandbox import clock, states
 from sandbox.cameras import arrivals
+from sandbox.catalogue import CATALOGUE
 from sandbox.errors import invalid
 from sandbox.service.models import History
 
@@ -19,8 +20,10 @@ from .call import Call
 
 #: What is shown unless `fields` selects from it.
 _FIELDS = ("history_id", "datetime", "status", "category", "_content", "member", "device")
-#: What else can be named (assumed: nothing but this): the camera at the door.
+#: What else can be named (assumed: nothing but this): the camera at the door. It is always shown where the overrides
+#: say that `fields` is not asked for.
 _CAMERA = "camera_id"
+_SHOWN = _FIELDS if CATALOGUE.shapes.history_fields else (*_FIELDS, _CAMERA)
 _NOBODY = {"id": "", "name": "", "_type": "", "data": "", "label": "", "attribute": ""}
 _NOTHING: dict[str, Any] = {"id": "", "name": "", "module": "", "units": []}
 _LAST_OF_SECOND = timedelta(microseconds=999_999)
@@ -35,7 +38,7 @@ def list_histories(call: Call) -> dict[str, Any]:
     """
     query = call.query("limit", "offset", "since", "until", "sort", "fields", "last_evaluated_key")
     wanted = paging.page(call, query)
-    named = paging.fields(query, (*_FIELDS, _CAMERA)) or _FIELDS
+    named = paging.fields(query, (*_FIELDS, _CAMERA)) or _SHOWN
     rows = _rows(call, _checked(query), wanted.after)
     # Later pages begin where the earlier one ended: the offset is behind them.
     first = 0 if wanted.after else paging.whole(query, "offset", 0, 0, limits.HISTORY_OFFSET_MAX)
@@ -86,8 +89,8 @@ def _record(row: History, named: Collection[str], words_in_label: bool) -> dict[
     record: dict[str, Any] = {
         "history_id": row.history_id,
         "datetime": clock.wire(row.at),
-        "status": row.status,
-        "category": row.category,
+        "status": states.status(row.status),
+        "category": states.category(row.category),
         "_content": row.content,
         "member": row.member or _NOBODY,
         "device": row.device or _NOTHING,

@@ -4,12 +4,11 @@ from datetime import timedelta
 from typing import Any
 
 from accessapi import limits
-from sandbox import clock
+from sandbox import clock, states
 from sandbox.engine import doors
 from sandbox.errors import not_found
 from sandbox.service.models import BulkRequest, DeviceRequest, FaceRequest
 
-from . import states
 from .call import Call
 
 

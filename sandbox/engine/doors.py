@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Any
 
+from sandbox import states
 from sandbox.behaviour import Behaviour
 from sandbox.engine import journal
 from sandbox.service.models import Command, DeviceRequest, KeyBox, PassController, Tenant
@@ -58,7 +59,8 @@ def operate(
 
 def _log(tenant: Tenant, device: PassController | KeyBox, request: DeviceRequest, info: str) -> None:
     """Write a log record with what a reader needs to find the request again. Its text is assumed."""
-    parts = [f"Remote {request.control} {request.outcome}", info, f"request {request.request_id}"]
+    said = states.text(f"Remote {request.control} {request.outcome}")
+    parts = [said, info, f"request {request.request_id}"]
     journal.record(
         tenant,
         request.due_at,

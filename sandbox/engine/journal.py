@@ -12,13 +12,18 @@ from typing import Any
 
 from django.db import transaction
 
-from sandbox.catalogue import CATALOGUE, word
+from sandbox import states
 from sandbox.engine import webhooks
 from sandbox.service.models import History, KeyBox, PassController, Tenant
 
-# What records of keys say, in the words that the overrides file states.
-KEY_TAKEN = word("Key taken", CATALOGUE.states.key_taken)
-KEY_RETURNED = word("Key returned", CATALOGUE.states.key_returned)
+# What records say, in the words that the overrides file states.
+KEY_TAKEN = states.text("Key taken")
+KEY_RETURNED = states.text("Key returned")
+WRONG_KEY = states.text("Wrong key")
+DOOR_FORCED = states.text("Door forced open")
+DOOR_LEFT_OPEN = states.text("Door open too long")
+POWER_CUT = states.text("Power cut")
+CONNECTION_LOST = states.text("Connection lost")
 
 
 class Category(StrEnum):

@@ -12,7 +12,7 @@ import json
 import uuid
 from datetime import datetime
 
-from sandbox import clock
+from sandbox import clock, states
 from sandbox.catalogue import CATALOGUE
 from sandbox.service.models import Delivery, History, Tenant
 
@@ -40,7 +40,7 @@ def wanted(tenant: Tenant, category: str) -> bool:
     settings = tenant.webhook
     if settings.get("is_invalid", True) or not settings.get("url"):
         return False
-    return category in settings.get("trigger", {}).get("history", {}).get("category", [])
+    return states.category(category) in settings.get("trigger", {}).get("history", {}).get("category", [])
 
 
 def sign(body: bytes, secret: str) -> str:
@@ -56,8 +56,8 @@ def _body(history: History) -> dict[str, object]:
         "datetime": clock.wire(history.at),
         "event": "history",
         "event_name": history.content,
-        "status": history.status,
-        "category": history.category,
+        "status": states.status(history.status),
+        "category": states.category(history.category),
         "device_id": device.get("id", ""),
         "device_name": device.get("name", ""),
         "device_module": device.get("module", ""),

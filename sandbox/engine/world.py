@@ -116,10 +116,10 @@ def set_lines(
 
 
 _PROBLEMS = {
-    "forced_open": (Category.EMERGENCY, "Door forced open"),
-    "open_too_long": (Category.WARNING, "Door open too long"),
+    "forced_open": (Category.EMERGENCY, journal.DOOR_FORCED),
+    "open_too_long": (Category.WARNING, journal.DOOR_LEFT_OPEN),
 }
-_LINES = {"has_power": "Power cut", "is_connected": "Connection lost"}
+_LINES = {"has_power": journal.POWER_CUT, "is_connected": journal.CONNECTION_LOST}
 
 
 def _device(tenant: Tenant, device_id: str) -> PassController | KeyBox:

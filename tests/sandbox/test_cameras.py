@@ -283,7 +283,7 @@ def test_the_video_of_a_log_comes_late_and_plays(sandbox: Sandbox, tenant: Sandb
 
 def test_not_every_log_has_a_video(sandbox: Sandbox, tenant: SandboxTenant) -> None:
     watching = camera(sandbox, tenant)["device_id"]
-    devices = sandbox.api("GET", "/v1/devices/passes", token=tenant.token).json()["devices"]
+    devices = sandbox.doors(tenant.token)
     watched = {each["device_id"] for each in cameras(sandbox, tenant)}
     blind = next(each["device_id"] for each in devices if each["device_id"] not in watched)
 

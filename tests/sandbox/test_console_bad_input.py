@@ -102,7 +102,7 @@ def alone() -> Iterator[tuple[Sandbox, dict[str, str]]]:
     """A service of its own, since what is set here may hold for everybody; and what it has, by field."""
     with Sandbox() as sandbox:
         tenant = sandbox.tenant(members=3)
-        door = sandbox.api("GET", "/v1/devices/passes", token=tenant.token).json()["devices"][0]["device_id"]
+        door = sandbox.doors(tenant.token)[0]["device_id"]
         box = sandbox.api("GET", "/v1/devices/keys", token=tenant.token).json()["key_devices"][0]["key_device_id"]
         camera = sandbox.look("cameras", tenant_id=tenant.tenant_id)["cameras"][0]["camera_id"]
         yield sandbox, {"tenant_id": tenant.tenant_id, "device_id": door, "key_device_id": box, "camera_id": camera}

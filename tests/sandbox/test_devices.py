@@ -15,7 +15,7 @@ UNLOCK = {"tag": "lock_operation", "control": "unlock"}
 
 
 def doors(sandbox: Sandbox, tenant: SandboxTenant) -> list[dict[str, Any]]:
-    return list(sandbox.api("GET", "/v1/devices/passes", token=tenant.token).json()["devices"])
+    return sandbox.doors(tenant.token)
 
 
 def operate(sandbox: Sandbox, tenant: SandboxTenant, device_id: str, **changes: Any) -> str:

@@ -93,7 +93,7 @@ def test_a_connection_can_end_before_the_work(sandbox: Sandbox, tenant: SandboxT
 
 
 def test_a_connection_can_end_after_the_work(sandbox: Sandbox, tenant: SandboxTenant) -> None:
-    door = sandbox.api("GET", "/v1/devices/passes", token=tenant.token).json()["devices"][0]["device_id"]
+    door = sandbox.doors(tenant.token)[0]["device_id"]
     sandbox.fault("drop_after", "operate_door", tenant.tenant_id)
     path = f"/v1/devices/passes/{door}/requests"
     with pytest.raises(httpx2.RemoteProtocolError):

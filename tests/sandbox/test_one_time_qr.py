@@ -178,7 +178,7 @@ def test_a_door_takes_a_code_as_many_windows_away_as_skew_says(
     everywhere = {"devices_pass": {"default_mode": "allow_all"}}
     member_id = member(sandbox, tenant, one_time(60, skew=skew))
     sandbox.api("PUT", f"/v1/members/{member_id}", everywhere, token=tenant.token)
-    door = sandbox.api("GET", "/v1/devices/passes", token=tenant.token).json()["devices"][0]["device_id"]
+    door = sandbox.doors(tenant.token)[0]["device_id"]
     # One clock for both: the code is issued in the middle of a window, and shown some windows off.
     middle = datetime.fromtimestamp(int(time.time()) // 60 * 60 + 30, UTC)
     shown = sandbox.api("GET", f"/v1/members/{member_id}", token=tenant.token).json()["qrcode"]["one_time_qr"]

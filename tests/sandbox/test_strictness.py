@@ -212,7 +212,7 @@ def test_a_webhook_that_leads_nowhere_keeps_no_command_back(sandbox: Sandbox, ur
     every = ["normal", "operation", "suspicious", "warning", "error", "emergency"]
     settings = {"is_invalid": False, "url": url, "secret_token": "s", "trigger": {"history": {"category": every}}}
     assert sandbox.api("PUT", "/v1/tenant/webhook", settings, token=tenant.token).status_code == 200
-    door = sandbox.api("GET", "/v1/devices/passes", token=tenant.token).json()["devices"][0]["device_id"]
+    door = sandbox.doors(tenant.token)[0]["device_id"]
     body = {"tag": "lock_operation", "control": "unlock"}
     path = f"/v1/devices/passes/{door}/requests"
     answer = sandbox.api("POST", path, body, token=tenant.token, licence=tenant.licence_key)

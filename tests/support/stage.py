@@ -224,17 +224,13 @@ class Stage:
         tenant = Tenant.objects.create(slug=slug, name=f"Tenant {slug}", environment=self.environment)
         customer = Customer(self, tenant, service)
         self.customers.append(customer)
-        found = self.house.sandbox.api("GET", "/v1/devices/passes", token=service.token).json()
-        listed = found[self.house.sandbox.addresses.catalogue.shapes.pass_list_key]
+        listed = self.house.sandbox.doors(service.token)
         customer.doors = [each["device_id"] for each in listed if "屋上" not in each["device_name"]]
         if connected:
             self._connect(customer)
         if mirrored:
             with customer.scope():
-                PassController.objects.bulk_create(
-                    PassController(tenant=tenant, device_id=each["device_id"], device_name=each["device_name"])
-                    for each in listed
-                )
+                PassController.objects.bulk_create(PassController(tenant=tenant, **each) for each in listed)
         return customer
 
     def _connect(self, customer: Customer) -> None:

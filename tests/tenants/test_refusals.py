@@ -84,7 +84,7 @@ def test_a_missing_contract_is_the_one_that_the_service_names_or_else_the_operat
 
 
 def test_a_licence_that_works_again_is_no_longer_refused(place):
-    door = place.sandbox.api("GET", "/v1/devices/passes", token=place.service.token).json()["devices"][0]["device_id"]
+    door = place.sandbox.doors(place.service.token)[0]["device_id"]
     unlock = {"tag": "lock_operation", "control": "unlock", "info": ""}
     refused(place, "operate_door", code="40303", path={"device_id": door}, **unlock)
     assert blamed() == ([], ["licence"])
