@@ -31,9 +31,9 @@ def camera_usage(call: Call) -> dict[str, Any]:
     return {
         "since": clock.wire(use.since),
         "until": clock.wire(use.until),
-        "tenant_streaming_total": round(use.streamed / unit, 1),
+        "tenant_streaming_total": round(use.streamed / unit, 3),
         "tenant_streaming_limit": call.behaviour.streaming_limit / unit,
-        "tenant_download_total": round(use.downloaded / unit, 1),
+        "tenant_download_total": round(use.downloaded / unit, 3),
         "tenant_download_limit": call.behaviour.download_limit / unit,
     }
 

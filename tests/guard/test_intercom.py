@@ -10,10 +10,10 @@ from portal.core.cameras.models import Camera, CameraUsage, Picture
 from portal.core.intents import nonces
 from portal.core.intents.models import Intent
 from portal.core.mirror.models import PassController
-from portal.core.timers.clock import database_now
 from portal.core.visits.models import Stage, Visit
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
+from tests.support.cameras import used
 from tests.support.members import said
 from tests.support.places import nonce_of
 
@@ -62,7 +62,7 @@ def test_somebody_at_the_intercom_is_told_before_the_last_of_the_period_is_used(
     page = url(place, "camera", camera.camera_id)
     assert "Left in this period" not in said(somebody.get(page))
     with tenant_scope(place.tenant):
-        CameraUsage.objects.create(streaming_total=400.0, streaming_limit=1000.0, read_at=database_now())
+        CameraUsage.objects.create(**used(place, streaming_total=400, streaming_limit=1000))
     told = somebody.get(page)
     assert "Left in this period: 10 min. Of the limit, 100 s is kept for incidents." in said(told)
     assert 'name="incident"' not in told.content.decode()

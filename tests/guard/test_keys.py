@@ -240,7 +240,7 @@ def test_many_keys_take_as_many_statements_as_few(one, guard):
 
 def test_other_words_for_keys_are_known_by_the_overrides(one):
     states = one.tenant.environment.catalogue.states
-    assert states.key_event(["Key taken"]) is KeyWord.TAKEN
+    assert states.key_event([states.theirs("Key taken")]) is KeyWord.TAKEN
     assert states.key("levitating") == ""
 
 

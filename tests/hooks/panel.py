@@ -61,9 +61,16 @@ class Panel:
         return fields_of(self.get("connection/"), f"/webhook/{what}/")
 
     def act(self, what: str, **values: Any) -> str:
+        """Send the form of an act; categories are the usual ones, or those of this service alone."""
+        if "categories" in values:
+            values["categories"] = self.theirs(values["categories"])
         given = {name: value for name, value in self.fields(what).items() if name != "categories"} | values
         page = self.post(f"{what}/", **given)
         return self.later() if what == "secret" and self.intent().state == State.QUEUED else page
+
+    def theirs(self, categories: list[str]) -> list[str]:
+        """What the service calls these categories."""
+        return [self.place.tenant.environment.catalogue.records.theirs(each) for each in categories]
 
     def later(self) -> str:
         """What waits is sent; what the page says then."""

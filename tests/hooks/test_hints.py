@@ -166,6 +166,7 @@ class TestTheLog:
     def test_is_read_a_second_later_for_an_alarm_however_much_was_told(self, hook, post, process, words):
         asked_at = database_now() - timedelta(seconds=2)
         hook.change(asked_at=asked_at, pause=15, owed=300)
+        words = hook.tenant.environment.catalogue.states.theirs(words)
         post(notification(event_name=words, category="emergency"))
         process.flush()
         look(hook)
@@ -175,7 +176,7 @@ class TestTheLog:
     def test_is_read_at_its_pace_for_alarms_upon_alarms(self, hook, post, process):
         asked_at = database_now() - timedelta(seconds=2)
         hook.change(asked_at=asked_at, pause=20, owed=600)
-        post(notification(event_name="forced open"))
+        post(notification(event_name=hook.tenant.environment.catalogue.states.theirs("forced open")))
         process.flush()
         look(hook)
         assert hook.row.due_at == asked_at + timedelta(seconds=20)

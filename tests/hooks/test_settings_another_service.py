@@ -12,20 +12,15 @@ from tests.support.elsewhere import Elsewhere
 from tests.support.hooks import Hook
 from tests.support.places import make_place, place_elsewhere
 
-_RECORDS = """
-[records]
-categories = ["passage", "service"]
-"""
-
 
 def test_another_method_path_and_other_categories_need_the_overrides_file_alone(contrary, db):
-    place = make_place(contrary, members=0, overrides=contrary.overrides + _RECORDS)
+    place = make_place(contrary, members=0, overrides=contrary.overrides)
     panel = Panel(place)
-    assert panel.offered() == ["passage", "service"]
-    page = panel.act("on", categories=["passage"])
+    assert panel.offered() == ["normal", "operation", "doubtful", "notice", "defect", "danger"]
+    page = panel.act("on", categories=["danger"])
     there = panel.at_service()
     assert "Waiting for the first notification" in page
-    assert (there["is_invalid"], there["trigger"]) == (False, {"history": {"category": ["passage"]}})
+    assert (there["is_invalid"], there["trigger"]) == (False, {"history": {"category": ["danger"]}})
     assert there["url"] == f"{site.PORTAL_URL}/hooks/{panel.row().token}/"
     panel.act("secret")
     assert panel.at_service()["secret_token"] == panel.row().secret

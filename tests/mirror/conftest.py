@@ -59,7 +59,7 @@ MakeCustomer = Callable[..., Customer]
 def customer(db: None, sandbox: Sandbox) -> MakeCustomer:
     """Makes connected tenants; takes what the sandbox takes (members, contracts, …)."""
     environment = ServiceEnvironment.objects.create(
-        name="sandbox", base_url=sandbox.url, client_id="id", client_secret="secret"
+        name="sandbox", base_url=sandbox.url, client_id="id", client_secret="secret", overrides=sandbox.overrides
     )
     made: list[Tenant] = []
 

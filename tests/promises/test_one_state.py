@@ -13,7 +13,7 @@ from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import MirrorState, PassController
 from portal.hooks import actions
 from portal.hooks.actions import Act
-from tests.support.hooks import CATEGORIES
+from tests.support.hooks import all_categories
 from tests.support.house import House
 from tests.support.one_state import PAGES, said_on
 from tests.support.stage import Customer, Stage
@@ -30,7 +30,8 @@ def customer(house: House, stage: Stage, settings: Any) -> Customer:
     schedule.start(customer.tenant)
     with customer.scope():
         until(lambda: MirrorState.objects.filter(kind=Kind.HISTORIES, as_of__isnull=False).exists(), saying="a log")
-        asked = {"by": customer.asker(), "nonce": Nonce(secrets.token_urlsafe(12)), "categories": CATEGORIES}
+        categories = all_categories(customer.tenant)
+        asked = {"by": customer.asker(), "nonce": Nonce(secrets.token_urlsafe(12)), "categories": categories}
         intent = actions.ask(act=Act.ON, **asked)
     assert customer.settled(intent).state == "succeeded"
     with customer.scope():

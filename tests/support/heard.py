@@ -10,7 +10,7 @@ from portal.core.mirror.models import History, MirrorState
 from portal.hooks import actions
 from portal.hooks.actions import Act
 from portal.hooks.models import Webhook
-from tests.support.hooks import CATEGORIES
+from tests.support.hooks import all_categories
 from tests.support.stage import Customer
 from tests.support.waiting import until
 
@@ -38,7 +38,7 @@ def ask(customer: Customer, act: Act) -> None:
     """What the page of settings does, until the service has confirmed it."""
     with customer.scope():
         nonce = Nonce(secrets.token_urlsafe(12))
-        intent = actions.ask(act=act, by=customer.asker(), nonce=nonce, categories=CATEGORIES)
+        intent = actions.ask(act=act, by=customer.asker(), nonce=nonce, categories=all_categories(customer.tenant))
     assert customer.settled(intent).state == "succeeded"
 
 

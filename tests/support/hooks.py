@@ -15,8 +15,6 @@ from portal.hooks.models import Webhook
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
 
-CATEGORIES = ["normal", "operation", "suspicious", "warning", "error", "emergency"]
-
 
 class Hook:
     """A tenant's webhook, switched on, with the address and the secret that only the service knows."""
@@ -24,7 +22,7 @@ class Hook:
     def __init__(self, tenant: Tenant, **more: Any) -> None:
         self.tenant = tenant
         self.token, self.secret = secrets.token_urlsafe(32), secrets.token_hex(32)
-        values = {"secret": self.secret, "is_on": True, "categories": CATEGORIES} | more
+        values = {"secret": self.secret, "is_on": True, "categories": all_categories(tenant)} | more
         with tenant_scope(tenant):
             row = Webhook(token=self.token, token_digest=tokens.digest(self.token), **values)
             row.set_at = row.set_at or database_now() - timedelta(hours=2)
@@ -60,6 +58,11 @@ class Hook:
     @property
     def signature_header(self) -> str:
         return self.tenant.environment.catalogue.webhook.signature_header
+
+
+def all_categories(tenant: Tenant) -> list[str]:
+    """Every category that the tenant's service is known to have."""
+    return list(tenant.environment.catalogue.records.categories)
 
 
 def sign(body: bytes, secret: str) -> str:

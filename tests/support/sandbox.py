@@ -274,6 +274,15 @@ class Sandbox:
         listed = self.api("GET", "/v1/devices/passes", token=token).json()[shapes.pass_list_key]
         return [{ours: each[theirs] for ours, theirs in shapes.pass_list_names} for each in listed]
 
+    def image(self, operation: str, content: bytes, *, token: str, **path: str) -> httpx2.Response:
+        """Register an image in the body that the service takes."""
+        self.touched += 1
+        row, shapes = self.addresses.catalogue.operation(operation), self.addresses.catalogue.shapes
+        part = {shapes.image_field: ("picture", content, "image/jpeg")}
+        body: dict[str, Any] = {"files": part} if shapes.image_body == "multipart" else {"content": content}
+        headers = {"Authorization": f"Bearer {token}"}
+        return self._http.request(row.method, self.url + row.path.format(**path), headers=headers, **body)
+
     def consent(self, client: SandboxClient, tenant: SandboxTenant, *, state: str = "", decision: str = "allow") -> str:
         """The address that the member site sends the administrator back to after signing in and deciding."""
         query = {
