@@ -1,0 +1,97 @@
+"""Forty minutes in which a record comes every three seconds, on clocks that the test moves: the service's and ours.
+
+What real processes do in the same time is told by tests/promises/test_busy_hour.py.
+"""
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from accessapi.operations import CallClass
+from portal.core.budget import ledger
+from portal.core.budget.priorities import Priority
+from portal.core.mirror.kinds import EVERY, Kind
+from portal.core.mirror.models import History, MirrorState
+from portal.core.timers.clock import database_now
+from tenants.scope import tenant_scope
+from tests.hooks.test_hints import look, state, work
+from tests.support.ahead import moved_clock
+from tests.support.doors import hear
+from tests.support.effort import SOAK
+from tests.support.hooks import notification
+from tests.support.spending import spend
+
+GENERAL, LOG = 720, 23
+#: What lists and rights have used, evenly over the last hour (one of their calls comes free every 20 s), and jobs.
+LISTS, JOBS = 180, 115
+STEP, MINUTES = 3, 40 if SOAK else 6
+#: How far the log may be behind: told of each record it waits 20 s for its turn, told of none it is read now and then.
+SOON = {True: timedelta(seconds=40), False: timedelta(seconds=EVERY[Kind.HISTORIES] * 1.1 + 2 * STEP)}
+
+
+@pytest.fixture
+def clock(db):
+    with moved_clock() as clock:
+        yield clock
+
+
+@pytest.fixture
+def house(place, hook, clock):
+    """Its log was read once; lists and rights have used their part of the hour, and jobs a good deal."""
+    hear(place)
+    with tenant_scope(place.tenant):
+        spend(place.connection, Priority.SYNC, LISTS, over=3600)
+        spend(place.connection, Priority.JOBS, JOBS)
+    return place
+
+
+def happen(place):
+    """Somebody shows a card that nobody has; the record's history_id."""
+    shown = {"device_id": place.sandbox.doors(place.service.token)[0]["device_id"], "kind": "card", "value": "0123"}
+    answer = place.sandbox.console("present", tenant_id=place.service.tenant_id, **shown)
+    return answer["history"]["history_id"]
+
+
+def everything_is_due(place):
+    """Lists and rights are to be read, too."""
+    with tenant_scope(place.tenant):
+        MirrorState.objects.exclude(kind=Kind.HISTORIES).filter(lease=None).update(due_at=database_now(), rung_at=None)
+
+
+def behind(place, made):
+    """How long ago the oldest record was made that the log does not have."""
+    now = place.sandbox.now(place.service.tenant_id)
+    with tenant_scope(place.tenant):
+        known = set(History.objects.filter(notified=False, history_id__in=made).values_list("history_id", flat=True))
+    for name in known:
+        del made[name]
+    return max((now - at for at in made.values()), default=timedelta(0))
+
+
+@pytest.mark.parametrize("is_told", [True, False], ids=["with notifications", "without"])
+def test_the_log_is_read_first_and_never_stands_still(house, hook, post, process, clock, is_told):
+    tenant_id, made, worst = house.service.tenant_id, dict[str, datetime](), timedelta(0)
+    calls = len(house.calls())
+    for _ in range(MINUTES * 60 // STEP):
+        clock.move(seconds=STEP)
+        now = house.sandbox.move_clock(tenant_id, seconds=STEP)
+        made[name := happen(house)] = now
+        if is_told:
+            post(notification(name, at=now))
+            process.flush()
+            if hook.row.due_at <= database_now():
+                look(hook)
+        everything_is_due(house)
+        work(hook)
+        new, calls = house.calls()[calls:], len(house.calls())
+        asked = [call["operation"] for call in new if call["operation"] != 25]
+        assert LOG not in asked[1:], "nothing is read before the log"
+        worst = max(worst, behind(house, made))
+        assert state(hook).error == ""
+    assert worst < SOON[is_told]
+    readings = len(house.calls(LOG))
+    assert readings <= 25 + MINUTES * 60 / 20
+    assert [call for call in house.calls() if call["status"] == 429] == []
+    with tenant_scope(house.tenant):
+        hour = ledger.read(house.connection, CallClass.GENERAL)
+    assert hour.used <= GENERAL * 0.75

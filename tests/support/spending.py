@@ -1,0 +1,18 @@
+"""Calls that somebody has made, as the portal counted them."""
+
+from accessapi.operations import CallClass
+from portal.core.budget import ledger
+from portal.core.budget.models import Spent
+from portal.core.budget.priorities import STEP_SECONDS, Priority
+from tenants.models import Connection
+
+
+def spend(connection: Connection, who: Priority, calls: int, *, over: float = 0) -> None:
+    """So many general calls were made for these: a moment ago, or evenly `over` the last so many seconds."""
+    reading = ledger.read(connection, CallClass.GENERAL)
+    steps = max(int(over) // STEP_SECONDS, 1)
+    for number in range(steps):
+        made = calls * (number + 1) // steps - calls * number // steps
+        key = {"gauge": reading.gauge, "step": reading.step - number, "priority": int(who)}
+        if made:
+            Spent.objects.update_or_create(**key, defaults={"calls": made, "counted": made})
