@@ -107,7 +107,7 @@ def test_a_record_of_ninety_one_days_costs_no_call(place, manager, passage):
 
 def test_what_the_limit_of_the_period_does_not_allow_is_not_asked_for(place, manager, passage):
     with tenant_scope(place.tenant):
-        CameraUsage.objects.create(**used(place, download_total=990, download_limit=1000))
+        CameraUsage.objects.create(**used(place.tenant, download_total=990, download_limit=1000))
     assert "The download limit of this period is used up." in said(ask(manager, place, passage(hours=1)))
     assert place.calls(33) == []
 
@@ -122,7 +122,7 @@ def test_the_limit_is_asked_for_before_the_first_video_of_a_period(place, manage
 
 def test_the_share_for_incidents_is_used_by_saying_so_alone(place, manager, passage):
     with tenant_scope(place.tenant):
-        CameraUsage.objects.create(**used(place, download_total=900, download_limit=1000))
+        CameraUsage.objects.create(**used(place.tenant, download_total=900, download_limit=1000))
     record = passage(hours=1)
     told = said(manager.get(page_of(place, record)))
     assert "Left in this period: 100 s. Of the limit, 100 s is kept for incidents." in told
@@ -139,7 +139,7 @@ def test_the_share_for_incidents_is_used_by_saying_so_alone(place, manager, pass
 
 def test_the_share_for_incidents_is_not_for_a_guard_who_says_so(place, passage):
     with tenant_scope(place.tenant):
-        CameraUsage.objects.create(**used(place, download_total=900, download_limit=1000))
+        CameraUsage.objects.create(**used(place.tenant, download_total=900, download_limit=1000))
     guard, record = place.client(place.staff("guard")), passage(minutes=1)
     page = guard.post(at(place, record), {"incident": "1"}, follow=True)
     assert "The download limit of this period is used up." in said(page)

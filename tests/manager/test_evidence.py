@@ -73,7 +73,7 @@ def test_what_is_stored_is_encrypted_and_a_part_of_it_can_be_played(place, manag
 
 def test_video_is_saved_with_the_share_kept_for_incidents_and_never_beyond_the_limit(place, manager, opened):
     with tenant_scope(place.tenant):
-        CameraUsage.objects.create(**used(place, download_total=930, download_limit=1000))
+        CameraUsage.objects.create(**used(place.tenant, download_total=930, download_limit=1000))
     opened(3)
     work(place)
     page = said(manager.get(url(place, "incident", 1)))
@@ -291,7 +291,7 @@ def test_an_incident_of_another_tenant_is_not_there(place, manager, opened, make
 
 def test_video_about_to_be_deleted_is_an_alert(place, manager, opened):
     with tenant_scope(place.tenant):
-        CameraUsage.objects.create(**used(place, download_total=1000, download_limit=1000))
+        CameraUsage.objects.create(**used(place.tenant, download_total=1000, download_limit=1000))
     opened(days=80)
     work(place)
     with tenant_scope(place.tenant):
@@ -327,7 +327,7 @@ def test_an_address_that_no_longer_works_is_asked_for_anew(place, manager, opene
 def test_the_list_shows_when_evidence_is_lost(place, manager, opened):
     assert "No incidents yet" in said(manager.get(url(place, "index")))
     with tenant_scope(place.tenant):
-        CameraUsage.objects.create(**used(place, download_total=1000, download_limit=1000))
+        CameraUsage.objects.create(**used(place.tenant, download_total=1000, download_limit=1000))
     opened(days=80)
     work(place)
     page = manager.get(url(place, "index"))

@@ -21,7 +21,7 @@ from tenants.models import User
 from tests.support.chat import Chat
 from tests.support.effort import SOAK
 from tests.support.house import House, Process
-from tests.support.log import record
+from tests.support.log import record, theirs
 from tests.support.mailbox import Mailbox
 from tests.support.stage import Customer, Stage
 from tests.support.waiting import PATIENCE, until
@@ -44,7 +44,7 @@ def customer(stage: Stage) -> Customer:
 def take_over(customer: Customer, *records) -> list[History]:
     """Records are taken over from the log and told to whoever listens, in one transaction as the mirror does."""
     with customer.scope(), transaction.atomic():
-        insert_records(records)
+        insert_records([theirs(customer.tenant, each) for each in records])
         rows = list(History.objects.filter(history_id__in=[each.history_id for each in records]).order_by("at", "pk"))
         hooks.tell(Kind.HISTORIES, customer.tenant, histories=rows)
     return rows

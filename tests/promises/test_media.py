@@ -18,6 +18,7 @@ from portal.evidence.models import Item, StoredFile
 from tenants.connections.service import current_connection
 from tests.promises.test_secrets_stay_secret import everywhere, forms_of
 from tests.support.browser import Browser
+from tests.support.cameras import used
 from tests.support.evidence import at_cameras, when
 from tests.support.house import House, together
 from tests.support.stage import Customer, Stage
@@ -190,7 +191,7 @@ def test_the_limits_are_never_exceeded_by_people_who_ask_at_once(house: House, c
             "streaming_limit": 3 * usage.LIVE_SECONDS / usual,
             "download_limit": 4 * usage.CLIP_SECONDS / usual,
         }
-        CameraUsage.objects.create(streaming_total=0, download_total=0, read_at=database_now(), **limits)
+        CameraUsage.objects.create(**used(customer.tenant, streaming_total=0, download_total=0, **limits))
         camera, record = Camera.objects.earliest("pk"), History.objects.earliest("pk")
         clip = Clip.objects.create(
             history_id=record.history_id, at=record.at, state="ready", answered_at=database_now()

@@ -1,12 +1,12 @@
-"""What a place's service says of its cameras."""
+"""What a tenant's service says of its cameras."""
 
 from typing import Any
 
 from portal.core.timers.clock import database_now
-from tests.support.places import Place
+from tenants.models import Tenant
 
 
-def used(place: Place, **seconds: float) -> dict[str, Any]:
+def used(tenant: Tenant, **seconds: float) -> dict[str, Any]:
     """So many seconds of the period, as a reading of now has them in the service's unit."""
-    unit = place.tenant.environment.catalogue.media.usage_seconds
+    unit = tenant.environment.catalogue.media.usage_seconds
     return {name: value / unit for name, value in seconds.items()} | {"read_at": database_now()}
