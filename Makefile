@@ -42,11 +42,21 @@ soak: $(STAMP)
 	@$(STACK) test -- -m soak -s $(ARGS)
 	$(if $(ARGS),,@$(MAKE) contrary mutants SOAK=)
 
-# Browser journeys and fault tests once against the service that decides the other way wherever it may.
-CONTRARY := tests/journey tests/promises/test_bulk_loses_and_doubles_nothing.py tests/promises/test_guest_codes.py \
-	tests/promises/test_unlock_at_most_once.py tests/promises/test_unlock_never_late.py tests/promises/test_call_budget.py \
-	tests/promises/test_webhooks.py \
-	tests/receptionist/test_today_in_a_browser.py tests/manager/test_member_browser.py tests/manager/test_changes_browser.py
+# Every area of work once against the service that decides the other way wherever it may: journeys, attacks on real
+# processes, pages. tests/guards/test_contrary.py holds that no area is forgotten.
+CONTRARY := tests/journey \
+	$(addprefix tests/promises/test_,alerts.py boards.py bulk_loses_and_doubles_nothing.py call_budget.py guest_codes.py \
+		held_doors.py lockdown.py media.py unlock_at_most_once.py unlock_never_late.py webhooks.py) \
+	$(addprefix tests/guard/test_,a_wrong_key.py alerts.py alerts_in_a_browser.py board.py holds.py intercom.py keys.py \
+		overview.py pages_follow.py what_is_known_of_doors.py) \
+	$(addprefix tests/manager/test_,area_access.py areas.py cameras.py cameras_in_a_browser.py changes.py \
+		changes_browser.py clips.py devices.py evacuation.py evidence.py evidence_exports.py explain.py explain_past.py \
+		faces.py floor_plans.py groups.py home.py imports.py lockdown.py lockdown_ends.py lockdown_on_record.py log.py \
+		log_days.py log_record.py member_browser.py member_credentials.py members.py reports.py reviews.py rights.py \
+		temporary_use.py viewing.py) \
+	$(addprefix tests/receptionist/test_,building.py codes.py expected.py issuing.py roll_call.py today_in_a_browser.py \
+		who_is_in.py) \
+	tests/hooks tests/imports/test_running.py tests/logs/test_exports.py tests/sandbox/test_webhooks.py
 contrary: export SERVICE = contrary
 contrary: $(STAMP)
 	@$(STACK) test -- -m "not soak" $(CONTRARY)
