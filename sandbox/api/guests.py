@@ -24,8 +24,9 @@ _FIELDS: dict[str, Callable[[Guest], Any]] = {
     "key_return_date_end": lambda guest: clock.wire(guests.key_return_date_end(guest)),
     "is_for_reserve": lambda guest: guest.is_for_reserve,
 }
+_NAMED = ("guest_id", "guest_name")
 #: What the list always shows: everything where the overrides say that `fields` is not asked for.
-_LISTED = ("guest_id", "guest_name") if CATALOGUE.shapes.guest_fields else tuple(_FIELDS)
+_LISTED = _NAMED if CATALOGUE.shapes.guest_fields else tuple(_FIELDS)
 _RIGHTS = {"devices_pass": guests.devices_pass, "keys_pass": guests.keys_pass}
 
 
@@ -55,7 +56,7 @@ def create_guest(call: Call) -> dict[str, Any]:
     body = checked(call)
     with locked(call.tenant):
         guest = guests.create(call.tenant, body, call.at)
-    return _record(guest, _LISTED)
+    return _record(guest, _NAMED)
 
 
 def read_guest(call: Call) -> dict[str, Any]:
@@ -77,7 +78,7 @@ def update_guest(call: Call) -> dict[str, Any]:
     with locked(call.tenant):
         guest = _guest(call)
         guests.update(guest, body)
-    return _record(guest, _LISTED)
+    return _record(guest, _NAMED)
 
 
 def _guest(call: Call) -> Guest:
