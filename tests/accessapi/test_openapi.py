@@ -198,3 +198,25 @@ def test_no_component_is_left_over():
     text = json.dumps(DOCUMENT)
     assert [name for name in DOCUMENT["components"]["schemas"] if f'schemas/{name}"' not in text] == []
     assert {model.__name__ for model in REQUESTS.values()} <= set(DOCUMENT["components"]["schemas"])
+
+
+def test_a_notification_is_described_in_the_shape_and_words_of_the_service():
+    told = document(
+        Catalogue(
+            load("""
+[webhook]
+id_header = "X-Number"
+record = "notice.record"
+names = { history_id = "number", device_id = "place.id" }
+[records]
+categories = ["use", "alarm"]
+""")
+        )
+    )
+    record = {"number": "h1", "place": {"id": "D1"}, "status": "occur", "category": "use"}
+    assert fits("Notification", {"notice": {"record": record}}, told)
+    assert not fits("Notification", {"notice": {"record": {"history_id": "h1"}}}, told), "it is called otherwise there"
+    assert not fits("Notification", record, told)
+    shown = told["components"]["schemas"]["Notification"]["properties"]["notice"]["properties"]["record"]["properties"]
+    assert shown["category"]["examples"] == ["use", "alarm"]
+    assert told["webhooks"]["history"]["post"]["parameters"][0]["name"] == "X-Number"
