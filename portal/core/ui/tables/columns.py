@@ -72,7 +72,7 @@ class Column:
         return found
 
     def draw(self, rows: Sequence[Any]) -> list[str]:
-        """Return the HTML inside the cells of these rows, escaped: all at once, so that no cell asks how it is drawn."""
+        """Return the HTML inside the cells of these rows, escaped: all at once, so that no cell asks for its way."""
         if self.drawer is not None:
             return list(map(self.drawer(), rows))
         if self.cell is not None:

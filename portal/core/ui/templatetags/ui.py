@@ -267,7 +267,7 @@ class FormInputsNode(Node):
     def render(self, context: Context) -> SafeString:
         request: Any = context.get("request")
         if not hasattr(request, "user"):
-            return CsrfTokenNode().render(context)
+            return SafeString(CsrfTokenNode().render(context))
         drawn: SafeString | None = vars(request).get("_form_inputs")
         if drawn is None:
             name = unsent.opened_by(request)
