@@ -13,6 +13,7 @@ from pathlib import Path
 QUICK = {"members": 5_000, "small": 500, "tenants": 5, "requests": 15, "rows": 3_000, "beside_rows": 200,
          "import_rows": 300, "sync_members": 3_000, "guests": 1_000, "histories": 3_000, "clicks": 8, "due": 200,
          "pages": 40, "seconds": 6, "records": 20_000, "small_records": 5_000,
+         "entries": 40_000, "small_entries": 20_000,
          "sandbox_tenants": 3, "sandbox_members": 5_000}  # fmt: skip
 
 
@@ -24,6 +25,7 @@ def main() -> int:
     from bench import (
         alerts,
         areas,
+        audits,
         doors,
         evidence,
         exports,
@@ -59,6 +61,7 @@ def main() -> int:
         "live": live.pages,
         "log": logs.statements,
         "logpages": logs.pages,
+        "audit": audits.statements,
         "export": exports.workbook,
         "yearreport": reports.year,
         "dryrun": imports.dry_run,
@@ -97,6 +100,7 @@ def main() -> int:
         "live",
         "log",
         "logpages",
+        "audit",
         "yearreport",
     }
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)

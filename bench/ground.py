@@ -50,6 +50,8 @@ class Sizes:
     histories: int = 100_000
     records: int = 200_000
     small_records: int = 50_000
+    entries: int = 1_000_000
+    small_entries: int = 50_000
     clicks: int = 40
     due: int = 1_000
     worker_sets: int = 1

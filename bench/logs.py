@@ -67,7 +67,7 @@ def statements(ground: Ground) -> list[Figure]:
     found = []
     for name, finding in _findings(large, small):
         turns: list[Turn] = [(large, finding), (large, _plain), (small, finding)]
-        ours, plain, other = _timed(turns, sizes.requests)
+        ours, plain, other = timed(turns, sizes.requests)
         for beside, than, reach in ((plain, "a plain LIMIT 50", 3), (other, f"{sizes.small_records:,}", 1.3)):
             label = f"log, {name}, beside {than}"
             found.append(Figure(label, ms(ours), ms(beside), ours / beside, ("<=", reach), again))
@@ -179,7 +179,7 @@ def _plain(tenant: Tenant) -> object:
 Turn = tuple[Tenant, Callable[[Tenant], object]]
 
 
-def _timed(turns: Sequence[Turn], times: int) -> list[float]:
+def timed(turns: Sequence[Turn], times: int) -> list[float]:
     """The median of the seconds that PostgreSQL takes for all statements of each, their way included.
 
     They take turns: what else the machine does falls on all of them.

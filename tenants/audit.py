@@ -95,7 +95,7 @@ def is_recorded(
     return known.filter(by=by, support_session=support_session, summary=summary).exists()
 
 
-def latest(target_kind: str, count: int) -> list[AuditEntry]:
-    """Return the newest entries of the entered tenant whose target is of this kind."""
-    rows = AuditEntry.objects.filter(target__startswith=target_kind).select_related("by")
+def latest(target: str, count: int) -> list[AuditEntry]:
+    """Return the newest entries of the entered tenant on this target."""
+    rows = AuditEntry.objects.filter(target=target).select_related("by")
     return list(rows.order_by("-at", "-pk")[:count])

@@ -47,7 +47,7 @@ _TOO_MUCH = {
         "As the owner or a superuser: REVOKE <owner> FROM <role>.",
     ),
     "W004": (
-        """EXISTS (SELECT FROM ours WHERE relname = 'tenants_auditentry' AND (
+        """EXISTS (SELECT FROM ours WHERE relname IN ('tenants_auditentry', 'tenants_auditkind') AND (
             has_any_column_privilege(site.oid, oid, 'UPDATE')
             OR has_table_privilege(site.oid, oid, 'DELETE, TRUNCATE, TRIGGER')))""",
         "can change, delete or truncate the audit log",

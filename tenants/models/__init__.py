@@ -8,12 +8,13 @@ from tenants.models.mails import AccountMail
 from tenants.models.people import Invitation, Staff, SupportSession, User
 from tenants.models.signing import SigningKey
 from tenants.models.tenants import ServiceEnvironment, Tenant, current_tenant
-from tenants.models.trail import AuditEntry
+from tenants.models.trail import AuditEntry, AuditKind
 
 __all__ = [
     "AccountEvent",
     "AccountMail",
     "AuditEntry",
+    "AuditKind",
     "Connection",
     "Invitation",
     "Kept",

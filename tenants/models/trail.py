@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
+from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -15,9 +16,38 @@ from tenants.vault import EncryptedJSON
 from tenants.wording import Said, SaidField, shown
 
 
+class AuditKind(TenantModel):
+    """What entries have in common that the trail is filtered by; each entry has one (`kind`).
+
+    A tenant has some hundreds, so a filter first finds the kinds that fit it, however long the trail is. The database
+    files each entry itself (migration 0006). Nothing is unique: two sessions may add the same kind at one moment, and
+    neither waits for the other.
+    """
+
+    # The one index begins with the tenant.
+    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, db_index=False)
+    action = models.CharField(max_length=60, db_collation="C")
+    # How a request ended, for its outcomes ("failed"); else empty.
+    result = models.CharField(max_length=60, blank=True, default="")
+    # The kind of what it was done to ("member"), and whether the outcome alone says so, as when a member is created.
+    target_kind = models.CharField(max_length=200, blank=True, default="")
+    names_target = models.BooleanField(default=False)
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    by_label = models.CharField(max_length=120, blank=True, default="")
+    in_support = models.BooleanField(default=False)
+
+    class Meta:
+        indexes = [models.Index(fields=["tenant", "action"], name="tenants_auditkind_action")]
+
+    def __str__(self) -> str:
+        return f"{self.action} {self.target_kind} {self.by_label}"
+
+
 class AuditEntry(TenantModel):
     """One act. `before` and `after` may name personal data and are encrypted; the writer leaves out secrets."""
 
+    # Every index of this table begins with the tenant: one more would only slow the writing down.
+    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, db_index=False)
     at = models.DateTimeField(default=timezone.now)
     by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     by_label = models.CharField(max_length=120, blank=True, default="")
@@ -25,11 +55,18 @@ class AuditEntry(TenantModel):
     # The client's address, when a request did it; empty for workers and commands.
     address = models.GenericIPAddressField(null=True)
     action = models.CharField(max_length=60)
-    target = models.CharField(max_length=200, blank=True, default="")
+    target = models.CharField(max_length=200, blank=True, default="", db_collation="C")
     summary = SaidField(blank=True, default="")
     before = EncryptedJSON(null=True)
     after = EncryptedJSON(null=True)
     intent_id = models.CharField(max_length=40, blank=True, default="")
+    # Filled by the database when the entry is added: its kind, and the moment and ID of its act, which for an outcome
+    # are those of the request. Lists are ordered and paged by them.
+    kind = models.ForeignKey(
+        AuditKind, on_delete=models.PROTECT, related_name="+", db_constraint=False, db_index=False, db_default=0
+    )
+    act_at = models.DateTimeField(db_default=Now())
+    act_id = models.BigIntegerField(db_default=0)
 
     # Set for the reader (`tenants.trail`): whom it was about, and how the act ended.
     guest = ""
@@ -37,7 +74,8 @@ class AuditEntry(TenantModel):
 
     class Meta:
         indexes = [
-            models.Index(fields=["tenant", "-at", "-id"], name="tenants_audit_newest"),
+            models.Index(fields=["tenant", "-act_at", "-act_id"], name="tenants_audit_newest_act"),
+            models.Index(fields=["tenant", "kind", "-act_at", "-act_id"], name="tenants_audit_newest_of_kind"),
             models.Index(fields=["tenant", "target", "-at"], name="tenants_audit_target"),
             models.Index(
                 fields=["tenant", "intent_id"], condition=~models.Q(intent_id=""), name="tenants_audit_intent"

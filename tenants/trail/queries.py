@@ -7,23 +7,28 @@ together. Lists leave out the later ones, which are on the page of the first; it
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 
 from django.core.signing import BadSignature, Signer
-from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.db.models import BooleanField, Case, Q, QuerySet, Value, When
 from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from tenants import sentences
-from tenants.models import AuditEntry
-from tenants.trail import names
+from tenants.models import AuditEntry, AuditKind
+from tenants.trail import finding, names
+from tenants.trail.finding import Place, Span
 
 PAGE = 50
 _signer = Signer(salt="tenants.trail.cursor")
+_LAST = "\U0010ffff"
 # "create_member" is the request, "create_member.failed" its outcome. A person's decision is an act of its own.
 _IS_OUTCOME = ~Q(intent_id="") & Q(action__contains=".") & ~Q(action__startswith="intent.")
+
+# The same the other way round, in words of which PostgreSQL thinks that half are so: it then walks along the newest.
+_IS_ACT = Case(When(_IS_OUTCOME, then=Value(False)), default=Value(True), output_field=BooleanField())
 
 # What acts are about, with their actions: operations of the service, and families of the portal's own acts.
 ABOUT: dict[str, tuple[Promise, str]] = {
@@ -93,14 +98,9 @@ class Page:
 
 def page(wanted: Wanted, cursor: str = "") -> Page:
     """Return acts of the entered tenant older than the cursor. A cursor that is not ours starts from the newest."""
-    rows = _acts(wanted)
-    at, pk = _read(cursor)
-    if at is not None:
-        rows = rows.filter(Q(at__lt=at) | Q(at=at, pk__lt=pk))
-    entries = list(rows[: PAGE + 1])
-    more = len(entries) > PAGE
-    entries = _completed(entries[:PAGE])
-    return Page(entries, _write(entries[-1]) if more else "")
+    found = _newest(wanted, PAGE + 1, _read(cursor))
+    entries = _completed(found[:PAGE])
+    return Page(entries, _write(entries[-1]) if len(found) > PAGE else "")
 
 
 def acts() -> QuerySet[AuditEntry]:
@@ -110,7 +110,7 @@ def acts() -> QuerySet[AuditEntry]:
 
 def newest(count: int) -> list[AuditEntry]:
     """Return the newest acts of the entered tenant."""
-    return _completed(list(_acts(Wanted())[:count]))
+    return _completed(_newest(Wanted(), count))
 
 
 def of_one_act(entry: AuditEntry) -> list[AuditEntry]:
@@ -124,52 +124,70 @@ def of_one_act(entry: AuditEntry) -> list[AuditEntry]:
     return found
 
 
-def _acts(wanted: Wanted) -> QuerySet[AuditEntry]:
-    """Return the acts that fit the filter, without outcomes: those fit with their request."""
-    rows = _wanted(wanted).exclude(_IS_OUTCOME)
-    if wanted.result:
-        outcomes = AuditEntry.objects.filter(_IS_OUTCOME, intent_id=OuterRef("intent_id")).order_by("-at", "-pk")
-        asked = rows.exclude(intent_id="").exclude(action__contains=".")
-        rows = asked.annotate(last=Subquery(outcomes.values("action")[:1])).filter(last__endswith=f".{wanted.result}")
-    return rows.select_related("by", "support_session").order_by("-at", "-pk")
+def _newest(wanted: Wanted, most: int, before: Place | None = None) -> list[AuditEntry]:
+    """Return the newest acts that fit the filter, of those before a place. Outcomes fit with their request."""
+    span = Span(
+        since=_midnight(wanted.since) if wanted.since else None,
+        until=_midnight(wanted.until) + timedelta(days=1) if wanted.until else None,
+        before=before,
+    )
+    if replace(wanted, since=None, until=None) == Wanted():
+        rows = span.of(AuditEntry.objects.filter(_IS_ACT)).order_by("-act_at", "-act_id")[:most]
+        return list(rows.select_related("by", "support_session"))
+    kinds = _kinds(wanted)
+    found = finding.of_kinds(kinds.filter(_of_kind(wanted.target)) if wanted.target else kinds, span, most)
+    if wanted.target:
+        codes, known = _codes(wanted.target), _known(wanted.target)
+        found += finding.on_targets(codes | known, kinds, span, most, near=bool(codes))
+    newest_first = [pk for _at, pk in sorted(set(found), reverse=True)[:most]]
+    entries = AuditEntry.objects.select_related("by", "support_session").in_bulk(newest_first)
+    return [entries[pk] for pk in newest_first if pk in entries]
 
 
-def _wanted(wanted: Wanted) -> QuerySet[AuditEntry]:
-    rows = AuditEntry.objects.all()
+def _kinds(wanted: Wanted) -> QuerySet[AuditKind]:
+    """Return the kinds of entries that fit the filter: those of requests, or those of the outcomes that fit."""
+    # Of what is created, the outcome alone names the target.
+    asked = Q(result="") | Q(names_target=True) if wanted.target else Q(result="")
+    kinds = AuditKind.objects.filter(Q(result=wanted.result) if wanted.result else asked)
     if wanted.about:
         names = ABOUT[wanted.about][1].split()
-        rows = rows.filter(Q(action__in=names) | Q(*[("action__startswith", f"{n}.") for n in names], _connector=Q.OR))
+        kinds = kinds.filter(
+            Q(action__in=names) | Q(*[("action__startswith", f"{n}.") for n in names], _connector=Q.OR)
+        )
     if wanted.person:
-        rows = rows.filter(_by(wanted.person))
-    if wanted.target:
-        on = _on(wanted.target)
-        # What is created gets its identifier only in the outcome.
-        became = AuditEntry.objects.filter(_IS_OUTCOME, on).values("intent_id")
-        rows = rows.filter(on | Q(target="", intent_id__in=became))
-    if wanted.since:
-        rows = rows.filter(at__gte=_midnight(wanted.since))
-    if wanted.until:
-        rows = rows.filter(at__lt=_midnight(wanted.until) + timedelta(days=1))
-    if wanted.support_only:
-        rows = rows.exclude(support_session=None)
-    return rows
+        kinds = kinds.filter(_by(wanted.person))
+    return kinds.filter(in_support=True) if wanted.support_only else kinds
 
 
-def _on(target: str) -> Q:
-    """Return a condition for entries on a target: by the beginning of its code, or as pages write it ("Member M1").
+def _of_kind(target: str) -> Q:
+    """Return a condition for the kinds of targets that a text names: by the beginning of their code, or by their word.
 
-    Several kinds may have one word, and a word alone means all of its kind. Acts on many at once are found by those
-    who know whom they were about.
+    Several kinds may have one word.
     """
-    found = Q(target__startswith=target)
+    named = [kind for kind, word in sentences.TARGETS.items() if target.lower() == str(word).lower()]
+    return Q(target_kind__startswith=target) & ~Q(target_kind="") | Q(target_kind__in=named)
+
+
+def _codes(target: str) -> Q:
+    """Return a condition for single targets: by the beginning of the code, or as pages write it ("Member M1")."""
+    found = _begins(target) if ":" in target else Q()
+    for kind, word in sentences.TARGETS.items():
+        if target.lower().startswith(f"{word} ".lower()):
+            found |= _begins(f"{kind}:{target[len(str(word)) + 1 :]}")
+    return found
+
+
+def _known(target: str) -> Q:
+    """Return a condition for acts on many at once, and for names: by those who know whom they were about."""
+    found = Q()
     for search in _searches:
         found |= search(target)
-    for kind, word in sentences.TARGETS.items():
-        if target.lower() == str(word).lower():
-            found |= Q(target=kind) | Q(target__startswith=f"{kind}:")
-        elif target.lower().startswith(f"{word} ".lower()):
-            found |= Q(target__startswith=f"{kind}:{target[len(str(word)) + 1 :]}")
     return found
+
+
+def _begins(code: str) -> Q:
+    """Return a condition for targets that begin with a code, in words for which row security allows an index."""
+    return Q(target__gte=code, target__lt=code + _LAST)
 
 
 def _by(person: str) -> Q:
@@ -204,9 +222,9 @@ def _write(entry: AuditEntry) -> str:
     return _signer.sign(f"{entry.at.isoformat()}/{entry.pk}")
 
 
-def _read(cursor: str) -> tuple[datetime | None, int]:
+def _read(cursor: str) -> Place | None:
     try:
         at, _, pk = _signer.unsign(cursor).partition("/")
     except BadSignature:
-        return None, 0
+        return None
     return datetime.fromisoformat(at), int(pk)

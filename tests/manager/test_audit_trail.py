@@ -18,12 +18,13 @@ from portal.core.jobs.models import Job
 from portal.core.mirror.models import Member
 from portal.core.visits.models import Visit
 from tenants import audit
-from tenants.models import AuditEntry, User
+from tenants.models import AuditEntry, SupportSession, User
 from tenants.roles import Permission
 from tenants.scope import tenant_scope
 from tenants.wording import say
 from tests.support.members import said
 from tests.support.places import fresh_nonce
+from tests.support.plans import rows_read
 
 NAME = "佐々木 健太郎"
 
@@ -71,6 +72,27 @@ class Trail:
                 Intent.objects.filter(pk=intent.pk).update(state=State.SENDING)
                 apply({"pk": intent.pk}, Verdict(state, Reason.LOST if state == State.UNCERTAIN else Reason.NONE))
             return Intent.objects.get(pk=intent.pk)
+
+    def grow(self, requests):
+        """So many members created, by somebody else, one each second of the past."""
+        user = User.objects.create_user("frequent@example.test", "correct horse battery staple")
+        with tenant_scope(self.place.tenant), connection.cursor() as cursor:
+            cursor.execute(GROWN, {"tenant": self.place.tenant.pk, "by": user.pk, "count": requests})
+
+    def looks_at(self, **query):
+        """(sentences, how many entries PostgreSQL looks at for them)."""
+        with rows_read("tenants_auditentry", unless=BY_KEYS) as counted:
+            found = self.sentences(**query)
+        return found, sum(counted)
+
+
+BY_KEYS = ('"tenants_auditentry"."id" IN (', '"tenants_auditentry"."intent_id" IN (')
+GROWN = """
+INSERT INTO tenants_auditentry (tenant_id, at, by_id, by_label, action, target, summary, intent_id)
+SELECT %(tenant)s, now() - (%(count)s - n + 1) * interval '1 second', %(by)s, 'frequent',
+    'create_member' || outcome.of, CASE WHEN outcome.of = '' THEN '' ELSE 'member:F' || n END, '', 'x' || n
+FROM generate_series(1, %(count)s) n CROSS JOIN (VALUES (''), ('.succeeded')) AS outcome (of) ORDER BY n, outcome.of
+"""
 
 
 @pytest.fixture
@@ -198,3 +220,57 @@ def test_a_long_job_is_titled_in_the_language_of_whoever_reads_it(trail):
     assert trail.sentences()[0] == "Bulk change prepared: Suspend 2 members"
     trail.speaks("ja")
     assert trail.sentences()[0] == "一括変更の準備：会員2名の停止"
+
+
+class TestALongTrail:
+    """What is rare lies behind thousands of other acts."""
+
+    REQUESTS = 4_000
+    #: As many as are walked along and a page of each kind; a filter that reads all meets twice as many as there are.
+    MOST = 1_000
+
+    @pytest.fixture
+    def long(self, trail):
+        uncertain = trail.asked(title=say("member.create", name="不明"), state=State.UNCERTAIN)
+        trail.record("group.merged", "group:G1")
+        with tenant_scope(trail.place.tenant), transaction.atomic():
+            helper = User.objects.create_user("helper@example.test", "correct horse battery staple")
+            session = SupportSession.objects.create(
+                user=helper, reason="x", expires_at=timezone.now() + timezone.timedelta(hours=1)
+            )
+            audit.record(
+                tenant=trail.place.tenant, by=helper, action="area.renamed", target="area:A1", support_session=session
+            )
+        trail.grow(self.REQUESTS)
+        assert uncertain.pk
+        return trail
+
+    @pytest.mark.parametrize(
+        ("query", "found"),
+        [
+            ({"result": "uncertain"}, 1),
+            ({"result": "failed"}, 0),
+            ({"about": "groups"}, 1),
+            ({"about": "members", "result": "uncertain"}, 1),
+            ({"person": "helper@"}, 1),
+            ({"person": "nobody"}, 0),
+            ({"person": "helper@", "about": "members"}, 0),
+            ({"support_only": "on"}, 1),
+            ({"target": "Area"}, 1),
+            ({"target": "Member", "result": "succeeded"}, 50),
+            ({"target": "Member"}, 50),
+            ({"result": "succeeded"}, 50),
+            ({"about": "groups", "until": "2001-01-01"}, 0),
+        ],
+        ids=str,
+    )
+    def test_a_filter_looks_at_few_entries(self, long, query, found):
+        sentences, looked_at = long.looks_at(**query)
+        assert len(sentences) == found
+        assert looked_at < self.MOST
+
+    @pytest.mark.parametrize("target", ["Member F17", "member:F17"])
+    def test_a_target_that_is_not_near_is_gathered_by_its_code(self, long, target):
+        sentences, looked_at = long.looks_at(target=target, until=f"{timezone.localdate():%Y-%m-%d}")
+        assert len(sentences) == 50  # F17, F170 … F179, and those of F1700
+        assert looked_at < 3 * self.REQUESTS

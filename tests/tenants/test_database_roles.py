@@ -250,7 +250,7 @@ def test_the_site_may_do_with_each_table_what_it_needs_and_no_more(here: Any) ->
         assert wrong(owner) == []
         records = [name for name, *_ in owner.execute(PRIVILEGES, {"site": connection.settings_dict["USER"]})
                    if grants.of_site(name) == "SELECT, INSERT"]  # fmt: skip
-    assert sorted(records) == ["alerts_alertnote", "reviews_step", AUDIT, "tenants_signingkey"]
+    assert sorted(records) == ["alerts_alertnote", "reviews_step", AUDIT, "tenants_auditkind", "tenants_signingkey"]
 
 
 def test_after_each_migration_a_new_table_has_what_it_needs_and_what_was_too_much_is_gone(here: Any) -> None:

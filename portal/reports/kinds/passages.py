@@ -224,7 +224,7 @@ class _Days:
         log = {day: (used, records) for day, used, records in _execute(_BY_DAY, self.since, self.until)}
         guests = self._count(Visit.objects.filter(arrived_at__isnull=False), "arrived_at")
         alerts = self._count(Alert.objects.all(), "began_at")
-        staff = self._count(acts().filter(by__isnull=False), "at")
+        staff = self._count(acts().filter(by__isnull=False), "act_at")
         known, watched, begun = coverage(), _watched_since(), current_tenant().created_at
         found: list[Sequence[Cell]] = []
         day, end = local(self.since).date(), local(self.until - _LEAST).date()

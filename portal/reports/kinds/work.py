@@ -189,7 +189,7 @@ def _alerts(by_kind: dict[str, list[Alert]], rows: list[Alert], said: Words) -> 
 
 def staff(report: Report) -> Content:
     """Return how often each person did what, from the audit log."""
-    rows = acts().filter(at__gte=report.since, at__lt=report.until, by__isnull=False).order_by()
+    rows = acts().filter(act_at__gte=report.since, act_at__lt=report.until, by__isnull=False).order_by()
     by = rows.values_list("by__name", "by__email", "action")
     found = by.annotate(n=Count("pk"), support=Count("support_session"), last=Max("at"))
     told = sorted(found, key=lambda row: (row[0] or row[1], -row[3], row[2]))

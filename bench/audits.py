@@ -1,0 +1,103 @@
+"""The audit log at any length: its statements by rare filters, beside those of a short one."""
+
+from collections.abc import Callable
+
+import psycopg
+
+from bench.figures import Figure, ms
+from bench.ground import Ground, say
+from bench.logs import timed
+from tenants.models import Tenant
+from tenants.trail import queries
+from tenants.trail.queries import Wanted
+
+#: What is rare is as often in a long trail as in a short one: both find as many acts and differ in length alone.
+RARE = 250
+CASES = (
+    ("first page", Wanted()),
+    ("a frequent result", Wanted(result="succeeded")),
+    ("a rare result", Wanted(result="uncertain")),
+    ("a result that nothing had", Wanted(result="expired")),
+    ("a rare subject", Wanted(about="groups")),
+    ("a rare person", Wanted(person="rare@")),
+    ("a rare person's rare result", Wanted(person="rare@", result="uncertain")),
+    ("support sessions", Wanted(support_only=True)),
+    ("a rare target", Wanted(target="membergroup:rare")),
+    ("a kind of target", Wanted(target="Area")),
+)
+
+
+def statements(ground: Ground) -> list[Figure]:
+    """What finds and reads a page of acts, beside the same of a short trail."""
+    large, small = ground.large, ground.small
+    assert large is not None and small is not None  # noqa: PT018 - furnish_lists made them
+    sizes = ground.sizes
+    say(f"a trail of {sizes.entries:,} entries, one of {sizes.small_entries:,}")
+    lay(ground.house.owner_url, {large.pk: sizes.entries, small.pk: sizes.small_entries})
+    again = sizes.again("audit", entries=sizes.entries, small_entries=sizes.small_entries)
+    figures = []
+    for name, wanted in CASES:
+        ours, few = timed([(large, _page(wanted)), (small, _page(wanted))], sizes.requests)
+        label = f"audit log, {name}, beside {sizes.small_entries:,}"
+        figures.append(Figure(label, ms(ours), ms(few), ours / few, ("<=", 1.3), again))
+    return figures
+
+
+def _page(wanted: Wanted) -> Callable[[Tenant], object]:
+    return lambda _tenant: queries.page(wanted)
+
+
+def lay(owner_url: str, counts: dict[int, int]) -> None:
+    """Give each tenant (by its key) so many entries, half of them outcomes, filed as the trigger files them."""
+    with psycopg.connect(owner_url, autocommit=True) as direct:
+        direct.execute("SET portal.across = 'on'")
+        direct.execute("SET maintenance_work_mem = '400MB'")
+        indexes = direct.execute(_INDEXES).fetchall()
+        for name, _definition in indexes:
+            direct.execute(f"DROP INDEX {name}")
+        direct.execute("ALTER TABLE tenants_auditentry DISABLE TRIGGER filed")
+        for tenant_id, count in counts.items():
+            values = {"tenant": tenant_id, "acts": count // 2, "every": max(10, count // 2 // RARE)}
+            for statement in (_KINDS, _ENTRIES):
+                direct.execute(statement, values)
+        direct.execute("ALTER TABLE tenants_auditentry ENABLE TRIGGER filed")
+        for _name, definition in indexes:
+            direct.execute(definition)
+        direct.execute("VACUUM ANALYZE tenants_auditentry")
+        direct.execute("ANALYZE tenants_auditkind")
+
+
+_INDEXES = """
+SELECT i.indexrelid::regclass::text, pg_get_indexdef(i.indexrelid) FROM pg_index i
+WHERE i.indrelid = 'tenants_auditentry'::regclass AND NOT i.indisunique
+"""
+# Ten people and four operations; of rare acts one each: a result, an operation, a person.
+_PEOPLE = "SELECT 'person' || n || '@example.test' AS who, n FROM generate_series(0, 9) n"
+_KINDS = f"""
+INSERT INTO tenants_auditkind (tenant_id, action, result, target_kind, names_target, by_label, in_support)
+SELECT %(tenant)s, op || CASE result WHEN '' THEN '' ELSE '.' || result END, result, kind, false, who, false
+FROM ({_PEOPLE} UNION ALL SELECT 'rare@example.test', 10) p,
+    (VALUES ('update_member', 'member'), ('update_guest', 'guest'), ('operate_door', 'pass_controller'),
+        ('update_membergroup', 'membergroup')) o (op, kind),
+    (VALUES (''), ('succeeded'), ('failed'), ('uncertain')) r (result)
+"""
+_ENTRIES = """
+WITH acts AS MATERIALIZED (
+    SELECT n, now() - interval '1 year' * (%(acts)s - n + 1) / %(acts)s AS at,
+        nextval('tenants_auditentry_id_seq') AS id,
+        CASE n %% %(every)s WHEN 3 THEN 'update_membergroup' ELSE
+            (ARRAY['update_member', 'update_guest', 'operate_door'])[1 + n %% 3] END AS op,
+        CASE n %% %(every)s WHEN 5 THEN 'rare@example.test' ELSE 'person' || n %% 10 || '@example.test' END AS who,
+        CASE WHEN n %% %(every)s = 7 THEN 'uncertain' WHEN n %% 20 = 0 THEN 'failed' ELSE 'succeeded' END AS result
+    FROM generate_series(1, %(acts)s) n
+), entries AS (
+    SELECT id, id AS act_id, at, at AS act_at, op AS action, op, '' AS result, who, n FROM acts
+    UNION ALL SELECT nextval('tenants_auditentry_id_seq'), id, at + interval '1 second', at, op || '.' || result, op,
+        result, who, n FROM acts
+)
+INSERT INTO tenants_auditentry
+    (id, tenant_id, at, by_label, action, target, summary, intent_id, kind_id, act_at, act_id)
+SELECT e.id, k.tenant_id, e.at, e.who, e.action, k.target_kind || CASE k.target_kind WHEN 'membergroup' THEN ':rare' ELSE ':M' || e.n %% 20000 END, '', 'b' || e.n, k.id,
+    e.act_at, e.act_id
+FROM entries e JOIN tenants_auditkind k ON k.tenant_id = %(tenant)s AND k.action = e.action AND k.by_label = e.who
+"""

@@ -1,0 +1,41 @@
+"""How many rows PostgreSQL looks at to answer: what a bound on statements does not show."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.db import connection
+
+
+@contextmanager
+def rows_read(table: str, unless: tuple[str, ...] = ()) -> Iterator[list[int]]:
+    """Fill a list with the rows of the table that each SELECT about it looks at, while inside.
+
+    `unless` a statement says one of these: a test's table has no statistics, and PostgreSQL then reads a tenant's rows
+    where it would look up a page of keys.
+    """
+    counted: list[int] = []
+
+    def watch(execute: Any, query: Any, params: Any, many: bool, context: Any) -> Any:
+        about = table in str(query) and not any(each in str(query) for each in unless)
+        if about and str(query).lstrip().startswith(("SELECT", "WITH")):
+            with connection.cursor() as cursor:
+                cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {query}", params)
+                explained = cursor.fetchone()[0]
+            explained = json.loads(explained) if isinstance(explained, str) else explained
+            counted.append(sum(_read(explained[0]["Plan"], table)))
+        return execute(query, params, many, context)
+
+    with connection.execute_wrapper(watch):
+        yield counted
+
+
+def _read(node: dict[str, Any], table: str) -> Iterator[int]:
+    if node.get("Relation Name") == table:
+        looked = (
+            node["Actual Rows"] + node.get("Rows Removed by Filter", 0) + node.get("Rows Removed by Index Recheck", 0)
+        )
+        yield round(looked * node["Actual Loops"])
+    for child in node.get("Plans", ()):
+        yield from _read(child, table)
