@@ -97,7 +97,8 @@ WITH acts AS MATERIALIZED (
 )
 INSERT INTO tenants_auditentry
     (id, tenant_id, at, by_label, action, target, summary, intent_id, kind_id, act_at, act_id)
-SELECT e.id, k.tenant_id, e.at, e.who, e.action, k.target_kind || CASE k.target_kind WHEN 'membergroup' THEN ':rare' ELSE ':M' || e.n %% 20000 END, '', 'b' || e.n, k.id,
-    e.act_at, e.act_id
+SELECT e.id, k.tenant_id, e.at, e.who, e.action,
+    k.target_kind || CASE k.target_kind WHEN 'membergroup' THEN ':rare' ELSE ':M' || e.n %% 20000 END, '',
+    'b' || e.n, k.id, e.act_at, e.act_id
 FROM entries e JOIN tenants_auditkind k ON k.tenant_id = %(tenant)s AND k.action = e.action AND k.by_label = e.who
 """

@@ -39,10 +39,15 @@ class Case:
     admin: str = ""
 
 
-_REFUSED, _DOOR = ("suspicious", "warning"), records.RARE_DOOR
+_REFUSED, _DOOR, _ANY_DOOR = ("suspicious", "warning"), records.RARE_DOOR, records.AREA_DOORS[0]
 CASES = (
     Case("first page", Narrow()),
     Case("a category", Narrow(categories=["operation"]), "?category=operation", "?category=operation"),
+    Case("a category of 1 %", Narrow(categories=["error"]), "?category=error", "?category=error"),
+    Case("one door", Narrow(device_ids=[_ANY_DOOR]), f"?device={_ANY_DOOR}", f"?device_id={_ANY_DOOR}"),
+    Case("one door and two characters", Narrow(device_ids=[_ANY_DOOR], words=[records.FREQUENT_WORD]),
+         f"?device={_ANY_DOOR}&q={quote(records.FREQUENT_WORD)}",
+         f"?device_id={_ANY_DOOR}&q={quote(records.FREQUENT_WORD)}"),
     Case("refused at one door", Narrow(categories=_REFUSED, somebody=True, device_ids=[_DOOR]),
          f"?only=refused&device={_DOOR}", f"?category__in={','.join(_REFUSED)}&device_id={_DOOR}"),
     Case("a rare person", Narrow(member_id=records.RARE_PERSON), f"?person={records.RARE_PERSON}",

@@ -31,6 +31,11 @@ WANTED = {
     "lately and long ago": Narrow(statuses=["restore"]),
     "nothing": Narrow(words=["停電"]),
     "long word": Narrow(words=["カードで"]),
+    "one door": Narrow(device_ids=["d3"]),
+    "one door, two characters": Narrow(device_ids=["d3"], words=["入室"]),
+    "one door, rare characters": Narrow(device_ids=["d3"], words=["水没"]),
+    "one person at one door": Narrow(device_ids=["d5"], member_id="p5", statuses=["occur"]),
+    "somebody at one door": Narrow(device_ids=["d3"], categories=["warning", "normal"], somebody=True),
     "both": Narrow(categories=["normal"], device_ids=["d3"]),
 }
 
@@ -114,7 +119,13 @@ def test_another_tenants_records_are_not_met(tenant: Tenant, customer: MakeCusto
 
 def test_what_is_frequent_costs_one_statement_and_what_is_rare_one_more(tenant: Tenant) -> None:
     with tenant_scope(tenant):
-        for name, most in (("frequent", 1), ("rare", 2), ("nothing", 2)):
+        for name, most in (
+            ("frequent", 1),
+            ("one door", 1),
+            ("one door, two characters", 1),
+            ("rare", 1),
+            ("nothing", 2),
+        ):
             with CaptureQueriesContext(connection) as asked:
                 list(found(WANTED[name])[:SIZE])
             assert len(asked) <= most, name

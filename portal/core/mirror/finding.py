@@ -10,24 +10,31 @@ leave one good plan for every tenant and every hash.
 """
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
 from django.db.models import (
     BooleanField,
+    Case,
     DateTimeField,
     Exists,
     ExpressionWrapper,
     F,
     Func,
     Model,
+    OuterRef,
+    Q,
     QuerySet,
     Subquery,
     Value,
+    When,
 )
 from django.db.models.functions import Coalesce
+from django.db.models.query import ModelIterable, NamedValuesListIterable
+from django.db.models.sql.where import AND
 
+from portal.core.mirror.models import History
 from tenants.kept import rows_planned_once
 
 M = TypeVar("M", bound=Model)
@@ -39,15 +46,27 @@ _LATELY = timedelta(days=31)  # where what is gathered is looked for first: in t
 _AS_QUICK = 2  # records are walked along while one is gathered
 
 
+_ALL = Q()
+
+
 class Pieces(Func):
     """A comparison of a record's hashes with others, given as the text of an array."""
 
     template = "%(expressions)s::int4[])"
     output_field = BooleanField()
 
-    def __init__(self, joiner: str, pieces: Sequence[int], any_of: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        joiner: str,
+        pieces: Sequence[int],
+        any_of: Sequence[str] = (),
+        said: Q = _ALL,
+        one: Mapping[str, str] | None = None,
+    ) -> None:
         # A subquery hides the hashes from whoever plans: one plan is then as good as another, and is made once.
         self.arg_joiner, self.any_of = f"{joiner}(SELECT ", tuple(any_of)
+        # The same of the record's own columns, and the one person or door of it.
+        self.said, self.one = said, one
         super().__init__(F("pieces"), Value(f"{{{','.join(map(str, pieces))}}}"))
 
     def walking(self) -> "Pieces":
@@ -78,10 +97,43 @@ class Found(QuerySet[M]):
 
     def _first(self) -> list[Any]:
         most: int = self.query.high_mark  # type: ignore[assignment]  # there is one, see above
+        found = self._of_one(most)
+        if found is not None:
+            return found
         found = self._read(most, self._edge(_NEAR), walking=True)
         if 1 < len(found) < most:
             found = self._farther(found, most)
         return found if len(found) == most else self._read(most, self._enough(most))
+
+    def _of_one(self, most: int) -> list[Any] | None:
+        """Return as many of one person or one door as there are, by the index of the records themselves.
+
+        None where nobody or several are wanted, or where what else is wanted is rare among the newest of that one.
+        """
+        children = self.query.where.children
+        said = [each.said for each in map(_narrowing, children) if each]
+        one = next((of for each in map(_narrowing, children) if each and (of := each.one)), None)
+        named = self._iterable_class is NamedValuesListIterable  # type: ignore[comparison-overlap]  # set by values_list
+        if one is None or not (named or self._iterable_class is ModelIterable):
+            return None
+        rows = History.objects.filter(**one).exclude(**dict.fromkeys(one, ""))
+        order = ("-at", "-id") if self._sign < 0 else ("at", "id")
+        alias = {self.query.get_initial_alias(): rows.query.get_initial_alias()}
+        # In words of which PostgreSQL thinks that half are so, it walks along. What is near, the index alone says.
+        said = [each for each in said if each != Q(**one)]
+        half = [Case(When(each, then=Value(True)), default=Value(False), output_field=BooleanField()) for each in said]
+        near, rows = rows.order_by(order[0]), rows.filter(*half).order_by(*order)
+        moments = [each.relabeled_clone(alias) for each in children if not (_narrows(each) or _is_of_tenant(each))]
+        for each in moments:
+            rows.query.where.add(each, AND)
+        alone = not said
+        if not alone:
+            for each in moments:
+                near.query.where.add(each, AND)
+            edge = self._moment(near, _NEAR // 2)
+            rows = rows.filter(**{"at__gte" if self._sign < 0 else "at__lte": edge})
+        found = rows_planned_once(rows.values_list("id", "at", named=True)[:most])
+        return found if alone or len(found) == most else None
 
     def _farther(self, near: list[Any], most: int) -> list[Any]:
         """Return as many as there are as far as what is nearby promises that they lie."""
@@ -89,9 +141,10 @@ class Found(QuerySet[M]):
         reach = _reach(near[0].at, near[-1].at, times)
         if not _is_often(near, most):
             return self._read(most, reach)
-        for edge in (reach, self._edge(round(_NEAR * times))):  # farther, where a night or holidays lie between
+        # Farther, where a night or holidays lie between; by a power of two, as each number has a plan of its own.
+        for edge in (reach, self._edge(_NEAR << round(times).bit_length())):
             if len(near) < most:
-                near = near + self._beyond(near[-1], edge, most - len(near))
+                near = [*near, *self._beyond(near[-1], edge, most)][:most]
         return near
 
     def _beyond(self, last: Any, edge: Any, most: int) -> list[Any]:
@@ -99,8 +152,7 @@ class Found(QuerySet[M]):
         ahead, behind = ("at__lte", "id__gte") if self._sign < 0 else ("at__gte", "id__lte")
         rows = self._up_to(edge, walking=True).filter(**{ahead: last.at}).exclude(**{"at": last.at, behind: last.id})
         rows.query.set_limits(high=most)
-        iterable: Any = rows._iterable_class
-        return list(iterable(rows))
+        return rows_planned_once(rows)
 
     def _edge(self, records: int) -> Coalesce:
         """Return the moment so many records from the first; one that is farther than all where there are less."""
@@ -163,6 +215,19 @@ def pieces_of(condition: Any) -> Pieces | None:
     """Return the hashes that a condition asks for."""
     said = getattr(condition, "lhs", None)
     return said if isinstance(said, Pieces) else None
+
+
+def _narrowing(condition: Any) -> Any:
+    """Return what says the same of the record's own columns (`said`, `one`); None for conditions about time."""
+    return pieces_of(condition) or (condition if isinstance(condition, Said) else None)
+
+
+class Said(Exists):
+    """A condition that the record itself answers, as no hash does."""
+
+    def __init__(self, said: Q, records: QuerySet[Any]) -> None:
+        self.said, self.one = said, None
+        super().__init__(records.filter(said, pk=OuterRef("id"), at=OuterRef("at")))
 
 
 def _narrows(condition: Any) -> bool:

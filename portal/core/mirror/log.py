@@ -13,10 +13,10 @@ from functools import lru_cache
 from typing import Any
 
 from django.db import connection as database
-from django.db.models import BooleanField, Exists, F, Func, OuterRef, Q, QuerySet, Value
+from django.db.models import BooleanField, F, Func, Q, QuerySet, Value
 
 from portal.core.mirror.fields.values import Keys, hashed
-from portal.core.mirror.finding import Found, Pieces, pieces_of
+from portal.core.mirror.finding import Found, Pieces, Said, pieces_of
 from portal.core.mirror.folding import fold, name_needles, terms
 from portal.core.mirror.models import History, HistorySearch
 from tenants.kept import KeptQuery
@@ -91,23 +91,37 @@ def narrowed(found: QuerySet[HistorySearch], wanted: Narrow) -> QuerySet[History
     for word in wanted.words:
         every += ["t" + piece for piece in name_needles(word)] if len(word) > 1 else []
     if every:
-        found = found.filter(Pieces(" @> ", [number(each) for each in every]))
+        one = {"member_id": wanted.member_id} if wanted.member_id else None
+        said = Q(**(one or {}), **({"notified": True} if wanted.notified else {})) & _says(wanted.words)
+        found = found.filter(Pieces(" @> ", [number(each) for each in every], said=said, one=one))
     if wanted.somebody:  # as nearly all records have: an index would only be in the way
-        found = found.filter(Pieces(" @> ", [number(_SOMEBODY)]).walking())
-    for mark, any_of in (("d", wanted.device_ids), ("c", wanted.categories or None), ("s", wanted.statuses or None)):
+        somebody = ~Q(member_id="", member_name="")
+        found = found.filter(Pieces(" @> ", [number(_SOMEBODY)], said=somebody).walking())
+    for name, any_of in (
+        ("device_id", wanted.device_ids),
+        ("category", wanted.categories or None),
+        ("status", wanted.statuses or None),
+    ):
         if any_of is not None:
-            found = _any(found, [mark + each for each in any_of])
+            one = {name: any_of[0]} if name == "device_id" and len(any_of) == 1 else None
+            said = Q(**(one or {f"{name}__in": list(any_of)}))
+            found = _any(found, [name[0] + each for each in any_of], said, one)
     if wanted.device_ids is not None or wanted.categories:
         found = _paired(found)
     if long := [word for word in wanted.words if len(word) != 2]:
-        said = Q(*[Q(_Says(F("said_key"), Value(word))) for word in long])
-        found = found.filter(Exists(History.objects.filter(said, pk=OuterRef("id"), at=OuterRef("at"))))
+        found = found.filter(Said(_says(long), History.objects.all()))
     return found
 
 
-def _any(found: QuerySet[HistorySearch], marks: Sequence[str]) -> QuerySet[HistorySearch]:
+def _says(words: Sequence[str]) -> Q:
+    return Q(*[Q(_Says(F("said_key"), Value(word))) for word in words])
+
+
+def _any(
+    found: QuerySet[HistorySearch], marks: Sequence[str], said: Q, one: Mapping[str, str] | None
+) -> QuerySet[HistorySearch]:
     number = _hashes(current_tenant_id())
-    return found.filter(Pieces(" && ", [number(each) for each in marks], any_of=marks))
+    return found.filter(Pieces(" && ", [number(each) for each in marks], marks, said, one))
 
 
 def _paired(found: QuerySet[HistorySearch]) -> QuerySet[HistorySearch]:
@@ -119,7 +133,9 @@ def _paired(found: QuerySet[HistorySearch]) -> QuerySet[HistorySearch]:
     ((doors, at_doors),), ((categories, in_categories),) = of.values()
     if len(at_doors) * len(in_categories) > _MOST_PAIRS:
         return found
-    found = _any(found, [_pair(door, category) for door in at_doors for category in in_categories])
+    at, within = (pieces_of(each) for each in (doors, categories))
+    marks = [_pair(door, category) for door in at_doors for category in in_categories]
+    found = _any(found, marks, at.said & within.said, None)  # type: ignore[union-attr]  # both have pieces, see above
     found.query.where.children = [each for each in found.query.where.children if each not in (doors, categories)]
     return found
 
