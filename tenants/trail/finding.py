@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from django.db import connection
 from django.db.models import DateTimeField, ExpressionWrapper, F, OuterRef, Q, QuerySet, Subquery, Value
@@ -54,7 +55,7 @@ def of_kinds(kinds: QuerySet[AuditKind], span: Span, most: int) -> list[Place]:
         return []
     of_kind = _OF_KIND.format(ends=_IS_LAST if any(result == _NOT_LAST for _pk, result in found) else "")
     before_at, before_id = span.before or (None, None)
-    given = {"tenant": current_tenant_id(), "kinds": [pk for pk, _result in found], "most": most,
+    given: dict[str, Any] = {"tenant": current_tenant_id(), "kinds": [pk for pk, _result in found], "most": most,
              "since": span.since, "until": span.until, "before_at": before_at, "before_id": before_id}  # fmt: skip
     with connection.cursor() as cursor:
         cursor.execute(_FIRST.format(of_kind=of_kind), given)
@@ -68,10 +69,12 @@ def on_targets(targets: Q, kinds: QuerySet[AuditKind], span: Span, most: int, *,
     `near`: there may be so many on these targets that they are looked for among the newest entries first.
     """
     # In words that no index of kinds answers: those that fit are most of them.
-    rows = AuditEntry.objects.annotate(of=F("kind_id") + 0).filter(
+    rows: QuerySet[Any] = AuditEntry.objects.annotate(of=F("kind_id") + 0).filter(
         targets, of__in=list(kinds.values_list("pk", flat=True))
     )
-    later = AuditEntry.objects.filter(intent_id=OuterRef("intent_id"), act_id=OuterRef("act_id"), pk__gt=OuterRef("pk"))
+    later: QuerySet[Any] = AuditEntry.objects.filter(
+        intent_id=OuterRef("intent_id"), act_id=OuterRef("act_id"), pk__gt=OuterRef("pk")
+    )
     later = later.exclude(Q(kind__result="") | Q(intent_id="")).values("pk")[:1]
     rows = span.of(rows).alias(later=Subquery(later)).filter(Q(act_id=F("pk")) | Q(later=None))
     if near:

@@ -110,10 +110,10 @@ class Found(QuerySet[M]):
 
         None where nobody or several are wanted, or where what else is wanted is rare among the newest of that one.
         """
-        children = self.query.where.children
+        children: list[Any] = list(self.query.where.children)
         said = [each.said for each in map(_narrowing, children) if each]
         one = next((of for each in map(_narrowing, children) if each and (of := each.one)), None)
-        named = self._iterable_class is NamedValuesListIterable  # type: ignore[comparison-overlap]  # set by values_list
+        named = self._iterable_class is NamedValuesListIterable
         if one is None or not (named or self._iterable_class is ModelIterable):
             return None
         rows = History.objects.filter(**one).exclude(**dict.fromkeys(one, ""))
@@ -165,7 +165,7 @@ class Found(QuerySet[M]):
         beyond = ExpressionWrapper(self._edge(0) + Value(self._sign * _LATELY), output_field=DateTimeField())
         return self._moment(self._up_to(beyond), most - 1)
 
-    def _moment(self, rows: "Found[M]", number: int) -> Coalesce:
+    def _moment(self, rows: QuerySet[Any], number: int) -> Coalesce:
         return Coalesce(Subquery(rows.values("at")[number : number + 1]), Value(_LAST if self._sign > 0 else _FIRST))
 
     def _read(self, most: int, edge: Any, *, walking: bool = False) -> list[Any]:

@@ -104,7 +104,7 @@ def narrowed(found: QuerySet[HistorySearch], wanted: Narrow) -> QuerySet[History
     ):
         if any_of is not None:
             one = {name: any_of[0]} if name == "device_id" and len(any_of) == 1 else None
-            said = Q(**(one or {f"{name}__in": list(any_of)}))
+            said = Q(**one) if one else Q(**{f"{name}__in": list(any_of)})
             found = _any(found, [name[0] + each for each in any_of], said, one)
     if wanted.device_ids is not None or wanted.categories:
         found = _paired(found)
