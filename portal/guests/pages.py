@@ -13,11 +13,11 @@ from accessapi.limits import GUEST_DELETED_AFTER_DAYS
 from portal.core.budget.priorities import Priority
 from portal.core.intents.states import State
 from portal.core.intents.words import story
-from portal.core.mirror import keys as mirror_keys
+from portal.core.keys import states as key_states
 from portal.core.mirror import reading
 from portal.core.mirror.fields.guests import AREAS, GRACE, KEYS, REMARKS
 from portal.core.mirror.fields.values import address
-from portal.core.mirror.models import Guest, KeyState
+from portal.core.mirror.models import Guest
 from portal.core.timers.clock import database_now
 from portal.core.ui.chips import Chip
 from portal.core.ui.outcomes import Outcome
@@ -54,7 +54,7 @@ def facts(request: TenantRequest, visit: Visit) -> dict[str, Any]:
         "state": state_of(visit),
         "presence": presence_of(request, visit, now),
         "areas": known.area_names(areas) if areas is not None else None,
-        **_keys(known, keys, visit.guest_id or ""),
+        **_keys(request, known, keys, visit.guest_id or ""),
         "remarks": detail.get(REMARKS.name) or "",
         "grace": detail.get(GRACE.name),
         "key_end": guest.key_return_date_end if guest is not None and keys else None,
@@ -72,14 +72,13 @@ def facts(request: TenantRequest, visit: Visit) -> dict[str, Any]:
     }
 
 
-def _keys(known: Places, keys: list[dict[str, Any]] | None, guest_id: str) -> dict[str, Any]:
+def _keys(request: TenantRequest, known: Places, keys: list[dict[str, Any]] | None, guest_id: str) -> dict[str, Any]:
     """`keys`: a guest's keys by name where the state of some is not known; None before they are loaded. `key_states`:
     (key, state, whether this guest has it) of each, as the keys' pages say.
     """
-    states = [
-        (key, Chip(KeyState(key.state).chip), bool(guest_id) and key.holder_id == guest_id)
-        for key in mirror_keys.of_list(keys or [])
-    ]
+    words = request.tenant.environment.catalogue.states
+    rows = key_states.of_list(keys or [])
+    states = [(key, key_states.state_of(key, words), bool(guest_id) and key.holder_id == guest_id) for key in rows]
     missing = len(states) < sum(len(each.get("units_no_list") or ()) for each in keys or ())
     names = known.key_names(keys) if keys and missing else []
     return {"keys": None if keys is None else names, "key_states": states}

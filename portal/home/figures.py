@@ -19,6 +19,7 @@ from portal.core.inside.models import PassedHour
 from portal.core.inside.ways import Ways
 from portal.core.intents import queries as intents
 from portal.core.intents.states import UNDER_WAY, State
+from portal.core.keys import states as keys
 from portal.core.log import visible
 from portal.core.mirror.models import DoorState, Key, KeyState, Member, PassController
 from portal.core.visits import queries as visits
@@ -26,8 +27,6 @@ from portal.core.visits.days import Day
 from portal.core.visits.standing import Standing
 from portal.devices import queries as doors
 from portal.home import entries
-from portal.keys import alerts as keys
-from portal.keys.queries import columns
 from portal.members import leavers
 from portal.members.leavers import Counted, Which
 from portal.today import queries as desk
@@ -145,7 +144,7 @@ def _doors(_now: datetime) -> Columns:
 
 def _keys(access: Access) -> Columns:
     """Count keys that are out and overdue: by readings alone for whoever may not see what the log tells."""
-    state, since = columns(access)
+    state, since = keys.columns(by_log=visible.may_look(access))
     out = Key.objects.filter(**{state: KeyState.OUT})
     late = out.filter(**{f"{since}__lte": keys.overdue_at()}).order_by(since, "pk")
     named = late.annotate(box=F("key_box__key_device_name"))

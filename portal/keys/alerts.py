@@ -2,30 +2,19 @@
 
 from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime, timedelta
-from typing import Any
 
-from django.db.models import DateTimeField, ExpressionWrapper, IntegerField, QuerySet, Subquery, Value
-from django.db.models.fields.json import KeyTextTransform
-from django.db.models.functions import Cast, Coalesce
+from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from accessapi.keys import KeyWord
 from portal.core.alerts.kinds import AlertKind, Seen, Values, having
 from portal.core.alerts.kinds import Value as Number
 from portal.core.alerts.kinds import register as add
-from portal.core.alerts.models import Alert, Rule, Severity
+from portal.core.alerts.models import Alert, Severity
+from portal.core.keys import states
 from portal.core.mirror.models import History, Key, KeyState
 from portal.core.timers.clock import ClockTime, database_now
 from tenants.models import Tenant
-
-
-def overdue_at() -> Any:
-    """The moment before which a key that is out was taken too long ago, by the tenant's rule: for a statement."""
-    kept = Rule.objects.filter(kind=OVERDUE.name).annotate(
-        allowed=Cast(KeyTextTransform("hours", "values"), IntegerField())
-    )
-    hours = Coalesce(Subquery(kept.values("allowed")[:1]), Value(OVERDUE.values[0].default))
-    return ExpressionWrapper(ClockTime() - hours * Value(timedelta(hours=1)), output_field=DateTimeField())
 
 
 def _overdue(tenant: Tenant, values: Values) -> Iterator[Seen]:
@@ -62,10 +51,10 @@ def _out(rules: Collection[Values]) -> QuerySet[Key]:
 
 
 OVERDUE = AlertKind(
-    name="key_overdue",
+    name=states.OVERDUE,
     said=_("%(place)s was out for more than %(hours)s hours."),
     severity=Severity.WARNING,
-    values=(Number("hours", _("Out longer than (hours)"), 12, 1, 720),),
+    values=(Number("hours", _("Out longer than (hours)"), states.HOURS, 1, 720),),
     look=_overdue,
     where=having(_out),
     tells=_taken,

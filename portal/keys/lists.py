@@ -8,13 +8,13 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
+from portal.core.keys.states import FAULTY
 from portal.core.mirror import freshness
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Key, KeyBox, KeyState
 from portal.core.ui.tables import Column, Empty, Table
 from portal.core.ui.tables.filters import Filter
 from portal.core.ui.tables.keyset import Page
-from portal.core.ui.vocabulary import joined
 from portal.keys import queries
 from portal.keys.queries import House
 from tenants.access import TenantRequest
@@ -37,7 +37,7 @@ def _by_state(rows: QuerySet[Key], values: list[str]) -> QuerySet[Key]:
             "overdue": Q(late=True),
             "unknown": Q(shown=KeyState.UNKNOWN),
             "differs": Q(odd=True),
-            "faulty": queries.FAULTY,
+            "faulty": FAULTY,
             "in": Q(shown=KeyState.IN),
         }[value]
     return rows.filter(wanted)
@@ -45,16 +45,16 @@ def _by_state(rows: QuerySet[Key], values: list[str]) -> QuerySet[Key]:
 
 class Keys(Table):
     name = "keys"
+    along = "keys/house.html"
     caption = gettext_lazy("Keys")
     search_label = gettext_lazy("Find a key by number, name or key box")
     default_sort = "calm"
     columns = (
         Column("key", pgettext_lazy("box", "Key"), value=str, sort="number_order", phone="title", fixed=True),
         Column("box", gettext_lazy("Key box"), value=lambda row: str(row.key_box), sort="key_box__name_order"),
-        Column("state", gettext_lazy("State"), sort="calm", export=False),
+        Column("state", gettext_lazy("State"), sort="calm"),
         Column("holder", pgettext_lazy("key", "With")),
         Column("since", gettext_lazy("Since"), kind="time"),
-        Column("doubt", gettext_lazy("Doubt")),
     )
     filters = (
         Filter("state", gettext_lazy("State"), _STATES, _by_state),
@@ -77,12 +77,10 @@ class Keys(Table):
 
     def complete_page(self, page: Page) -> Page:
         found = {each.key.pk: each for each in queries.shown(self.request, page.rows)}
-        offline = {box.pk for box in self.house.boxes if box.is_offline}
         self.complete(
             state={"value": lambda row: found[row.pk].chip},
             holder={"cell": lambda row: _holder(found[row.pk]), "value": lambda row: found[row.pk].holder},
             since={"value": lambda row: found[row.pk].since},
-            doubt={"value": lambda row: _doubt(found[row.pk], is_offline=row.key_box_id in offline)},
         )
         self.found = found
         return page
@@ -102,13 +100,3 @@ def _holder(row: queries.Shown) -> SafeString | str:
     if row.holder and row.holder_url:
         return format_html('<a href="{}">{}</a>', row.holder_url, row.holder)
     return row.holder or ("" if row.state != KeyState.OUT else _("Nobody knows"))
-
-
-def _doubt(row: queries.Shown, *, is_offline: bool) -> str:
-    """Return what its box says is wrong with a key, and what is not certain about it."""
-    parts = (
-        row.faults,
-        _("The key box says otherwise than the activity log.") if row.odd else "",
-        _("Key box offline") if is_offline else "",
-    )
-    return joined(filter(None, parts))

@@ -8,74 +8,31 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import (
-    BooleanField,
-    Case,
-    CharField,
-    Count,
-    ExpressionWrapper,
-    F,
-    Max,
-    Min,
-    Q,
-    QuerySet,
-    TextField,
-    Value,
-    When,
-)
-from django.db.models.functions import Cast, Coalesce, Concat
+from django.db.models import Count, Max, Min, Q, QuerySet
 from django.urls import reverse
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, npgettext
 
 from accessapi.keys import KeyWord
+from accessapi.overrides import States
 from portal.core.intents import queries as intents
 from portal.core.intents.models import Intent, target_of
+from portal.core.keys import states
 from portal.core.log import visible
 from portal.core.mirror.models import History, Key, KeyBox, KeyState
 from portal.core.ui import watching
 from portal.core.ui.chips import Chip
-from portal.core.ui.vocabulary import joined, word
-from portal.keys.alerts import overdue_at
-from tenants.access import Access, TenantRequest
+from tenants.access import TenantRequest
 
-_HEAVY = ("key_box__status", "key_box__extra", "key_box__units")
 # Records of a key from which the chain of its holders is drawn.
 MOST = 50
-# A key's place whose box reports an error, or finds another key there.
-FAULTY = Q(raw__errors__0__isnull=False) | Q(wrong=True)
 _PAGES = {"member": "members:page", "guest": "guests:guest"}
 
 
-def columns(access: Access) -> tuple[str, str]:
-    """Return the columns of a key's state, and since when it is in it, that a person may know."""
-    return ("state", "since") if visible.may_look(access) else ("read_state", "read_since")
-
-
 def known(request: TenantRequest) -> QuerySet[Key]:
-    """Return all keys with what this person may know: `shown`, `late`, `who`, `odd`; ordered by `calm`.
-
-    What contradicts itself or has a fault comes first, then what is out, the longest first, then what nobody knows.
-    """
-    log, (state, since) = visible.may_look(request.access), columns(request.access)
-    late = Q(**{state: KeyState.OUT, f"{since}__lte": overdue_at()})
-    told = {
-        "shown": F(state),
-        "late": ExpressionWrapper(late, output_field=BooleanField()),
-        "who": F("holder_id") if log else Value("", output_field=TextField()),
-        "odd": F("differs") if log else Value(False, output_field=BooleanField()),
-    }
-    rows = Key.objects.select_related("key_box").defer(*_HEAVY).annotate(**told)
-    first = Coalesce(Cast(since, CharField()), Value(""))
-    rank = Case(
-        When(Q(odd=True) | FAULTY, then=Value("1")),
-        When(shown=KeyState.OUT, then=Concat(Value("2"), first, output_field=CharField())),
-        When(shown=KeyState.UNKNOWN, then=Value("3")),
-        default=Value("4"),
-    )
-    place = Concat(rank, Value(" "), "key_box__name_order", Value(" "), "number_order", output_field=CharField())
-    return rows.annotate(calm=place).order_by("calm", "pk")
+    """Return all keys with what this person may know of them."""
+    return states.known(by_log=visible.may_look(request.access))
 
 
 @dataclass(frozen=True)
@@ -84,35 +41,23 @@ class Shown:
 
     `since` is when a record or two readings showed that it came there; by readings it may have been earlier
     (`at_least`).
-    `faults` is what its box says is wrong with it.
     """
 
     key: Key
     href: str
+    chip: Chip
     state: KeyState
     since: datetime | None
     at_least: bool
     odd: bool
-    faults: str
     holder: str
     holder_url: str
-    overdue: bool
-
-    @property
-    def chip(self) -> Chip:
-        if self.overdue:
-            return Chip("key_overdue")
-        if self.key.wrong and not self.state:
-            return Chip("key_wrong")
-        return Chip(self.state.chip, "" if self.state else self.key.word)
 
     @property
     def tone(self) -> str:
         """The class of its tile."""
-        if self.overdue:
-            return "alarm"
-        if self.odd or self.faults:
-            return "loud"
+        if self.chip.tone in ("alarm", "loud"):
+            return self.chip.tone
         return {KeyState.OUT: "out", KeyState.IN: "quiet"}.get(self.state, "unknown")
 
 
@@ -120,9 +65,8 @@ def shown(request: TenantRequest, rows: Iterable[Key]) -> list[Shown]:
     """Return rows of `known` with their holders' names, looked up once."""
     rows, log = list(rows), visible.may_look(request.access)
     people, slug = visible.people(request.access, {vars(key)["who"] for key in rows} - {""}), request.tenant.slug
-    found = []
+    words, found = states_of(request), []
     for key in rows:
-        key.tenant = request.tenant
         told, box = vars(key), key.key_box.key_device_id
         state, person = KeyState(told["shown"]), people.get(told["who"])
         since, at_least = key.since_seen(by_log=log)
@@ -130,29 +74,21 @@ def shown(request: TenantRequest, rows: Iterable[Key]) -> list[Shown]:
             Shown(
                 key,
                 href=reverse("keys:key", args=[slug, box, key.unit_no]),
+                chip=states.state_of(key, words),
                 state=state,
                 since=since,
                 at_least=at_least,
                 odd=told["odd"],
-                faults=faults(key),
                 holder=(person.name if person else key.holder_name or told["who"]) if told["who"] else "",
                 holder_url=reverse(_PAGES[person.kind], args=[slug, told["who"]]) if person and person.is_there else "",
-                overdue=bool(told["late"]),
             )
         )
     return found
 
 
-def faults(key: Key) -> str:
-    """Return what the key's box says is wrong with it, in words; empty for nothing."""
-    states = key.tenant.environment.catalogue.states
-    wrong = [_("Another key is in its place")] if key.wrong else []
-    return joined([*wrong, in_words(each for each in key.errors if not states.is_wrong_key([each]))])
-
-
-def in_words(errors: Iterable[str]) -> str:
-    """Return errors of a key box or a key's place in words."""
-    return joined(word("error", each) for each in errors)
+def states_of(request: TenantRequest) -> States:
+    """Return the words in which the tenant's service tells of devices."""
+    return request.tenant.environment.catalogue.states
 
 
 @dataclass(frozen=True)
@@ -163,21 +99,21 @@ class House:
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        state, since = columns(self.request.access)
+        state, since = states.columns(by_log=visible.may_look(self.request.access))
         out, odd = Q(**{state: KeyState.OUT}), Q(differs=True) if state == "state" else Q(pk=None)
         return Key.objects.aggregate(
             all=Count("pk"),
             out=Count("pk", filter=out),
-            overdue=Count("pk", filter=out & Q(**{f"{since}__lte": overdue_at()})),
+            overdue=Count("pk", filter=out & Q(**{f"{since}__lte": states.overdue_at()})),
             unknown=Count("pk", filter=Q(**{state: KeyState.UNKNOWN})),
             odd=Count("pk", filter=odd),
-            faulty=Count("pk", filter=FAULTY),
+            faulty=Count("pk", filter=states.FAULTY),
         )
 
     @cached_property
     def boxes(self) -> Sequence[Any]:
         """The boxes by name, each with its figures."""
-        state = f"keys__{columns(self.request.access)[0]}"
+        state = f"keys__{states.columns(by_log=visible.may_look(self.request.access))[0]}"
         rows = KeyBox.objects.defer("extra", "units").annotate(
             n=Count("keys"),
             out=Count("keys", filter=Q(**{state: KeyState.OUT})),
@@ -185,17 +121,17 @@ class House:
         )
         found = list(rows.order_by("name_order", "pk")[:200])
         for box in found:
-            box.tenant = self.request.tenant
-            offline, unknown = not is_connected(box), vars(box)["unknown"] == vars(box)["n"]
-            tone = "hatched" if offline else "unknown" if unknown else "quiet"
-            vars(box).update(is_offline=offline, faults=in_words(box.errors), tone=tone)
+            vars(box).update(chip=states.state_of_box(box, states_of(self.request)))
         return found
 
     @property
     def is_loud(self) -> bool:
         """Whether somebody should look at a key or a box."""
         return bool(
-            self.counts["overdue"] or self.counts["odd"] or self.counts["faulty"] or any(b.faults for b in self.boxes)
+            self.counts["overdue"]
+            or self.counts["odd"]
+            or self.counts["faulty"]
+            or any(box.chip.wrong for box in self.boxes)
         )
 
     @property
@@ -214,12 +150,12 @@ class House:
     @property
     def doubt(self) -> str:
         """What the headline does not know."""
-        offline = sum(box.is_offline for box in self.boxes)
+        offline = sum(box.chip.state == "offline" for box in self.boxes)
         parts = (
             (self.counts["unknown"], npgettext("key", "%(n)d unknown", "%(n)d unknown", self.counts["unknown"])),
             (self.counts["odd"], ngettext("%(n)d contradictory", "%(n)d contradictory", self.counts["odd"])),
             (self.counts["faulty"], npgettext("key", "%(n)d faulty", "%(n)d faulty", self.counts["faulty"])),
-            (offline, offline_words(offline)),
+            (offline, states.offline_words(offline)),
         )
         return _(", ").join(words % {"n": n} for n, words in parts if n)
 
@@ -234,17 +170,8 @@ class House:
         """The mark of all that is drawn of them."""
         keys = Key.objects.aggregate(Count("pk"), Max("known_at"), Max("record_heard_at"), Max("pk"))
         boxes = KeyBox.objects.aggregate(Min("status_as_of"), Max("status_as_of"), Count("pk"))
-        return watching.mark(sorted(keys.items()), sorted(boxes.items()), visible.may_look(self.request.access))
-
-
-def offline_words(number: int) -> str:
-    """Return that so many boxes are offline, where the number is still to be filled in."""
-    return ngettext("%(n)d key box offline", "%(n)d key boxes offline", number)
-
-
-def is_connected(box: KeyBox) -> bool:
-    """Whether the last reading says that the box reaches the service."""
-    return box.tenant.environment.catalogue.states.is_connected(box.cloud_com_status)
+        # A key becomes overdue by the clock alone.
+        return watching.mark(sorted(keys.items()), sorted(boxes.items()), sorted(self.counts.items()))
 
 
 @dataclass
@@ -265,10 +192,10 @@ def custody(request: TenantRequest, key: Key) -> tuple[list[Holding], bool]:
     about = visible.records(request.access).filter(device_id=key.key_box.key_device_id)
     of_key = about.filter(units__contains=[{"unit_no": key.unit_no}]).order_by("-at", "-pk")
     records = list(of_key[: MOST + 1])
-    states = request.tenant.environment.catalogue.states
+    words = states_of(request)
     found: list[Holding] = []
     for record in reversed(records[:MOST]):
-        told = states.key_event([record.text])
+        told = words.key_event([record.text])
         if told is not None:
             _take(found, record, told)
     names = visible.names(request.access, {each.first.member_id for each in found} - {""})

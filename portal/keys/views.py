@@ -15,6 +15,7 @@ from portal.core.intents import nonces
 from portal.core.intents.asking import Button, once, seen_at
 from portal.core.intents.nonces import Nonce, NotAsked
 from portal.core.intents.record import Asker
+from portal.core.keys import states
 from portal.core.log import visible
 from portal.core.log.happened import Happened
 from portal.core.mirror import freshness, reading, search
@@ -37,8 +38,7 @@ _FOUND = 8
 @tenant_view(Permission.DEVICES_VIEW)
 def index(request: TenantRequest) -> HttpResponse:
     """All keys of all boxes: what contradicts itself, is overdue or out comes first."""
-    house = queries.House(request)
-    return Keys(request, house).respond("keys/index.html", {"house": house})
+    return Keys(request, queries.House(request)).respond("keys/index.html")
 
 
 @tenant_view(Permission.DEVICES_VIEW)
@@ -69,31 +69,50 @@ def status(request: TenantRequest, key_device_id: str) -> HttpResponse:
 
 @tenant_view(Permission.DEVICES_VIEW)
 def key(request: TenantRequest, key_device_id: str, unit_no: str) -> HttpResponse:
-    """One key: where it is by its box and by the log, and who had it."""
+    """One key: where it is by its box and by the log, and who had it; while somebody looks, as it is known now."""
     rows = queries.known(request).filter(key_box__key_device_id=key_device_id, unit_no=unit_no)
     found = next(iter(queries.shown(request, rows)), None)
     if found is None:
         raise Http404
-    access, who = request.access, request.GET.get("who", "")
-    may_lend = access.can(Permission.DOORS_OPERATE) and access.can(Permission.MEMBERS_VIEW)
-    chain, has_more = queries.custody(request, found.key)
-    context = {
+    context = _known(request, found)
+    if watching.has_seen(request, context["seen"]):
+        return watching.unchanged()
+    if watching.is_asked(request):
+        return render(request, "keys/key_now.html", context | {"fresh": True})
+    return render(request, "keys/key.html", context | _lending(request) | {"commands": list(Command)})
+
+
+def _known(request: TenantRequest, found: queries.Shown) -> dict[str, Any]:
+    """Return what is shown of a key while somebody looks, and the mark that it is known by."""
+    box, (chain, has_more) = _box(found.key.key_box.key_device_id), queries.custody(request, found.key)
+    log, state = freshness.known(request)[Kind.HISTORIES], states.state_of_box(box, queries.states_of(request))
+    newest = [(each.name, each.since, each.until) for each in chain[:1]]
+    known = (found.key.known_at, found.key.read_at, found.chip, found.holder, state)
+    return {
         "shown": found,
         "key": found.key,
-        "box": found.key.key_box,
-        "may_look": visible.may_look(access),
-        "since_today": visible.since(access),
+        "box": box,
+        "box_state": state,
+        "may_look": visible.may_look(request.access),
+        "since_today": visible.since(request.access),
         "chain": chain,
         "has_more": has_more,
-        "log": freshness.known(request)[Kind.HISTORIES],
+        "log": log,
+        "seen": watching.mark(*known, newest, log.as_of, log.error),
+    }
+
+
+def _lending(request: TenantRequest) -> dict[str, Any]:
+    """Return what else may be done with a key."""
+    access, who = request.access, request.GET.get("who", "")
+    may_lend = access.can(Permission.DOORS_OPERATE) and access.can(Permission.MEMBERS_VIEW)
+    return {
         "may_lend": may_lend,
         "who": who,
         "members": list(search.found_by(access, who)[:_FOUND]) if may_lend and who else [],
         "may_operate": access.can(Permission.KEYS_OPERATE),
         "licensed": current_connection().has_licence_key,
-        "commands": list(Command),
     }
-    return render(request, "keys/key.html", context)
 
 
 def carried(request: TenantRequest, key_device_id: str) -> Carried | None:
@@ -164,14 +183,13 @@ def _followed(request: TenantRequest, box: KeyBox) -> dict[str, Any]:
     intents, here = queries.latest_commands(box), Happened(request, "device", [box.key_device_id], follow=False)
     rows = queries.known(request).filter(key_box=box).order_by("number_order")
     keys = queries.shown(request, rows)
-    told = [(each.key.known_at, each.state, each.odd, each.overdue) for each in keys]
+    told = [(each.key.known_at, each.chip, each.holder) for each in keys]
     return {
         "box": box,
         "keys": keys,
         "intents": intents,
         "happened": here,
-        "online": queries.is_connected(box),
-        "faults": queries.in_words(box.errors),
+        "state": states.state_of_box(box, queries.states_of(request)),
         "seen": watching.mark(box.status_as_of, told, here.seen, intents[0].pk if intents else 0),
         "may_operate": request.access.can(Permission.KEYS_OPERATE),
     }

@@ -13,6 +13,7 @@ from django.utils.translation import pgettext_lazy
 from accessapi.reading import read_json
 from portal.core.files import pictures
 from portal.core.files.pictures import Picture, PictureFault
+from portal.core.ui.chips import Chip
 from portal.core.ui.inputs import line, seen
 from portal.plans import paper, things
 from portal.plans.actions import MOST_PLACED
@@ -98,7 +99,7 @@ class Places:
             thing = things.of_placement(row, found)
             found[thing.key] = thing
         if posted is not None and (camera := posted.get("camera", "").strip()[:_CAMERA_MAX]):
-            found.setdefault(f"camera:{camera}", Thing(Placed.CAMERA, camera, camera))
+            found.setdefault(f"camera:{camera}", Thing(Placed.CAMERA, camera, camera, Chip("unknown")))
         self.new = f"camera:{posted.get('camera', '').strip()}" if posted is not None else ""
         self.lines = [
             self._line(place, thing, rows.get(key), posted) for place, (key, thing) in enumerate(found.items())

@@ -1,4 +1,4 @@
-"""What stands on floor plans, as it is known now: doors by their state, key boxes and cameras by their name."""
+"""What stands on floor plans, as it is known now: doors, key boxes and cameras by their state."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -10,6 +10,9 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from portal.core.cameras.models import Camera
+from portal.core.cameras.states import state_of
+from portal.core.cameras.tiles import latest, latest_of
+from portal.core.keys.states import state_of_box
 from portal.core.mirror.models import KeyBox, PassController
 from portal.core.ui import watching
 from portal.core.ui.chips import Chip
@@ -21,18 +24,18 @@ from tenants.models import Tenant
 WIDTH = 1000
 # Columns of a name under its mark; a character of full width takes two.
 _COLUMNS = 16
-_ICONS = {Placed.KEY_BOX: "key", Placed.CAMERA: "video"}
+_ICONS = {Placed.DOOR: "door", Placed.KEY_BOX: "key", Placed.CAMERA: "video"}
 
 
 @dataclass(frozen=True)
 class Thing:
-    """What can be placed. `chip` is None for what has no state; `rank` orders the most alarming first."""
+    """What can be placed, with its state; `rank` orders the most alarming first."""
 
     kind: Placed
     identifier: str
     name: str
+    chip: Chip
     href: str = ""
-    chip: Chip | None = None
     rank: tuple[Any, ...] = ()
     is_gone: bool = False
 
@@ -42,12 +45,12 @@ class Thing:
 
     @property
     def icon(self) -> str:
-        return self.chip.icon if self.chip else _ICONS[self.kind]
+        return self.chip.icon if self.kind == Placed.DOOR else _ICONS[self.kind]
 
     @property
     def tone(self) -> str:
-        """The class of its mark: that of its state, or plain."""
-        return self.chip.tone if self.chip else "plain"
+        """The class of its mark: that of its state."""
+        return self.chip.tone
 
     @property
     def short(self) -> str:
@@ -68,20 +71,21 @@ class Mark:
 
 def known(tenant: Tenant) -> dict[str, Thing]:
     """Return all doors, key boxes and cameras of the tenant by their key, the most alarming doors first."""
-    slug, found = tenant.slug, [_door(tenant, place, door) for place, door in enumerate(queries.by_calm())]
+    slug, words = tenant.slug, tenant.environment.catalogue.states
+    found = [_door(tenant, place, door) for place, door in enumerate(queries.by_calm())]
     for box in KeyBox.objects.order_by("name_order", "pk"):
-        href = reverse("keys:box", args=[slug, box.key_device_id])
-        found.append(Thing(Placed.KEY_BOX, box.key_device_id, str(box), href, rank=(2, str(box))))
-    for camera in Camera.objects.order_by("name_order", "pk"):
-        href = reverse("cameras:camera", args=[slug, camera.camera_id])
-        found.append(Thing(Placed.CAMERA, camera.camera_id, str(camera), href, rank=(3, camera.name_order)))
+        href, state = reverse("keys:box", args=[slug, box.key_device_id]), state_of_box(box, words)
+        found.append(Thing(Placed.KEY_BOX, box.key_device_id, str(box), state, href, rank=(2, str(box))))
+    for camera in Camera.objects.order_by("name_order", "pk").prefetch_related(latest()):
+        href, state = reverse("cameras:camera", args=[slug, camera.camera_id]), state_of(camera, latest_of(camera))
+        found.append(Thing(Placed.CAMERA, camera.camera_id, str(camera), state, href, rank=(3, camera.name_order)))
     return {thing.key: thing for thing in found}
 
 
 def _door(tenant: Tenant, place: int, door: PassController) -> Thing:
     href = reverse("devices:door", args=[tenant.slug, door.device_id])
     state = queries.state_of(door, tenant.environment.catalogue.states)
-    return Thing(Placed.DOOR, door.device_id, str(door), href, state, rank=(0 if door.attention else 1, place))
+    return Thing(Placed.DOOR, door.device_id, str(door), state, href, rank=(0 if door.attention else 1, place))
 
 
 def of_placement(row: Placement, things: Mapping[str, Thing]) -> Thing:
@@ -90,9 +94,9 @@ def of_placement(row: Placement, things: Mapping[str, Thing]) -> Thing:
     if found := things.get(row.key):
         return found
     if kind == Placed.CAMERA:
-        return Thing(kind, row.identifier, row.identifier, rank=(3, row.identifier))
+        return Thing(kind, row.identifier, row.identifier, Chip("unknown"), rank=(3, row.identifier))
     name = _("%(id)s (no longer listed)") % {"id": row.identifier}
-    return Thing(kind, row.identifier, name, chip=Chip("unknown"), rank=(1, 0), is_gone=True)
+    return Thing(kind, row.identifier, name, Chip("unknown"), rank=(1, 0), is_gone=True)
 
 
 @dataclass(frozen=True)
@@ -129,7 +133,7 @@ class Drawing:
     @property
     def seen(self) -> str:
         """What the drawing is known by."""
-        marks = [(mark.x, mark.y, mark.thing.key, mark.thing.name, str(mark.thing.chip or "")) for mark in self.marks]
+        marks = [(mark.x, mark.y, mark.thing.key, mark.thing.name, str(mark.thing.chip)) for mark in self.marks]
         return watching.mark(self.plan.mark, marks)
 
 

@@ -86,7 +86,7 @@ def test_an_error_of_a_keys_place_is_said_where_the_key_is_released(one, guard):
     reads(one, errors={"01": ["key_unlock_error"], "02": ["key_unlock_error"]}, u01="return", u02="return")
     assert "1 contradictory, 2 faulty" in said(guard.get(page(one)))
     words = said(guard.get(page(one, "?state=faulty")))
-    assert "Releasing the key failed, The key box says otherwise than the activity log." in words
+    assert "Releasing the key failed, Key box and activity log disagree" in words
     for rest in ("K1/", "K1/01/"):
         assert "Releasing the key failed" in said(guard.get(page(one, rest)))
 

@@ -12,7 +12,16 @@ PAGES = {
 }
 _CHIP = re.compile(r'<span class="chip chip-\w+"><svg.*?</svg>(.*?)</span></span>|$', re.DOTALL)
 #: Where on a page the part begins that is about the door, where its name alone does not tell.
-_BEGINS = {"door": 'id="door-state"', "lockdown": "Known now:"}
+_BEGINS = {
+    "door": 'id="door-state"',
+    "lockdown": "Known now:",
+    "box": 'id="box-state"',
+    "key": 'id="key-state"',
+    "key of a box": "<dt>Key box</dt>",
+    "guest": "総務キーボックス 01",
+    "camera": 'id="camera-latest"',
+    "intercom of a camera": 'aria-labelledby="intercom-picture"',
+}
 
 
 def said_on(page: str, html: str, name: str) -> str:

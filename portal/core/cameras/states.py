@@ -1,14 +1,33 @@
-"""What operation 32 says of a camera: whether it is connected, and whether somebody streams it."""
+"""What operation 32 says of a camera, whether it is connected and streamed, and its state by that and its pictures."""
 
 from collections.abc import Mapping
 
 from accessapi.errors import NotFound
 from accessapi.resources.cameras import CameraStatus
 from portal.core.budget.priorities import Priority
-from portal.core.cameras.models import Camera
+from portal.core.cameras.models import Camera, Picture
 from portal.core.mirror.reading import asked
 from portal.core.timers.clock import database_now
+from portal.core.ui.chips import Chip
 from tenants.models import Connection
+
+# With these a picture was not refused: it shows that the camera was connected when it was taken.
+_GIVEN = ("", "no_budget")
+
+
+def state_of(camera: Camera, picture: Picture | None) -> Chip:
+    """Return a camera's state as every page and plan shows it, by the newer of its status and its latest picture.
+
+    A camera that the service does not know, or of which nothing was learned yet, is unknown.
+    """
+    if camera.is_missing:
+        return Chip("unknown", as_of=camera.status_at)
+    taken_at = picture.taken_at if picture is not None and picture.trouble in _GIVEN else None
+    if taken_at is not None and (camera.status_at is None or taken_at > camera.status_at):
+        return Chip("connected", as_of=taken_at)
+    if camera.is_connected is None:
+        return Chip("unknown")
+    return Chip("connected" if camera.is_connected else "offline", as_of=camera.status_at)
 
 
 def ask(connection: Connection, camera_id: str, priority: Priority) -> CameraStatus:

@@ -14,6 +14,7 @@ from portal.core.budget.priorities import Priority
 from portal.core.cameras import watch
 from portal.core.cameras.models import Camera, Picture
 from portal.core.cameras.pictures import trouble_in_words
+from portal.core.cameras.states import state_of
 from portal.core.ui import watching
 from portal.core.ui.addresses import within
 from portal.core.ui.chips import Chip
@@ -36,12 +37,9 @@ class Tile:
     wrong: str
 
     @property
-    def chip(self) -> Chip | None:
-        """Its state where that is not "connected"; a picture that was just given shows that it is."""
-        if self.camera.is_connected is False:
-            return Chip("offline")
-        is_known = self.camera.is_connected or (self.source and not self.wrong)
-        return None if is_known and not self.camera.is_missing else Chip("unknown")
+    def chip(self) -> Chip:
+        """Its state."""
+        return state_of(self.camera, self.picture)
 
     @property
     def is_old(self) -> bool:
@@ -50,7 +48,8 @@ class Tile:
 
     @property
     def tone(self) -> str:
-        return {"offline": "hatched", "unknown": "unknown"}.get(self.chip.state, "quiet") if self.chip else "quiet"
+        """The class of its tile."""
+        return self.chip.tone
 
 
 def latest() -> "Prefetch[str]":
@@ -59,9 +58,14 @@ def latest() -> "Prefetch[str]":
     return Prefetch("pictures", rows, to_attr="latest")
 
 
+def latest_of(camera: Camera) -> Picture | None:
+    """Return the latest picture of a camera that was read with `latest()`."""
+    return next(iter(getattr(camera, "latest", ())), None)
+
+
 def tile_of(request: TenantRequest, camera: Camera, area: str = "cameras") -> Tile:
     """Return the tile of a camera that was read with `latest()`; its addresses are those of `area`."""
-    picture = next(iter(getattr(camera, "latest", ())), None)
+    picture = latest_of(camera)
     slug = request.tenant.slug
     source = ""
     if picture is not None and picture.mark:
@@ -96,5 +100,5 @@ def at_door(request: TenantRequest, device_id: str) -> list[Tile]:
 
 def mark_of(tiles: Sequence[Tile]) -> str:
     """Return the mark of what tiles show."""
-    told = [(each.camera.pk, each.source, each.wrong, each.tone, each.is_old, str(each.camera)) for each in tiles]
+    told = [(each.camera.pk, each.source, each.wrong, each.chip, each.is_old, str(each.camera)) for each in tiles]
     return watching.mark(told)

@@ -85,22 +85,6 @@ def listed(tenant: Tenant) -> None:
         _settle(_kept(box))
 
 
-def of_list(listed: Iterable[dict[str, Any]]) -> list[Key]:
-    """Return the keys that a key_devices_list of the specification names, as far as they are known."""
-    wanted = {
-        (str(each.get("key_device_id")), str(number))
-        for each in listed
-        if isinstance(each, dict)
-        for number in each.get("units_no_list") or ()
-    }
-    boxes = {box for box, _number in wanted}
-    rows = (
-        Key.objects.filter(key_box__key_device_id__in=boxes).select_related("key_box").defer("raw", "key_box__status")
-    )
-    found = rows.order_by("key_box__name_order", "number_order")
-    return [key for key in found if (key.key_box.key_device_id, key.unit_no) in wanted]
-
-
 def later(key_device_id: str) -> None:
     """Do not ask about this box before its next turn: the service does not know it, or tells nothing of it."""
     KeyBox.objects.filter(key_device_id=key_device_id).update(look_at=ClockTime() + QUIET)

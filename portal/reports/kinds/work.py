@@ -10,14 +10,15 @@ from django.db.models import Count, Max, Min, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
+from accessapi.overrides import States
 from portal.core.alerts.models import Alert
 from portal.core.alerts.shown import Words
+from portal.core.keys import states
 from portal.core.mirror import freshness, reasons
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Key, KeyBox
 from portal.core.mirror.models.keys import KeyState
 from portal.core.visits.models import Visit
-from portal.keys import queries
 from portal.reports import periods
 from portal.reports.content import Cell, Content, Line, Sheet, of_sheet
 from portal.reports.kinds.passages import before_portal, completeness, figure, is_whole, name_guests, unwatched
@@ -46,8 +47,9 @@ def _span(length: timedelta | float | None) -> str:
 
 def keys(report: Report) -> Content:
     """Return every key with where it is, as far as known."""
-    rows = list(Key.objects.select_related("key_box").order_by("key_box__key_device_name", "unit_no", "pk"))
-    offline = sum(not queries.is_connected(box) for box in KeyBox.objects.select_related("tenant__environment"))
+    words = report.tenant.environment.catalogue.states
+    rows = list(states.known(by_log=True).order_by("key_box__key_device_name", "unit_no", "pk"))
+    offline = sum(not states.is_connected(box, words) for box in KeyBox.objects.all())
     out = sum(1 for key in rows if key.state == KeyState.OUT)
     unknown = sum(1 for key in rows if key.state == KeyState.UNKNOWN)
     columns = [_("Key box"), _("Key"), pgettext("key", "State"), pgettext("key", "Since"), _("With"), _("Known at")]
@@ -63,12 +65,12 @@ def keys(report: Report) -> Content:
         about="",
         period=_("As of %(at)s") % {"at": stamped(report.until)},
         sheets=[Sheet(_("Keys"), columns)],
-        lines=of_sheet(0, [_key(key) for key in rows]),
+        lines=of_sheet(0, [_key(key, words) for key in rows]),
         figures=[
             figure(_("Keys out"), out, at_least=bool(unknown)),
             figure(_("Key box and log disagree"), sum(1 for key in rows if key.differs)),
         ],
-        complete=[said, *([queries.offline_words(offline) % {"n": offline}] if offline else [])],
+        complete=[said, *([states.offline_words(offline) % {"n": offline}] if offline else [])],
     )
     name_guests([key.holder_id for key in rows if key.state == KeyState.OUT and key.holder_id], content)
     return content
@@ -84,11 +86,12 @@ def _no_keys(report: Report) -> str:
     return _("No keys.")
 
 
-def _key(key: Key) -> Sequence[Cell]:
+def _key(key: Key, words: States) -> Sequence[Cell]:
     state, since = KeyState(key.state), key.since_seen()[0]
     with_whom = (key.holder_name or key.holder_id) if state == KeyState.OUT else ""
     named = key.unit_name or key.unit_no
-    return [str(key.key_box), named, str(state.label), stamped(since), with_whom, stamped(key.known_at)]
+    said = states.state_of(key, words).word
+    return [str(key.key_box), named, said, stamped(since), with_whom, stamped(key.known_at)]
 
 
 # Guests

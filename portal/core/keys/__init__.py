@@ -1,0 +1,1 @@
+"""Keys and key boxes as every page words them."""

@@ -1,0 +1,178 @@
+"""A key, a key box and a camera have one state each: every page, plan and report says the same at one moment."""
+
+import io
+from datetime import timedelta
+from types import SimpleNamespace
+
+import pytest
+from PIL import Image
+
+from portal.core.cameras.models import Camera, Picture
+from portal.core.mirror.models import Guest, PassController
+from portal.core.timers.clock import database_now
+from portal.plans.models import FloorPlan, Placed, Placement
+from portal.reports.kinds import work
+from tenants.scope import tenant_scope
+from tests.receptionist.desk import visit
+from tests.support.keys import key_box, reads, tells
+from tests.support.log import loaded
+from tests.support.one_state import said_on
+
+KEY, BOX, CAMERA = "01 正面玄関 予備", "総務キーボックス", "通用口カメラ"
+HOUR = timedelta(hours=1)
+
+
+def all_say(place, pages, name):
+    """What each page says of the thing."""
+    client = place.client()
+    return {
+        page: said_on(page, client.get(f"/t/{place.tenant.slug}/{rest}").content.decode(), name)
+        for page, rest in pages.items()
+    }
+
+
+def plan_with(place, kind, identifier):
+    """The address of a floor plan on which this stands."""
+    with tenant_scope(place.tenant):
+        plan = FloorPlan.objects.create(name="1F", content=b"-", mark="m", width=8, height=4, by=place.owner)
+        Placement.objects.create(plan=plan, kind=kind, identifier=identifier, x=500, y=500)
+    return f"plans/{plan.pk}/"
+
+
+@pytest.fixture
+def one(place):
+    """A key box with a key that a guest may take."""
+    key_box(place)
+    loaded(place)
+    known = visit(place, "山田 花子")
+    detail = {"key_devices_list": [{"key_device_id": "K1", "units_no_list": ["01"]}]}
+    with tenant_scope(place.tenant):
+        Guest.objects.create(
+            guest_id=known.guest_id, guest_name="山田 花子", name_key="山田 花子", detail=detail,
+            use_date_start=known.use_date_start, use_date_end=known.use_date_end,
+        )  # fmt: skip
+    place.pages = {
+        "keys": "keys/?state=in&state=out&state=overdue&state=unknown",
+        "box of a key": "keys/K1/",
+        "key": "keys/K1/01/",
+        "guest": f"guests/{known.guest_id}/",
+    }
+    return place
+
+
+def reported(place):
+    """What a report made now says of the key."""
+    report = SimpleNamespace(tenant=place.tenant, until=database_now())
+    with tenant_scope(place.tenant):
+        lines = [cells for _sheet, cells in work.keys(report).lines]
+    return next(cells[2] for cells in lines if cells[1] == "正面玄関 予備")
+
+
+def taken(place, hours):
+    tells(place, "01", "Key taken", database_now() - hours * HOUR)
+
+
+def returned_though_taken(place):
+    taken(place, 2)
+    reads(place, u01="return")
+
+
+def out_of_reach(place):
+    taken(place, 1)
+    reads(place, line="disconnected")
+
+
+OF_A_KEY = {
+    "Unknown": lambda one: None,
+    "In the box": lambda one: reads(one, u01="return"),
+    "Out": lambda one: taken(one, 1),
+    "Overdue": lambda one: taken(one, 13),
+    "Unknown: half": lambda one: reads(one, u01="half"),
+    "Wrong key (Another key is in its place)": lambda one: reads(one, errors={"01": ["wrong_key"]}, u01="return"),
+    "In the box (Releasing the key failed)": lambda one: reads(one, errors={"01": ["key_unlock_error"]}, u01="return"),
+    "In the box (Key box and activity log disagree)": returned_though_taken,
+    "Out (Key box offline)": out_of_reach,
+}
+
+
+@pytest.mark.parametrize("state", OF_A_KEY)
+def test_each_state_of_a_key_reads_the_same_on_every_page_and_in_the_report(one, state):
+    OF_A_KEY[state](one)
+    said = all_say(one, one.pages, KEY) | {"report": reported(one)}
+    assert said == dict.fromkeys(said, state)
+
+
+OF_A_BOX = {
+    "Unknown": lambda one: None,
+    "Connected": lambda one: reads(one, u01="return"),
+    "Offline": lambda one: reads(one, line="disconnected"),
+}
+
+
+@pytest.mark.parametrize("state", OF_A_BOX)
+def test_each_state_of_a_key_box_reads_the_same_on_every_page(one, state):
+    OF_A_BOX[state](one)
+    pages = {
+        "keys": "keys/",
+        "box": "keys/K1/",
+        "key of a box": "keys/K1/01/",
+        "plan": plan_with(one, Placed.KEY_BOX, "K1"),
+    }
+    said = all_say(one, pages, BOX)
+    assert said == dict.fromkeys(said, state)
+
+
+@pytest.fixture
+def seen(place):
+    """A camera of the intercom at a door, on a plan."""
+    with tenant_scope(place.tenant):
+        PassController.objects.create(device_id="D", device_name="倉庫 入口")
+        Camera.objects.create(camera_id="C", name=CAMERA, doors=["D"], is_intercom=True)
+        Camera.objects.create(camera_id="C2", name="別のカメラ", is_intercom=True)
+    place.pages = {
+        "wall": "cameras/",
+        "camera": "cameras/C/",
+        "door of a camera": "devices/D/",
+        "intercoms": "intercom/",
+        "intercom of a camera": "intercom/C/",
+        "plan": plan_with(place, Placed.CAMERA, "C"),
+    }
+    return place
+
+
+def told(place, *, ago=0.0, **values):
+    """The service told of the camera so many minutes ago."""
+    with tenant_scope(place.tenant):
+        Camera.objects.filter(camera_id="C").update(status_at=database_now() - timedelta(minutes=ago), **values)
+
+
+def picture(place, *, ago=0.0, trouble=""):
+    """The camera gave a picture so many minutes ago; asked again, it was refused with `trouble`."""
+    made = io.BytesIO()
+    Image.new("RGB", (8, 4)).save(made, "PNG")
+    with tenant_scope(place.tenant):
+        at = database_now() - timedelta(minutes=ago)
+        camera = Camera.objects.get(camera_id="C")
+        content = {"content": made.getvalue(), "mark": "m", "taken_at": at, "asked_at": database_now()}
+        Picture.objects.create(camera=camera, trouble=trouble, **content)
+
+
+OF_A_CAMERA = {
+    "nothing learned": ("Unknown", lambda one: None),
+    "connected": ("Connected", lambda one: told(one, is_connected=True)),
+    "offline": ("Offline", lambda one: told(one, is_connected=False)),
+    "not known to the service": ("Unknown", lambda one: told(one, is_missing=True)),
+    "a picture": ("Connected", picture),
+    "a picture after it was offline": ("Connected", lambda one: (told(one, is_connected=False, ago=5), picture(one))),
+    "offline after a picture": ("Offline", lambda one: (picture(one, ago=5), told(one, is_connected=False))),
+    "an old picture and none since": ("Unknown", lambda one: picture(one, ago=5, trouble="none")),
+    "no call left for a newer picture": ("Connected", lambda one: picture(one, ago=5, trouble="no_budget")),
+}
+
+
+@pytest.mark.parametrize("case", OF_A_CAMERA)
+def test_each_state_of_a_camera_reads_the_same_on_every_page(seen, case):
+    state, happens = OF_A_CAMERA[case]
+    happens(seen)
+    said = all_say(seen, seen.pages, CAMERA)
+    assert said == dict.fromkeys(said, state)
