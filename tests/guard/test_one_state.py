@@ -16,7 +16,7 @@ from portal.plans.models import FloorPlan, Placed, Placement
 from tenants.scope import across_tenants, tenant_scope
 from tests.support.doors import door, hear, read_due, real_doors, shows
 from tests.support.keys import key_box
-from tests.support.one_state import PAGES, said_on
+from tests.support.one_state import PAGES, Kept, said_on
 
 NAME = "倉庫 入口"
 
@@ -82,6 +82,22 @@ def test_each_state_reads_the_same_on_every_page(one, user, state):
         wanting = PassController.objects.get().attention
     pages = [page for page in one.pages if wanting or page != "overview"]
     assert {page: said_of(user, one, page) for page in pages} == dict.fromkeys(pages, state)
+
+
+FRESH = {
+    "status": {}, "status_as_of": None, "state": "", "state_since": None, "is_since_seen": False, "attention": False,
+    "told": {}, "known_at": None, "look_at": None, "urgent": False,
+}  # fmt: skip
+
+
+@pytest.mark.django_db(transaction=True)  # a browser: pages stay open and follow by themselves
+def test_pages_that_stay_open_say_the_same_after_every_change(one, user, open_page):
+    kept = Kept(open_page(user), {page: f"/t/{one.tenant.slug}/{rest}" for page, rest in one.pages.items()})
+    for state, happens in STATES.items():
+        with tenant_scope(one.tenant):
+            PassController.objects.update(**FRESH)
+        happens(one)
+        kept.come_to_say(NAME, state, not_on=() if door(one, "D").attention else ("overview",))
 
 
 def since_of(place):

@@ -16,7 +16,7 @@ from tenants.scope import tenant_scope
 from tests.receptionist.desk import visit
 from tests.support.keys import key_box, reads, tells
 from tests.support.log import loaded
-from tests.support.one_state import said_on
+from tests.support.one_state import Kept, said_on
 
 KEY, BOX, CAMERA = "01 正面玄関 予備", "総務キーボックス", "通用口カメラ"
 HOUR = timedelta(hours=1)
@@ -176,3 +176,36 @@ def test_each_state_of_a_camera_reads_the_same_on_every_page(seen, case):
     happens(seen)
     said = all_say(seen, seen.pages, CAMERA)
     assert said == dict.fromkeys(said, state)
+
+
+@pytest.mark.django_db(transaction=True)  # a browser: pages stay open and follow by themselves
+def test_pages_of_a_key_and_its_box_that_stay_open_say_the_same_after_every_change(one, open_page):
+    page = open_page(one.client())
+    of_key = Kept(page, {name: f"/t/{one.tenant.slug}/{one.pages[name]}" for name in ("keys", "box of a key", "key")})
+    boxes = {"keys": "keys/", "box": "keys/K1/", "key of a box": "keys/K1/01/", "plan": plan_with(one, "key_box", "K1")}
+    of_box = Kept(page, {name: f"/t/{one.tenant.slug}/{rest}" for name, rest in boxes.items()})
+    of_key.come_to_say(KEY, "Unknown")
+    taken(one, 1)
+    of_key.come_to_say(KEY, "Out")
+    taken(one, 0)
+    tells(one, "01", "Key returned", database_now())
+    of_key.come_to_say(KEY, "In the box")
+    tells(one, "01", "Key taken", database_now() + HOUR / 60)
+    reads(one, u01="return")
+    of_key.come_to_say(KEY, "In the box (Key box and activity log disagree)")
+    of_box.come_to_say(BOX, "Connected")
+    reads(one, line="disconnected")
+    of_key.come_to_say(KEY, "In the box (Key box and activity log disagree, Key box offline)")
+    of_box.come_to_say(BOX, "Offline")
+
+
+@pytest.mark.django_db(transaction=True)  # a browser: pages stay open and follow by themselves
+def test_pages_of_a_camera_that_stay_open_say_the_same_after_every_change(seen, open_page):
+    kept = Kept(open_page(seen.client()), {name: f"/t/{seen.tenant.slug}/{rest}" for name, rest in seen.pages.items()})
+    kept.come_to_say(CAMERA, "Unknown")
+    told(seen, is_connected=True)
+    kept.come_to_say(CAMERA, "Connected")
+    told(seen, is_connected=False)
+    kept.come_to_say(CAMERA, "Offline")
+    told(seen, is_missing=True)
+    kept.come_to_say(CAMERA, "Unknown")

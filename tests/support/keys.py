@@ -3,6 +3,8 @@
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.db import transaction
+
 from portal.core.mirror import keys
 from portal.core.mirror.models import Key, KeyBox
 from portal.core.timers.clock import database_now
@@ -19,7 +21,7 @@ def key_box(place: Place, key_device_id: str = "K1", name: str = "総務キー�
         {"unit_no": f"{number + 1:02d}", "unit_name": NAMES[number % len(NAMES)], "restriction": False}
         for number in range(size)
     ]
-    with tenant_scope(place.tenant):
+    with tenant_scope(place.tenant), transaction.atomic():
         box = KeyBox.objects.create(key_device_id=key_device_id, key_device_name=name, units=units)
         keys.listed(place.tenant)
     return box
@@ -56,7 +58,7 @@ def tells(
     units = [{"unit_no": unit, "unit_name": ""}]
     said = record(at, content=content, device_id=box, units=units, member_id=who, member_name=name, **more)
     rows = happened(place, said)
-    with tenant_scope(place.tenant):
+    with tenant_scope(place.tenant), transaction.atomic():
         keys.heard(place.tenant, histories=rows)
 
 

@@ -1,7 +1,12 @@
 """What each page that shows a door says of it, in words, as a person reads them."""
 
 import re
+from collections.abc import Mapping
 from html import unescape
+
+from playwright.sync_api import Page
+
+from tests.support.waiting import until
 
 #: Pages of a tenant that show any door; a test adds those of what it made.
 PAGES = {
@@ -39,3 +44,26 @@ def _of_chip(part: str) -> str:
         unescape(word) for word in re.findall(r'<span(?: class="chip-wrong")?>([^<]*)</span>', chip[0] if chip else "")
     ]
     return f"{words[0]} ({words[1]})" if len(words) > 1 else "".join(words)
+
+
+class Kept:
+    """Pages that somebody keeps open, each in a tab of the browser of `page`. None of them is loaded again."""
+
+    def __init__(self, page: Page, addresses: Mapping[str, str]) -> None:
+        self.tabs = {name: page.context.new_page() for name in addresses}
+        for name, tab in self.tabs.items():
+            tab.goto(addresses[name])
+
+    def said(self, name: str) -> dict[str, str]:
+        """What each page shows of a thing now."""
+        return {page: said_on(page, tab.content(), name) for page, tab in self.tabs.items()}
+
+    def come_to_say(self, name: str, state: str, *, not_on: tuple[str, ...] = (), seconds: float = 10) -> None:
+        """Wait until all show a thing in this state at one moment, but for pages that do not show one that is calm.
+
+        Each is looked at again first, as one that comes to the front: what is not drawn anew then stays as it is.
+        """
+        for tab in self.tabs.values():
+            tab.evaluate("document.body.dispatchEvent(new Event('seen-again'))")
+        wanted = {page: "" if page in not_on else state for page in self.tabs}
+        until(lambda: self.said(name) == wanted, seconds, saying=lambda: f"all say {state}: {self.said(name)}")
