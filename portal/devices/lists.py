@@ -20,6 +20,7 @@ class Doors(Table):
     search_label = _("Find a door")
     default_sort = "calm"
     views = ("board", "list")
+    pace = "state"
     columns = (
         Column("name", _("Door"), value=str, sort="name_order", phone="title", fixed=True),
         Column("state", _("State"), sort="calm"),

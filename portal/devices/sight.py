@@ -13,7 +13,7 @@ from portal.core.timers.clock import ClockTime
 from portal.devices.models import BoardSight
 from tenants.scope import current_tenant_id
 
-# A board asks every ten seconds; many pages open have it ask less.
+# A board asks every five seconds; many pages open have it ask less.
 LASTS = timedelta(seconds=60)
 _GRAIN = timedelta(seconds=20)
 

@@ -46,6 +46,7 @@ def _by_state(rows: QuerySet[Key], values: list[str]) -> QuerySet[Key]:
 class Keys(Table):
     name = "keys"
     along = "keys/house.html"
+    pace = "state"
     caption = gettext_lazy("Keys")
     search_label = gettext_lazy("Find a key by number, name or key box")
     default_sort = "calm"

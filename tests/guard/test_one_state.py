@@ -97,6 +97,7 @@ def test_pages_that_stay_open_say_the_same_after_every_change(one, user, open_pa
         with tenant_scope(one.tenant):
             PassController.objects.update(**FRESH)
         happens(one)
+        kept.look()
         kept.come_to_say(NAME, state, not_on=() if door(one, "D").attention else ("overview",))
 
 

@@ -13,9 +13,10 @@ from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import MirrorState, PassController
 from portal.hooks import actions
 from portal.hooks.actions import Act
+from tests.support.chromium import Tabs
 from tests.support.hooks import all_categories
 from tests.support.house import House
-from tests.support.one_state import PAGES, said_on
+from tests.support.one_state import PAGES, Kept, said_on
 from tests.support.stage import Customer, Stage
 from tests.support.waiting import until
 
@@ -45,12 +46,14 @@ def row_of(customer: Customer) -> PassController:
         return PassController.objects.get(device_id=customer.doors[0])
 
 
+def _pages(customer: Customer) -> dict[str, str]:
+    return PAGES | {"door": f"devices/{customer.doors[0]}/"}
+
+
 def takes(customer: Customer, state: str, *, but: tuple[str, ...] = ()) -> float:
     """Wait until all pages show the door in this state, without one of another; return the seconds."""
     began, name = time.monotonic(), str(row_of(customer))
-    pages = {
-        page: rest for page, rest in (PAGES | {"door": f"devices/{customer.doors[0]}/"}).items() if page not in but
-    }
+    pages = {page: rest for page, rest in _pages(customer).items() if page not in but}
 
     def said() -> dict[str, str]:
         return {page: said_on(page, browser.get(customer.url(rest)).text, name) for page, rest in pages.items()}
@@ -70,6 +73,28 @@ def test_a_lost_line_and_its_return_are_on_every_page_soon(customer: Customer, f
     back = takes(customer, "Locked", but=("overview",))
     figure("one state", "offline, and locked again, on all pages", f"{lost:.1f} s, {back:.1f} s", f"under {SOON} s")
     assert max(lost, back) < SOON
+
+
+@pytest.mark.quick
+def test_pages_that_stay_open_follow_a_lost_line_and_its_return_at_their_own_pace(
+    customer: Customer, figure: Callable[..., None], open_tab: Tabs
+) -> None:
+    name, where = str(row_of(customer)), {"tenant_id": customer.service.tenant_id, "device_id": customer.doors[0]}
+    with customer.browser() as browser:
+        page = open_tab(customer.house.url)
+        session = [{"name": each.name, "value": each.value or ""} for each in browser.http.cookies.jar]
+        page.context.add_cookies([{**each, "url": customer.house.url} for each in session])
+        kept = Kept(page, {each: customer.url(rest) for each, rest in _pages(customer).items()})
+        kept.come_to_say(name, "Locked", not_on=("overview",))
+        took = []
+        for is_connected, state, calm in ((False, "Offline", ()), (True, "Locked", ("overview",))):
+            customer.house.sandbox.console("devices", **where, is_connected=is_connected)
+            began = time.monotonic()
+            kept.come_to_say(name, state, not_on=calm, seconds=60)
+            took.append(time.monotonic() - began)
+    words = " s, ".join(f"{seconds:.1f}" for seconds in took)
+    figure("one state", "offline, and locked again, on all open pages", f"{words} s", f"under {SOON} s")
+    assert max(took) < SOON
 
 
 @pytest.mark.quick

@@ -58,12 +58,12 @@ class Kept:
         """What each page shows of a thing now."""
         return {page: said_on(page, tab.content(), name) for page, tab in self.tabs.items()}
 
-    def come_to_say(self, name: str, state: str, *, not_on: tuple[str, ...] = (), seconds: float = 10) -> None:
-        """Wait until all show a thing in this state at one moment, but for pages that do not show one that is calm.
-
-        Each is looked at again first, as one that comes to the front: what is not drawn anew then stays as it is.
-        """
+    def look(self) -> None:
+        """Look at each again, as at one that comes to the front: what is not drawn anew then stays as it is."""
         for tab in self.tabs.values():
             tab.evaluate("document.body.dispatchEvent(new Event('seen-again'))")
+
+    def come_to_say(self, name: str, state: str, *, not_on: tuple[str, ...] = (), seconds: float = 10) -> None:
+        """Wait until all show a thing in this state at one moment, but for pages that do not show one that is calm."""
         wanted = {page: "" if page in not_on else state for page in self.tabs}
         until(lambda: self.said(name) == wanted, seconds, saying=lambda: f"all say {state}: {self.said(name)}")

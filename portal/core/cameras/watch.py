@@ -29,7 +29,7 @@ from tenants.models import Connection
 from tenants.scope import across_tenants, current_tenant_id
 
 READ_IN_SIGHT = "portal.core.cameras.tasks.read_in_sight"
-# A page asks every ten seconds while it is looked at; many pages open have it ask less.
+# A page asks every five seconds while it is looked at; many pages open have it ask less.
 _LASTS, _GRAIN = timedelta(seconds=60), timedelta(seconds=20)
 # Not more often than this, however few cameras are in sight; and how old the status of one without a picture may be.
 _SOONEST, _STATUS_FOR = timedelta(seconds=60), timedelta(minutes=10)
