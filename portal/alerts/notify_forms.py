@@ -15,6 +15,7 @@ from portal.alerts.forms import DAYS
 from portal.core.alerts.rules import Hours
 from portal.core.telling.models import NAME_MAX, Audience, WebAddress, Wish
 from portal.core.telling.networks import PORT, is_refused_number
+from portal.core.ui.stored import StoredForm
 from tenants.models import Staff
 from tenants.roles import TENANT_ROLES, Permission, role
 
@@ -60,7 +61,7 @@ class WishForm(forms.Form):
         return Hours(tuple(said["days"]), said["begin"], said["end"]) if said["days"] else None
 
 
-class RecipientsForm(forms.Form):
+class RecipientsForm(StoredForm, forms.Form):
     """Which roles and people may be told of a rule's alerts."""
 
     def __init__(self, audience: Audience | None, data: QueryDict | None = None) -> None:

@@ -8,8 +8,12 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
+from portal.alerts.forms import RuleForm
 from portal.alerts.notify_forms import AddressForm, RecipientsForm, WishForm
+from portal.alerts.views import rule_context
 from portal.core.alerts.kinds import KINDS
+from portal.core.alerts.models import Rule
+from portal.core.alerts.rules import rule_of
 from portal.core.intents.record import Asker
 from portal.core.safety.answering import answer
 from portal.core.telling import acts
@@ -45,11 +49,11 @@ def recipients(request: TenantRequest, watched: str) -> HttpResponseBase:
     if watched not in KINDS:
         raise Http404
     form = RecipientsForm.of(watched, request.POST)
-    if form.is_valid():
-        wanted = partial(acts.change_audience, **form.cleaned_data, kind=KINDS[watched], by=Asker.of(request))
-        answer(request, wanted, _("Recipients saved."))
-    else:
-        messages.error(request, _("Choose roles and people from the list. Nothing was changed."))
+    if not form.is_valid():
+        rule = RuleForm(rule_of(KINDS[watched], Rule.objects.filter(kind=watched).first()))
+        return render(request, "alerts/rule.html", rule_context(request, rule, form))
+    wanted = partial(acts.change_audience, **form.cleaned_data, kind=KINDS[watched], by=Asker.of(request))
+    answer(request, wanted, _("Recipients saved."))
     return redirect("alerts:rule", request.tenant.slug, watched)
 
 

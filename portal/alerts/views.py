@@ -132,14 +132,19 @@ def rule_list(request: TenantRequest) -> HttpResponse:
     return render(request, "alerts/rules.html", {"rules": rules(), "may_manage": may_manage})
 
 
+def rule_context(request: TenantRequest, form: RuleForm, recipients: RecipientsForm) -> dict[str, Any]:
+    """Return what a rule's page shows: its form, and who is told of its alerts."""
+    may_try = request.access.can(Permission.LOGS_VIEW)
+    return {"rule": form.rule, "form": form, "may_try": may_try, "recipients": recipients}
+
+
 @tenant_view(Permission.ALERTS_MANAGE, methods=["GET", "POST"])
 def rule(request: TenantRequest, watched: str) -> HttpResponseBase:
     """Change a rule, or try it as the form says it against the past month."""
     if watched not in KINDS:
         raise Http404
     form = RuleForm(rule_of(KINDS[watched], Rule.objects.filter(kind=watched).first()), request.POST or None)
-    may_try = request.access.can(Permission.LOGS_VIEW)
-    context = {"rule": form.rule, "form": form, "may_try": may_try, "recipients": RecipientsForm.of(watched)}
+    context = rule_context(request, form, RecipientsForm.of(watched))
     if form.is_valid():
         if "try" not in request.POST:
             answer(request, partial(acts.change_rule, rule=form.wanted, by=Asker.of(request)), _("Rule saved."))

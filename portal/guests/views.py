@@ -18,6 +18,7 @@ from portal.core.log import happened
 from portal.core.mirror import freshness
 from portal.core.mirror.fields.guests import END, GUEST
 from portal.core.mirror.kinds import Kind
+from portal.core.ui.vocabulary import joined
 from portal.core.visits import queries as visits
 from portal.core.visits.models import Preset, Stage, Visit
 from portal.core.visits.queries import get_preset, get_visit, get_visit_row, guest_of
@@ -77,7 +78,11 @@ def _save(request: TenantRequest, form: ChangeForm) -> HttpResponse | None:
         messages.info(request, _("No changes to send."))
         return redirect("guests:guest", request.tenant.slug, visit.guest_id)
     before = {name: form.seen.get(name) for name in body}
-    return _change(request, form, body, before=before)
+    answer = _change(request, form, body, before=before)
+    if answer is not None and form.merged:
+        words = _("Someone else changed this in the meantime: %(fields)s. Both changes were sent.")
+        messages.info(request, words % {"fields": joined(form.merged)})
+    return answer
 
 
 def _change(

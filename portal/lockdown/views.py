@@ -20,9 +20,10 @@ from portal.core.safety.answering import answer
 from portal.core.ui import watching
 from portal.core.ui.addresses import row_or_404
 from portal.lockdown import actions, keeping
+from portal.lockdown.forms import SettingsForm
 from portal.lockdown.keeping import evacuation_doors
 from portal.lockdown.lists import Lockdowns
-from portal.lockdown.models import Kind, Lockdown, Second, setting
+from portal.lockdown.models import Kind, Lockdown, setting
 from portal.lockdown.preview import Preview, Wanted, choices
 from portal.lockdown.sheet import Sheet
 from tenants import carrying
@@ -64,21 +65,16 @@ def evacuation(request: TenantRequest) -> HttpResponse:
 
 @tenant_view(Permission.LOCKDOWN)
 def settings(request: TenantRequest) -> HttpResponse:
-    kept = setting()
-    context = choices(None) | {"setting": kept, "seconds": Second}
-    return render(request, "lockdown/settings.html", context)
+    return render(request, "lockdown/settings.html", {"form": SettingsForm(setting())})
 
 
 @tenant_view(Permission.LOCKDOWN, methods=["POST"])
 def save_settings(request: TenantRequest) -> HttpResponseBase:
     """Change whether and which doors an evacuation unlocks, and what a second person confirms."""
-    second = request.POST.get("second", "")
-    if second not in Second.values:
-        messages.error(request, _("Choose what a second person confirms. Nothing was changed."))
-    else:
-        doors, on = request.POST.getlist("door"), "evacuation" in request.POST
-        wanted = partial(keeping.change, evacuation=on, doors=doors, second=Second(second), by=Asker.of(request))
-        answer(request, wanted, _("Settings saved."))
+    form = SettingsForm(setting(), request.POST)
+    if not form.is_valid():
+        return render(request, "lockdown/settings.html", {"form": form})
+    answer(request, partial(keeping.change, **form.wanted, by=Asker.of(request)), _("Settings saved."))
     return redirect("lockdown:settings", request.tenant.slug)
 
 

@@ -11,6 +11,7 @@ from django.utils.translation import pgettext_lazy
 from portal.core.intents.record import Asker
 from portal.core.log import filters
 from portal.core.ui.addresses import row_or_404, within
+from portal.core.ui.stored import StoredForm
 from portal.logs import searches
 from portal.logs.models import NAME_MAX, SavedSearch
 from portal.logs.searches import NotKept
@@ -27,6 +28,10 @@ class NameForm(forms.Form):
         error_messages={"required": pgettext_lazy("search", "Enter a name.")},
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
+
+
+class RenameForm(StoredForm, NameForm):
+    """Another name of a saved search."""
 
 
 @tenant_view(Permission.LOGS_VIEW)
@@ -53,7 +58,7 @@ def save(request: TenantRequest) -> HttpResponseBase:
 def search(request: TenantRequest, search_id: int) -> HttpResponseBase:
     """Rename a saved search."""
     found = row_or_404(SavedSearch.objects.all(), pk=search_id)
-    form = NameForm(request.POST or None, initial={"name": found.name})
+    form = RenameForm(request.POST or None, initial={"name": found.name})
     if form.is_valid():
         try:
             searches.rename(search=found, name=form.cleaned_data["name"], by=Asker.of(request))

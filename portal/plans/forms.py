@@ -15,6 +15,7 @@ from portal.core.files import pictures
 from portal.core.files.pictures import Picture, PictureFault
 from portal.core.ui.chips import Chip
 from portal.core.ui.inputs import line, seen
+from portal.core.ui.stored import StoredForm
 from portal.plans import paper, things
 from portal.plans.actions import MOST_PLACED
 from portal.plans.models import NAME_MAX, FloorPlan, Placed, Placement
@@ -62,7 +63,7 @@ class NewPlanForm(DrawingForm):
     field_order = ("name", "image")
 
 
-class NameForm(forms.Form):
+class NameForm(StoredForm, forms.Form):
     """A plan's name, and the camera to add to it."""
 
     name = line(

@@ -1,11 +1,17 @@
 """Two people change one thing: the later one sees both values and decides; what they left alone stays as it is."""
 
 import re
+import uuid
 
 import pytest
 
+from portal.core.cameras.models import Camera
 from portal.core.rights.models import RightsTemplate
+from portal.core.telling.models import Audience
 from portal.core.visits.models import Preset
+from portal.logs.models import SavedSearch
+from portal.plans.models import FloorPlan
+from portal.reports.models import Schedule
 from portal.reviews.models import Review
 from tenants.scope import tenant_scope
 from tests.support import evidence
@@ -28,7 +34,7 @@ def opened(client, address, field):
     return next(each for each in forms_of(page, address) if field in each.data())
 
 
-def both_change(place: Place, address: str, field: str, theirs: str = THEIRS, mine: str = MINE):
+def both_change(place: Place, address: str, field: str, theirs: str = THEIRS, mine: str = MINE, *, shown: str = ""):
     """Two people open the page, one after the other saves. Returns the second's browser and the answer to it."""
     first, second = place.client(), place.client(place.staff("owner"))
     ours, other = opened(first, address, field), opened(second, address, field)
@@ -36,7 +42,7 @@ def both_change(place: Place, address: str, field: str, theirs: str = THEIRS, mi
     answer = second.post(other.address, other.data(**{field: mine}))
     assert answer.status_code == 422, said(answer)
     words = said(answer)
-    assert re.search(rf"Changed to “[^”]*{theirs}[^”]*” after you opened this page\.", words), words
+    assert re.search(rf"Changed to “[^”]*{shown or theirs}[^”]*” after you opened this page\.", words), words
     again = next(each for each in forms_of(answer.content.decode(), other.address) if field in each.data())
     assert again.data()[field] == [mine], "what was typed is there"
     assert opened(first, address, field).data()[field] == [theirs], "nothing was overwritten"
@@ -68,6 +74,51 @@ def test_an_incident(place):
 )
 def test_settings(place, address, field, theirs, mine):
     both_change(place, f"/t/{place.tenant.slug}/{address}", field, theirs, mine)
+
+
+def test_lockdown_settings(place):
+    address = f"/t/{place.tenant.slug}/lockdown/settings/"
+    both_change(place, address, "second", "evacuation", "both", shown="Evacuation")
+
+
+def test_who_is_told_of_alerts(place):
+    address = f"/t/{place.tenant.slug}/alerts/rules/offline/"
+    with tenant_scope(place.tenant):
+        Audience.objects.create(kind="offline", roles=["owner"], people=[])
+    both_change(place, address, "roles", "guard", "auditor", shown="Guard")
+
+
+def test_a_saved_search(place):
+    with tenant_scope(place.tenant):
+        search = SavedSearch.objects.create(name="Night", query="", by=place.owner)
+    both_change(place, f"/t/{place.tenant.slug}/logs/searches/{search.pk}/", "name")
+
+
+def test_a_floor_plan(place):
+    with tenant_scope(place.tenant):
+        plan = FloorPlan.objects.create(name="1F", content=b"-", mark="m", width=8, height=4, by=place.owner)
+    both_change(place, f"/t/{place.tenant.slug}/plans/{plan.pk}/edit/", "name")
+
+
+def test_a_report_schedule(place):
+    with tenant_scope(place.tenant):
+        schedule = Schedule.objects.create(
+            nonce=uuid.uuid4(),
+            kind="keys",
+            every="week",
+            hour=7,
+            language="en",
+            recipients=[place.owner.pk],
+            by=place.owner,
+        )
+    address = f"/t/{place.tenant.slug}/reports/schedules/{schedule.pk}/"
+    both_change(place, address, "hour", "8", "9", shown="08:00")
+
+
+def test_a_camera(place):
+    with tenant_scope(place.tenant):
+        Camera.objects.create(camera_id="C", name="Lobby")
+    both_change(place, f"/t/{place.tenant.slug}/cameras/C/edit/", "name")
 
 
 def test_a_member_and_a_group(make):

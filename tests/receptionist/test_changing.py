@@ -77,7 +77,8 @@ def test_only_what_was_changed_is_sent_and_edits_elsewhere_stay(desk):
     desk.place.sandbox.api("PUT", f"/v1/guests/{visit.guest_id}", elsewhere, token=token)
     desk.get(f"{visit.guest_id}/reading/")
     given = fields | {"area_ids": [areas[0], areas[2]], "grace_minutes": "30", "company": "青葉"}
-    desk.client.post(f"{desk.url}{visit.guest_id}/edit/", given)
+    answer = desk.client.post(f"{desk.url}{visit.guest_id}/edit/", given, follow=True)
+    assert "Someone else changed this in the meantime: Areas. Both changes were sent." in said(answer)
     (change,) = [intent for intent in desk.intents() if intent.operation == "update_guest"]
     assert change.body == {"return_grace_period": 30, "area_id_list": [areas[0], areas[1], areas[2]]}
     assert desk.at_service(visit.guest_id)["guest_name"] == "変えられた名"
@@ -85,6 +86,18 @@ def test_only_what_was_changed_is_sent_and_edits_elsewhere_stay(desk):
     before = len(desk.calls())
     assert "No changes to send" in said(desk.edit(visit, company="青葉製作所"))
     assert UPDATE not in desk.calls(before)
+
+
+def test_a_company_that_two_changed_is_shown_and_one_left_alone_stays(desk):
+    visit = desk.issued(company="青葉")
+    page = f"{desk.url}{visit.guest_id}/edit/"
+    mine, left = desk.fields(f"{visit.guest_id}/edit/"), desk.fields(f"{visit.guest_id}/edit/")
+    desk.edit(visit, company="青葉製作所")
+    answer = desk.client.post(page, mine | {"company": "若葉"})
+    assert answer.status_code == 422
+    assert "Changed to “青葉製作所” after you opened this page." in said(answer)
+    desk.client.post(page, left | {"host": "総務部"})
+    assert (desk.visit(visit).company, desk.visit(visit).host_name) == ("青葉製作所", "総務部")
 
 
 def test_a_code_is_replaced_by_another_one_and_told_to_nobody(desk):

@@ -13,8 +13,8 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import get_language
 
 _HEADER = "X-Seen"
-# Seconds between two looks: `live` shows the log as it arrives, `state` what must be on every page 10 s after it could be
-# known (doors, keys, cameras), `heavy` is drawn whole to know whether it changed.
+# Seconds between two looks: `live` shows the log as it arrives, `state` what must be on every page 10 s after it could
+# be known (doors, keys, cameras), `heavy` is drawn whole to know whether it changed.
 SECONDS = {"live": 1.5, "state": 5, "calm": 10, "heavy": 15}
 
 

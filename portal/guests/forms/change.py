@@ -14,7 +14,7 @@ from portal.core.mirror.fields.guests import AREAS, CODE, DETAIL, EMAIL, END, GR
 from portal.core.mirror.models import Guest
 from portal.core.ui import inputs
 from portal.core.ui.sealed import SeenForm
-from portal.core.ui.stored import add_clashes
+from portal.core.ui.stored import add_clashes, changed
 from portal.core.visits.models import Preset, Visit
 from portal.guests import hours, places
 from portal.guests.forms import AreasField, KeysField, offer
@@ -24,6 +24,8 @@ from portal.guests.places import Host, Places, host_of
 Seen = dict[str, Any]
 _PLAIN = (GUEST_NAME, EMAIL, GRACE, REMARKS)
 _MOMENTS = {"start": START, "end": END}
+# What the portal itself keeps of a visit.
+_OWN = ("company", "host")
 
 
 class ChangeForm(SeenForm):
@@ -55,7 +57,7 @@ class ChangeForm(SeenForm):
         self.visit, self.guest = visit, guest
         self.current = seen_of(visit, guest)
         self.see(f"guest {visit.guest_id}", self.current)
-        self.initial = {**as_values(self.seen, visit), **self.initial}
+        self.initial = {**as_values(self.seen), **self.initial}
         areas, keys = known.area_choices(self.initial["area_ids"]), known.key_choices(self.initial["keys"])
         offer(self, area_ids=areas, keys=keys)
         for each in DETAIL:
@@ -85,11 +87,31 @@ class ChangeForm(SeenForm):
         ]
         typed += [(each, field, given[field]) for field, each in _MOMENTS.items() if field in given]
         meant = [(each, name, each.meant(value)) for each, name, value in typed]
-        add_clashes(self, meant, self.current, as_values(self.current, self.visit))
+        add_clashes(self, meant, self.current, as_values(self.current))
+        for name in _OWN:
+            self._take_own(name)
         start, end = given.get("start"), given.get("end")
         if start and end and end < start:
             self.add_error("end", _t("The end is before the start."))
         return given
+
+    def _take_own(self, name: str) -> None:
+        """Keep what somebody else saved in a field that this person left alone; where both changed it, say so."""
+        before, now, typed = self.seen.get(name, ""), self.current[name], self.cleaned_data.get(name)
+        if typed is None or now in (before, typed):
+            return
+        if typed == before:
+            self.cleaned_data[name] = now
+            return
+        self.add_error(name, changed(self.fields[name], now))
+        self.seen = {**self.seen, name: now}
+
+    @property
+    def merged(self) -> list[str]:
+        """Labels of the lists that somebody else changed as well while this form was open: both changes count."""
+        lists = [each for each in (AREAS, KEYS) if self.seen.get(each.name) is not None]
+        both = [each for each in lists if not each.same(self.seen[each.name], self.current.get(each.name))]
+        return [str(each.label) for each in both if each.name in self.body()]
 
     @property
     def chosen_host(self) -> Host:
@@ -139,18 +161,19 @@ def seen_of(visit: Visit, guest: Guest) -> Seen:
         START.name: write_moment(start),
         END.name: write_moment(end),
         **{each.name: detail.get(each.name) for each in DETAIL},
+        "company": visit.company,
+        "host": visit.host_name,
     }
 
 
-def as_values(seen: Seen, visit: Visit) -> dict[str, Any]:
+def as_values(seen: Seen) -> dict[str, Any]:
     """The same as the form's values."""
     return {
         **{each.input: seen.get(each.name) for each in _PLAIN},
         **{field: datetime.fromisoformat(seen[each.name]) for field, each in _MOMENTS.items()},
         AREAS.input: seen.get(AREAS.name) or [],
         KEYS.input: places.values_of(seen.get(KEYS.name)),
-        "company": visit.company,
-        "host": visit.host_name,
+        **{name: seen.get(name, "") for name in _OWN},
     }
 
 

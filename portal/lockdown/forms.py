@@ -1,0 +1,37 @@
+"""The form of the lockdown settings."""
+
+from typing import Any
+
+from django import forms
+from django.http import QueryDict
+from django.utils.translation import gettext_lazy as _
+
+from portal.core.mirror.models import PassController
+from portal.core.ui.stored import StoredForm
+from portal.lockdown.models import LockdownSetting, Second
+
+
+class SettingsForm(StoredForm, forms.Form):
+    """Whether and which doors an evacuation unlocks, and what a second person confirms."""
+
+    evacuation = forms.BooleanField(label=_("Allow the evacuation unlock of these doors"), required=False)
+    door = forms.MultipleChoiceField(label=_("Doors of the evacuation unlock"), required=False)
+    second = forms.ChoiceField(
+        label=_("A second person has to confirm"),
+        choices=Second.choices,
+        required=False,
+        error_messages={"invalid_choice": _("Choose what a second person confirms. Nothing was changed.")},
+    )
+
+    def __init__(self, kept: LockdownSetting, data: QueryDict | None = None) -> None:
+        doors = PassController.objects.order_by("name_order", "pk").only("tenant_id", "device_id", "device_name")
+        choices = [(door.device_id, str(door)) for door in doors]
+        there = [key for key, _name in choices if key in kept.doors]
+        super().__init__(data, initial={"evacuation": kept.evacuation, "door": there, "second": kept.second})
+        self.fields["door"].choices = choices  # type: ignore[attr-defined]  # a choice field
+
+    @property
+    def wanted(self) -> dict[str, Any]:
+        """What was chosen, as the setting is changed."""
+        given = self.cleaned_data
+        return {"evacuation": given["evacuation"], "doors": given["door"], "second": Second(given["second"])}

@@ -1,0 +1,51 @@
+"""A form that is filled with what is stored says when another person changed it while it was open."""
+
+import ast
+
+from portal.core.ui.sealed import SeenForm
+from portal.core.ui.stored import StoredForm
+from tests.support.sources import modules
+
+#: Forms that begin with values and change nothing stored that two people edit, and why.
+ALONE = {
+    "CategoriesForm": "the service's own setting, compared with the service when it is replaced",
+    "CloseForm": "an act, with a suggested day",
+    "IncidentForm": "a new incident",
+    "IssueForm": "a new guest",
+    "NewForm": "new cameras",
+    "NewRights": "a new template of an import",
+    "PictureForm": "a new item of an incident",
+    "RoleForm": "compared with the role that its page showed, by tenants.staff",
+    "TemporaryForm": "rights given for a while, on top of what is there",
+    "UploadForm": "a new list",
+    "WishForm": "a person's own wish",
+}
+
+
+def forms_with_values():
+    """Names of forms that are made with `initial`."""
+    found = set()
+    for _name, tree in modules("portal", "tenants"):
+        for each in ast.walk(tree):
+            if isinstance(each, ast.ClassDef):
+                found |= {each.name for call in ast.walk(each) if _is_filled(call) and _called(call) == "__init__"}
+            elif _is_filled(each) and _called(each).endswith("Form"):
+                found.add(_called(each))
+    return found
+
+
+def _is_filled(node):
+    return isinstance(node, ast.Call) and any(each.arg == "initial" for each in node.keywords)
+
+
+def _called(call):
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def _all_of(kind):
+    return {each.__name__ for each in kind.__subclasses__()}.union(*map(_all_of, kind.__subclasses__()))
+
+
+def test_forms_over_stored_data_say_that_it_changed():
+    seen = _all_of(StoredForm) | _all_of(SeenForm)
+    assert forms_with_values() - seen - ALONE.keys() == set()
