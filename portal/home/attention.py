@@ -12,6 +12,7 @@ from portal.core.alerts.models import Alert, Severity
 from portal.core.alerts.shown import Words
 from portal.core.jobs import kinds
 from portal.core.jobs.models import Job
+from portal.core.keys import states as keys
 from portal.core.log import visible
 from portal.core.mirror import reasons
 from portal.core.mirror.freshness import Freshness
@@ -164,6 +165,12 @@ def doubts(access: Access, found: Figures, fresh: Freshness, now: datetime) -> l
         said += _of_log(fresh, now)
     if unread := found.number("unread"):
         said.append(ngettext("%(n)s door not loaded", "%(n)s doors not loaded", unread) % {"n": counted(unread)})
+    if lost := found.number("keys_unknown"):
+        words = ngettext("%(n)s key: location unknown", "%(n)s keys: location unknown", lost)
+        said.append(words % {"n": counted(lost)})
+    words_of = access.tenant.environment.catalogue.states
+    if away := sum(each["n"] for each in found.rows("box_lines") if not words_of.is_connected(each["line"])):
+        said.append(keys.offline_words(away) % {"n": away})
     return said
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import Count, Exists, F, Max, QuerySet
+from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import JSONObject
 from django.utils.functional import cached_property
 
@@ -21,7 +22,7 @@ from portal.core.intents import queries as intents
 from portal.core.intents.states import UNDER_WAY, State
 from portal.core.keys import states as keys
 from portal.core.log import visible
-from portal.core.mirror.models import DoorState, Key, KeyState, Member, PassController
+from portal.core.mirror.models import DoorState, Key, KeyBox, KeyState, Member, PassController
 from portal.core.visits import queries as visits
 from portal.core.visits.days import Day
 from portal.core.visits.standing import Standing
@@ -143,14 +144,21 @@ def _doors(_now: datetime) -> Columns:
 
 
 def _keys(access: Access) -> Columns:
-    """Count keys that are out and overdue: by readings alone for whoever may not see what the log tells."""
+    """Count keys that are out, overdue and unknown, and boxes by their line.
+
+    Keys are counted by readings alone for whoever may not see what the log tells.
+    """
     state, since = keys.columns(by_log=visible.may_look(access))
     out = Key.objects.filter(**{state: KeyState.OUT})
     late = out.filter(**{f"{since}__lte": keys.overdue_at()}).order_by(since, "pk")
+    line = KeyTextTransform("cloud_com_status", "status")
+    lines = KeyBox.objects.annotate(line=line).order_by().values("line").annotate(n=Count("pk"))
     named = late.annotate(box=F("key_box__key_device_name"))
     return {
         "keys_out": _number(out),
         "keys_late": _number(late),
+        "keys_unknown": _number(Key.objects.filter(**{state: KeyState.UNKNOWN})),
+        "box_lines": ArraySubquery(lines.values(as_json=JSONObject(line=F("line"), n=F("n")))),
         "keys_first": _listed(named, "unit_no", "unit_name", "box"),
     }
 

@@ -127,10 +127,13 @@ def loaded_of(review: Review) -> Loaded:
 
 @dataclass(frozen=True)
 class Part:
-    """A reviewer's or an area's part of a review. `may`: this reviewer may still decide."""
+    """A reviewer's or an area's part of a review, `all` of how many rights in words. `may`: this reviewer may still
+    decide.
+    """
 
     name: str
     tally: Tally
+    all: str
     key: str = ""
     ready: int = 0
     is_there: bool = True
@@ -190,7 +193,11 @@ class Sheet:
         rows = _by("reviewer", self.review.items.all())
         people = User.objects.in_bulk([who for who in rows if who])
         may = {None, *(user.pk for user in assigning.reviewers())}
-        found = [Part(_named(people.get(who)), part, str(who or ""), may=who in may) for who, part in rows.items()]
+        count = self.loaded.count
+        found = [
+            Part(_named(people.get(who)), part, count(part.items), str(who or ""), may=who in may)
+            for who, part in rows.items()
+        ]
         return sorted(found, key=lambda part: (part.name == "", part.name))
 
     @property
@@ -203,9 +210,11 @@ class Sheet:
         rows = _by("area_id", self.review.items.all())
         ready = dict(to_withdraw(self.review).order_by().values_list("area_id").annotate(n=Count("pk")))
         there = set(Area.objects.filter(area_id__in=self.review.area_names).values_list("area_id", flat=True))
+        parts = {area_id: rows.get(area_id, Tally()) for area_id in self.review.area_names}
+        count = self.loaded.count
         return [
-            Part(name, rows.get(area_id, Tally()), area_id, ready.get(area_id, 0), area_id in there)
-            for area_id, name in self.review.area_names.items()
+            Part(name, part, count(part.items), area_id, ready.get(area_id, 0), area_id in there)
+            for (area_id, name), part in zip(self.review.area_names.items(), parts.values(), strict=True)
         ]
 
     @cached_property

@@ -25,7 +25,7 @@ from tenants.models import Connection
 from tenants.scope import tenant_scope
 from tests.support import kept
 from tests.support.doors import shows
-from tests.support.keys import key_box, tells
+from tests.support.keys import key_box, reads, tells
 from tests.support.log import area, happened, loaded, record
 from tests.support.members import MembersDesk, tight
 from tests.support.places import fresh_nonce
@@ -387,3 +387,13 @@ def test_keys_that_are_overdue_are_told_first_and_those_in_use_are_quiet(house):
     with tenant_scope(house.tenant):
         Rule.objects.create(kind="key_overdue", is_on=True, severity=2, values={"hours": 48})
     assert lines(home(house)) == [("2 keys out", "")]
+
+
+def test_keys_of_which_nobody_knows_and_boxes_out_of_reach_are_no_calm(house):
+    key_box(house)
+    assert "3 keys: location unknown" in home(house)
+    reads(house, u01="return", u02="return", u03="return")
+    reads(house, line="disconnected")
+    page = home(house)
+    assert "location unknown" not in page
+    assert "1 key box offline" in page

@@ -11,6 +11,9 @@ from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Key, KeyBox, MirrorState, PassController
 from portal.core.ui.times import local
 from tenants.scope import tenant_scope
+from tests.manager.test_explain_past import PastDesk
+from tests.support import evidence
+from tests.support.forms import forms_of
 from tests.support.log import happened, loaded, record
 from tests.support.members import said
 from tests.support.reports import ReportsDesk
@@ -72,6 +75,31 @@ def test_the_desk_says_so_without_a_word_of_calls(paused, page):
 def test_the_overview_says_until_when(paused):
     text = said(paused.client(paused.staff("owner")).get(reverse("home:index", args=[paused.tenant.slug])))
     assert f"activity log not updated, next try at {local(UNTIL):%H:%M}" in text
+
+
+WORDS = f"Not updated since {shown(SINCE)}. {REASON} Next try at {shown(UNTIL)}."
+
+
+def test_the_page_of_records_to_add_to_an_incident_says_so(paused):
+    client = paused.client()
+    evidence.opened(paused, client)
+    pause(paused)
+    client.post(evidence.url(paused, "new"), {"title": "Now", "began_at": evidence.when(timezone.now())})
+    assert WORDS in said(client.get(evidence.url(paused, "records", 2)))
+
+
+def test_a_roll_call_says_so(paused):
+    client, address = paused.client(), reverse("rollcall:index", args=[paused.tenant.slug])
+    form = next(
+        each for each in forms_of(client.get(address).content.decode(), address) if each.address.endswith("/start/")
+    )
+    assert WORDS in said(client.post(form.address, form.data(name="Drill"), follow=True))
+
+
+def test_the_answer_about_a_moment_of_the_past_says_so(make):
+    desk = PastDesk(make(members=5))
+    pause(desk.place)
+    assert WORDS in said(desk.past())
 
 
 def test_a_report_says_so(place):

@@ -41,6 +41,7 @@ def test_a_review_lists_everybody_with_a_right_and_of_how_many_nothing_is_known(
     assert "0 of at least 3 rights done" in page
     for member in desk.holders:
         assert member.member_name in page
+    assert page.count("0 / at least 3") == 2, "of the reviewer and of the area"
     assert f"rights of {len(desk.people) - 3} members not loaded" in page
     assert f"Load {len(desk.people) - 3} members now" in page
 
