@@ -73,11 +73,12 @@ class RecipientsForm(StoredForm, forms.Form):
         seen = [each for each in staff if Permission.ALERTS_VIEW in role(each.role).permissions]
         people = [(each.user_id, str(each.user)) for each in seen]
         several = forms.CheckboxSelectMultiple
+        refused = {"invalid_choice": _t("Choose roles and people from the list. Nothing was changed.")}
         self.fields["roles"] = forms.MultipleChoiceField(
-            label=_t("Roles"), choices=roles, required=False, widget=several
+            label=_t("Roles"), choices=roles, required=False, widget=several, error_messages=refused
         )
         self.fields["people"] = forms.TypedMultipleChoiceField(
-            label=_t("People"), choices=people, coerce=int, required=False, widget=several
+            label=_t("People"), choices=people, coerce=int, required=False, widget=several, error_messages=refused
         )
 
     @classmethod

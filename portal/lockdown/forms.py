@@ -11,11 +11,18 @@ from portal.core.ui.stored import StoredForm
 from portal.lockdown.models import LockdownSetting, Second
 
 
+class _Doors(forms.MultipleChoiceField):
+    """Doors; one that is not there any more is left out."""
+
+    def to_python(self, value: Any) -> list[str]:
+        return [each for each in super().to_python(value) if self.valid_value(each)]
+
+
 class SettingsForm(StoredForm, forms.Form):
     """Whether and which doors an evacuation unlocks, and what a second person confirms."""
 
     evacuation = forms.BooleanField(label=_("Allow the evacuation unlock of these doors"), required=False)
-    door = forms.MultipleChoiceField(label=_("Doors of the evacuation unlock"), required=False)
+    door = _Doors(label=_("Doors of the evacuation unlock"), required=False)
     second = forms.ChoiceField(
         label=_("A second person has to confirm"),
         choices=Second.choices,
