@@ -19,7 +19,7 @@ from portal.core.timers.clock import database_now
 from portal.hooks.hints import EARNED
 from portal.hooks.models import Webhook
 from tests.support.browser import Browser
-from tests.support.hooks import CATEGORIES, Hook, as_bytes, notification
+from tests.support.hooks import Hook, all_categories, as_bytes, notification
 from tests.support.stage import Customer
 from tests.support.waiting import until
 
@@ -165,7 +165,7 @@ def listening(customer: Customer) -> None:
     _loaded(customer)
     hook = Hook(customer.tenant)
     settings = {"is_invalid": False, "url": f"{customer.house.url}{hook.path}", "secret_token": hook.secret,
-                "trigger": {"history": {"category": CATEGORIES}}}  # fmt: skip
+                "trigger": {"history": {"category": all_categories(customer.tenant)}}}  # fmt: skip
     answer = customer.house.sandbox.api("PUT", "/v1/tenant/webhook", settings, token=customer.service.token)
     if not answer.is_success:
         raise RuntimeError(f"the webhook was refused: {answer.text}")
