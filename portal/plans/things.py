@@ -53,6 +53,11 @@ class Thing:
         return self.chip.tone
 
     @property
+    def speaks(self) -> bool:
+        """Whether its mark says its state: not of what is calm, nor of a camera at which nobody looked."""
+        return self.chip.tone != "quiet" and (self.kind, self.chip.state) != (Placed.CAMERA, "unknown")
+
+    @property
     def short(self) -> str:
         """The name as there is room for it under the mark."""
         ends = list(accumulate(1 + (east_asian_width(each) in "WF") for each in self.name))
