@@ -75,7 +75,7 @@ def test_a_lost_line_and_its_return_are_on_every_page_soon(customer: Customer, f
     assert max(lost, back) < SOON
 
 
-@pytest.mark.quick
+@pytest.mark.soak  # eight pages in a browser take a minute and a half
 def test_pages_that_stay_open_follow_a_lost_line_and_its_return_at_their_own_pace(
     customer: Customer, figure: Callable[..., None], open_tab: Tabs
 ) -> None:
