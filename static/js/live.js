@@ -57,7 +57,7 @@ document.addEventListener("htmx:beforeRequest", ({ detail: { elt } }) => {
   elt.getRootNode = (asked) => (asked?.composed ? Node.prototype.getRootNode.call(elt, asked) : document);
 });
 // What somebody watches (`data-watch` names it) asks again by itself, with the mark of what it shows: not while nobody
-// looks, and not under a finger, an open menu or a marked text. Focus stays where it was.
+// looks, and not under a finger, an open menu or a marked text.
 const watched = (event) => event.detail.elt?.dataset?.watch;
 let pressing = false;
 addEventListener("pointerdown", () => { pressing = true; }, true);
@@ -98,29 +98,41 @@ setInterval(() => {
     else if (performance.now() >= turns.get(name) && !rests(name) && (name !== "banners" || parts.length === 1 || document.hidden)) part.dispatchEvent(new Event("look"));
   }
 }, 100);
-const kept = new Map(); // where focus stood in each part that is drawn anew: on a row of a list, or on a link
 document.addEventListener("htmx:beforeSwap", (event) => {
   const { target, requestConfig } = event.detail;
   const part = requestConfig?.elt?.dataset?.watch;
   if (!part) return;
   if (busy(target)) event.detail.shouldSwap = false;
-  const focused = target.contains(document.activeElement) ? document.activeElement : null;
   if (event.detail.shouldSwap) listed.set(part, rowsOf(target).map((row) => row.dataset.id));
-  const row = focused?.closest("tr.here[data-id]")?.dataset.id;
-  if (focused && event.detail.shouldSwap) kept.set(part, { row, href: focused.getAttribute("href") });
 });
 document.addEventListener("htmx:afterSettle", (event) => {
-  const part = event.detail.requestConfig?.elt?.dataset?.watch;
-  arrived(part);
-  const { row, href } = kept.get(part) ?? {};
-  kept.delete(part);
-  if (document.activeElement !== document.body) return;
-  const again = row ? document.querySelector(`tr[data-id="${CSS.escape(row)}"]`) : href && document.querySelector(`main [href="${CSS.escape(href)}"]`);
-  if (!again) return;
-  if (row) again.classList.add("here");
-  if (row && !href) again.tabIndex = -1;
-  (row && href ? again.querySelector("[href]") : again).focus({ preventScroll: true });
+  arrived(event.detail.requestConfig?.elt?.dataset?.watch);
+  giveBack();
 });
+// Focus stays where it was when that is drawn anew, also behind a dialog: on what does the same for the same row. What
+// takes focus from it on purpose ends this; a part of the page that draws itself without htmx says `portal:drawn`.
+let focused = null;
+let did = ""; // what it did: said while it is in its form
+document.addEventListener("focusin", ({ target }) => { if (!target.closest("dialog")) [focused, did] = [target, does(target)]; });
+document.addEventListener("focusout", () => setTimeout(() => {
+  if (document.activeElement === document.body && focused?.isConnected) focused = null;
+}));
+const DOES = ["href", "name", "value", "form", "formaction"];
+const does = (each) => JSON.stringify([
+  ...DOES.map((name) => each.getAttribute(name)), each.closest("[data-id]")?.dataset.id,
+  each.closest("form")?.getAttribute("action"), each.matches("a, tr, form *") || each.textContent.trim(),
+]);
+function giveBack() {
+  if (document.activeElement !== document.body || !focused || focused.isConnected) return;
+  const found = [...document.querySelectorAll(`:is(main, .banners) ${focused.tagName}`)].filter((each) => does(each) === did);
+  const again = found[0];
+  if (!again || (found[1] && !again.matches("a, tr"))) return; // of two buttons it could be the other one
+  if (again.matches("tr")) again.tabIndex = -1;
+  if (focused.closest("tr.here")) again.closest("tr").classList.add("here");
+  again.focus({ preventScroll: true });
+}
+document.addEventListener("portal:drawn", giveBack);
+document.addEventListener("close", () => setTimeout(giveBack), true); // focus leaves a dialog after it has closed
 // Rows that came while somebody looks are told apart for a moment: those above the first one that was there before.
 const ARRIVED = 4000;
 const listed = new Map(); // the rows that each part had before it was drawn anew

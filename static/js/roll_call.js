@@ -37,6 +37,8 @@ function follow() {
     row.querySelector(".roll-told").textContent = told;
     row.querySelector(".roll-safe").setAttribute("aria-pressed", said === "safe");
     row.querySelector(".roll-missing").setAttribute("aria-pressed", said === "missing");
+    // "Undo" is not there for a row of which nothing is said: focus stays in the row.
+    if (said === "open" && document.activeElement === row.querySelector(".roll-open")) row.querySelector(".roll-safe").focus({ preventScroll: true });
   }
   function count() {
     const rows = [...list().children];
@@ -134,7 +136,9 @@ function follow() {
     if (!answer.ok || answer.redirected) return;
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     for (const part of ["roll-list", "roll-more"]) document.getElementById(part).replaceWith(page.getElementById(part));
+    mine();
     narrow();
+    document.dispatchEvent(new Event("portal:drawn"));
   }
 
   let again = 0;

@@ -1,0 +1,166 @@
+"""What is drawn anew while somebody works by keys takes nothing from them: not focus, not a tick, and no answer fails.
+
+Only a browser has focus, a palette and a network that is gone.
+"""
+
+import uuid
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.receptionist import test_roll_call as roll_calls
+from tests.receptionist.test_roll_call import early  # noqa: F401 - a fixture
+from tests.receptionist.test_roll_call_on_phones import WITHOUT_NETWORK, rests, row, ticks
+from tests.support.doors import shows
+from tests.support.lockdown import furnish, order, settle, start
+from tests.support.waiting import until
+
+FORCED = {"door": "open", "errors": ["forced_open"]}
+OLD = "element => { element.dataset.old = ''; element.focus(); return document.activeElement === element; }"
+
+
+@pytest.fixture
+def locked(place):
+    """Three doors under a lockdown that stands; nothing has been answered yet."""
+    furnish(place)
+    start(place.client(place.staff("facility manager")), place)
+    return place
+
+
+@pytest.fixture
+def open_as(locked, open_page):
+    """`open_as("guard", "devices/")`: a page of the tenant, and what answered badly since; its clock is the test's."""
+
+    def make(role, rest):
+        page = open_page(locked.client(locked.staff(role)))
+        page.bad = []
+        page.on("response", lambda answer: answer.status >= 400 and page.bad.append((answer.status, answer.url)))
+        page.clock.install()
+        page.goto(f"/t/{locked.tenant.slug}/{rest.format(door=locked.doors[0], order=order(locked).pk)}")
+        return page
+
+    return make
+
+
+def focus(locator):
+    """Have focus there, and mark what has it: what is drawn anew has no mark."""
+    until(lambda: locator.evaluate(OLD), saying="focus is there")  # it may be drawn anew just now
+
+
+def learned(place, turn):
+    """Something new is known of the doors."""
+    settle(place)
+    for each in place.doors:
+        shows(place, each, **(FORCED if turn % 2 else {}))
+
+
+def drawn_anew(page, locator):
+    """The page has looked again, as often as it takes until what had focus is another element."""
+    until(lambda: page.clock.run_for(6_000) or locator.get_attribute("data-old") is None, saying="it is drawn anew")
+
+
+BANNER = ".banners a:text('Show outcome')"
+FOCUSED = [
+    ("guard", "", BANNER),
+    ("guard", "", "#overview a:text('View activity log')"),
+    ("guard", "devices/?view=board", BANNER),
+    ("guard", "devices/?view=board", ".tile-name:text('倉庫')"),
+    ("guard", "devices/{door}/", BANNER),
+    ("guard", "devices/wall/", BANNER),
+    ("guard", "alerts/", BANNER),
+    ("guard", "lockdown/{order}/", ".lock-came a"),
+    ("facility manager", "lockdown/{order}/", "button:text-is('Release')"),
+    ("facility manager", "members/", BANNER),
+]
+
+
+@pytest.mark.parametrize(("role", "rest", "what"), FOCUSED)
+def test_focus_stays_on_a_page_left_open_under_a_lockdown(locked, open_as, role, rest, what):
+    page = open_as(role, rest)
+    learned(locked, 0)
+    for turn in (1, 2):
+        focused = page.locator(what).first
+        focus(focused)
+        learned(locked, turn)
+        drawn_anew(page, focused)
+        expect(focused).to_be_focused()
+    assert page.bad == []
+
+
+def test_focus_stays_on_what_a_reading_draws_anew_on_the_page_of_a_door(locked, open_as):
+    """The guard's own command: its parts come with answers that are about other places of the page, too."""
+    page = open_as("guard", "devices/{door}/")
+    page.get_by_role("button", name="Unlock", exact=True).click()
+    link = page.locator("#door-commands .outcome-meta a").first
+    for turn in (1, 2):
+        focus(link)
+        learned(locked, turn)
+        drawn_anew(page, link)
+        expect(link).to_be_focused()
+    assert page.bad == []
+
+
+def test_the_palette_gives_focus_back_also_when_the_page_was_drawn_anew_behind_it(locked, open_as):
+    page = open_as("guard", "devices/?view=board")
+    learned(locked, 0)
+    palette, hits = page.locator("#palette"), page.locator(".palette-hit")
+    tile = page.locator(".tile-name", has_text="倉庫")
+    for turn in (1, 2, 3):
+        focus(tile)
+        page.keyboard.press("Control+k")
+        expect(hits.first).to_be_visible()
+        page.keyboard.type("o")
+        page.clock.run_for(500)
+        expect(hits.first).to_have_attribute("aria-selected", "true")
+        page.keyboard.press("ArrowDown")
+        expect(hits.nth(1)).to_have_attribute("aria-selected", "true")
+        if turn > 1:
+            learned(locked, turn)
+            drawn_anew(page, tile)
+        expect(page.locator("#palette-input")).to_be_focused()
+        page.keyboard.press("Escape")
+        expect(palette).to_be_hidden()
+        expect(tile).to_be_focused()
+    assert page.bad == []
+
+
+@pytest.fixture
+def warden(place, open_page):
+    """A guard's phone at a roll call: its page rests on it."""
+    roll_calls.furnish(place)
+    place.desk = place.client(place.staff("receptionist"))
+    page = open_page(place.client(place.staff("guard")), roll_calls.start(place, place.desk))
+    rests(page)
+    return page
+
+
+def test_focus_stays_on_the_ticked_row_without_a_network_and_when_it_is_back(place, warden, open_tab):
+    open_tab.excused.append("ERR_INTERNET_DISCONNECTED")
+    safe = row(warden, "馬場").get_by_role("button", name="Safe: 馬場")
+    warden.context.set_offline(True)
+    # What a worker stands behind, the browser may send though it is offline.
+    warden.evaluate(f"sessionStorage.lost = 1; {WITHOUT_NETWORK}; true")
+    focus(safe)
+    warden.keyboard.press("Enter")
+    expect(safe).to_have_attribute("aria-pressed", "true")
+    expect(warden.locator("#roll-waiting")).to_contain_text("1 not sent yet")
+    expect(safe).to_be_focused()
+    assert ticks(place) == 0
+    place.desk.post(f"{urlsplit(warden.url).path}people/", {"name": "新規 来訪", "nonce": uuid.uuid4()})
+    warden.evaluate("sessionStorage.removeItem('lost')")
+    warden.context.set_offline(False)
+    expect(row(warden, "新規 来訪")).to_be_visible()
+    expect(safe).not_to_have_attribute("data-old", "")
+    expect(safe).to_be_focused()
+    expect(safe).to_have_attribute("aria-pressed", "true")
+    expect(warden.locator("#roll-waiting")).to_be_hidden()
+    assert ticks(place) == 1
+
+
+def test_focus_stays_in_the_row_whose_tick_is_taken_back(warden):
+    of = row(warden, "馬場")
+    of.get_by_role("button", name="Safe: 馬場").click()
+    of.get_by_role("button", name="Undo: 馬場").focus()
+    warden.keyboard.press("Enter")
+    expect(of.get_by_role("button", name="Safe: 馬場")).to_be_focused()
