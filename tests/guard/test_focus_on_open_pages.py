@@ -164,3 +164,10 @@ def test_focus_stays_in_the_row_whose_tick_is_taken_back(warden):
     of.get_by_role("button", name="Undo: 馬場").focus()
     warden.keyboard.press("Enter")
     expect(of.get_by_role("button", name="Safe: 馬場")).to_be_focused()
+
+
+def test_a_door_leads_a_guard_to_no_request_that_is_not_theirs_to_see(locked):
+    guard = locked.client(locked.staff("guard"))
+    html = guard.get(f"/t/{locked.tenant.slug}/devices/{locked.doors[0]}/").content.decode()
+    assert 'id="outcome-intent-' in html
+    assert "/intents/" not in html

@@ -43,4 +43,4 @@ def carried_command(context: dict[str, Any]) -> dict[str, str] | None:
 def story_of(context: dict[str, Any], intent: Intent) -> Outcome:
     """`{% story_of intent as story %}{% outcome story %}`. Who may not look at the intent is not led to its address."""
     told, access = words.story(intent), context["request"].access
-    return told if queries.is_visible_to(access, intent) else replace(told, poll_url="")
+    return told if queries.is_visible_to(access, intent) else replace(told, poll_url="", audit_url="")
