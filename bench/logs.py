@@ -158,7 +158,7 @@ def _yesterday() -> LogDay:
 
 def _door_day(tenant: Tenant) -> object:
     """What the page of a door's yesterday reads of the log."""
-    words, day = tenant.environment.catalogue.records, _yesterday()
+    words, day = tenant.environment.catalogue, _yesterday()
     rows = door.at_door(History.objects.all(), records.RARE_DOOR, day)
     return door.hours_of(rows, day, words, str), door.worth_a_look(rows, words)
 
