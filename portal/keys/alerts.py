@@ -39,7 +39,7 @@ def _taken(tenant: Tenant, alert: Alert, records: Iterable[History]) -> list[His
     number, told = alert.subject.rpartition("/")[2], list[History]()
     for each in records:
         if any(isinstance(unit, dict) and unit.get("unit_no") == number for unit in each.units):
-            word = tenant.environment.catalogue.states.key_event([each.text])
+            word = tenant.environment.catalogue.states.key_event(each.texts)
             told = [each] if word is KeyWord.TAKEN else [] if word and each.at < alert.began_at else told
     return told
 

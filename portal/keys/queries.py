@@ -195,7 +195,7 @@ def custody(request: TenantRequest, key: Key) -> tuple[list[Holding], bool]:
     words = states_of(request)
     found: list[Holding] = []
     for record in reversed(records[:MOST]):
-        told = words.key_event([record.text])
+        told = words.key_event(record.texts)
         if told is not None:
             _take(found, record, told)
     names = visible.names(request.access, {each.first.member_id for each in found} - {""})

@@ -66,7 +66,7 @@ def heard(tenant: Tenant, *, histories: Sequence[History]) -> None:
     told = {
         each.device_id
         for each in histories
-        if states.event([each.text]) is DoorWord.LOST or (each.units and states.is_wrong_key([each.text]))
+        if states.event([each.text]) is DoorWord.LOST or (each.units and states.is_wrong_key(each.texts))
     }
     if told and KeyBox.objects.filter(key_device_id__in=told).update(look_at=ClockTime()):
         ring_after_commit(READ_STALE, tenant.pk)

@@ -36,6 +36,12 @@ def test_a_record_tells_who_took_it_and_since_when(one):
     assert (key(one).state, key(one).holder_id) == (KeyState.IN, "")
 
 
+def test_a_record_tells_of_a_key_in_the_label_beside_another_text(one):
+    label = one.tenant.environment.catalogue.states.theirs("Key taken")
+    tells(one, "01", "総務キーボックス", ago(30), member_label=label)
+    assert key(one).state == KeyState.OUT
+
+
 def test_an_older_record_that_comes_late_changes_nothing(one):
     tells(one, "01", "Key returned", ago(5))
     tells(one, "01", "Key taken", ago(30))

@@ -51,10 +51,10 @@ def reads(
 
 def tells(
     place: Place, unit: str, content: str, at: datetime, *, who: str = "m-1", name: str = "佐藤 花子", box: str = "K1",
-    history_id: str = "",
+    history_id: str = "", **more: Any,
 ) -> None:  # fmt: skip
     """The log tells of a key, as reading it would."""
-    more = {"history_id": history_id} if history_id else {}
+    more |= {"history_id": history_id} if history_id else {}
     units = [{"unit_no": unit, "unit_name": ""}]
     said = record(at, content=content, device_id=box, units=units, member_id=who, member_name=name, **more)
     rows = happened(place, said)

@@ -147,7 +147,7 @@ def _take_records(keys: dict[str, Key], records: Iterable[History], states: Stat
     """Keep of each key the newest record that tells where it is; of two of one moment that with the higher ID."""
     now = database_now()
     for record in records:
-        word = states.key_event([record.text])
+        word = states.key_event(record.texts)
         for number, _, _ in _units(record.units) if word is not None else ():
             key = keys.get(number)
             if key is None or word is None or not _is_newer(record, key):

@@ -69,6 +69,11 @@ class History(TenantModel):
         """Return what happened, in the service's words: some services write it into the member's label."""
         return self.content or self.member_label
 
+    @property
+    def texts(self) -> list[str]:
+        """Return both places of such words: of a key they may stand in the label beside another text."""
+        return [self.content, self.member_label]
+
 
 class HistorySearch(models.Model):
     """What a record is found by: when it was, and keyed hashes of what it says. Nothing readable.
