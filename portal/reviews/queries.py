@@ -210,11 +210,11 @@ class Sheet:
         rows = _by("area_id", self.review.items.all())
         ready = dict(to_withdraw(self.review).order_by().values_list("area_id").annotate(n=Count("pk")))
         there = set(Area.objects.filter(area_id__in=self.review.area_names).values_list("area_id", flat=True))
-        parts = {area_id: rows.get(area_id, Tally()) for area_id in self.review.area_names}
+        parts = [(area_id, name, rows.get(area_id, Tally())) for area_id, name in self.review.area_names.items()]
         count = self.loaded.count
         return [
             Part(name, part, count(part.items), area_id, ready.get(area_id, 0), area_id in there)
-            for (area_id, name), part in zip(self.review.area_names.items(), parts.values(), strict=True)
+            for area_id, name, part in parts
         ]
 
     @cached_property

@@ -60,6 +60,16 @@ def drawn_anew(page, locator):
     until(lambda: page.clock.run_for(6_000) or locator.get_attribute("data-old") is None, saying="it is drawn anew")
 
 
+def stays_focused(locked, page, locator):
+    """Focus stays through two redraws, and no request of the page was refused."""
+    for turn in (1, 2):
+        focus(locator)
+        learned(locked, turn)
+        drawn_anew(page, locator)
+        expect(locator).to_be_focused()
+    assert page.bad == []
+
+
 BANNER = ".banners a:text('Show outcome')"
 FOCUSED = [
     ("guard", "", BANNER),
@@ -79,26 +89,14 @@ FOCUSED = [
 def test_focus_stays_on_a_page_left_open_under_a_lockdown(locked, open_as, role, rest, what):
     page = open_as(role, rest)
     learned(locked, 0)
-    for turn in (1, 2):
-        focused = page.locator(what).first
-        focus(focused)
-        learned(locked, turn)
-        drawn_anew(page, focused)
-        expect(focused).to_be_focused()
-    assert page.bad == []
+    stays_focused(locked, page, page.locator(what).first)
 
 
 def test_focus_stays_on_what_a_reading_draws_anew_on_the_page_of_a_door(locked, open_as):
     """The guard's own command: its parts come with answers that are about other places of the page, too."""
     page = open_as("guard", "devices/{door}/")
     page.get_by_role("button", name="Unlock", exact=True).click()
-    link = page.locator("#door-commands .outcome-meta a").first
-    for turn in (1, 2):
-        focus(link)
-        learned(locked, turn)
-        drawn_anew(page, link)
-        expect(link).to_be_focused()
-    assert page.bad == []
+    stays_focused(locked, page, page.locator("#door-commands .outcome-meta a").first)
 
 
 def test_the_palette_gives_focus_back_also_when_the_page_was_drawn_anew_behind_it(locked, open_as):

@@ -111,8 +111,8 @@ class Found(QuerySet[M]):
         None where nobody or several are wanted, or where what else is wanted is rare among the newest of that one.
         """
         children: list[Any] = list(self.query.where.children)
-        said = [each.said for each in map(_narrowing, children) if each]
-        one = next((of for each in map(_narrowing, children) if each and (of := each.one)), None)
+        wanted = list(filter(None, map(_narrowing, children)))
+        one = next((each.one for each in wanted if each.one), None)
         named = self._iterable_class is NamedValuesListIterable
         if one is None or not (named or self._iterable_class is ModelIterable):
             return None
@@ -120,7 +120,7 @@ class Found(QuerySet[M]):
         order = ("-at", "-id") if self._sign < 0 else ("at", "id")
         alias = {self.query.get_initial_alias(): rows.query.get_initial_alias()}
         # In words of which PostgreSQL thinks that half are so, it walks along. What is near, the index alone says.
-        said = [each for each in said if each != Q(**one)]
+        said = [each.said for each in wanted if each.said != Q(**one)]
         half = [Case(When(each, then=Value(True)), default=Value(False), output_field=BooleanField()) for each in said]
         near, rows = rows.order_by(order[0]), rows.filter(*half).order_by(*order)
         moments = [each.relabeled_clone(alias) for each in children if not (_narrows(each) or _is_of_tenant(each))]
