@@ -108,8 +108,12 @@ def test_the_palette_gives_focus_back_also_when_the_page_was_drawn_anew_behind_i
         focus(tile)
         page.keyboard.press("Control+k")
         expect(hits.first).to_be_visible()
+        hits.first.evaluate("hit => { hit.dataset.old = '' }")
         page.keyboard.type("o")
-        page.clock.run_for(500)
+        until(
+            lambda: page.clock.run_for(500) or hits.first.get_attribute("data-old") is None,
+            saying="what is typed is found",
+        )
         expect(hits.first).to_have_attribute("aria-selected", "true")
         page.keyboard.press("ArrowDown")
         expect(hits.nth(1)).to_have_attribute("aria-selected", "true")
