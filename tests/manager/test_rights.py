@@ -1,6 +1,7 @@
 """A facility manager and rights: seeing them, changing them, never over somebody else's change, at a real service."""
 
 import json
+import re
 from unittest.mock import ANY
 
 import pytest
@@ -119,6 +120,28 @@ def test_an_area_a_schedule_and_a_privilege_are_changed_without_script_and_only_
     assert entry.after[desk.areas[1].area_name].startswith("weekdays 08:00 to 20:30")
     assert entry.before[desk.areas[1].area_name] == "not listed"
     assert entry.after["devices_pass"] == desk.intent().body["devices_pass"]
+
+
+def test_a_schedule_without_times_is_no_right_and_one_that_stood_there_stays(desk):
+    desk.give(devices_pass=listed((desk.areas[0], OFFICE), (desk.areas[1], by_schedule())), keys_pass=NO_KEYS)
+    more = desk.save(desk.form(), follow=False, act="schedule")
+    choices = re.findall(r'value="(s\d)"', more.content.decode())
+    refused = desk.save(posted(more.content.decode()), **{area_field(desk.areas[2]): max(choices)})
+    words_ = f"{desk.areas[2]}: enter at least one line of days and times. For no access, choose “Never”."
+    assert words_ in said(refused)
+    assert f"{desk.areas[1]}: enter" not in said(refused)
+    assert len(desk.place.calls(6)) == 1
+    answer = desk.save(posted(refused.content.decode()), **{area_field(desk.areas[2]): "always"})
+    assert 'data-state="done"' in answer.content.decode(), said(answer)
+    assert len(desk.stored["devices_pass"]["areas_list"]) == 3
+
+
+def test_a_template_without_times_says_what_to_enter(desk):
+    address = f"/t/{desk.place.tenant.slug}/rights/templates/new/"
+    form = desk.form(f"{address}?ready=cleaning")
+    bare = {name: values for name, values in form.lists() if not name.startswith("schedule.s1.")}
+    refused = said(desk.client.post(address, bare))
+    assert "Enter at least one line of days and times. For no access, leave the place out." in refused
 
 
 def test_keys_are_given_by_box_and_one_by_one(desk):

@@ -8,6 +8,8 @@ from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
+from accessapi.permissions import by_schedule
+from accessapi.permissions.passes import sort_key
 from portal.core.intents.asking import ask
 from portal.core.mirror.models import Member
 from portal.core.mirror.queries import get_member
@@ -18,10 +20,13 @@ from portal.core.rights.places import Places
 from portal.core.rights.reading import Rights, known
 from portal.core.rights.sheet import Sheet
 from portal.core.ui.sealed import seal, unseal_or_none
+from portal.core.ui.vocabulary import joined
 from portal.rights import actions
 from portal.rights.actions import Editor, Meanwhile
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission, Proof
+
+_NO_TIMES = sort_key(by_schedule())
 
 
 @tenant_view(Permission.MEMBERS_VIEW, methods=["GET", "POST"], writes=Permission.RIGHTS_EDIT, redraws={"act": "show"})
@@ -49,6 +54,9 @@ def _posted(request: TenantRequest, member: Member) -> HttpResponse:
         act_on_sheet(act, editor.sheet)
     elif editor.sheet.is_wrong:
         editor.add_error(None, _("Some times need correcting. See the messages beside them."))
+    elif emptied := [each.place for each in _changes(was, editor.sheet) if sort_key(each.drawn[1]) == _NO_TIMES]:
+        words_ = _("%(places)s: enter at least one line of days and times. For no access, choose “Never”.")
+        editor.add_error(None, words_ % {"places": joined(emptied)})
     elif answer := _save(request, editor, was):
         return answer
     return _page(request, editor)
@@ -71,8 +79,7 @@ def followed(request: TenantRequest, member_id: str) -> JsonResponse:
     was, sheet, named = actions.seen(member, request.POST.get("seen", "")), posting.sheet(request.POST), places.known()
     answer = _spoken(sheet)
     if was is not None and not sheet.is_wrong:
-        changed = words.changes(was.told, {**was.told, **sheet.rights()}, named)
-        answer["changes"] = [[each.place, each.before, each.after] for each in changed]
+        answer["changes"] = [[each.place, each.before, each.after] for each in _changes(was, sheet, named)]
         answer["summary"] = words.summary(sheet.rights(), named)
     return JsonResponse(answer)
 
@@ -82,6 +89,10 @@ def phrases(request: TenantRequest) -> JsonResponse:
     """The same for forms with a single pass: every schedule of the form in words. `prefix` is the field's name."""
     prefix = request.POST.get("prefix", "")[:100]
     return JsonResponse(_spoken(Sheet(pool=posting.pool_of(request.POST, prefix))))
+
+
+def _changes(was: Rights, sheet: Sheet, named: Places | None = None) -> list[words.Changed]:
+    return words.changes(was.told, {**was.told, **sheet.rights()}, named or places.known())
 
 
 def _spoken(sheet: Sheet) -> dict[str, Any]:
@@ -121,7 +132,7 @@ def _form(member: Member, read: Rights, sheet: Sheet, named: Places) -> dict[str
         "schedule_templates": [each for each in kept if each.schedule is not None],
         "rights_templates": [each for each in kept if each.schedule is None],
         **samples(),
-        "changes": words.changes(read.told, {**read.told, **sheet.rights()}, named),
+        "changes": _changes(read, sheet, named),
     }
 
 
