@@ -8,7 +8,8 @@ from django.utils.translation import pgettext_lazy
 
 from portal.core.files.writing import KINDS
 from portal.core.jobs import kinds, words
-from portal.core.jobs.lists import DETAIL, OUTCOME, WHO, Rows, changes_of, job_chip
+from portal.core.jobs.about import changes_of
+from portal.core.jobs.lists import DETAIL, OUTCOME, WHO, Rows, job_chip
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import Action
 from portal.core.ui.addresses import ServiceId

@@ -47,7 +47,7 @@ def context(request: TenantRequest, member: Member) -> dict[str, Any]:
     """The whole page: the member, what was lately asked of the service, and what staff changed."""
     shown = facts(request, member)
     asked = shown["about"][:5]
-    return shown | {"intents": asked, "changes": queries.staff_changes(member, asked)}
+    return shown | {"intents": asked, "changes": queries.staff_changes(request.access, member, asked)}
 
 
 def back_to_member(request: TenantRequest) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.core.intents import queries as intents
 from portal.core.intents.models import Intent, target_of
-from portal.core.jobs import about, bulk
+from portal.core.jobs import about, bulk, kinds
 from portal.core.mirror import queries as mirror
 from portal.core.mirror import search
 from portal.core.mirror.fields.members import CARD, GROUP, MEMBER, QR, RIGHTS
@@ -17,7 +17,7 @@ from portal.core.mirror.models import Group, Member
 from portal.core.mirror.rows import MemberReader
 from portal.core.ui import palette
 from portal.core.ui.palette import Hit
-from tenants.access import TenantRequest
+from tenants.access import Access, TenantRequest
 from tenants.kept import KeptQuery
 from tenants.models import AuditEntry
 from tenants.roles import Permission
@@ -62,8 +62,11 @@ def intents_about(member: Member) -> list[Intent]:
     return list(intents.latest(target_of("member", member.member_id)).select_related("tenant__environment")[:40])
 
 
-def staff_changes(member: Member, asked: list[Intent]) -> list[Change]:
-    """What staff did to this member, newest first: changes, and secrets looked at. Outcomes stand with the intents."""
+def staff_changes(access: Access, member: Member, asked: list[Intent]) -> list[Change]:
+    """Return what staff did to this member, newest first: changes, and secrets looked at.
+
+    Outcomes stand with the intents.
+    """
     mine = Q(target=target_of("member", member.member_id)) | Q(intent_id__in=[str(intent.pk) for intent in asked])
     rows = AuditEntry.objects.filter(mine, action__in=_ACTS).select_related("support_session").order_by("-at", "-pk")
     entries = [(entry, changes(entry)) for entry in rows[:_MOST]]
@@ -77,17 +80,24 @@ def staff_changes(member: Member, asked: list[Intent]) -> list[Change]:
         Change(entry, [_readable(field, groups) for field in fields if field[0].partition(".")[0] not in RIGHTS])
         for entry, fields in entries  # rights stand there in words; the audit trail has them verbatim, too
     ]
-    found = [*alone, *_with_others(member)]
+    found = [*alone, *_with_others(access, member)]
     return sorted(found, key=lambda change: (change.entry.at, change.entry.pk), reverse=True)[:_MOST]
 
 
-def _with_others(member: Member) -> list[Change]:
-    """What edits of many and imports did to this member."""
+def _with_others(access: Access, member: Member) -> list[Change]:
+    """Return what edits of many and imports did to this member, each with its page for those who may see it."""
     rows = {str(row.part.intent_id): row for row in about.done_to(member.member_id, _MOST) if row.part}
-    entries = AuditEntry.objects.filter(intent_id__in=rows, action__in=bulk.OPERATIONS.values()).select_related(
-        "support_session"
-    )
-    return [Change(entry, about.changes_of(rows[entry.intent_id])) for entry in (entries if rows else ())]
+    if not rows:
+        return []
+    groups = dict(group_choices())
+    entries = AuditEntry.objects.filter(intent_id__in=rows, action__in=bulk.OPERATIONS.values())
+    found = []
+    for entry in entries.select_related("support_session"):
+        row = rows[entry.intent_id]
+        row.group_names = groups
+        href = kinds.page(row.job) if access.can(Permission(row.job.permission)) else ""
+        found.append(Change(entry, about.changes_of(row), href))
+    return found
 
 
 def trail_of(text: str) -> Q:

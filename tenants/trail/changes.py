@@ -20,10 +20,11 @@ MASK = "••••"
 
 @dataclass(frozen=True)
 class Change:
-    """One change that staff asked for: the audit entry, and what it named."""
+    """One change that staff asked for: the audit entry, what it named, and the page of the job that made it."""
 
     entry: AuditEntry
     fields: Fields
+    href: str = ""
 
 
 # Turns what was kept of a target into fields in the reader's words.

@@ -134,6 +134,18 @@ def test_from_upload_to_outcome_and_retry(desk, manager, url):
     assert manager.get(f"{there}progress/").status_code == 200
     assert run(desk, there).state == JobState.DONE
 
+    with inside(desk):
+        joined, refused = (desk.row(job_at(desk, there), line).member_id for line in (2, 10))
+    assert joined
+    assert not refused
+    members, audit = f"/t/{desk.place.tenant.slug}/members/", f"/t/{desk.place.tenant.slug}/audit/"
+    history = text(manager.get(f"{members}{joined}/")).partition("Change history")[2]
+    assert f'<a href="{there}">Import staff.csv' in history
+    assert f"<ins>{group}</ins>" in history
+    owner = desk.place.client(desk.place.owner)
+    for asked in (joined, "新人0"):
+        assert "staff.csv" in text(owner.get(audit, {"target": asked})), asked
+
     assert manager.get(f"{there}progress/")["HX-Refresh"] == "true"
     page = text(manager.get(there))
     assert "40901" in page

@@ -41,8 +41,8 @@ def traces(member_ids: Collection[str]) -> Q:
 
 
 def changes_of(row: Row) -> list[kinds.Change]:
-    """Return (field, old, new) of a row in words, secrets masked."""
-    own = kinds.kind_of(row.job).changes
+    """Return (field, old, new) of a row in words, secrets masked. The row knows its job and its groups' names."""
     if row.content is None:  # it was erased
         return []
-    return list(own(row) if own is not None else words.changes(row, getattr(row, "group_names", {})))
+    own = kinds.kind_of(row.job).changes
+    return list(own(row) if own is not None else words.changes(row, row.group_names))

@@ -10,7 +10,8 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from portal.core.jobs import kinds, words
+from portal.core.jobs import words
+from portal.core.jobs.about import changes_of
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import SENDING, Action, JobState, RowState
 from portal.core.ui.addresses import within
@@ -152,12 +153,6 @@ def _detail(row: Row) -> SafeString:
 
 def _facts(pairs: Iterable[tuple[str, str]]) -> SafeString:
     return format_html_join(" · ", '<span class="muted">{}</span> {}', pairs)
-
-
-def changes_of(row: Row) -> list[kinds.Change]:
-    """(field, old, new) of a row of a table, in words."""
-    own = kinds.kind_of(row.job).changes
-    return own(row) if own is not None else words.changes(row, row.group_names)
 
 
 LINE = Column("line", _("Line"), kind="number", sort="line", fixed=True)
