@@ -1,15 +1,17 @@
 """The form of the webhook's categories."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from portal.core.ui.stored import StoredForm
 from portal.core.ui.vocabulary import word
+from portal.hooks.models import Webhook
+from portal.hooks.settings import Present, offered
 
 
-class CategoriesForm(forms.Form):
+class CategoriesForm(StoredForm, forms.Form):
     """Which records of the log the service tells of. Offered are the known ones; whatever is set stays in the list."""
 
     categories = forms.MultipleChoiceField(
@@ -18,6 +20,8 @@ class CategoriesForm(forms.Form):
         error_messages={"required": _("Choose at least one category.")},
     )
 
-    def __init__(self, *args: Any, offered: Iterable[str], **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["categories"].choices = [(each, word("category", each)) for each in offered]  # type: ignore[attr-defined]  # a choice field
+    def __init__(self, row: Webhook, present: Present | None, data: Any = None) -> None:
+        usual = row.tenant.environment.catalogue.records.categories
+        super().__init__(data, initial={"categories": list(row.categories or usual)})
+        choices = [(each, word("category", each)) for each in offered(row.tenant, row, present)]
+        self.fields["categories"].choices = choices  # type: ignore[attr-defined]  # a choice field

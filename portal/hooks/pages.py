@@ -17,6 +17,7 @@ from portal.hooks.actions import Act
 from portal.hooks.forms import CategoriesForm
 from portal.hooks.settings import Present, Whose
 from tenants.access import TenantRequest, tenant_view
+from tenants.connections.views import page as connection_page
 from tenants.roles import Permission
 
 
@@ -40,10 +41,13 @@ def change(request: TenantRequest, what: str) -> HttpResponse:
     """One of the acts; its outcome is shown on the panel."""
     if what not in set(Act):
         raise Http404
-    act, chosen = Act(what), _chosen(request)
-    if act in (Act.ON, Act.CATEGORIES) and not chosen:
-        messages.error(request, _("Choose at least one category."))
-        return redirect(_page(request))
+    act, chosen = Act(what), list[str]()
+    if act in (Act.ON, Act.CATEGORIES):
+        form = CategoriesForm(settings.webhook_of(request.tenant), Present.stored(), request.POST)
+        if not form.is_valid():
+            setattr(request, panel.REFUSED, form)
+            return connection_page(request)
+        chosen = form.cleaned_data["categories"]
     if act is Act.OFF and _is_others(request):
         actions.leave(by=Asker.of(request))
         messages.success(request, _("Switched off in the portal. The settings at the service were left as they are."))
@@ -52,14 +56,6 @@ def change(request: TenantRequest, what: str) -> HttpResponse:
     intent = once(request, Button(request), asked)
     page = reverse("connection:index", args=[request.tenant.slug])
     return redirect(_page(request) if intent is None else seen_at(page, intent))
-
-
-def _chosen(request: TenantRequest) -> list[str]:
-    """Return the categories of the posted form, those that were offered."""
-    row = settings.webhook_of(request.tenant)
-    offered = settings.offered(request.tenant, row, Present.stored())
-    form = CategoriesForm(request.POST, offered=offered)
-    return list(form.cleaned_data["categories"]) if form.is_valid() else []
 
 
 def _is_others(request: TenantRequest) -> bool:

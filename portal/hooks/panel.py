@@ -32,6 +32,8 @@ from tenants.trail import changes
 PATIENCE = timedelta(minutes=5)
 _SHOWN = timedelta(hours=1)
 _ASKED = "webhook"
+#: The name under which a request carries the form that it refused.
+REFUSED = "webhook_form"
 _RENEWALS = ((Act.ADDRESS, _("Renew address")), (Act.SECRET, _("Renew secret")))
 
 
@@ -106,15 +108,14 @@ def _mark(told: dict[str, Any]) -> str:
 
 
 def draw(request: TenantRequest) -> SafeString:
-    """Draw the panel; nothing for a tenant that was never connected."""
+    """Draw the panel, with the form that this request refused, if any; nothing for a tenant that was never connected."""
+    refused: CategoriesForm | None = getattr(request, REFUSED, None)
     if not current_connection().service_tenant_id:
         return SafeString("")
     told = live(request)
     row, present = told["row"], told["present"]
-    offered = settings.offered(request.tenant, row, present)
-    chosen = row.categories or request.tenant.environment.catalogue.records.categories
     context = told | {
-        "form": CategoriesForm(initial={"categories": list(chosen)}, offered=offered),
+        "form": refused or CategoriesForm(row, present),
         "may_manage": request.access.can(Permission.CONNECTION_MANAGE),
         "is_reachable": settings.is_reachable(),
         "portal_url": site.PORTAL_URL,

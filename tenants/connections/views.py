@@ -23,7 +23,9 @@ from tenants.roles import Permission
 GOOD = {Outcome.DONE, Outcome.UNPROVEN}
 
 
-def _page(request: TenantRequest, access: Access, form: LicenceKeyForm | None = None) -> HttpResponse:
+def page(request: TenantRequest, form: LicenceKeyForm | None = None) -> HttpResponse:
+    """Draw the whole page, also in answer to a form of one of its panels."""
+    access = request.access
     connection = actions.connection_of(access)
     context = {
         "connection": connection,
@@ -41,7 +43,7 @@ def _page(request: TenantRequest, access: Access, form: LicenceKeyForm | None = 
 
 @tenant_view(Permission.CONNECTION_VIEW)
 def index(request: TenantRequest) -> HttpResponse:
-    return _page(request, request.access)
+    return page(request)
 
 
 @tenant_view(Permission.CONNECTION_MANAGE, methods=["POST"])
@@ -101,7 +103,7 @@ def _revocation(access: Access) -> dict[str, object]:
 def licence_key(request: TenantRequest) -> HttpResponse:
     form = LicenceKeyForm(request.POST, prefix="licence")
     if not form.is_valid():
-        return _page(request, request.access, form)
+        return page(request, form)
     actions.set_licence_key(access=request.access, value=form.cleaned_data["value"])
     messages.success(request, _("The licence key was changed."))
     return redirect("connection:index", request.tenant.slug)

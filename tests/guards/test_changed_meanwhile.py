@@ -8,7 +8,6 @@ from tests.support.sources import modules
 
 #: Forms that begin with values and change nothing stored that two people edit, and why.
 ALONE = {
-    "CategoriesForm": "the service's own setting, compared with the service when it is replaced",
     "CloseForm": "an act, with a suggested day",
     "IncidentForm": "a new incident",
     "IssueForm": "a new guest",

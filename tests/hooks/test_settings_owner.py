@@ -9,11 +9,13 @@ from django.utils import timezone
 
 from portal.core.intents.states import State
 from portal.core.telling import accounts
+from portal.core.ui.vocabulary import word
 from portal.hooks.addresses import FRESH
 from portal.hooks.models import Webhook
 from portal.hooks.tokens import digest
 from tenants.models import AuditEntry
 from tests.hooks.panel import Panel, text_of
+from tests.support.desk import fields_of
 
 UPDATE = 2
 
@@ -79,6 +81,30 @@ def test_other_categories_leave_address_and_secret_as_they_are(panel):
     panel.act("categories", categories=["operation", "emergency"])
     wanted = panel.theirs(["operation", "emergency"])
     assert panel.at_service() == before | {"trigger": {"history": {"category": wanted}}}
+
+
+def test_two_owners_who_choose_categories_see_each_others_choice(panel):
+    panel.act("on", categories=["normal"])
+    opened = panel.fields("categories")
+    panel.act("categories", categories=["normal", "emergency"])
+    mine = panel.theirs(["operation"])
+    said = panel.post("categories/", **opened | {"categories": mine})
+    now = ", ".join(str(word("category", each)) for each in panel.theirs(["normal", "emergency"]))
+    assert f"Changed to “{now}” after you opened this page. Save again to replace it with your entry." in said
+    assert panel.calls(UPDATE) == 2
+    assert panel.at_service()["trigger"]["history"]["category"] == panel.theirs(["normal", "emergency"])
+
+
+def test_categories_that_were_changed_meanwhile_are_replaced_when_saved_again(panel):
+    panel.act("on", categories=["normal"])
+    opened = panel.fields("categories")
+    panel.act("categories", categories=["normal", "emergency"])
+    mine = panel.theirs(["operation"])
+    page = panel.browser.post(f"{panel.url}connection/webhook/categories/", opened | {"categories": mine})
+    again = fields_of(page.content.decode(), "/webhook/categories/")
+    assert again["categories"] == mine
+    panel.post("categories/", **again)
+    assert panel.at_service()["trigger"]["history"]["category"] == mine
 
 
 def test_categories_that_nobody_described_are_kept_and_shown_as_they_came(panel):
