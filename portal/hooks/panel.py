@@ -108,7 +108,7 @@ def _mark(told: dict[str, Any]) -> str:
 
 
 def draw(request: TenantRequest) -> SafeString:
-    """Draw the panel, with the form that this request refused, if any; nothing for a tenant that was never connected."""
+    """Draw the panel, with the form that this request refused; nothing for a tenant that was never connected."""
     refused: CategoriesForm | None = getattr(request, REFUSED, None)
     if not current_connection().service_tenant_id:
         return SafeString("")
