@@ -1,6 +1,9 @@
 """The audit log at any length: its statements by rare filters, beside those of a short one."""
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
 
 import psycopg
 
@@ -13,6 +16,8 @@ from tenants.trail.queries import Wanted
 
 #: What is rare is as often in a long trail as in a short one: both find as many acts and differ in length alone.
 RARE = 250
+WRITTEN, OLD = 2_000, 100_000
+MIGRATION = "tenants.migrations.0006_the_trail_is_filed"
 CASES = (
     ("first page", Wanted()),
     ("a frequent result", Wanted(result="succeeded")),
@@ -40,7 +45,52 @@ def statements(ground: Ground) -> list[Figure]:
         ours, few = timed([(large, _page(wanted)), (small, _page(wanted))], sizes.requests)
         label = f"audit log, {name}, beside {sizes.small_entries:,}"
         figures.append(Figure(label, ms(ours), ms(few), ours / few, ("<=", 1.3), again))
-    return figures
+    return [*figures, *_written(ground.house.owner_url, large.pk, again)]
+
+
+def _written(owner_url: str, tenant_id: int, again: str) -> list[Figure]:
+    """What an entry costs to write, and to file when it was written before entries were filed."""
+    times: dict[str, list[float]] = {"ENABLE": [], "DISABLE": []}
+    with psycopg.connect(owner_url) as direct:
+        direct.execute("SET portal.across = 'on'")
+        direct.commit()
+        for trigger in ["ENABLE", "DISABLE"] * 5:
+            with _undone(direct):
+                direct.execute(f"ALTER TABLE tenants_auditentry {trigger} TRIGGER filed")
+                times[trigger].append(_seconds(direct, _WRITE.format(count=WRITTEN), tenant_id) / WRITTEN)
+        with _undone(direct):
+            direct.execute("CREATE TEMP TABLE old ON COMMIT DROP AS SELECT max(id) AS id FROM tenants_auditentry")
+            direct.execute("ALTER TABLE tenants_auditentry DISABLE TRIGGER filed")
+            direct.execute(_WRITE.format(count=OLD), {"tenant": tenant_id})
+            direct.execute("SET CONSTRAINTS ALL IMMEDIATE")
+            direct.execute("ALTER TABLE tenants_auditentry ENABLE TRIGGER filed")
+            late = import_module(MIGRATION).FILE_OLD.replace(
+                "kind_id = 0;", "kind_id = 0 WHERE id > (SELECT id FROM old);"
+            )
+            filed = _seconds(direct, late) / OLD
+    ours, bare = min(times["ENABLE"]), min(times["DISABLE"])
+    return [
+        Figure("audit log, an entry is written, beside one not filed", _us(ours), _us(bare), ours / bare, None, again),
+        Figure(f"audit log, each of {OLD:,} old entries is filed", _us(filed), _us(bare), filed / bare, None, again),
+    ]
+
+
+def _us(seconds: float) -> str:
+    return f"{seconds * 1e6:.0f} µs"
+
+
+@contextmanager
+def _undone(direct: psycopg.Connection) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        direct.rollback()
+
+
+def _seconds(direct: psycopg.Connection, statement: str, tenant_id: int | None = None) -> float:
+    begun = time.perf_counter()
+    direct.execute(statement, None if tenant_id is None else {"tenant": tenant_id})
+    return time.perf_counter() - begun
 
 
 def _page(wanted: Wanted) -> Callable[[Tenant], object]:
@@ -67,6 +117,13 @@ def lay(owner_url: str, counts: dict[int, int]) -> None:
         direct.execute("ANALYZE tenants_auditkind")
 
 
+# Half of the entries ask, each other one is the outcome of the one before.
+_WRITE = """
+INSERT INTO tenants_auditentry (tenant_id, at, by_label, action, target, summary, intent_id)
+SELECT %(tenant)s, now(), 'person' || n %% 10 || '@example.test',
+    'update_member' || CASE n %% 2 WHEN 0 THEN '' ELSE '.succeeded' END, 'member:M' || n, '', 'w' || n / 2
+FROM generate_series(2, {count} + 1) n
+"""
 _INDEXES = """
 SELECT i.indexrelid::regclass::text, pg_get_indexdef(i.indexrelid) FROM pg_index i
 WHERE i.indrelid = 'tenants_auditentry'::regclass AND NOT i.indisunique

@@ -12,7 +12,7 @@ from portal.core.jobs import about, bulk, kinds
 from portal.core.mirror import queries as mirror
 from portal.core.mirror import search
 from portal.core.mirror.fields.members import CARD, GROUP, MEMBER, QR, RIGHTS
-from portal.core.mirror.folding import fold
+from portal.core.mirror.folding import sort_key
 from portal.core.mirror.models import Group, Member
 from portal.core.mirror.rows import MemberReader
 from portal.core.ui import palette
@@ -105,7 +105,8 @@ def trail_of(text: str) -> Q:
     named = text.removeprefix(f"{TARGETS['member']} ").removeprefix("member:")
     if not named:
         return Q(pk=None)
-    wanted = Q(member_id=named) | Q(member_code=named) | Q(name_key=fold(named))
+    key = sort_key(named)  # by what is indexed: a tenant may have 200,000 members
+    wanted = Q(member_id=named) | Q(code_key=key) | Q(name_key=key)
     ids = list(Member.objects.filter(wanted).values_list("member_id", flat=True)[:_MOST]) or [named]
     targets = [target_of("member", each) for each in ids]
     return Q(target__in=targets) | about.traces(ids)
