@@ -32,6 +32,7 @@ from tenants.once import once
 from tenants.reauthentication import (
     SAFE,
     Unproven,
+    nearest_page,
     recently_authenticated,
     redirect_to_reauthentication,
     redirect_to_sign_in,
@@ -185,7 +186,7 @@ def tenant_view(
 
         def _inside(request: HttpRequest, access: Access, rest: dict[str, Any]) -> HttpResponseBase:
             if request.method not in allowed:
-                return HttpResponseNotAllowed(sorted(allowed))
+                return _not_allowed(request, allowed)
             try:
                 access.check(permission)
                 if writes and request.method not in SAFE:
@@ -212,6 +213,15 @@ def tenant_view(
     return decorate
 
 
+def _not_allowed(request: HttpRequest, allowed: Iterable[str]) -> HttpResponseBase:
+    """Answer another method than the `allowed`: a person who opens the address of a form is led to its page."""
+    if request.method != "GET" or getattr(request, "htmx", False):
+        return HttpResponseNotAllowed(sorted(allowed))
+    response = render(request, "405.html", {"page": nearest_page(request.path)}, status=405)
+    response["Allow"] = ", ".join(sorted(allowed))
+    return response
+
+
 def platform_view(*names: str, methods: Iterable[str] = ("GET",)) -> Callable[[View], View]:
     """Declare a view outside of any tenant for platform staff of these roles; everybody else gets a 404.
 
@@ -229,7 +239,7 @@ def platform_view(*names: str, methods: Iterable[str] = ("GET",)) -> Callable[[V
             if user.platform_role not in names:
                 raise Http404
             if request.method not in allowed:
-                return HttpResponseNotAllowed(sorted(allowed))
+                return _not_allowed(request, allowed)
             if needs_second_factor(user):
                 return redirect("mfa_index")
             if not recently_authenticated(request, asked, ahead=True):

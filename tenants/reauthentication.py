@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
+from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from allauth.account import app_settings
@@ -130,13 +132,28 @@ def page_of_the_form(request: HttpRequest, *, within: str, home: str) -> str:
     page = f"{parts.path}?{parts.query}" if parts.query else parts.path
     if ours and page.startswith(within) and _opens(parts.path):
         return page
-    above, named = request.path, getattr(request.resolver_match, "kwargs", {}).values()
+    return nearest_page(request.path, within=within, home=home)
+
+
+def nearest_page(address: str, *, within: str = "/", home: str = "/") -> str:
+    """Return the address if a page opens there, else the nearest one above it that lies `within`; else `home`."""
+    above = urlsplit(address).path
+    if above.startswith(within) and _opens(above):
+        return address
+    named = set(_named_in(above))
     while above.startswith(within) and len(above) > 1:
         # A word of the form's address is no name of a thing, whose page it would look like.
-        if _opens(above) and set(resolve(above).kwargs.values()) <= set(named):
+        if _opens(above) and set(_named_in(above)) <= named:
             return above
         above = above.rstrip("/").rpartition("/")[0] + "/"
     return home
+
+
+def _named_in(path: str) -> Iterable[Any]:
+    try:
+        return resolve(path).kwargs.values()
+    except Resolver404:
+        return ()
 
 
 def _opens(path: str) -> bool:

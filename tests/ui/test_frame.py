@@ -97,6 +97,22 @@ def test_theme_and_language_are_kept_and_lead_back(person):
     assert 'data-theme="dark"' in browser.get("/t/aozora/").content.decode()
 
 
+def test_look_leads_back_to_a_page_also_from_the_answer_to_a_form(person):
+    browser = person("owner")
+    answer = browser.post("/look/", {"theme": "dark", "next": "/t/aozora/connection/licence-key/?x=1"})
+    assert answer["Location"] == "/t/aozora/connection/"
+    assert browser.post("/look/", {"theme": "dark", "next": "/t/aozora/members/?q=a"})["Location"].endswith("/?q=a")
+
+
+def test_the_address_of_a_form_leads_to_its_page_and_changes_nothing(person):
+    answer = person("owner").get("/t/aozora/connection/licence-key/")
+    assert answer.status_code == 405
+    assert answer["Allow"] == "POST"
+    page = answer.content.decode()
+    assert "Nothing was changed by opening it." in page
+    assert re.search(r'<a class="btn" href="/t/aozora/connection/">', page)
+
+
 @pytest.mark.django_db
 @pytest.mark.parametrize("elsewhere", ["https://evil.test/", "//evil.test", "/\\evil.test", "javascript:alert(1)", ""])
 def test_look_never_leads_to_another_site(elsewhere):

@@ -18,6 +18,7 @@ from portal.core.mirror.kinds import SYNCED, Kind
 from tenants import audit
 from tenants.access import TenantRequest, View, tenant_view
 from tenants.landing import home_of
+from tenants.reauthentication import nearest_page
 from tenants.roles import Permission
 from tenants.wording import say
 
@@ -79,5 +80,6 @@ def _ask(request: TenantRequest, kind: Kind) -> HttpResponse:
 
 def _back(request: TenantRequest) -> HttpResponse:
     tenant, back = request.tenant, request.POST.get("next", "")
-    here = url_has_allowed_host_and_scheme(back, allowed_hosts=None) and back.startswith(tenant.get_absolute_url())
-    return redirect(back if here else home_of(tenant, request.access.permissions))
+    home = home_of(tenant, request.access.permissions)
+    here = url_has_allowed_host_and_scheme(back, allowed_hosts=None)
+    return redirect(nearest_page(back, within=tenant.get_absolute_url(), home=home) if here else home)

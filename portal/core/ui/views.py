@@ -14,6 +14,7 @@ from portal.core.ui.models import ListChoice
 from portal.core.ui.tables import Table
 from tenants.access import View, tenant_view, tenants_of
 from tenants.models import User
+from tenants.reauthentication import nearest_page
 from tenants.roles import Permission
 
 
@@ -24,7 +25,7 @@ def _person(request: HttpRequest) -> User:
 def _back(request: HttpRequest) -> HttpResponseRedirect:
     wanted = request.POST.get("next", "")
     safe = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
-    return HttpResponseRedirect(wanted if safe else "/")
+    return HttpResponseRedirect(nearest_page(wanted) if safe else "/")
 
 
 @login_not_required
