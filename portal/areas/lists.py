@@ -1,6 +1,6 @@
 """The list of areas: where they are entered, how many may, and when somebody last did."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -66,9 +66,7 @@ class Areas(Table):
             doors={"value": self._doors},
             flags={"value": self._flags},
             may={"value": self._may, "cell": self._drawn_may},
-            always={"value": lambda row: self._rolls[row.area_id].always},
-            schedule={"value": lambda row: self._rolls[row.area_id].schedule},
-            everywhere={"value": lambda row: self._rolls[row.area_id].everywhere},
+            **{name: {"value": self._count(name)} for name in ("always", "schedule", "everywhere")},
             last={"value": self._last} | ({"label": _("Last used today")} if visible.since(request.access) else {}),
         )
         if not visible.may_look(request.access):
@@ -93,7 +91,7 @@ class Areas(Table):
 
     @property
     def loaded(self) -> loading.Loaded:
-        return loading.Loaded(self._told.known, known(self.request)[Kind.MEMBERS].total)
+        return queries.loaded(self.request, self._told.known)
 
     @property
     def file_note(self) -> str:
@@ -110,11 +108,17 @@ class Areas(Table):
         words = [(row.is_outside, _t("Outside")), (row.is_management, _t("Management area"))]
         return ", ".join(word for flag, word in words if flag)
 
-    def _may(self, row: Area) -> int:
-        return self._rolls[row.area_id].may_enter
+    def _count(self, name: str) -> Callable[[Area], int | str]:
+        """Return what reads a number of an area's roll with its doubt."""
+        return lambda row: self.loaded.cell(getattr(self._rolls[row.area_id], name))
+
+    def _may(self, row: Area) -> int | str:
+        roll = self._rolls[row.area_id]
+        return self.loaded.cell(roll.may_enter, is_doubtful=roll.unknown > 0)
 
     def _drawn_may(self, row: Area) -> SafeString:
-        return format_html("<b>{}</b>", self.loaded.count(self._may(row)))
+        told = self._may(row)
+        return format_html("<b>{}</b>", told if isinstance(told, str) else self.loaded.count(told))
 
     def _last(self, row: Area) -> datetime | None:
         used = [getattr(door.door, "last_at", None) for door in self._places[row.area_id]]

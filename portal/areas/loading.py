@@ -26,33 +26,47 @@ KIND = "read_rights"
 
 @dataclass(frozen=True)
 class Loaded:
-    """Of how many members the rights are loaded, and how many members there are."""
+    """Of how many members the rights are loaded, and how many members there are, as far as their list was read."""
 
     known: int
     everybody: int
+    is_listed: bool = True
 
     @property
     def missing(self) -> int:
         return max(self.everybody - self.known, 0)
 
     @property
+    def is_partial(self) -> bool:
+        """Whether there may be more than any count says."""
+        return not self.is_listed or self.missing > 0
+
+    @property
     def note(self) -> str:
         """What has to be said beside a count; empty when everything is loaded."""
+        if not self.is_listed:
+            return _("list of members not loaded")
         if not self.missing:
             return ""
         words = ngettext("rights of %(n)s member not loaded", "rights of %(n)s members not loaded", self.missing)
         return words % {"n": _n(self.missing)}
 
-    def count(self, n: int) -> str:
-        """A number of members who may enter: at least so many, while somebody may be missing."""
-        return _("at least %(n)s") % {"n": _n(n)} if self.missing else _n(n)
+    def count(self, n: int, *, is_doubtful: bool = False) -> str:
+        """A number of members who may enter: at least so many, while somebody may be missing (`is_doubtful`: for
+        another reason).
+        """
+        return _("at least %(n)s") % {"n": _n(n)} if self.is_partial or is_doubtful else _n(n)
+
+    def cell(self, n: int, *, is_doubtful: bool = False) -> int | str:
+        """The same for a list and its file, where a number without a doubt stays a number."""
+        return self.count(n, is_doubtful=True) if self.is_partial or is_doubtful else n
 
     def sentence(self, n: int | None = None) -> str:
         """Both in one, for the head of a list and the last line of its file; without a number where that means nothing.
 
         Empty when everything is loaded.
         """
-        if not self.missing:
+        if not self.is_partial:
             return ""
         note = self.note if n is None else _("%(count)s: %(note)s") % {"count": self.count(n), "note": self.note}
         return note[:1].upper() + note[1:]

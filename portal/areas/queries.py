@@ -13,6 +13,7 @@ from django.utils.translation import ngettext
 
 from portal.areas import actions, loading, working
 from portal.areas.merging import Act, Effect
+from portal.areas.rolls import Roll
 from portal.core.budget import outlook as budget
 from portal.core.intents.models import target_of
 from portal.core.jobs import costs, kinds
@@ -135,9 +136,17 @@ def around(request: TenantRequest, area: Area) -> dict[str, Any]:
     }
 
 
-def everybody(request: TenantRequest) -> int:
-    """How many members the tenant has, whether their rights are known or not."""
-    return known(request)[Kind.MEMBERS].total
+def loaded(request: TenantRequest, number: int) -> loading.Loaded:
+    """Return of how many of the tenant's members the rights are known, where `number` of them are."""
+    members = known(request)[Kind.MEMBERS]
+    return loading.Loaded(number, members.total, is_listed=members.as_of is not None)
+
+
+def figures(loaded: loading.Loaded, roll: Roll) -> dict[str, Any]:
+    """Return how many may enter an area, and by what, each with its doubt."""
+    may = loaded.count(roll.may_enter, is_doubtful=roll.unknown > 0)
+    shares = {name: loaded.count(getattr(roll, name)) for name in ("always", "schedule", "everywhere")}
+    return {"may": may, "at_least": loaded.sentence(roll.may_enter), "shares": shares}
 
 
 def offer(request: TenantRequest, loaded: loading.Loaded) -> loading.Offer | None:

@@ -58,15 +58,14 @@ def area(request: TenantRequest, area_id: str) -> HttpResponseBase:
     found = get_area(area_id)
     asked = read(request.GET.get("at", "")) if request.GET.get("at") else None
     look = AreaAt.of(found, asked or local(timezone.now()), mirror.holidays())
-    loaded = loading.Loaded(look.told.known, queries.everybody(request))
+    loaded = queries.loaded(request, look.told.known)
     people = People(request, look.holders(), look=look, total=look.roll.total, loaded=loaded)
     if people.wanted_file:
         return _file(request, people, found)
     # The list alone, which htmx asks for, does without what stands around it: the template calls for that.
     around = partial(queries.around, request, found)
     context = {"area": found, "look": look, "roll": look.roll, "asked": asked, "around": around, "loaded": loaded}
-    may = look.roll.may_enter
-    context |= {"may": loaded.count(may), "at_least": loaded.sentence(may)}
+    context |= queries.figures(loaded, look.roll)
     context |= {"offer": partial(queries.offer, request, loaded)}
     return people.respond("areas/area.html", context)
 

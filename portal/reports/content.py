@@ -39,7 +39,9 @@ class Sheet:
 
 @dataclass(frozen=True)
 class Head:
-    """`complete` are sentences about how complete the data is: they stand on every page."""
+    """`complete` are sentences about how complete the data is: they stand on every page. `is_partial`: something that
+    the report is about was not known when it was made, as lists of reports say too.
+    """
 
     title: str
     about: str
@@ -47,6 +49,7 @@ class Head:
     figures: Sequence[Figure] = ()
     sheets: Sequence[Sheet] = ()
     complete: Sequence[str] = ()
+    is_partial: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """Return what is kept."""
@@ -75,10 +78,12 @@ class Content:
     figures: list[Figure] = field(default_factory=list)
     complete: Sequence[str] = ()
     named_since: datetime | None = None
+    is_partial: bool = False
 
     @property
     def head(self) -> Head:
-        return Head(self.title, self.about, self.period, tuple(self.figures), tuple(self.sheets), tuple(self.complete))
+        told = (tuple(self.figures), tuple(self.sheets), tuple(self.complete), self.is_partial)
+        return Head(self.title, self.about, self.period, *told)
 
 
 def amount(cell: Cell) -> int | None:

@@ -26,7 +26,8 @@ def period_of(row: Report) -> str:
 def state_of(row: Report) -> Chip:
     """Return how far a report is."""
     if row.made_at is not None:
-        return Chip("done", _t("Ready"))
+        partial = row.head is not None and row.head.get("is_partial")
+        return Chip("done", _t("Ready"), wrong=_t("Incomplete data") if partial else "")
     if row.due_at is None:
         return Chip("failed", _t("Not made"))
     return Chip("running", _t("Being made"))

@@ -147,7 +147,7 @@ def by_sheet(lines: Iterable[Line], sheets: int, most: int) -> list[tuple[list[S
 
 def _table(pdf: _Paper, columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> None:
     if not rows:
-        pdf.cell(0, 7, _("Nothing in this period"), new_x="LMARGIN", new_y="NEXT")
+        pdf.cell(0, 7, _("Nothing in the loaded data"), new_x="LMARGIN", new_y="NEXT")
         return
     numbers = numeric(len(columns), rows)
     with pdf.table(

@@ -56,7 +56,8 @@ def test_a_report_of_keys_says_that_the_contract_lacks_them(make):
     with desk.scope():
         KeyBox.objects.all().delete()
     told = desk.page(desk.ask("keys"))
-    assert "contract does not include it" in told
+    assert "does not include this: key-box contract." in told
+    assert "Keys out at least 0" in told
     assert "Known of every key." not in told
 
 

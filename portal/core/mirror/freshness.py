@@ -22,6 +22,7 @@ from portal.core.timers.clock import ClockTime
 from portal.core.ui import frame, together
 from portal.core.ui.addresses import within
 from portal.core.ui.tables.columns import Empty
+from portal.core.ui.times import local
 from portal.core.ui.vocabulary import join_sentences
 from tenants.access import TenantRequest
 from tenants.connections.calls import LICENCE
@@ -196,6 +197,29 @@ def absence(request: TenantRequest, kind: Kind | None, operation: str = "") -> A
     kind, that alone.
     """
     line = getattr(request.tenant, "connection", None) or current_connection()
+    return _kept_from(line, kind, operation) or (_unread(known(request)[kind]) if kind else None)
+
+
+def behind(fresh: Freshness, *kinds: Kind) -> list[str]:
+    """Return which of these lists of the entered tenant are not read as they should be, since when and why.
+
+    For what leaves the site and is read later: reports and files.
+    """
+    line = current_connection()
+    found = ((fresh[kind], _kept_from(line, kind) or _unread(fresh[kind])) for kind in kinds)
+    return [_behind(state, why) for state, why in found if why is not None]
+
+
+def _behind(state: KindFreshness, why: Absence) -> str:
+    name = state.kind.label
+    if state.as_of is None:
+        return join_sentences([_filled(_("%(name)s not loaded."), name), why.sentence if why.refused else ""])
+    at = f"{local(state.as_of):%Y-%m-%d %H:%M}"
+    return join_sentences([_("%(name)s not updated since %(time)s.") % {"name": name, "time": at}, why.sentence])
+
+
+def _kept_from(line: Connection, kind: Kind | None, operation: str = "") -> Absence | None:
+    """Return what keeps everybody from a list, or from an act: no connection, or what the service refused."""
     if not line.is_connected:
         return Absence(
             _("This tenant is not connected to the service."), _OWNER_CONNECTS, refused=True, icon="plug-off"
@@ -203,7 +227,7 @@ def absence(request: TenantRequest, kind: Kind | None, operation: str = "") -> A
     catalogue = current_tenant().environment.catalogue
     named = [catalogue.operation(name) for name in (kind and _LISTS.get(kind), operation) if name]
     refusals = (_refused(line, each) for each in named)
-    return next(filter(None, refusals), None) or (_unread(known(request)[kind]) if kind else None)
+    return next(filter(None, refusals), None)
 
 
 def empty(request: TenantRequest, usual: Empty | None, kind: Kind, operation: str = "") -> Empty | None:

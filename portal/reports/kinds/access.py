@@ -12,6 +12,8 @@ from django.utils.translation import pgettext
 from portal.areas import rolls
 from portal.areas.loading import Loaded
 from portal.areas.models import EVERYWHERE, Grant, Pass
+from portal.core.mirror.freshness import Freshness, behind, freshness_of
+from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Area, History, Member
 from portal.core.mirror.places import USED, leads
 from portal.core.rights import words
@@ -80,9 +82,10 @@ SELECT m.member_name, m.member_code, m.membergroup_name, m.has_card, m.has_qr, m
 _NAMED = 8
 
 
-def _loaded() -> Loaded:
+def _loaded(fresh: Freshness) -> Loaded:
     members = Member.objects.filter(gone_at__isnull=True)
-    return Loaded(known=members.filter(rights_read_at__isnull=False).count(), everybody=members.count())
+    known, listed = members.filter(rights_read_at__isnull=False).count(), fresh[Kind.MEMBERS].as_of is not None
+    return Loaded(known=known, everybody=members.count(), is_listed=listed)
 
 
 def _holders(area: Area) -> QuerySet[Grant]:
@@ -94,7 +97,8 @@ def _holders(area: Area) -> QuerySet[Grant]:
 
 def may_enter(report: Report) -> Content:
     """Return everybody with a right to the area, and when it holds."""
-    area, loaded = area_of(report), _loaded()
+    area, fresh = area_of(report), freshness_of(report.tenant)
+    loaded = _loaded(fresh)
     roll = rolls.of_area(area.area_id).roll if area else rolls.Roll()
     columns = [pgettext("person", "Name"), _("Member code"), _("Group"), pgettext("rights", "When"), _("Read at")]
     gone = [] if area else [_("This area is no longer there.")]
@@ -104,8 +108,9 @@ def may_enter(report: Report) -> Content:
         period=_("As of %(at)s") % {"at": stamped(report.until)},
         sheets=[Sheet(_("Members"), columns)],
         lines=of_sheet(0, _rights(area) if area else ()),
-        figures=[figure(_("Members"), roll.may_enter, at_least=bool(loaded.missing or roll.unknown))],
-        complete=[*gone, _of_rights(loaded)],
+        figures=[figure(_("Members"), roll.may_enter, at_least=loaded.is_partial or roll.unknown > 0)],
+        complete=[*gone, *_of_rights(fresh, loaded)],
+        is_partial=loaded.is_partial or roll.unknown > 0 or area is None,
     )
 
 
@@ -119,7 +124,8 @@ def _rights(area: Area) -> Iterator[Sequence[Cell]]:
 
 def unused(report: Report) -> Content:
     """Return members whose credentials opened nothing in the period, and rights to areas that were not used."""
-    loaded, at_most = _loaded(), not is_whole(report.since, report.until)
+    fresh, at_most = freshness_of(report.tenant), not is_whole(report.since, report.until)
+    loaded = _loaded(fresh)
     person = [pgettext("person", "Name"), _("Member code"), _("Group")]
     content = Content(
         title=_("Unused credentials and rights"),
@@ -131,10 +137,11 @@ def unused(report: Report) -> Content:
             Sheet(_("Rights that were not used"), [*person, _("Areas")]),
         ],
         lines=(),
-        complete=[*completeness(report), _of_rights(loaded)]
+        complete=[*completeness(report), *_of_rights(fresh, loaded)]
         + ([_("Use in the gaps of the log is not counted.")] if at_most else []),
+        is_partial=at_most or loaded.is_partial,
     )
-    content.lines = _unused_lines(report, content, at_most=at_most, of_loaded=bool(loaded.missing))
+    content.lines = _unused_lines(report, content, at_most=at_most, of_loaded=loaded.is_partial)
     return content
 
 
@@ -166,8 +173,12 @@ def _unused_lines(report: Report, content: Content, *, at_most: bool, of_loaded:
     ]
 
 
-def _of_rights(loaded: Loaded) -> str:
-    return loaded.sentence() or _("Rights of all members loaded.")
+def _of_rights(fresh: Freshness, loaded: Loaded) -> list[str]:
+    """Return what is not known of members, areas and rights; a sentence that all is, too."""
+    late = behind(fresh, Kind.MEMBERS, Kind.AREAS)
+    if not loaded.is_listed:
+        return late
+    return [*late, loaded.sentence() or _("Rights of all members loaded.")]
 
 
 def _member(row: Sequence[Any]) -> Sequence[Cell]:

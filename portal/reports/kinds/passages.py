@@ -156,6 +156,7 @@ def entered(report: Report) -> Content:
             figure(pgettext("log", "Entries"), sum(row[2] for row in rows), at_least=at_least),
         ],
         complete=[*gone, *completeness(report)],
+        is_partial=at_least or bool(gone),
     )
     content.lines = of_sheet(0, _people(rows, content))
     return content
@@ -232,7 +233,11 @@ class _Days:
             since, until = periods.of_days(day, day)
             whole = _is_whole(known, max(since, self.since), min(until, self.until))
             of_log = [each if whole else _or_not(each, _("not loaded")) for each in log.get(day, (0, 0))]
-            own = [each if since >= begun else _or_not(each, _("not recorded")) for each in (guests[day], staff[day])]
+            came = number(guests[day], at_least=not whole)  # the log marks arrivals, too
+            own = [
+                told if since >= begun else _or_not(each, _("not recorded"))
+                for told, each in ((came, guests[day]), (staff[day], staff[day]))
+            ]
             if watched is None or watched >= until:
                 seen: Cell = _or_not(alerts[day], _("not monitored"))
             else:
@@ -272,6 +277,7 @@ def week(report: Report) -> Content:
         sheets=[Sheet(_("Day by day"), columns, drawn=1)],
         lines=of_sheet(0, now.rows),
         figures=[_compared(columns[place], place, now, before) for place in (1, 3, _ALERTS, 5)],
+        is_partial=any(now.is_doubtful(place) for place in range(1, len(columns))),
         complete=[
             *completeness(report),
             *unwatched(report.since, report.until),

@@ -14,7 +14,8 @@ from accessapi.overrides import States
 from portal.core.alerts.models import Alert
 from portal.core.alerts.shown import Words
 from portal.core.keys import states
-from portal.core.mirror import freshness, reasons
+from portal.core.log import gaps
+from portal.core.mirror.freshness import Freshness, behind, freshness_of
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Key, KeyBox
 from portal.core.mirror.models.keys import KeyState
@@ -25,7 +26,6 @@ from portal.reports.kinds.passages import before_portal, completeness, figure, i
 from portal.reports.models import Report
 from portal.reports.periods import stamped
 from tenants import sentences
-from tenants.connections.service import current_connection
 from tenants.connections.titles import TITLES
 from tenants.trail.queries import acts
 
@@ -53,13 +53,8 @@ def keys(report: Report) -> Content:
     out = sum(1 for key in rows if key.state == KeyState.OUT)
     unknown = sum(1 for key in rows if key.state == KeyState.UNKNOWN)
     columns = [_("Key box"), _("Key"), pgettext("key", "State"), pgettext("key", "Since"), _("With"), _("Known at")]
-    said = (
-        ngettext("%(n)s key: not known where it is.", "%(n)s keys: not known where they are.", unknown) % {"n": unknown}
-        if unknown
-        else _("Known of every key.")
-    )
-    if not rows:
-        said = _no_keys(report)
+    fresh = freshness_of(report.tenant)
+    late = [*behind(fresh, Kind.KEY_BOXES), *of_log(fresh)]
     content = Content(
         title=_("Keys"),
         about="",
@@ -67,23 +62,38 @@ def keys(report: Report) -> Content:
         sheets=[Sheet(_("Keys"), columns)],
         lines=of_sheet(0, [_key(key, words) for key in rows]),
         figures=[
-            figure(_("Keys out"), out, at_least=bool(unknown)),
-            figure(_("Key box and log disagree"), sum(1 for key in rows if key.differs)),
+            figure(_("Keys out"), out, at_least=bool(unknown or late)),
+            figure(
+                _("Key box and log disagree"), sum(1 for key in rows if key.differs), at_least=bool(unknown or late)
+            ),
         ],
-        complete=[said, *([states.offline_words(offline) % {"n": offline}] if offline else [])],
+        complete=[
+            *_known(len(rows), unknown, late),
+            *late,
+            *([states.offline_words(offline) % {"n": offline}] if offline else []),
+        ],
+        is_partial=bool(unknown or offline or late),
     )
     name_guests([key.holder_id for key in rows if key.state == KeyState.OUT and key.holder_id], content)
     return content
 
 
-def _no_keys(report: Report) -> str:
-    """Return why there are no keys in a report: there are none, or nobody may know."""
-    line = current_connection()
-    if freshness.is_refused(line, Kind.KEY_BOXES):
-        return reasons.sentence("no_contract")
-    if freshness.freshness_of(report.tenant)[Kind.KEY_BOXES].as_of is None:
-        return _("Key boxes not loaded.")
-    return _("No keys.")
+def _known(number: int, unknown: int, late: Sequence[str]) -> list[str]:
+    """Return of how many keys it is not known where they are; nothing where `late` says what is not known."""
+    if unknown:
+        words = ngettext("%(n)s key: not known where it is.", "%(n)s keys: not known where they are.", unknown)
+        return [words % {"n": unknown}]
+    if late:
+        return []
+    return [_("Known of every key.") if number else _("No keys.")]
+
+
+def of_log(fresh: Freshness) -> list[str]:
+    """Return why the log does not tell of now, on which a report of now rests; nothing where it does."""
+    log = fresh[Kind.HISTORIES]
+    if log.as_of is None:
+        return [_("The activity log is not loaded.")]
+    return [paused] if (paused := gaps.paused(log)) else []
 
 
 def _key(key: Key, words: States) -> Sequence[Cell]:
@@ -102,7 +112,8 @@ def guests(report: Report) -> Content:
     rows = Visit.objects.filter(use_date_start__gte=report.since, use_date_start__lt=report.until)
     erased = rows.filter(erased_at__isnull=False).count()
     kept = rows.filter(erased_at=None).order_by("use_date_start", "pk")
-    begun = before_portal(report.since)
+    begun, late = before_portal(report.since), behind(freshness_of(report.tenant), Kind.GUESTS)
+    unmarked = not is_whole(report.since, report.until)
     hosts = Counter(kept.exclude(host_name="").values_list("host_name", flat=True))
     forgotten = ngettext(
         "%(n)s visit without names: they were deleted after their time.",
@@ -123,12 +134,19 @@ def guests(report: Report) -> Content:
         lines=_visits(kept, hosts),
         named_since=kept.aggregate(end=Min("use_date_end"))["end"],
         figures=[
-            figure(_("Visits"), rows.count(), at_least=bool(begun)),
-            figure(_("Arrived"), rows.filter(arrived_at__isnull=False).count(), at_least=bool(begun)),
+            figure(_("Visits"), rows.count(), at_least=bool(begun or late)),
+            figure(
+                _("Arrived"),
+                rows.filter(arrived_at__isnull=False).count(),
+                at_least=bool(begun or late) or unmarked,
+            ),
         ],
+        is_partial=bool(begun or late) or unmarked,
         complete=[
             _("Visits entered in this portal; arrivals as the desk and the log noted them."),
             *begun,
+            *late,
+            *(completeness(report) if unmarked else []),
             *([forgotten % {"n": erased}] if erased else []),
         ],
     )
@@ -155,6 +173,7 @@ def alerts(report: Report) -> Content:
     )
     taken = [(row.taken_at - row.began_at).total_seconds() for row in rows if row.taken_at]
     doubt = unwatched(report.since, report.until)
+    is_partial = bool(doubt) or not is_whole(report.since, report.until)
     by_kind: dict[str, list[Alert]] = defaultdict(list)
     said = Words(None, {})
     for row in rows:
@@ -168,11 +187,12 @@ def alerts(report: Report) -> Content:
         sheets=[Sheet(_("By kind"), kinds), Sheet(_("All alerts"), each)],
         lines=_alerts(by_kind, rows, said),
         figures=[
-            figure(_("Alerts"), len(rows), at_least=bool(doubt) or not is_whole(report.since, report.until)),
+            figure(_("Alerts"), len(rows), at_least=is_partial),
             figure(_("Taken"), len(taken)),
             figure(_("Never taken"), len(rows) - len(taken)),
         ],
         complete=[_("Alerts by the rules that were on."), *doubt, *completeness(report)],
+        is_partial=is_partial,
     )
 
 
@@ -222,6 +242,7 @@ def staff(report: Report) -> Content:
             figure(_("In support sessions"), sum(row[4] for row in told)),
         ],
         complete=[_("Audit log of this portal, support staff included."), *before_portal(report.since)],
+        is_partial=bool(before_portal(report.since)),
     )
 
 

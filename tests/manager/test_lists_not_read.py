@@ -1,0 +1,128 @@
+"""A list that was never read, stands still or was refused: no page, report or file takes that for an empty one."""
+
+import csv
+import io
+
+import pytest
+from django.utils import timezone
+
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import Guest, Key, KeyBox, Member, MirrorState
+from portal.core.ui.times import local
+from portal.reports.models import Report
+from tenants.models import Connection
+from tests.support.log import loaded
+from tests.support.members import said
+from tests.support.reports import ReportsDesk
+from tests.support.reviews import option
+
+_ROWS = {Kind.MEMBERS: Member, Kind.KEY_BOXES: KeyBox, Kind.GUESTS: Guest}
+NO_ACCESS = {"default_mode": "deny_all"}
+
+
+@pytest.fixture
+def desk(place):
+    return ReportsDesk(place)
+
+
+def unread(desk, kind):
+    """This list was never read."""
+    with desk.scope():
+        _ROWS[kind].objects.all().delete()
+        MirrorState.objects.filter(kind=kind).update(as_of=None, total=0, error="")
+
+
+def disconnect(desk):
+    with desk.scope():
+        Connection.objects.update(state=Connection.State.BROKEN)
+
+
+def last_read(desk, kind):
+    with desk.scope():
+        return f"{local(MirrorState.objects.get(kind=kind).as_of):%Y-%m-%d %H:%M}"
+
+
+def know_everybody(desk):
+    for member in desk.people:
+        desk.know(member, NO_ACCESS)
+
+
+def page(desk, rest=""):
+    return said(desk.client.get(f"/t/{desk.place.tenant.slug}/{rest}"))
+
+
+def test_a_report_without_the_list_of_members_does_not_say_that_all_rights_are_known(desk):
+    know_everybody(desk)
+    assert "Rights of all members loaded." in desk.page(desk.ask("may_enter", area=desk.area.area_id))
+    unread(desk, Kind.MEMBERS)
+    told = desk.page(desk.ask("may_enter", area=desk.area.area_id))
+    assert "Members at least 0" in told
+    assert "Members not loaded." in told
+    assert "Rights of all members loaded." not in told
+    assert "Nothing in the loaded data" in told
+
+
+def test_a_report_of_a_tenant_that_is_not_connected_says_since_when_its_lists_stand_still(desk):
+    know_everybody(desk)
+    disconnect(desk)
+    told = desk.page(desk.ask("may_enter", area=desk.area.area_id))
+    for kind, name in ((Kind.MEMBERS, "Members"), (Kind.AREAS, "Areas")):
+        assert f"{name} not updated since {last_read(desk, kind)}. This tenant is not connected to the service." in told
+
+
+def test_a_report_of_keys_says_that_the_log_does_not_tell_of_now(desk):
+    with desk.scope():
+        Key.objects.all().delete()
+        box = KeyBox.objects.order_by("pk")[0]
+        Key.objects.create(key_box=box, unit_no="1", state="in")
+    told = desk.page(desk.ask("keys"))
+    assert "The activity log is not loaded." in told
+    assert "Keys out at least 0" in told
+    assert "Known of every key." not in told
+    loaded(desk.place)
+    assert "Known of every key." in desk.page(desk.ask("keys"))
+
+
+def test_a_report_of_guests_counts_at_least_where_their_list_is_not_read(desk):
+    loaded(desk.place)
+    told = desk.page(desk.ask("guests"))
+    assert "Guests not loaded." in told
+    assert "Visits at least 0 Arrived at least 0" in told
+    with desk.scope():
+        MirrorState.objects.filter(kind=Kind.GUESTS).update(as_of=timezone.now())
+    assert "Guests not loaded." not in desk.page(desk.ask("guests"))
+
+
+def test_the_list_of_reports_marks_those_whose_data_is_incomplete(desk):
+    report = desk.ask("entered")
+    assert "Incomplete data" in desk.page(report)
+    assert "Ready Incomplete data" in page(desk, "reports/")
+    with desk.scope():
+        Report.objects.all().delete()
+    know_everybody(desk)
+    whole = desk.ask("may_enter", area=desk.area.area_id)
+    assert "Incomplete data" not in desk.page(whole)
+    assert "Incomplete data" not in page(desk, "reports/")
+
+
+def test_an_areas_figures_are_of_at_least_so_many_where_members_or_rights_are_missing(desk):
+    know_everybody(desk)
+    desk.know(desk.people[0], option(desk.area.area_id))
+    assert "By a schedule 0" in said(desk.client.get(desk.at()))
+    with desk.scope():
+        Member.objects.filter(pk=desk.people[1].pk).update(rights=None, rights_read_at=None)
+    desk.know(desk.people[2], NO_ACCESS)
+    unread(desk, Kind.MEMBERS)
+    told = said(desk.client.get(desk.at()))
+    assert "at least 0" in told
+    assert "By a schedule at least 0" in told
+    assert "of 0 members" not in told
+    assert "The list of members is not loaded." in told
+    rows = list(csv.reader(io.StringIO(_text(desk.client.get(desk.areas_url, {"export": "csv"})))))
+    column = rows[0].index("By a schedule")
+    assert rows[1][column] == "at least 0"
+    assert rows[-1] == ["List of members not loaded"]
+
+
+def _text(answer):
+    return b"".join(answer.streaming_content).decode("utf-8-sig")
