@@ -12,6 +12,8 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 from portal.core.alerts.kinds import KINDS
 from portal.core.alerts.models import Alert, Severity
 from portal.core.alerts.shown import Words
+from portal.core.mirror import freshness
+from portal.core.mirror.kinds import Kind
 from portal.core.ui import watching
 from portal.core.ui.tables import Column, Empty, Table
 from portal.core.ui.tables.filters import Filter
@@ -87,7 +89,8 @@ class Alerts(Table):
 
     @property
     def empty(self) -> Empty | None:
-        return Empty(_("No alerts yet"), _("What the rules find appears here."), "alert-triangle")
+        usual = Empty(_("No alerts yet"), _("What the rules find appears here."), "alert-triangle")
+        return freshness.empty(self.request, usual, Kind.HISTORIES)
 
     def complete_page(self, page: Page) -> Page:
         words = Words.of(self.request.access, page.rows)

@@ -5,8 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from portal.core.alerts.models import Alert, Severity
 from portal.core.alerts.shown import Words
@@ -14,7 +15,7 @@ from portal.core.jobs import kinds
 from portal.core.jobs.models import Job
 from portal.core.keys import states as keys
 from portal.core.log import visible
-from portal.core.mirror import reasons
+from portal.core.mirror import freshness, reasons
 from portal.core.mirror.freshness import Freshness
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import DoorState
@@ -163,6 +164,7 @@ def doubts(access: Access, found: Figures, fresh: Freshness, now: datetime) -> l
     said = [] if line is not None and line.is_connected else [_("not connected to the service")]
     if visible.may_look(access) or access.can(Permission.ALERTS_VIEW):
         said += _of_log(fresh, now)
+    said += _of_lists(access, fresh, now)
     if unread := found.number("unread"):
         said.append(ngettext("%(n)s door not loaded", "%(n)s doors not loaded", unread) % {"n": counted(unread)})
     if lost := found.number("keys_unknown"):
@@ -172,6 +174,30 @@ def doubts(access: Access, found: Figures, fresh: Freshness, now: datetime) -> l
     if away := sum(each["n"] for each in found.rows("box_lines") if not words_of.is_connected(each["line"])):
         said.append(keys.offline_words(away) % {"n": away})
     return said
+
+
+# The lists on which the overview rests, who is told of them, and how one is said that was never read or not lately.
+_RESTS_ON: dict[Kind, tuple[Permission, str | Promise, str | Promise]] = {
+    Kind.PASS_CONTROLLERS: (
+        Permission.DEVICES_VIEW,
+        gettext_lazy("doors not loaded"),
+        gettext_lazy("doors not updated"),
+    ),
+    Kind.KEY_BOXES: (
+        Permission.DEVICES_VIEW,
+        gettext_lazy("key boxes not loaded"),
+        gettext_lazy("key boxes not updated"),
+    ),
+    Kind.MEMBERS: (Permission.MEMBERS_VIEW, gettext_lazy("members not loaded"), gettext_lazy("members not updated")),
+    Kind.GUESTS: (Permission.GUESTS_VIEW, gettext_lazy("guests not loaded"), gettext_lazy("guests not updated")),
+}
+
+
+def _of_lists(access: Access, fresh: Freshness, now: datetime) -> Iterator[str]:
+    kinds = [kind for kind, (permission, *_words) in _RESTS_ON.items() if access.can(permission)]
+    for kind, never in freshness.unknown(fresh, kinds, now):
+        _permission, unread, late = _RESTS_ON[kind]
+        yield str(unread if never else late)
 
 
 def _of_log(fresh: Freshness, now: datetime) -> list[str]:

@@ -81,19 +81,25 @@ class Count:
 
 @dataclass(frozen=True)
 class Guests:
-    """Today's guests: how many of those who were expected have arrived, and how many stand how."""
+    """Today's guests: how many of those who were expected have arrived, and how many stand how. `why` there are none
+    that are known of.
+    """
 
     arrived: int
     due: int
     counts: list[Count]
+    why: str
 
 
 @dataclass(frozen=True)
 class Ending:
-    """Members whose use ends soon: the first of them, and how many (more than MOST were not counted)."""
+    """Members whose use ends soon: the first of them, and how many (more than MOST were not counted). `why` there are
+    none that are known of.
+    """
 
     members: list[Member]
     number: int
+    why: str
 
     @property
     def words(self) -> str:
@@ -158,8 +164,8 @@ def now(request: TenantRequest) -> Home:
         inside=inside.told(access, found, fresh, known),
         entries=_entries(access, found, log, at),
         doors=_doors(access, found),
-        guests=_guests(access, found),
-        ending=_ending(access, found),
+        guests=_guests(access, found, _why(request, Kind.GUESTS)),
+        ending=_ending(access, found, _why(request, Kind.MEMBERS)),
         under_way=found.number("under_way") if access.can(Permission.AUDIT_VIEW) else 0,
         jobs=[_running(job) for job in jobs if job.state not in _OVER][:_FEW],
         log_url=within("logs:index", access.tenant.slug) if visible.may_look(access) else "",
@@ -198,7 +204,13 @@ def _doors(access: Access, found: Figures) -> Doors | None:
     return Doors(found.number("doors"), found.number("unread"), loud, more)
 
 
-def _guests(access: Access, found: Figures) -> Guests | None:
+def _why(request: TenantRequest, kind: Kind) -> str:
+    """Return why an empty list tells nothing; empty where it does."""
+    why = mirror.absence(request, kind)
+    return why.text if why else ""
+
+
+def _guests(access: Access, found: Figures, why: str) -> Guests | None:
     if not found.has("standings"):
         return None
     there, page = found.standings, reverse("guests:index", args=[access.tenant.slug])
@@ -208,15 +220,15 @@ def _guests(access: Access, found: Figures) -> Guests | None:
         for one in (shown if there else ())
     ]
     arrived = sum(there.get(one, 0) for one in _ARRIVED)
-    return Guests(arrived, arrived + there.get(Standing.EXPECTED, 0), counts)
+    return Guests(arrived, arrived + there.get(Standing.EXPECTED, 0), counts, why)
 
 
-def _ending(access: Access, found: Figures) -> Ending | None:
+def _ending(access: Access, found: Figures, why: str) -> Ending | None:
     if not found.has("ending"):
         return None
     first = found.rows("ending_first") if attention.names_people(access) else []
     rows = [each | {"use_date_end": moment(each["use_date_end"])} for each in first]
-    return Ending([Member(**each) for each in rows], found.number("ending"))
+    return Ending([Member(**each) for each in rows], found.number("ending"), why)
 
 
 _JOBS = "jobs_lately"

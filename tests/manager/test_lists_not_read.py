@@ -126,3 +126,12 @@ def test_an_areas_figures_are_of_at_least_so_many_where_members_or_rights_are_mi
 
 def _text(answer):
     return b"".join(answer.streaming_content).decode("utf-8-sig")
+
+
+def test_no_alert_is_no_calm_while_the_log_is_not_read(desk):
+    assert "No alerts yet" not in page(desk, "alerts/")
+    assert "Not loaded yet" in page(desk, "alerts/")
+    loaded(desk.place)
+    assert "No alerts yet" in page(desk, "alerts/")
+    disconnect(desk)
+    assert "This tenant is not connected to the service." in page(desk, "alerts/")

@@ -54,6 +54,7 @@ def pause(place):
     ("page", "given"),
     [
         ("logs:index", []),
+        ("alerts:index", []),
         ("logs:record", ["h-one"]),
         ("devices:door", ["D1"]),
         ("members:leavers_of", ["never"]),

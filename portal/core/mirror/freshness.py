@@ -6,7 +6,7 @@ connected, the service refused, or nobody has read it yet. `absence` tells the l
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import OuterRef, QuerySet, Subquery
@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accessapi.operations import Operation
 from portal.core.mirror import coverage, reasons
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import EVERY, Kind
 from portal.core.mirror.models import MirrorState, SyncRun
 from portal.core.timers.clock import ClockTime
 from portal.core.ui import frame, together
@@ -170,6 +170,8 @@ _LISTS = {
     Kind.GUESTS: "list_guests",
     Kind.HISTORIES: "list_histories",
 }
+# A list that could not be read for so many of its usual turns is no longer what there is.
+_TURNS = 3
 _OWNER_CONNECTS = _("An owner can reconnect it on the connection page.")
 _OWNER_ADDS_SCOPE = _("An owner can reconnect the tenant once the vendor has registered the permission.")
 _ANYBODY_ASKS = _("Once it is added, use “Refresh” to load the list.")
@@ -208,6 +210,21 @@ def behind(fresh: Freshness, *kinds: Kind) -> list[str]:
     line = current_connection()
     found = ((fresh[kind], _kept_from(line, kind) or _unread(fresh[kind])) for kind in kinds)
     return [_behind(state, why) for state, why in found if why is not None]
+
+
+def unknown(fresh: Freshness, kinds: Iterable[Kind], now: datetime) -> Iterator[tuple[Kind, bool]]:
+    """Yield those of the lists of the entered tenant that nobody may rely on, each with whether it was never read.
+
+    Of what the contract does not include there is nothing to know.
+    """
+    line = current_connection()
+    for kind in kinds:
+        state, operation = fresh[kind], current_tenant().environment.catalogue.operation(_LISTS[kind])
+        if state.error == reasons.NO_CONTRACT or operation.contract in line.contracts_refused:
+            continue
+        is_late = state.error and state.as_of and now - state.as_of > timedelta(seconds=_TURNS * EVERY[kind])
+        if state.as_of is None or is_late or _refused(line, operation):
+            yield kind, state.as_of is None
 
 
 def _behind(state: KindFreshness, why: Absence) -> str:

@@ -13,14 +13,14 @@ from portal.core.mirror.kinds import Kind
 from portal.core.ui.vocabulary import join_sentences
 from tenants.models import current_tenant
 
-SKIPPED, NO_CALLS = "skipped", "calls_used"
+SKIPPED, NO_CALLS, NO_CONTRACT = "skipped", "calls_used", "no_contract"
 SENTENCES: dict[str, str | Promise] = {
     "unreadable": _("The service's response could not be read. Nothing was changed."),
     SKIPPED: _("Some entries of the service's list have no usable ID. They were left out, and nothing was removed."),
     "repeated_cursor": _("The service's list repeated itself. Nothing was changed."),
     "token_refused": _("The service no longer accepts this connection. Reconnect the tenant."),
     "no_scope": _("The service refuses this: the connection lacks a permission that it needs."),
-    "no_contract": _("The service refuses this: the tenant’s contract does not include it."),
+    NO_CONTRACT: _("The service refuses this: the tenant’s contract does not include it."),
     "no_licence": _("The service refuses this: the remote-operation licence is missing."),
     "setting_off": _("The service refuses this: it must first be allowed on the member site."),
     "forbidden": _("The service refuses this."),
@@ -36,13 +36,13 @@ SENTENCES: dict[str, str | Promise] = {
 }
 # Where a word means more for one kind.
 _OF_KIND: dict[tuple[str, str], Promise] = {
-    (Kind.GUESTS, "no_contract"): _("Guests are not available: the contract has no QR option."),
+    (Kind.GUESTS, NO_CONTRACT): _("Guests are not available: the contract has no QR option."),
     (Kind.GUESTS, "no_scope"): _("Guests are not available: the connection has no permission to read guests."),
     (Kind.HISTORIES, "no_scope"): _("The activity log is not available: the connection has no permission to read it."),
 }
 _OF_BLAME = {
     Blame.SCOPE: "no_scope",
-    Blame.CONTRACT: "no_contract",
+    Blame.CONTRACT: NO_CONTRACT,
     Blame.LICENCE: "no_licence",
     Blame.SETTING: "setting_off",
 }
