@@ -1,13 +1,16 @@
 """Doors in the frame of every page: found by the palette (Ctrl-K), and in banners while one stands open or is held."""
 
 from collections.abc import Iterator
+from functools import partial
 
 from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from portal.core.mirror import freshness
 from portal.core.mirror.doors import LOUD
+from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import DoorState, PassController
 from portal.core.ui import frame, palette
 from portal.core.ui.frame import Banner
@@ -71,13 +74,12 @@ _WORDS = {
 
 def doors(request: TenantRequest, text: str) -> Iterator[Hit]:
     """The first doors by name that hold `text`."""
-    if not request.access.can(Permission.DEVICES_VIEW):
-        return
     found = PassController.objects.filter(device_name__icontains=text).order_by("name_order", "pk")
     for door in found[: palette.MOST]:
         yield Hit(str(door), reverse("devices:door", args=[request.tenant.slug, door.device_id]), "door")
 
 
 def register() -> None:
-    palette.register("doors", gettext_lazy("Doors"), doors)
+    unread = partial(freshness.unread, kind=Kind.PASS_CONTROLLERS)
+    palette.register("doors", gettext_lazy("Doors"), doors, Permission.DEVICES_VIEW, unread)
     frame.banner(loud_doors, when=lambda: _loud().only("pk"))

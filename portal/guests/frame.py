@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
+from functools import partial
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from portal.core.intents.states import Reason
+from portal.core.mirror import freshness
+from portal.core.mirror.kinds import Kind
 from portal.core.ui import frame, palette
 from portal.core.ui.frame import Banner
 from portal.core.ui.palette import Hit
@@ -62,8 +65,6 @@ def needs_a_person(visit: Visit) -> bool:
 
 def guests(request: TenantRequest, text: str) -> Iterator[Hit]:
     """Guests of these days whose name or host holds every word of `text`, those who are here or next to come first."""
-    if not request.access.can(Permission.GUESTS_VIEW):
-        return
     found = queries.named(text).filter(use_date_end__gt=timezone.now() - _DAYS)
     for visit in found.only("tenant_id", "guest_id", "guest_name", "company", "use_date_start", "use_date_end")[
         : palette.MOST
@@ -76,4 +77,5 @@ def guests(request: TenantRequest, text: str) -> Iterator[Hit]:
 
 def register() -> None:
     frame.banner(may_still_open, when=lambda: cutting.may_still_open().only("pk"))
-    palette.register("guests", gettext_lazy("Guests"), guests)
+    unread = partial(freshness.unread, kind=Kind.GUESTS)
+    palette.register("guests", gettext_lazy("Guests"), guests, Permission.GUESTS_VIEW, unread)

@@ -1,10 +1,13 @@
 """Key boxes in the frame of every page: found by the palette (Ctrl-K)."""
 
 from collections.abc import Iterator
+from functools import partial
 
 from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
+from portal.core.mirror import freshness
+from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import KeyBox
 from portal.core.ui import palette
 from portal.core.ui.palette import Hit
@@ -14,12 +17,11 @@ from tenants.roles import Permission
 
 def boxes(request: TenantRequest, text: str) -> Iterator[Hit]:
     """The first key boxes by name that hold `text`."""
-    if not request.access.can(Permission.DEVICES_VIEW):
-        return
     found = KeyBox.objects.filter(key_device_name__icontains=text).order_by("name_order", "pk")
     for box in found.only("tenant_id", "key_device_id", "key_device_name")[: palette.MOST]:
         yield Hit(str(box), reverse("keys:box", args=[request.tenant.slug, box.key_device_id]), "key")
 
 
 def register() -> None:
-    palette.register("key_boxes", gettext_lazy("Key boxes"), boxes)
+    unread = partial(freshness.unread, kind=Kind.KEY_BOXES)
+    palette.register("key_boxes", gettext_lazy("Key boxes"), boxes, Permission.DEVICES_VIEW, unread)

@@ -74,6 +74,8 @@ class Keys(Table):
     @property
     def empty(self) -> Empty | None:
         usual = Empty(_("No key boxes yet"), _("The vendor sets up key boxes."), "key")
+        if self.house.boxes:
+            usual = Empty(_("No keys listed"), _("The service lists no key for these key boxes."), "key")
         return freshness.empty(self.request, usual, Kind.KEY_BOXES)
 
     def complete_page(self, page: Page) -> Page:

@@ -10,6 +10,7 @@ from django.utils.translation import ngettext
 
 from portal.core.inside import people
 from portal.core.inside.people import Certainty, Kind, Number, Person
+from portal.core.log import gaps
 from portal.core.mirror import freshness
 from portal.core.mirror.folding import fold, terms
 from portal.core.mirror.kinds import Kind as Mirror
@@ -73,6 +74,7 @@ class Everybody:
     look: Look
     everyone: list[Person] = field(repr=False)
     through: datetime | None = None  # until when the log is complete
+    paused: str = ""  # that it stands still
 
     @property
     def headline(self) -> str:
@@ -112,12 +114,14 @@ def everybody(request: TenantRequest, look: Look) -> Everybody:
     narrowed = Building(found.at, wanted(found.here), wanted(found.unsure))
     chosen = None if members is None else [person for person in members if look.wants(person)]
     everyone = [*(members or []), *of_guests.values()]
-    return Everybody(narrowed, chosen, look, everyone, freshness.known(request)[Mirror.HISTORIES].as_of)
+    log = freshness.known(request)[Mirror.HISTORIES]
+    return Everybody(narrowed, chosen, look, everyone, log.as_of, gaps.paused(log, is_brief=True))
 
 
 def lines(found: Everybody) -> Iterator[list[str]]:
-    """The list as a file: heads, guests, then members."""
+    """The list as a file: heads, guests, then members; last, how many, how certain that is, and by what log."""
     yield from queries.lines_of_building(found.guests)
     for person in found.members or []:
         seen = queries.moment(person.at)
         yield [person.name, person.belongs, "", "", seen, person.place, "", f"{Kind.MEMBER.label}: {person.why}"]
+    yield from ([said] for said in (found.headline, found.log, found.paused) if said)

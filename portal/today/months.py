@@ -1,6 +1,6 @@
 """A month of visits: how many came on which day, at which hours, how long they stayed. Counts alone, no names."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
@@ -9,12 +9,16 @@ from django.db.models.functions import ExtractHour, TruncDate
 from django.utils.translation import gettext as _
 
 from accessapi.permissions import Holidays
+from portal.core.log import gaps
+from portal.core.mirror import freshness
 from portal.core.mirror import queries as mirror
+from portal.core.mirror.kinds import Kind
 from portal.core.ui import charts
-from portal.core.ui.times import TOKYO, hours_words
+from portal.core.ui.times import TOKYO, hours_words, local
 from portal.core.visits.days import Day, Month
 from portal.core.visits.models import Visit
 from portal.core.visits.standing import LABELS, Standing, classified
+from tenants.access import TenantRequest
 
 _PARTS = ("came", "not_come", "cut", "open")
 
@@ -112,8 +116,15 @@ def _holiday(day: date, rules: Holidays) -> str | None:
     return rules.name(day)
 
 
-def lines(found: Figures) -> Iterator[list[str]]:
-    """The table behind the picture, as a file."""
+def unknown(request: TenantRequest, month: Month) -> list[str]:
+    """Return what the counts of a month may lack: visits before there was a portal, guests and arrivals not read."""
+    begun, log = request.tenant.created_at, freshness.known(request)[Kind.HISTORIES]
+    said = _("Visits recorded since %(at)s.") % {"at": f"{local(begun):%Y-%m-%d %H:%M}"} if begun > month.start else ""
+    return list(filter(None, [said, freshness.unread(request, Kind.GUESTS), gaps.paused(log, is_brief=True)]))
+
+
+def lines(found: Figures, unknown: Iterable[str]) -> Iterator[list[str]]:
+    """The table behind the picture, as a file; last, what its counts may lack."""
     yield [
         _("Date"), _("Visits"), _("Arrived"), str(LABELS[Standing.NOT_COME]), str(LABELS[Standing.CUT]),
         str(LABELS[Standing.EXPECTED]), _("Holiday"),
@@ -121,6 +132,7 @@ def lines(found: Figures) -> Iterator[list[str]]:
     for day in found.days:
         yield [day.day.date.isoformat(), *(str(n) for n in (day.total, day.came, day.not_come, day.cut, day.open)),
                day.holiday or ""]  # fmt: skip
+    yield from ([sentence] for sentence in unknown)
 
 
 def chart(found: Figures) -> charts.Piles:

@@ -221,6 +221,7 @@ def month(request: TenantRequest) -> HttpResponse:
     found = months.figures(chosen, timezone.now())
     context = {
         "found": found,
+        "unknown": months.unknown(request, chosen),
         "chart": months.chart(found),
         "hours": charts.by_hour(_("Arrivals by hour"), found.hours, unit=_("arrivals")),
     }
@@ -233,7 +234,7 @@ def month_file(request: TenantRequest, kind: str) -> HttpResponseBase:
     chosen = Month.named(request.GET.get("month", ""))
     found = months.figures(chosen, timezone.now())
     return _export(
-        request, kind, f"visits-{chosen.name}", _("Visits"), months.lines(found),
+        request, kind, f"visits-{chosen.name}", _("Visits"), months.lines(found, months.unknown(request, chosen)),
         summary=say("guests.month_exported", n=found.total, month=chosen.name, kind=kind.upper()), guests=found.total,
     )  # fmt: skip
 

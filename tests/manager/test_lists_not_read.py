@@ -135,3 +135,59 @@ def test_no_alert_is_no_calm_while_the_log_is_not_read(desk):
     assert "No alerts yet" in page(desk, "alerts/")
     disconnect(desk)
     assert "This tenant is not connected to the service." in page(desk, "alerts/")
+
+
+def test_a_search_that_finds_nobody_says_that_the_list_of_members_is_not_read(desk):
+    with desk.scope():
+        box = KeyBox.objects.create(key_device_id="K", key_device_name="Store", units=[])
+        Key.objects.create(key_box=box, unit_no="1")
+    pages = [
+        "explain/?q=nobody", "rights/compare/?q=nobody", "logs/people/?find=nobody", "keys/K/1/?who=nobody",
+        "find/?q=nobody", f"rights/copy/?from={desk.people[0].member_id}&q=nobody",
+    ]  # fmt: skip
+    assert [rest for rest in pages if "Members not" in page(desk, rest)] == []
+    disconnect(desk)
+    late = f"Members not updated since {last_read(desk, Kind.MEMBERS)}. This tenant is not connected to the service."
+    assert [rest for rest in pages if late not in page(desk, rest)] == []
+
+
+def test_a_group_is_not_without_members_while_their_list_is_not_read(desk):
+    unread(desk, Kind.MEMBERS)
+    told = page(desk, f"groups/{desk.group.membergroup_id}/")
+    assert "This list has not been loaded from the service yet." in told
+    assert "This group has no members." not in told
+
+
+def test_key_boxes_without_keys_are_not_taken_for_none(desk):
+    unread(desk, Kind.KEY_BOXES)
+    with desk.scope():
+        KeyBox.objects.create(key_device_id="K", key_device_name="Store", units=[])
+        MirrorState.objects.filter(kind=Kind.KEY_BOXES).update(as_of=timezone.now())
+    assert "No keys listed" in page(desk, "keys/")
+    assert "No key boxes yet" not in page(desk, "keys/")
+
+
+def test_a_month_of_visits_says_what_its_counts_may_lack_also_in_its_file(desk):
+    unread(desk, Kind.GUESTS)
+    told = page(desk, "guests/month/?month=2020-01")
+    assert "Visits recorded since " in told
+    assert "Guests not loaded." in told
+    rows = list(csv.reader(io.StringIO(_text(desk.client.get(_at(desk, "guests/month/csv/"))))))
+    assert ["Guests not loaded."] in rows
+    with desk.scope():
+        MirrorState.objects.filter(kind=Kind.GUESTS).update(as_of=timezone.now())
+    assert "Guests not" not in page(desk, "guests/month/")
+
+
+def test_the_list_of_people_in_the_building_says_in_its_file_that_the_log_stands_still(desk):
+    [*_rows, last] = csv.reader(io.StringIO(_text(desk.client.get(_at(desk, "guests/building/csv/")))))
+    assert last == ["At least 0 in the building; the activity log is not loaded"]
+    loaded(desk.place)
+    with desk.scope():
+        MirrorState.objects.filter(kind=Kind.HISTORIES).update(error="unreachable", error_at=timezone.now())
+    [*_rows, last] = csv.reader(io.StringIO(_text(desk.client.get(_at(desk, "guests/building/csv/")))))
+    assert "Not updated since" in last[0]
+
+
+def _at(desk, rest):
+    return f"/t/{desk.place.tenant.slug}/{rest}"

@@ -227,12 +227,21 @@ def unknown(fresh: Freshness, kinds: Iterable[Kind], now: datetime) -> Iterator[
             yield kind, state.as_of is None
 
 
-def _behind(state: KindFreshness, why: Absence) -> str:
-    name = state.kind.label
+def unread(request: TenantRequest, kind: Kind) -> str:
+    """Return what a search of a list that found nothing says of the list; empty where that is read as it should be.
+
+    Whoever does not see the tenant's pages is told of no service.
+    """
+    why = absence(request, kind)
+    return _behind(known(request)[kind], why, is_brief=not request.access.can(Permission.TENANT_VIEW)) if why else ""
+
+
+def _behind(state: KindFreshness, why: Absence, *, is_brief: bool = False) -> str:
+    name, reason = state.kind.label, "" if is_brief else why.sentence
     if state.as_of is None:
-        return join_sentences([_filled(_("%(name)s not loaded."), name), why.sentence if why.refused else ""])
+        return join_sentences([_filled(_("%(name)s not loaded."), name), reason if why.refused else ""])
     at = f"{local(state.as_of):%Y-%m-%d %H:%M}"
-    return join_sentences([_("%(name)s not updated since %(time)s.") % {"name": name, "time": at}, why.sentence])
+    return join_sentences([_("%(name)s not updated since %(time)s.") % {"name": name, "time": at}, reason])
 
 
 def _kept_from(line: Connection, kind: Kind | None, operation: str = "") -> Absence | None:

@@ -1,9 +1,10 @@
 """What Ctrl-K finds. Areas of work register what they know; pages and tenants are found here.
 
-    palette.register("members", _("Members"), lambda request, text: [Hit(name, href, icon="user", hint=code), …])
+    palette.register("members", _("Members"), lambda request, text: [Hit(name, href, icon="user", hint=code), …],
+                     Permission.MEMBERS_VIEW, lambda request: freshness.unread(request, Kind.MEMBERS))
 
-A source is called inside the tenant with what was typed (never empty), checks the person's permission itself by
-`request.access.can(…)`, answers from the mirror in one short query, and gives at most a handful of hits.
+A source is called inside the tenant with what was typed (never empty) for those with its permission, answers from the
+mirror in one short query, and gives at most a handful of hits.
 """
 
 from collections.abc import Callable, Iterable
@@ -18,6 +19,7 @@ from django.utils.translation import pgettext
 from portal.core.ui import nav
 from tenants.access import TenantRequest, in_tenant, tenants_of
 from tenants.models import User
+from tenants.roles import Permission
 
 Text = str | Promise
 MOST = 6
@@ -42,12 +44,16 @@ class Group:
 
 
 Source = Callable[[TenantRequest, str], Iterable[Hit]]
-_sources: dict[str, tuple[Text, Source]] = {}
+Unread = Callable[[TenantRequest], str]
+_sources: dict[str, tuple[Text, Source, Permission, Unread]] = {}
 
 
-def register(name: str, label: Text, source: Source) -> None:
-    """Add a source of hits, shown under `label` in the order of registration."""
-    _sources[name] = (label, source)
+def register(name: str, label: Text, source: Source, permission: Permission, unread: Unread) -> None:
+    """Add a source of hits, shown under `label` in the order of registration.
+
+    Where nothing is found, `unread` says what is not known of its list, to those with `permission`.
+    """
+    _sources[name] = (label, source, permission, unread)
 
 
 def find(request: HttpRequest, text: str) -> list[Group]:
@@ -56,10 +62,19 @@ def find(request: HttpRequest, text: str) -> list[Group]:
     groups = []
     if in_tenant(request):
         if text:
-            groups = [Group(label, list(source(request, text))[:MOST]) for label, source in _sources.values()]
+            mine = [each for each in _sources.values() if request.access.can(each[2])]
+            groups = [Group(label, list(source(request, text))[:MOST]) for label, source, *_said in mine]
         groups.append(Group(pgettext("portal", "Pages"), _pages(request, text)))
     groups.append(Group(_("Tenants"), _tenants(request, text)))
     return [group for group in groups if group.hits]
+
+
+def unread(request: HttpRequest) -> list[str]:
+    """Return what is not known of the lists that were searched, as far as this person may know of them."""
+    if not in_tenant(request):
+        return []
+    told = (said(request) for _label, _source, may, said in _sources.values() if request.access.can(may))
+    return list(filter(None, told))
 
 
 def _pages(request: HttpRequest, text: str) -> list[Hit]:

@@ -50,7 +50,9 @@ def switcher(request: HttpRequest) -> HttpResponse:
 
 def _found(request: HttpRequest) -> HttpResponse:
     text = request.GET.get("q", "")
-    return render(request, "components/palette_hits.html", {"groups": palette.find(request, text), "text": text})
+    groups = palette.find(request, text)
+    unread = palette.unread(request) if text and not groups else []
+    return render(request, "components/palette_hits.html", {"groups": groups, "text": text, "unread": unread})
 
 
 @require_GET

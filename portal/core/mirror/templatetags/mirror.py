@@ -16,3 +16,9 @@ def why_nothing(context: Context, kind: str, operation: str = "") -> freshness.A
     Without a kind ("") only what the service refused of the operation counts.
     """
     return freshness.absence(context["request"], Kind(kind) if kind else None, operation)
+
+
+@register.simple_tag(takes_context=True)
+def unread(context: Context, kind: str) -> str:
+    """`{% unread "members" %}`: beside "nothing found", what is not known of the list that was searched."""
+    return freshness.unread(context["request"], Kind(kind))
