@@ -16,6 +16,7 @@ from portal.core.intents.actions import Asker
 from portal.core.intents.models import target_of
 from portal.core.jobs import acts
 from portal.core.jobs.models import Job, Row
+from portal.core.jobs.queries import with_left
 from portal.core.jobs.states import JobState, RowState
 from portal.core.mirror.models import Area, Member
 from portal.core.timers.clock import database_now
@@ -141,7 +142,8 @@ def take_back(*, job: Job, by: Asker) -> Job | None:
 def edits_of(area: Area) -> QuerySet[Job]:
     """The edits of an area, each with whether it was taken back already (`is_undone`)."""
     undone = Job.objects.filter(undo_of=OuterRef("pk")).exclude(state__in=[JobState.CHECKED, JobState.WAITING])
-    return Job.objects.filter(kind=working.KIND, options__area_id=area.area_id).annotate(is_undone=Exists(undone))
+    edits = Job.objects.filter(kind=working.KIND, options__area_id=area.area_id)
+    return with_left(edits).annotate(is_undone=Exists(undone))
 
 
 def can_be_taken_back(job: Any) -> bool:

@@ -6,6 +6,7 @@ from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest
 
 from portal.core.jobs.models import Job, Row
+from portal.core.jobs.queries import with_left
 from portal.core.jobs.states import RowState
 from portal.core.visits.models import Visit
 
@@ -13,7 +14,7 @@ KIND = "expected"
 
 
 def lists() -> QuerySet[Job]:
-    return Job.objects.filter(kind=KIND).select_related("by", "tenant")
+    return with_left(Job.objects.filter(kind=KIND)).select_related("by", "tenant")
 
 
 def number(job: Job) -> int:

@@ -13,8 +13,13 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
 from portal.core.jobs import suspensions
+from portal.core.log import gaps
 from portal.core.mirror import queries
+from portal.core.mirror.freshness import Freshness, KindFreshness
+from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Member
+from portal.core.ui.times import local
+from portal.core.ui.vocabulary import join_sentences
 from tenants.access import Access
 from tenants.models import Tenant
 from tenants.roles import Permission
@@ -88,11 +93,23 @@ class Counted(Subquery):
     output_field = IntegerField()
 
 
-def counts(tenant: Tenant, lists: Iterable[Which]) -> dict[str, int]:
-    """How many members each of these lists has, up to 10,001, in one query."""
+def counts(tenant: Tenant, lists: Iterable[Which], fresh: Freshness) -> dict[str, int]:
+    """How many members each of these lists has, up to 10,001, in one query; of those alone that can be known."""
+    if fresh[Kind.MEMBERS].as_of is None:
+        return {}
+    lists = [which for which in lists if which != Which.NEVER or fresh[Kind.HISTORIES].as_of]
     columns = {which.value: Counted(rows_of(which).order_by().values("pk")[: COUNTED + 1]) for which in lists}
     counted: dict[str, Any] = dict(Tenant.objects.filter(pk=tenant.pk).values(**columns).get())
     return counted
+
+
+def of_log(log: KindFreshness) -> str:
+    """Return of which time the log is loaded, from which it follows who never came."""
+    if log.as_of is None or log.known_from is None:
+        return _t("The activity log is not loaded yet, so every member is listed.")
+    times = {"since": f"{local(log.known_from):%Y-%m-%d %H:%M}", "at": f"{local(log.as_of):%Y-%m-%d %H:%M}"}
+    loaded = _t("The activity log is loaded from %(since)s to %(at)s. Earlier entries are not counted.") % times
+    return join_sentences([loaded, gaps.paused(log)])
 
 
 def within(queryset: QuerySet[Any], values: Iterable[str]) -> QuerySet[Any]:

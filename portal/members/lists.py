@@ -28,7 +28,7 @@ from portal.core.ui import together
 from portal.core.ui.addresses import ServiceId, within
 from portal.core.ui.tables import Column, Empty, Filter, Table, file_response
 from portal.core.ui.times import ago
-from portal.core.ui.vocabulary import bracketed, joined
+from portal.core.ui.vocabulary import bracketed, join_sentences, joined
 from portal.members import actions, leavers, standing
 from portal.members.leavers import Which
 from tenants.access import TenantRequest
@@ -207,6 +207,12 @@ class Leavers(Members):
     @property
     def _nobody(self) -> Empty:
         return Empty(leavers.NOBODY[self.which], "", "circle-check")
+
+    @property
+    def file_note(self) -> str:
+        """Without the list of members, or without the log, a file of nobody or of everybody tells nothing."""
+        of_log = leavers.of_log(known(self.request)[Kind.HISTORIES]) if self.which == Which.NEVER else ""
+        return join_sentences([freshness.unread(self.request, Kind.MEMBERS), of_log])
 
     @property
     def file_pages(self) -> list[tuple[str, str]]:

@@ -12,11 +12,13 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from portal.core.mirror import own, seen
+from portal.core.mirror.freshness import freshness_of
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import History, Member, MirrorState
 from portal.members import leavers
 from portal.members.leavers import Which
 from tenants.models import AuditEntry, SupportSession
+from tests.support.log import loaded
 from tests.support.members import MembersDesk, said
 
 SINCE = "2026-11-14T09:00:00+09:00"
@@ -98,6 +100,7 @@ def test_a_doubled_card_names_the_other_and_never_the_number(desk):
 
 def test_the_tabs_learn_their_counts_a_moment_later_in_one_query(desk):
     assert "leaver-tabs" in desk.get("leavers/")
+    loaded(desk.place)
     answer = desk.client.get(f"{desk.url}leavers/", headers={"HX-Request": "true", "HX-Target": "leaver-tabs"})
     counted = said(answer)
     for words in (
@@ -108,8 +111,9 @@ def test_the_tabs_learn_their_counts_a_moment_later_in_one_query(desk):
         "Shared cards 2",
     ):
         assert words in counted
+    fresh = freshness_of(desk.place.tenant)
     with desk.scope(), CaptureQueriesContext(connection) as asked:
-        assert set(leavers.counts(desk.place.tenant, list(Which))) == set(Which.values)
+        assert set(leavers.counts(desk.place.tenant, list(Which), fresh)) == set(Which.values)
     assert len(asked) == 1
 
 

@@ -2,10 +2,13 @@
 
 import csv
 import io
+import re
+import uuid
 
 import pytest
 from django.utils import timezone
 
+from portal.core.jobs.models import Job, Row
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Guest, Key, KeyBox, Member, MirrorState
 from portal.core.ui.times import local
@@ -191,3 +194,44 @@ def test_the_list_of_people_in_the_building_says_in_its_file_that_the_log_stands
 
 def _at(desk, rest):
     return f"/t/{desk.place.tenant.slug}/{rest}"
+
+
+def test_of_members_to_review_nothing_is_counted_that_cannot_be_known(desk):
+    def counts():
+        found = desk.client.get(f"{desk.url}leavers/never/", headers={"HX-Request": "true", "HX-Target": "leaver-tabs"})
+        return re.findall(r'tab-count">\s*([^<\s]*)', found.content.decode())
+
+    assert counts() == ["0", "0", "–", "0", "0"]
+    [*_rows, last] = csv.reader(io.StringIO(_text(desk.client.get(f"{desk.url}leavers/never/", {"export": "csv"}))))
+    assert last == ["The activity log is not loaded yet, so every member is listed."]
+    loaded(desk.place)
+    assert counts() == ["0", "0", "5", "0", "0"]
+    [*_rows, last] = csv.reader(io.StringIO(_text(desk.client.get(f"{desk.url}leavers/never/", {"export": "csv"}))))
+    assert "Earlier entries are not counted." in last[0]
+    unread(desk, Kind.MEMBERS)
+    assert counts() == ["–"] * 5
+
+
+def test_a_roll_call_without_the_log_says_so_in_list_and_report(desk):
+    started = desk.client.post(
+        _at(desk, "roll-call/start/"), {"name": "Drill", "nonce": str(uuid.uuid4())}, follow=True
+    )
+    assert "The activity log was not loaded at the start." in said(started)
+    assert "Activity log not loaded at the start" in page(desk, "roll-call/")
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [("uncertain", "Done Rows uncertain"), ("failed", "Done Rows not applied"), ("succeeded", "Done")],
+)
+def test_lists_and_pages_of_jobs_say_what_their_rows_leave_open(desk, state, words):
+    with desk.scope():
+        job = Job.objects.create(
+            kind="suspend", permission="members_edit", by=desk.place.owner, state="done", size=1,
+            started_at=timezone.now(), finished_at=timezone.now(),
+        )  # fmt: skip
+        Row.objects.create(job=job, line=1, action="update", state=state, content={"name": "A", "code": ""})
+    for rest in ("changes/", f"changes/{job.pk}/"):
+        told = page(desk, rest)
+        assert words in told, rest
+        assert ("Rows " in words) is ("Rows uncertain" in told or "Rows not applied" in told), rest

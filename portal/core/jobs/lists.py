@@ -7,6 +7,7 @@ from django.db.models import Q, QuerySet
 from django.utils.functional import Promise, cached_property
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
@@ -60,8 +61,11 @@ _TONES = {
 
 
 def job_chip(job: Job) -> Chip:
-    state = JobState(job.state)
-    return Chip(JOB_CHIPS[state], text=state.label)
+    """Return how far a job is; of one of `queries.with_left` with what its rows leave open."""
+    state, told = JobState(job.state), vars(job)
+    if told.get("uncertain"):
+        return Chip("uncertain", text=state.label, wrong=_t("Rows uncertain"))
+    return Chip(JOB_CHIPS[state], text=state.label, wrong=_t("Rows not applied") if told.get("failed") else "")
 
 
 def _who(row: Row) -> SafeString:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from portal.core.intents.models import Intent
 from portal.core.jobs import kinds
@@ -40,7 +40,15 @@ class Counts:
 
 def jobs(family: str) -> QuerySet[Job]:
     """The jobs of a family, for a list."""
-    return Job.objects.filter(kind__in=kinds.in_family(family)).select_related("by", "tenant")
+    return with_left(Job.objects.filter(kind__in=kinds.in_family(family))).select_related("by", "tenant")
+
+
+def with_left(rows: QuerySet[Job]) -> QuerySet[Job]:
+    """Return jobs, each with whether rows of it are `uncertain`, or `failed` and were not tried again, for chips."""
+    left = Row.objects.filter(job=OuterRef("pk"), retried_in=None)
+    return rows.annotate(
+        uncertain=Exists(left.filter(state=RowState.UNCERTAIN)), failed=Exists(left.filter(state=RowState.FAILED))
+    )
 
 
 def intents(job: Job) -> QuerySet[Intent]:

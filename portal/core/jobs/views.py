@@ -47,7 +47,7 @@ def of_family(family: str, *related: str) -> Find:
     """Return the look-up of a family's job, with what its page needs of `related`. It raises Http404 for all others."""
 
     def find(_request: TenantRequest, job_id: int) -> Job:
-        known = Job.objects.select_related("by", "tenant__environment", "retry_of", *related)
+        known = queries.with_left(Job.objects.all()).select_related("by", "tenant__environment", "retry_of", *related)
         return row_or_404(known.filter(kind__in=kinds.in_family(family)), pk=job_id)
 
     return find

@@ -54,7 +54,7 @@ def review(request: TenantRequest, which: str = Which.ENDING) -> HttpResponseBas
         raise Http404
     lists = leavers.shown_to(request.access)
     if request.htmx and request.htmx.target == "leaver-tabs":
-        told = {"tabs": leavers.tabs(which, lists, leavers.counts(request.tenant, lists))}
+        told = {"tabs": leavers.tabs(which, lists, leavers.counts(request.tenant, lists, known(request)))}
         return render(request, "members/leaver_tabs.html", told)
     table = Leavers(request, Which(which))
     if table.wanted_file:
@@ -64,7 +64,7 @@ def review(request: TenantRequest, which: str = Which.ENDING) -> HttpResponseBas
         "tabs": leavers.tabs(which, lists, {}),
         "kept_back": [(each.label, needed.label) for each, needed in leavers.NEEDS.items() if each not in lists],
         "purpose": leavers.PURPOSES[Which(which)],
-        "log": known(request)[Kind.HISTORIES],
+        "log": leavers.of_log(known(request)[Kind.HISTORIES]) if which == Which.NEVER else "",
     }
     return table.respond("members/leavers.html", context)
 
