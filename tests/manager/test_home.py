@@ -17,8 +17,7 @@ from portal.core.intents.models import Intent
 from portal.core.intents.record import Asker
 from portal.core.jobs.models import Job, Row
 from portal.core.mirror.coverage import start_of
-from portal.core.mirror.kinds import Kind
-from portal.core.mirror.models import Member, MirrorState, PassController
+from portal.core.mirror.models import Member, PassController
 from portal.core.ui.times import TOKYO
 from portal.core.visits.models import Visit
 from portal.lockdown.models import Lockdown, LockdownDoor
@@ -27,7 +26,7 @@ from tenants.scope import tenant_scope
 from tests.support import kept
 from tests.support.doors import shows
 from tests.support.keys import key_box, reads, tells
-from tests.support.log import area, happened, loaded, record
+from tests.support.log import area, happened, lists_read, loaded, record
 from tests.support.members import MembersDesk, tight
 from tests.support.places import fresh_nonce
 from tests.support.rounds import round_of
@@ -44,14 +43,6 @@ def house(place):
     loaded(place)
     lists_read(place)
     return place
-
-
-def lists_read(place):
-    """The lists on which the overview rests were read just now."""
-    kinds = (Kind.MEMBERS, Kind.GUESTS, Kind.PASS_CONTROLLERS, Kind.KEY_BOXES)
-    with tenant_scope(place.tenant):
-        for kind in kinds:
-            MirrorState.objects.update_or_create(kind=kind, defaults={"as_of": timezone.now()})
 
 
 def home(place, role="facility manager"):
@@ -143,44 +134,6 @@ def test_calm_is_not_claimed_where_something_is_not_known(house, role):
     with tenant_scope(house.tenant):
         Connection.objects.update(state=Connection.State.BROKEN)
     assert "Not known: not connected to the service" in home(house, role)
-
-
-@pytest.mark.parametrize(
-    ("kind", "words"),
-    [
-        (Kind.MEMBERS, "members not loaded"),
-        (Kind.GUESTS, "guests not loaded"),
-        (Kind.PASS_CONTROLLERS, "doors not loaded"),
-        (Kind.KEY_BOXES, "key boxes not loaded"),
-    ],
-)
-def test_a_list_that_was_never_read_is_not_taken_for_calm(house, kind, words):
-    with tenant_scope(house.tenant):
-        MirrorState.objects.filter(kind=kind).update(as_of=None)
-    html = home(house)
-    assert "Nothing needs attention" not in html
-    assert f"Not known: {words}" in html
-    assert ("No member’s access ends within 14 days." in html) is (kind != Kind.MEMBERS)
-    assert ("No guests today." in html) is (kind != Kind.GUESTS)
-
-
-def test_of_what_the_contract_lacks_there_is_nothing_to_know_and_of_what_a_scope_hides_there_is(house):
-    with tenant_scope(house.tenant):
-        MirrorState.objects.filter(kind=Kind.KEY_BOXES).update(as_of=None, error="no_contract")
-    assert "Nothing needs attention" in home(house)
-    with tenant_scope(house.tenant):
-        Connection.objects.update(scopes_refused=["guests:read"])
-    html = home(house)
-    assert "Not known: guests not updated" in html
-    assert "The connection lacks the permission guests:read." in html
-
-
-def test_a_list_that_stands_still_for_long_is_named(house):
-    with tenant_scope(house.tenant):
-        MirrorState.objects.filter(kind=Kind.MEMBERS).update(error="unreachable")
-        assert "members not updated" not in home(house)
-        MirrorState.objects.filter(kind=Kind.MEMBERS).update(as_of=timezone.now() - timedelta(hours=1))
-    assert "Not known: members not updated" in home(house)
 
 
 def test_alerts_come_first_with_their_place_and_stay_quiet_once_taken(house):

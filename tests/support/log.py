@@ -78,3 +78,10 @@ def keep(*rows: History) -> None:
 def keep_one(**said: Any) -> None:
     """Have the mirror hold one record of the tenant in scope."""
     keep(History(**said))
+
+
+def lists_read(place: Place) -> None:
+    """The lists on which the overview rests were read just now."""
+    with tenant_scope(place.tenant):
+        for kind in (Kind.MEMBERS, Kind.GUESTS, Kind.PASS_CONTROLLERS, Kind.KEY_BOXES):
+            MirrorState.objects.update_or_create(kind=kind, defaults={"as_of": timezone.now()})

@@ -1,0 +1,63 @@
+"""The overview of a house of which a list was never read, stands still or was refused is not a calm one."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import MirrorState, PassController
+from tenants.models import Connection
+from tenants.scope import tenant_scope
+from tests.manager.test_home import home
+from tests.support.doors import shows
+from tests.support.log import lists_read, loaded
+
+
+@pytest.fixture
+def house(place):
+    """A house with a door that is shut, of which everything is read."""
+    with tenant_scope(place.tenant):
+        PassController.objects.create(device_id="front", device_name="正面エントランス 入口")
+    shows(place, "front")
+    loaded(place)
+    lists_read(place)
+    return place
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (Kind.MEMBERS, "members not loaded"),
+        (Kind.GUESTS, "guests not loaded"),
+        (Kind.PASS_CONTROLLERS, "doors not loaded"),
+        (Kind.KEY_BOXES, "key boxes not loaded"),
+    ],
+)
+def test_a_list_that_was_never_read_is_not_taken_for_calm(house, kind, words):
+    with tenant_scope(house.tenant):
+        MirrorState.objects.filter(kind=kind).update(as_of=None)
+    html = home(house)
+    assert "Nothing needs attention" not in html
+    assert f"Not known: {words}" in html
+    assert ("No member’s access ends within 14 days." in html) is (kind != Kind.MEMBERS)
+    assert ("No guests today." in html) is (kind != Kind.GUESTS)
+
+
+def test_of_what_the_contract_lacks_there_is_nothing_to_know_and_of_what_a_scope_hides_there_is(house):
+    with tenant_scope(house.tenant):
+        MirrorState.objects.filter(kind=Kind.KEY_BOXES).update(as_of=None, error="no_contract")
+    assert "Nothing needs attention" in home(house)
+    with tenant_scope(house.tenant):
+        Connection.objects.update(scopes_refused=["guests:read"])
+    html = home(house)
+    assert "Not known: guests not updated" in html
+    assert "The connection lacks the permission guests:read." in html
+
+
+def test_a_list_that_stands_still_for_long_is_named(house):
+    with tenant_scope(house.tenant):
+        MirrorState.objects.filter(kind=Kind.MEMBERS).update(error="unreachable")
+        assert "members not updated" not in home(house)
+        MirrorState.objects.filter(kind=Kind.MEMBERS).update(as_of=timezone.now() - timedelta(hours=1))
+    assert "Not known: members not updated" in home(house)
