@@ -9,7 +9,8 @@ from django.utils import timezone
 from portal.core.cameras.models import Camera, CameraUsage, Picture
 from portal.core.intents import nonces
 from portal.core.intents.models import Intent
-from portal.core.mirror.models import PassController
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import MirrorState, PassController
 from portal.core.visits.models import Stage, Visit
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
@@ -69,6 +70,15 @@ def test_somebody_at_the_intercom_is_told_before_the_last_of_the_period_is_used(
     with tenant_scope(place.tenant):
         (entry,) = AuditEntry.objects.filter(action="camera.latest")
         assert entry.target == f"camera:{camera.camera_id}"
+
+
+def test_no_guest_is_expected_as_far_as_guests_are_read(place, somebody, intercom):
+    camera, _door = intercom
+    told = said(somebody.get(url(place, "camera", camera.camera_id)))
+    assert "No guest is expected in the next hour. Guests not loaded." in told
+    with tenant_scope(place.tenant):
+        MirrorState.objects.update_or_create(kind=Kind.GUESTS, defaults={"as_of": timezone.now()})
+    assert "Guests not loaded." not in said(somebody.get(url(place, "camera", camera.camera_id)))
 
 
 def test_a_single_intercom_is_shown_at_once_and_no_other_camera_is_there(place, somebody, intercom):

@@ -4,6 +4,7 @@ import csv
 import io
 import re
 import uuid
+from datetime import timedelta
 
 import pytest
 from django.utils import timezone
@@ -12,8 +13,10 @@ from portal.core.jobs.models import Job, Row
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Guest, Key, KeyBox, Member, MirrorState
 from portal.core.ui.times import local
+from portal.core.visits.models import Visit
 from portal.reports.models import Report
 from tenants.models import Connection
+from tests.support import evidence
 from tests.support.log import loaded
 from tests.support.members import said
 from tests.support.reports import ReportsDesk
@@ -235,3 +238,28 @@ def test_lists_and_pages_of_jobs_say_what_their_rows_leave_open(desk, state, wor
         told = page(desk, rest)
         assert words in told, rest
         assert ("Rows " in words) is ("Rows uncertain" in told or "Rows not applied" in told), rest
+
+
+def test_the_desk_says_beside_the_guests_it_knows_that_their_list_is_not_read(desk):
+    now = timezone.now()
+    with desk.scope():
+        Visit.objects.create(
+            guest_id="G", guest_name="山田", stage="issued", use_date_start=now, use_date_end=now + timedelta(hours=1)
+        )
+    client = desk.place.client(desk.place.staff("receptionist"))
+    assert "Guests not loaded." in said(client.get(_at(desk, "guests/")))
+    with desk.scope():
+        MirrorState.objects.filter(kind=Kind.GUESTS).update(as_of=timezone.now())
+    assert "Guests not loaded." not in said(client.get(_at(desk, "guests/")))
+
+
+def test_an_incident_does_not_say_that_there_are_no_records_while_the_log_is_not_read(desk):
+    evidence.opened(desk.place, desk.client)
+    loaded(desk.place)
+    desk.client.post(evidence.url(desk.place, "new"), {"title": "Then", "began_at": "2020-01-01T10:00"})
+    assert "No log records around this time" in said(desk.client.get(evidence.url(desk.place, "records", 2)))
+    with desk.scope():
+        MirrorState.objects.filter(kind=Kind.HISTORIES).update(as_of=None, memory={})
+    told = said(desk.client.get(evidence.url(desk.place, "records", 2)))
+    assert "The activity log is not loaded yet." in told
+    assert "No log records around this time" not in told
