@@ -112,7 +112,10 @@ def mark_of_doors() -> str:
     return watching.mark(sorted(rows.items()), sorted(PassController.objects.values_list("device_name", flat=True)))
 
 
-_TOLD = ("history_id", "at", "status", "category", "content", "member_id", "member_name", "device_id", "notified")
+_TOLD = (
+    *("history_id", "at", "status", "category", "content", "member_id", "member_name", "member_label", "device_id"),
+    "notified",
+)
 
 
 def last_at_doors(access: Access) -> dict[str, History]:

@@ -79,7 +79,8 @@ def shown(item: Item) -> Shown:
 
 def _record(item: Item) -> tuple[str, list[str]]:
     facts = item.facts
-    said = str(facts["content"] or vocabulary.word("category", facts["category"]) or item.reference)
+    words = facts["content"] or facts.get("member_label")
+    said = str(words or vocabulary.word("category", facts["category"]) or item.reference)
     who = [
         facts["member_name"] or facts["member_id"],
         facts["member_attribute"],

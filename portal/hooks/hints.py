@@ -121,7 +121,7 @@ def _tells_of_an_alarm(connection: Connection) -> bool:
     """Whether something that was told and not read yet is an alarm of a door, and calls are left to read it at once."""
     catalogue = connection.tenant.environment.catalogue
     found = filter(None, map(told.record_of, _unread().order_by("-received_at")[:AT_ONCE]))
-    alarms = (catalogue.states.event([record.content]) in _ALARMS for record in found)
+    alarms = (catalogue.states.event([record.content or record.member_label]) in _ALARMS for record in found)
     return any(alarms) and has_calls(connection)
 
 

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from accessapi.overrides import load
 from portal.core.mirror.models import History, PassController
+from portal.core.ui.times import TOKYO
 from portal.devices import watch
 from portal.logs.exports import cells
 from portal.logs.sorts import Sort, by_sort, sort_of
@@ -87,3 +88,18 @@ def test_the_usual_words_have_their_usual_meaning():
         {"suspicious", "warning", "error", "emergency"},
         {"error", "emergency"},
     )
+
+
+def test_words_in_the_label_are_shown_wherever_the_record_is(one, look):
+    """Beside the category, which the label may have nothing to do with."""
+    (row,) = happened(one, at_door(category="normal", content="", member_id="m1", member_label="Came by the gate"))
+    day = row.at.astimezone(TOKYO).date()
+    assert re.search(r"Came by the gate\s*<span class=\"chip chip-quiet\">Normal<", look().content.decode())
+    assert (
+        "Came by the gate"
+        in re.search(r"<h1.*?</h1>", look(f"records/{row.history_id}/").content.decode(), re.DOTALL)[0]
+    )
+    assert "Came by the gate" in said(look(f"people/m1/{day}/"))
+    client = one.client(one.staff("facility manager"))
+    for page in ("devices/", "devices/D1/"):
+        assert "Came by the gate" in said(client.get(f"/t/{one.tenant.slug}/{page}")), page

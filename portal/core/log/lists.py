@@ -61,19 +61,23 @@ class Links:
         return within(page, self.slug, record.device_id) if page else ""
 
 
+def words_of(record: History) -> str:
+    """What happened: the service's words wherever in the record it writes them, else the category."""
+    return record.text or word("category", record.category) or "–"
+
+
 def what(record: History) -> SafeString:
-    """What happened, in the service's words, with what makes it more than usual."""
-    said = record.content or word("category", record.category) or "–"
+    """What happened, in the service's words, with what makes it more than usual. The category stays beside a label."""
     chips = []
     words = current_tenant().environment.catalogue
-    if record.category and record.category != QUIET and record.content:
+    if record.category and (record.category != QUIET if record.content else record.text):
         loud = "loud" if record.category in words.records.alarming else "quiet"
         chips.append((loud, word("category", record.category)))
     if record.status and record.status != "occur":
         chips.append(("quiet", status_word(record.status, words.states)))
     if record.notified:
         chips.append(("unknown", _("Reported by notification, details not loaded")))
-    return format_html("{} {}", said, format_html_join(" ", _CHIP, chips))
+    return format_html("{} {}", words_of(record), format_html_join(" ", _CHIP, chips))
 
 
 def linked(text: str, href: str) -> str | SafeString:

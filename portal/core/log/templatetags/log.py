@@ -9,7 +9,7 @@ from portal.core.intents.models import Intent
 from portal.core.log import causes, gaps, visible
 from portal.core.log.filters import status_word
 from portal.core.log.happened import Happened
-from portal.core.log.lists import what
+from portal.core.log.lists import what, words_of
 from portal.core.mirror import freshness
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import History
@@ -35,6 +35,12 @@ def log_paused(context: Context, *, is_brief: bool = False) -> str:
 def event(record: History) -> str:
     """What a record says happened, with what makes it more than usual."""
     return what(record)
+
+
+@register.filter
+def said(record: History) -> str:
+    """`{{ record|said }}`: what a record says happened, in the service's words alone."""
+    return words_of(record)
 
 
 @register.filter
