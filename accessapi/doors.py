@@ -1,4 +1,4 @@
-"""What the service's words about a door mean: its lock, leaf, power and connection, and the events of its log.
+"""What the service's words about a door mean: its lock, leaf, power and line, its side, and the events of its log.
 
 The specification shows a few of these words and no complete set, so all of them are data of the table `[states]`. A
 word in no list means nothing here, and is shown as it came.
@@ -29,6 +29,10 @@ class DoorWord(StrEnum):
     OVER = "over"
 
 
+# Lists of which a word can be in one only.
+_APART = (("locked", "unlocked"), ("leaf_open", "leaf_closed"), ("begun", "over"), ("way_in", "way_out"))
+
+
 class DoorWords(BaseModel):
     """The lists of words. A * matches anything; texts of the log and of errors are compared in small letters."""
 
@@ -44,11 +48,14 @@ class DoorWords(BaseModel):
     left_open: Patterns = ("open_too_long*", "*open too long*", "left_open*", "*left open*")
     held_unlocked: Patterns = ("*cont_unlock succeeded*",)
     lost: Patterns = ("connection_lost*", "*connection lost*", "power_cut*", "*power cut*")
+    begun: Patterns = ("occur",)
     over: Patterns = ("restore", "restored")
+    way_in: Patterns = ("in",)
+    way_out: Patterns = ("out",)
 
     @model_validator(mode="after")
     def _one_meaning_each(self) -> Self:
-        for one, other in (("locked", "unlocked"), ("leaf_open", "leaf_closed")):
+        for one, other in _APART:
             if both := sorted(set(getattr(self, one)) & set(getattr(self, other))):
                 raise ValueError(f"{both[0]} stands in {one} and in {other}")
         return self
@@ -73,6 +80,12 @@ class DoorWords(BaseModel):
             return "open"
         return "closed" if among(self.leaf_closed, word) else ""
 
+    def way(self, word: str | None) -> str:
+        """Return which way a door leads in an area: in, out, or nothing for a word in neither list."""
+        if among(self.way_in, word):
+            return "in"
+        return "out" if among(self.way_out, word) else ""
+
     def is_connected(self, word: str | None) -> bool:
         """Return whether the device is connected; True when it does not say."""
         return not word or among(self.connected, word)
@@ -87,6 +100,10 @@ class DoorWords(BaseModel):
         lists = ((self.forced_open, DoorWord.FORCED), (self.left_open, DoorWord.LEFT))
         others = ((self.held_unlocked, DoorWord.HELD), (self.lost, DoorWord.LOST))
         return next((word for patterns, word in lists + others if any(among(patterns, text) for text in small)), None)
+
+    def is_begun(self, status: str | None) -> bool:
+        """Return whether a record with this status says no more than that its event happened."""
+        return not status or among(self.begun, status)
 
     def is_over(self, status: str | None) -> bool:
         """Return whether a record with this status says that its event has ended."""

@@ -30,6 +30,8 @@ The format is one TOML file, every table optional (names under `operations` are 
     leaf_open = ["open", "opened"]      # and leaf_closed, connected, powered: words of a door's status
     forced_open = ["forced_open*", "*forced open*"]  # and left_open, held_unlocked: errors and records of the log
     lost = ["*connection lost*", "*power cut*"]  # records of a device that the service lost, until it is restored
+    over = ["restore", "restored"]      # a record's status: its event has ended; begun: that it happened
+    way_in = ["in"]                     # in_out of a door in an area, and way_out; by another word nobody has left
     key_in = ["return", "returned"]     # and key_out, key_wrong (another key is there): words of a key box's status
     key_taken = ["*key taken*"]         # and key_returned: records of the log
 
@@ -51,6 +53,8 @@ The format is one TOML file, every table optional (names under `operations` are 
     categories = ["normal", "operation", "suspicious", "warning", "error", "emergency"]  # that can notify
     refused = ["suspicious", "warning"] # of what a person was refused, with a person in the record
     suspicious = ["suspicious", "emergency"]
+    used = ["normal"]                   # of a person who used a door or a key
+    operated = ["operation"]            # of what was done from afar
 
     [media]
     hosts = ["media.example.com"]       # where addresses of pictures and video may lead; without it, the service's own
@@ -183,13 +187,21 @@ _Category = Annotated[str, Field(min_length=1, max_length=100)]
 
 
 class Records(Table):
-    """Categories of log records. The specification shows normal and operation, the others are published; which of them
-    mean a refusal is assumed. One in no list is shown as it came.
+    """Categories of log records. The specification shows normal and operation, the others are published; what they mean
+    is assumed. One in no list is shown as it came.
     """
 
     categories: tuple[_Category, ...] = ("normal", "operation", "suspicious", "warning", "error", "emergency")
     refused: tuple[_Category, ...] = ("suspicious", "warning")
     suspicious: tuple[_Category, ...] = ("suspicious", "emergency")
+    used: tuple[_Category, ...] = ("normal",)
+    operated: tuple[_Category, ...] = ("operation",)
+
+    @model_validator(mode="after")
+    def _used_or_refused(self) -> Records:
+        if both := sorted({*self.used} & {*self.refused}):
+            raise ValueError(f"{both[0]} stands in used and in refused")
+        return self
 
     def theirs(self, usual: str) -> str:
         """Return this service's category for a usual one: those of the file are in the same order."""
@@ -197,8 +209,8 @@ class Records(Table):
 
     @property
     def alarming(self) -> set[str]:
-        """Return the known categories that are about anything but use and operation, which are specified."""
-        return {*self.categories, *self.suspicious, *self.refused} - {"normal", "operation"}
+        """Return the known categories that are about anything but use and operation."""
+        return {*self.categories, *self.suspicious, *self.refused} - {*self.used, *self.operated}
 
     @property
     def serious(self) -> set[str]:

@@ -24,6 +24,11 @@ def leaf(state: str) -> str:
     return _STATES.theirs(state, "leaf_open", "leaf_closed")
 
 
+def side(of_door: str) -> str:
+    """Return the word for which way a door leads in its area."""
+    return _STATES.theirs(of_door, "way_in", "way_out")
+
+
 def key(state: str) -> str:
     """Return the word for a key: in its place (return), taken, or another one in its place (wrong)."""
     return _STATES.theirs(state, "key_in", "key_out", "key_wrong")

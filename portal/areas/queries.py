@@ -20,6 +20,7 @@ from portal.core.jobs import costs, kinds
 from portal.core.jobs.lists import job_chip
 from portal.core.jobs.models import Job
 from portal.core.jobs.states import JobState
+from portal.core.mirror import places
 from portal.core.mirror.freshness import known
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Area, History, Member, PassController
@@ -36,7 +37,7 @@ CHANGES = 10
 
 @dataclass(frozen=True)
 class Door:
-    """A pass controller of an area. `side` is in_out as the service says it; `door` None: not in the list of doors."""
+    """A pass controller of an area. `side` as in `mirror.places.Place`; `door` None: not in the list of doors."""
 
     device_id: str
     side: str
@@ -56,12 +57,11 @@ class Span:
 
 def doors_of(areas: Iterable[Area], known: dict[str, PassController]) -> dict[str, list[Door]]:
     """The doors of each area by area_id, in the service's order."""
-    found = {}
-    for area in areas:
-        entries = [entry for entry in area.devices_list if isinstance(entry, dict)]
-        ids = [(str(entry.get("device_id", "")), str(entry.get("in_out") or "")) for entry in entries]
-        found[area.area_id] = [Door(device_id, side, known.get(device_id)) for device_id, side in ids]
-    return found
+    states = places.words()
+    return {
+        area.area_id: [Door(device_id, side, known.get(device_id)) for device_id, side in places.doors_of(area, states)]
+        for area in areas
+    }
 
 
 def controllers() -> dict[str, PassController]:
@@ -72,7 +72,7 @@ def controllers() -> dict[str, PassController]:
 
 
 def controllers_of(area: Area) -> list[Door]:
-    ids = [str(entry.get("device_id", "")) for entry in area.devices_list if isinstance(entry, dict)]
+    ids = [device_id for device_id, _ in places.doors_of(area, places.words())]
     known = {door.device_id: door for door in PassController.objects.filter(device_id__in=ids)}
     return doors_of([area], known)[area.area_id]
 

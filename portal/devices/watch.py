@@ -22,7 +22,6 @@ from accessapi.overrides import States
 from portal.core.budget import ledger
 from portal.core.budget.ledger import BudgetExhausted
 from portal.core.budget.priorities import Priority
-from portal.core.log.causes import OPERATION
 from portal.core.mirror import doors, hooks, reading
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import DoorState, History, PassController
@@ -113,7 +112,7 @@ def heard(tenant: Tenant, *, histories: Sequence[History]) -> None:
     """New records came in, oldest first: listener of the mirror, inside the transaction that takes them over."""
     catalogue = tenant.environment.catalogue
     # Records of these categories are worth a reading, whatever their words: the door was operated, or it is serious.
-    telling = {OPERATION, *catalogue.records.serious}
+    telling = {*catalogue.records.operated, *catalogue.records.serious}
     wanted: dict[str, datetime | None] = {}
     for record in filter(lambda record: record.device_id, histories):
         word = word_of(record, catalogue.states)

@@ -176,10 +176,7 @@ def stays(
     records: Iterable[History], places: Mapping[str, Sequence[Place]], words: Catalogue
 ) -> Iterator[tuple[str, datetime, datetime | None]]:
     """(area, since, until) of times inside: of areas with doors in and doors out, from records in their order."""
-    sided = [
-        {place.area_id for at in places.values() for place in at if (place.side == "in") == way}
-        for way in (True, False)
-    ]
+    sided = [{each.area_id for at in places.values() for each in at if each.side == side} for side in ("in", "out")]
     both = sided[0] & sided[1]
     inside: dict[str, datetime] = {}
     for record in records:
@@ -190,7 +187,7 @@ def stays(
                 continue
             if place.side == "in":
                 inside.setdefault(place.area_id, record.at)
-            elif (since := inside.pop(place.area_id, None)) is not None:
+            elif place.side == "out" and (since := inside.pop(place.area_id, None)) is not None:
                 yield place.area_id, since, record.at
     yield from ((area_id, since, None) for area_id, since in inside.items())
 
@@ -220,7 +217,7 @@ def _kind(record: History, place: Place, words: Catalogue) -> str:
         return sort.value
     if record.units:
         return "key"
-    return "out" if place.side not in ("", "in") else "in"
+    return "out" if place.side == "out" else "in"
 
 
 def _drawn(scale: Scale, since: datetime, until: datetime | None) -> Stay:

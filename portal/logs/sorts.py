@@ -10,7 +10,6 @@ from django.utils.translation import pgettext_lazy
 from accessapi.doors import Patterns
 from accessapi.overrides import Catalogue
 from portal.core.mirror.models import History
-from portal.core.mirror.places import USED
 
 
 class Sort(TextChoices):
@@ -25,7 +24,7 @@ class Sort(TextChoices):
 def sort_of(record: History, words: Catalogue) -> Sort:
     """Return the sort of a record; `words` are those of the service environment."""
     somebody = bool(record.member_id or record.member_name)
-    if somebody and record.category == USED:
+    if somebody and record.category in words.records.used:
         return Sort.ENTRY
     if somebody and record.category in words.records.refused:
         return Sort.REFUSED
@@ -37,7 +36,7 @@ def by_sort(words: Catalogue) -> Any:
     """The same as `sort_of`, for the database."""
     somebody, over = ~Q(member_id="") | ~Q(member_name=""), _one_of("status", words.states.over)
     return Case(
-        When(somebody & Q(category=USED), then=Value(Sort.ENTRY.value)),
+        When(somebody & Q(category__in=words.records.used), then=Value(Sort.ENTRY.value)),
         When(somebody & Q(category__in=words.records.refused), then=Value(Sort.REFUSED.value)),
         When(Q(category__in=words.records.alarming) & ~over, then=Value(Sort.ALARM.value)),
         default=Value(Sort.OTHER.value),

@@ -21,7 +21,7 @@ from portal.core.intents.states import NOT_APPLIED, State
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import RowState
 from portal.core.mirror.models import Area, History, RightsChange
-from portal.core.mirror.places import USED
+from portal.core.mirror.places import used
 from portal.core.ui.times import local
 from portal.reviews.models import Use
 from portal.reviews.rights import Key
@@ -34,7 +34,7 @@ _RIGHTS = "devices_pass"
 _ALONE = ("create_member", "update_member")
 
 _LAST = """
-SELECT wanted.member_id, told.device_id, max(told.at) FILTER (WHERE told.category = %(used)s), count(*)
+SELECT wanted.member_id, told.device_id, max(told.at) FILTER (WHERE told.category = ANY(%(used)s)), count(*)
   FROM unnest(%(members)s::text[]) AS wanted (member_id)
  CROSS JOIN LATERAL (
     SELECT device_id, at, category FROM {history} AS h
@@ -80,7 +80,7 @@ def doors_of(area_ids: Collection[str]) -> dict[str, frozenset[str]]:
 def last_used(member_ids: Collection[str]) -> dict[str, Used]:
     """Return what the newest records of each of these members tell of the doors they used."""
     values: dict[str, Any] = {
-        "tenant": current_tenant_id(), "members": list(member_ids), "newest": NEWEST, "used": USED
+        "tenant": current_tenant_id(), "members": list(member_ids), "newest": NEWEST, "used": used()
     }  # fmt: skip
     doors: dict[str, dict[str, date]] = defaultdict(dict)
     records: dict[str, int] = defaultdict(int)

@@ -1,8 +1,7 @@
 """What the histories suggest: a guest's first use of the code is an arrival, the last one at a way out a departure.
 
-Only records of the category `normal` count: of the others the specification does not say that a door opened. A way out
-is a door that the service calls anything but `in` of an area, or the way into an area outside; a departure is only ever
-suggested, and a later use anywhere else takes the suggestion back.
+Only records of the categories in which people use doors count. A way out is a door that the service calls so, or the
+way into an area outside; a departure is only ever suggested, and a later use anywhere else takes the suggestion back.
 """
 
 from collections.abc import Sequence
@@ -11,7 +10,7 @@ from typing import Any
 from django.db import connection
 
 from portal.core.mirror.models import History
-from portal.core.mirror.places import USED, leads, leads_out
+from portal.core.mirror.places import leads, leads_out, used
 from portal.core.visits import queries
 from portal.core.visits.days import Day
 from portal.core.visits.models import Visit
@@ -30,7 +29,7 @@ WITH used AS (
            (array_agg(device_name ORDER BY at < %(today)s, at, id))[1] AS first_place,
            (array_agg(device_name ORDER BY at DESC, id DESC))[1] AS last_place,
            (array_agg(device_id ORDER BY at DESC, id DESC))[1] AS last_device
-      FROM {history} WHERE tenant_id = %(tenant)s AND category = %(used)s
+      FROM {history} WHERE tenant_id = %(tenant)s AND category = ANY(%(used)s)
        AND member_id = ANY(%(guests)s) AND member_id <> '' -- said for the partial index, which many guests do not prove
      GROUP BY member_id
 ), changed AS (
@@ -60,7 +59,8 @@ RETURNING v.id, changed.is_new AND %(arrives)s, changed.first
 
 def heard(tenant: Tenant, *, histories: Sequence[History]) -> None:
     """New records came in: listener of the mirror, inside the transaction that takes them over."""
-    note(tenant, {row.member_id for row in histories if row.member_id and row.category == USED})
+    categories = tenant.environment.catalogue.records.used
+    note(tenant, {row.member_id for row in histories if row.member_id and row.category in categories})
 
 
 def catch_up(tenant: Tenant) -> None:
@@ -76,7 +76,7 @@ def note(tenant: Tenant, guest_ids: set[str]) -> None:
     names = {"visit": Visit._meta.db_table, "history": History._meta.db_table}
     values: dict[str, Any] = {
         "tenant": tenant.pk,
-        "used": USED,
+        "used": used(),
         "guests": sorted(guest_ids),
         "exits": sorted(leads_out(leads())),
         "today": Day.today().start,

@@ -17,7 +17,7 @@ def list_areas(call: Call) -> dict[str, Any]:
     call.query()
     places: dict[int, list[dict[str, str]]] = {}
     for door in PassController.objects.filter(tenant=call.tenant).order_by("id"):
-        places.setdefault(door.area_id, []).append({"device_id": door.device_id, "in_out": door.in_out})
+        places.setdefault(door.area_id, []).append({"device_id": door.device_id, "in_out": states.side(door.in_out)})
     areas = Area.objects.filter(tenant=call.tenant).order_by("id")
     return {
         "areas": [

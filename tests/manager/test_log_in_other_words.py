@@ -6,7 +6,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from accessapi.overrides import load
+from accessapi.overrides import OverrideError, load
+from portal.core.inside import passages
+from portal.core.inside.models import Inside
 from portal.core.mirror.models import History, PassController
 from portal.core.ui.times import TOKYO
 from portal.devices import watch
@@ -80,6 +82,44 @@ def test_a_door_is_read_at_once_after_a_serious_record(one, category, soon):
     with tenant_scope(one.tenant):
         watch.heard(one.tenant, histories=rows)
         assert PassController.objects.get().urgent is soon
+
+
+class TestWordsForWhatIsUsual:
+    """A use, what was done from afar, and a status that says nothing more: they are the service's own, too."""
+
+    @pytest.fixture
+    def one(self, make):
+        words = '[records]\nused = ["access"]\noperated = ["remote"]\n[states]\nbegun = ["on"]'
+        place = make(overrides=words)
+        with tenant_scope(place.tenant):
+            PassController.objects.create(device_id="D1", device_name="倉庫 入口")
+        loaded(place)
+        return place
+
+    def test_a_use_is_an_entry_and_no_news(self, one, look):
+        (row,) = happened(one, at_door(category="access", status="on", content="Passed", member_id="m1"))
+        page = look().content.decode()
+        assert "Passed" in page
+        assert "chip chip-quiet" not in page
+        words = one.tenant.environment.catalogue
+        with tenant_scope(one.tenant):
+            sorted_here = History.objects.annotate(sort=by_sort(words)).values_list("sort", flat=True).get()
+            passages.heard(one.tenant, histories=[row])
+            assert Inside.objects.get().device_id == "D1"
+        assert sort_of(row, words) == sorted_here == Sort.ENTRY
+        assert re.findall(r'name="status" value="on"><span>([^<]*)<', page) == ["Occurred"]
+
+    def test_a_command_from_afar_has_its_door_read(self, one):
+        with tenant_scope(one.tenant):
+            PassController.objects.update(look_at=NOW + timedelta(hours=1), status_as_of=NOW - timedelta(hours=1))
+        rows = happened(one, at_door(category="remote", content="Something"))
+        with tenant_scope(one.tenant):
+            watch.heard(one.tenant, histories=rows)
+            assert PassController.objects.get().urgent
+
+    def test_no_category_is_a_use_and_a_refusal(self):
+        with pytest.raises(OverrideError, match="warning stands in used and in refused"):
+            load('[records]\nused = ["warning"]')
 
 
 def test_the_usual_words_have_their_usual_meaning():

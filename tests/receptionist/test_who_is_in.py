@@ -13,7 +13,7 @@ from portal.core.inside import people
 from portal.core.inside.models import Inside
 from portal.core.mirror import hooks
 from portal.core.mirror.kinds import Kind
-from portal.core.mirror.models import Area, Member
+from portal.core.mirror.models import Area, Member, PassController
 from tenants.roles import Permission, Receptionist
 from tenants.scope import tenant_scope
 from tests.receptionist.desk import visit
@@ -207,3 +207,32 @@ def test_many_people_cost_the_same_few_statements(place):
             Inside(member_id=f"n{n}", at=now, history_id=f"n{n}", device_id="IN") for n in range(300)
         )
     assert asked() == few <= 14
+
+
+class TestAWordForTheSideThatNobodyKnows:
+    """Of which the specification shows one: by a door of another word nobody is taken to have left."""
+
+    @pytest.mark.parametrize("side", ["both", "IN/OUT", "", None, 7, ["out"]])
+    def test_keeps_people_in(self, place, side):
+        area(place, "Lobby", IN="in", GATE=side)
+        member(place, "m-1", "相沢")
+        told(place, passage("m-1", "IN", 9), passage("m-1", "GATE", 5))
+        assert members_in(place)["相沢"].certainty == "likely"
+        assert "相沢" in said(page(place))
+
+    def test_is_shown_as_it_is(self, place):
+        area(place, "Lobby", IN="in", GATE="both")
+        client = place.client(place.staff("facility manager"))
+        with tenant_scope(place.tenant):
+            PassController.objects.create(device_id="GATE", device_name="Gate")
+        for path in ("areas/a-Lobby/", "devices/GATE/"):
+            assert "<code>both</code>" in client.get(f"/t/{place.tenant.slug}/{path}").content.decode(), path
+
+    def test_means_what_the_file_says(self, make):
+        elsewhere = make(overrides='[states]\nway_in = ["enters"]\nway_out = ["leaves", "exit_*"]')
+        area(elsewhere, "Lobby", IN="enters", OUT="exit_2")
+        member(elsewhere, "m-1", "相沢")
+        told(elsewhere, passage("m-1", "IN", 9))
+        assert members_in(elsewhere)["相沢"].certainty == "entry"
+        told(elsewhere, passage("m-1", "OUT", 5))
+        assert members_in(elsewhere) == {}

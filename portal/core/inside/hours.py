@@ -17,7 +17,7 @@ from django.db.models.functions import JSONObject
 from portal.core.inside.models import PassedHour
 from portal.core.mirror.coverage import start_of
 from portal.core.mirror.models import History
-from portal.core.mirror.places import USED
+from portal.core.mirror.places import used
 from portal.core.timers.clock import database_now
 from tenants.models import Tenant
 
@@ -32,7 +32,7 @@ _COUNTED = """
 SELECT tenant_id, date_trunc('hour', at), device_id, count(*)
   FROM {history}
  WHERE tenant_id = %(tenant)s AND at >= %(since)s AND (%(new)s::int8[] IS NULL OR id = ANY(%(new)s::int8[]))
-   AND category = %(used)s AND member_id <> '' AND device_id <> '' AND units = '[]'::jsonb AND NOT notified
+   AND category = ANY(%(used)s) AND member_id <> '' AND device_id <> '' AND units = '[]'::jsonb AND NOT notified
  GROUP BY 1, 2, 3
 """
 _WRITE = """
@@ -68,7 +68,7 @@ def of_days(days: Sequence[date], without: frozenset[str]) -> QuerySet[PassedHou
 
 def _execute(statement: str, tenant_id: int, since: datetime, new: list[int] | None) -> None:
     counted = _COUNTED.format(history=History._meta.db_table)
-    values: dict[str, Any] = {"tenant": tenant_id, "since": since, "new": new, "used": USED}
+    values: dict[str, Any] = {"tenant": tenant_id, "since": since, "new": new, "used": used()}
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_LOCK, tenant_id])
         cursor.execute(statement.format(hours=PassedHour._meta.db_table, counted=counted), values)

@@ -1,8 +1,8 @@
 """Keeping everybody's last passage up to what the log holds.
 
 Only the newest passage of a person is kept, by its moment and, of two of one moment, its number: records may come late
-and in any order, the answer is the same. A passage is a record of a person at a door, of the category of which the
-specification says that the door opened; with keys of a box it is none.
+and in any order, the answer is the same. A passage is a record of a person at a door, of a category of which the
+service says that the door opened; with keys of a box it is none.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from portal.core.inside.models import Inside
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import History, MirrorState
 from portal.core.mirror.months import KEEP
-from portal.core.mirror.places import USED
+from portal.core.mirror.places import used
 from portal.core.timers import rounds
 from portal.core.timers.clock import database_now
 from tenants.models import Tenant
@@ -31,7 +31,7 @@ INSERT INTO {inside} AS i (tenant_id, member_id, at, history_id, device_id, devi
 SELECT DISTINCT ON (member_id) tenant_id, member_id, at, history_id, device_id, device_name
   FROM {history}
  WHERE tenant_id = %(tenant)s AND at >= %(since)s AND (%(new)s::int8[] IS NULL OR id = ANY(%(new)s::int8[]))
-   AND category = %(used)s AND member_id <> '' AND device_id <> '' AND units = '[]'::jsonb
+   AND category = ANY(%(used)s) AND member_id <> '' AND device_id <> '' AND units = '[]'::jsonb
  ORDER BY member_id, at DESC, history_id DESC
     ON CONFLICT (tenant_id, member_id) DO UPDATE
    SET at = excluded.at, history_id = excluded.history_id,
@@ -67,6 +67,6 @@ def register() -> None:
 
 def _take(tenant_id: int, since: datetime, new: list[int] | None) -> None:
     names = {"inside": Inside._meta.db_table, "history": History._meta.db_table}
-    values: dict[str, Any] = {"tenant": tenant_id, "since": since, "new": new, "used": USED}
+    values: dict[str, Any] = {"tenant": tenant_id, "since": since, "new": new, "used": used()}
     with connection.cursor() as cursor:
         cursor.execute(_TAKE.format(**names), values)

@@ -16,9 +16,8 @@ from accessapi.operations import Delivery
 from portal.core.intents.models import Intent, target_of
 from portal.core.intents.states import Reason, State
 from portal.core.mirror.models import History
+from tenants.models import current_tenant
 
-# The category of records about what was done from afar, as the specification shows it.
-OPERATION = "operation"
 # How much earlier and later than the request, by our clock, its record may say that it was.
 EARLIER, LATER = timedelta(seconds=5), timedelta(minutes=2)
 # For how long the service may work on a request before it writes its record.
@@ -80,7 +79,8 @@ def cause_of(record: History, asked: QuerySet[Intent]) -> Cause | None:
     by_text = [each for each in fitting if names(said, each)]
     if found := by_id or by_text:
         return Cause(_nearest(found, record.at), surely=bool(by_id) or len(by_text) == 1)
-    return Cause(_nearest(fitting, record.at), surely=False) if fitting and record.category == OPERATION else None
+    is_likely = bool(fitting) and record.category in current_tenant().environment.catalogue.records.operated
+    return Cause(_nearest(fitting, record.at), surely=False) if is_likely else None
 
 
 def record_of(intent: Intent, records: QuerySet[History]) -> History | None:

@@ -119,14 +119,16 @@ def _categories(request: TenantRequest) -> list[Choice]:
 
 def _statuses(request: TenantRequest) -> list[Choice]:
     states = request.tenant.environment.catalogue.states
-    over = [each for each in states.over if "*" not in each][:1]
-    known = ["occur", *over, *coverage_of(request).statuses, *_asked(request, "status")]
+    usual = (next((each for each in words if "*" not in each), "") for words in (states.begun, states.over))
+    known = [*filter(None, usual), *coverage_of(request).statuses, *_asked(request, "status")]
     return [(value, status_word(value, states)) for value in dict.fromkeys(known)]
 
 
 def status_word(value: str, states: States) -> str:
-    """Return the word for a record's status, whatever the service calls one that is over."""
-    return word("record", "restore" if states.is_over(value) else value, value)
+    """Return the word for a record's status, whatever the service calls one that has happened or is over."""
+    if states.is_over(value):
+        return word("record", "restore", value)
+    return word("record", "occur" if value and states.is_begun(value) else value, value)
 
 
 def coverage_of(request: TenantRequest) -> Coverage:

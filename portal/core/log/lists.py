@@ -31,7 +31,6 @@ from tenants.access import TenantRequest
 from tenants.models import current_tenant
 from tenants.roles import Permission
 
-QUIET = "normal"
 _CHIP = '<span class="chip chip-{}">{}</span>'
 _PAGES = {"member": "members:page", "guest": "guests:guest"}
 
@@ -70,10 +69,11 @@ def what(record: History) -> SafeString:
     """What happened, in the service's words, with what makes it more than usual. The category stays beside a label."""
     chips = []
     words = current_tenant().environment.catalogue
-    if record.category and (record.category != QUIET if record.content else record.text):
+    is_usual = record.category in words.records.used and record.content
+    if record.category and record.text and not is_usual:
         loud = "loud" if record.category in words.records.alarming else "quiet"
         chips.append((loud, word("category", record.category)))
-    if record.status and record.status != "occur":
+    if not words.states.is_begun(record.status):
         chips.append(("quiet", status_word(record.status, words.states)))
     if record.notified:
         chips.append(("unknown", _("Reported by notification, details not loaded")))

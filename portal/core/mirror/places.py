@@ -6,14 +6,13 @@ from typing import NamedTuple
 
 from django.db.models import QuerySet
 
+from accessapi.overrides import States
 from portal.core.mirror.models import Area
-
-# Of records of other categories the specification does not say that a door opened.
-USED = "normal"
+from tenants.models import current_tenant
 
 
 class Place(NamedTuple):
-    """An area that a door leads to; `side` is in_out as the service says it."""
+    """An area that a door leads to; `side` is in or out, or the service's own word for neither."""
 
     name: str
     side: str
@@ -21,19 +20,23 @@ class Place(NamedTuple):
 
 
 class Lead(NamedTuple):
-    """Where a door stands in an area. `inward`: whoever passes is then inside; the way into an area outside is not."""
+    """Where a door stands in an area. `inward`: whoever passes is then inside; the way into an area outside is not.
+    `outward`: whoever passes is then outside of it. Neither where the service does not say the side, or in an unknown
+    word: by such a door nobody is taken to have left.
+    """
 
     name: str
     area_id: str
     is_outside: bool
     inward: bool
+    outward: bool
 
 
 def places() -> dict[str, list[Place]]:
     """For each device_id, the areas it leads to."""
-    found: dict[str, list[Place]] = defaultdict(list)
+    states, found = words(), defaultdict[str, list[Place]](list)
     for area in Area.objects.all():
-        for device_id, side in _doors(area):
+        for device_id, side in doors_of(area, states):
             found[device_id].append(Place(area.area_name, side, area.area_id))
     return found
 
@@ -45,21 +48,37 @@ def areas_with_doors() -> QuerySet[Area]:
 
 def leads(areas: Iterable[Area] | None = None) -> dict[str, list[Lead]]:
     """For each device_id, which way it leads in its areas: in these, or in those there are, read in one statement."""
-    found: dict[str, list[Lead]] = defaultdict(list)
+    states, found = words(), defaultdict[str, list[Lead]](list)
     for area in areas_with_doors() if areas is None else areas:
         outside = bool(area.is_outside)
-        for device_id, side in _doors(area):
-            found[device_id].append(Lead(area.area_name, area.area_id, outside, (side == "in") != outside))
+        inside, beyond = ("out", "in") if outside else ("in", "out")
+        for device_id, side in doors_of(area, states):
+            lead = Lead(area.area_name, area.area_id, outside, inward=side == inside, outward=side == beyond)
+            found[device_id].append(lead)
     return found
 
 
 def leads_out(known: Mapping[str, Sequence[Lead]]) -> set[str]:
-    """Return the doors by which people leave an area, or step outside, and enter none."""
-    return {device_id for device_id, found in known.items() if not any(lead.inward for lead in found)}
+    """Return the doors by which people surely leave an area, or step outside, and enter none."""
+    return {device_id for device_id, found in known.items() if all(lead.outward for lead in found)}
 
 
-def _doors(area: Area) -> list[tuple[str, str]]:
-    """(device_id, in_out) of an area's doors, as far as the service's list is one."""
+def doors_of(area: Area, states: States) -> list[tuple[str, str]]:
+    """(device_id, side) of an area's doors, as far as the service's list is one; the side as in `Place`."""
     listed = area.devices_list if isinstance(area.devices_list, list) else []
     found = [entry for entry in listed if isinstance(entry, dict)]
-    return [(str(entry.get("device_id", "")), str(entry.get("in_out", ""))) for entry in found]
+    sides = ["" if entry.get("in_out") is None else str(entry["in_out"]) for entry in found]
+    return [
+        (str(entry.get("device_id", "")), states.way(side) or side) for entry, side in zip(found, sides, strict=True)
+    ]
+
+
+def words() -> States:
+    """Return the words of the entered tenant's service."""
+    states: States = current_tenant().environment.catalogue.states
+    return states
+
+
+def used() -> list[str]:
+    """Return the categories of which the entered tenant's service says that a person used a door or a key."""
+    return list(current_tenant().environment.catalogue.records.used)

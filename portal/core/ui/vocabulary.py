@@ -95,7 +95,8 @@ def joined(values: Iterable[str]) -> str:
 
 def bracketed(words: str) -> str:
     """Return words in the brackets of the reader's language."""
-    return _t("(%(names)s)") % {"names": words}
+    text = _t("(%(names)s)")
+    return Drawn(text % {"names": words}, format_html(text.replace("%(names)s", "{}"), words))
 
 
 def beside(name: str, side: str) -> str:

@@ -15,7 +15,7 @@ from portal.areas.models import EVERYWHERE, Grant, Pass
 from portal.core.mirror.freshness import Freshness, behind, freshness_of
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Area, History, Member
-from portal.core.mirror.places import USED, leads
+from portal.core.mirror.places import leads, used
 from portal.core.rights import words
 from portal.core.ui.times import local
 from portal.reports import periods
@@ -31,7 +31,7 @@ _TABLES = (
     """
 CREATE TEMP TABLE report_passed ON COMMIT DROP AS
 SELECT member_id, device_id, max(at) AS last_at FROM {history}
- WHERE tenant_id = %(tenant)s AND at >= %(since)s AND at < %(until)s AND category = %(used)s
+ WHERE tenant_id = %(tenant)s AND at >= %(since)s AND at < %(until)s AND category = ANY(%(used)s)
    AND member_id <> '' AND NOT notified
  GROUP BY member_id, device_id
 """,
@@ -71,8 +71,8 @@ SELECT m.member_name, m.member_code, m.membergroup_name, n.areas
 _IDLE = """
 SELECT m.member_name, m.member_code, m.membergroup_name, m.has_card, m.has_qr, m.has_face,
        (SELECT max(h.at) FROM {history} h
-         WHERE h.tenant_id = %(tenant)s AND h.member_id = m.member_id AND h.category = %(used)s AND h.at < %(since)s
-           AND NOT h.notified AND m.last_seen_at IS NOT NULL)
+         WHERE h.tenant_id = %(tenant)s AND h.member_id = m.member_id AND h.category = ANY(%(used)s)
+           AND h.at < %(since)s AND NOT h.notified AND m.last_seen_at IS NOT NULL)
   FROM {members} m
  WHERE m.tenant_id = %(tenant)s AND m.gone_at IS NULL AND (m.has_card OR m.has_qr OR m.has_face)
    AND NOT EXISTS (SELECT FROM report_passed p WHERE p.member_id = m.member_id)
@@ -219,7 +219,7 @@ def _stated(statement: str) -> str:
 def _values(report: Report, areas: Sequence[Area]) -> dict[str, Any]:
     doors = [(lead.area_id, device_id) for device_id, found in leads(areas).items() for lead in found]
     return {
-        "tenant": current_tenant_id(), "since": report.since, "until": report.until, "used": USED,
+        "tenant": current_tenant_id(), "since": report.since, "until": report.until, "used": used(),
         "may": [Pass.Kind.ALWAYS, Pass.Kind.SCHEDULE], "everywhere": EVERYWHERE,
         "known": [EVERYWHERE, *(area.area_id for area in areas)],
         "areas": [area_id for area_id, _device_id in doors], "doors": [device_id for _area_id, device_id in doors],

@@ -19,7 +19,7 @@ from portal.core.log import gaps
 from portal.core.mirror.coverage import Coverage, Missing, coverage
 from portal.core.mirror.histories import LATE
 from portal.core.mirror.models import Area, History, Member
-from portal.core.mirror.places import USED, leads
+from portal.core.mirror.places import leads, used
 from portal.core.ui.times import TOKYO, local
 from portal.core.visits.models import Visit
 from portal.reports import periods
@@ -39,12 +39,13 @@ _ALERTS = 4  # their column in the week
 LATE_FOR = LATE["hours"][1]
 _ENTERED = """
 SELECT member_id, max(member_name), count(*), min(at), max(at) FROM {history}
- WHERE tenant_id = %(tenant)s AND at >= %(since)s AND at < %(until)s AND category = %(used)s AND member_id <> ''
+ WHERE tenant_id = %(tenant)s AND at >= %(since)s AND at < %(until)s AND category = ANY(%(used)s) AND member_id <> ''
    AND NOT notified AND (%(doors)s::text[] IS NULL OR device_id = ANY(%(doors)s::text[]))
  GROUP BY member_id ORDER BY count(*) DESC, member_id
 """
 _BY_DAY = """
-SELECT (at AT TIME ZONE 'Asia/Tokyo')::date, count(*) FILTER (WHERE category = %(used)s AND member_id <> ''), count(*)
+SELECT (at AT TIME ZONE 'Asia/Tokyo')::date,
+       count(*) FILTER (WHERE category = ANY(%(used)s) AND member_id <> ''), count(*)
   FROM {history}
  WHERE tenant_id = %(tenant)s AND at >= %(since)s AND at < %(until)s AND NOT notified
  GROUP BY 1
@@ -118,7 +119,7 @@ def _or_not(n: int, unknown: str) -> str:
 
 def _execute(statement: str, since: datetime, until: datetime, **more: Any) -> Sequence[Any]:
     """Run a statement over the log of a time, and return its rows."""
-    values = {"tenant": current_tenant_id(), "since": since, "until": until, "used": USED, **more}
+    values = {"tenant": current_tenant_id(), "since": since, "until": until, "used": used(), **more}
     with connection.cursor() as cursor:
         cursor.execute(statement.format(history=History._meta.db_table), values)
         return list(cursor.fetchall())
