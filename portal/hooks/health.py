@@ -30,6 +30,9 @@ Working = Webhook.Working
 SAFETY_NET = 4000
 # A record that nobody was notified of this long after it was read counts as missed; so many are watched at a time.
 MISSED_AFTER, MOST_WATCHED = timedelta(seconds=60), 200
+# Notifications are known for this long: by then a repeated one finds its record in the log. Whether an older record was
+# notified of, nobody knows any more.
+KEEP = timedelta(days=7)
 # By the notifications of this long it is told whether they name their records.
 LATELY = timedelta(hours=1)
 # No more missed for this long, and heard since: all is well again.
@@ -75,7 +78,8 @@ def remember(webhook: Webhook, histories: Sequence[History], notified: Collectio
     """Watch new records that nobody was notified of: their notifications may be on their way."""
     if not webhook.is_on or webhook.set_at is None:
         return
-    since = webhook.set_at + MISSED_AFTER  # the service's clock may be ahead of ours
+    now = database_now()
+    since = max(webhook.set_at + MISSED_AFTER, now - KEEP)  # the service's clock may be ahead of ours
     watched = {
         record.history_id
         for record in histories
@@ -83,7 +87,6 @@ def remember(webhook: Webhook, histories: Sequence[History], notified: Collectio
     }
     free = MOST_WATCHED - len(webhook.unnotified)
     if watched and free > 0:
-        now = database_now()
         unnotified = webhook.unnotified | dict.fromkeys(sorted(watched)[:free], now.isoformat())
         due_at = Least(F("due_at"), Value(now + MISSED_AFTER))
         Webhook.objects.filter(pk=webhook.pk).update(unnotified=unnotified, due_at=due_at)

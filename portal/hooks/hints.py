@@ -41,8 +41,6 @@ TROUBLE, PATIENCE = timedelta(seconds=10), timedelta(seconds=60)
 AT_ONCE = 500
 # A look of which nothing was heard is rung for again.
 RING_AGAIN = timedelta(seconds=20)
-# Repeated notifications are known for this long. An older one finds its record in the log.
-KEEP = timedelta(days=7)
 _ALARMS = (DoorWord.FORCED, DoorWord.LEFT)
 
 
@@ -178,7 +176,7 @@ DUE = Wakeup(
 
 
 def _old() -> list[QuerySet[Notification]]:
-    return [Notification.objects_across_tenants.filter(received_at__lt=ClockTime() - KEEP)]
+    return [Notification.objects_across_tenants.filter(received_at__lt=ClockTime() - health.KEEP)]
 
 
 def register() -> None:

@@ -15,6 +15,7 @@ from tenants.scope import tenant_scope
 from tests.hooks.test_hints import force, look, state
 from tests.support.doors import hear
 from tests.support.hooks import Hook, notification
+from tests.support.log import happened, record
 from tests.support.places import Place
 
 W = Webhook.Working
@@ -134,6 +135,13 @@ class TestAWebhook:
         force(house)
         hook.change(set_at=database_now())
         read(hook)
+        assert hook.row.unnotified == {}
+
+    def test_misses_nothing_that_is_older_than_what_is_known_of_notifications(self, house, hook):
+        hook.change(set_at=database_now() - timedelta(days=30))
+        rows = happened(house, record(database_now() - timedelta(days=8), category="emergency"))
+        with tenant_scope(hook.tenant):
+            health.remember(hook.row, rows, set())
         assert hook.row.unnotified == {}
 
     def test_is_silent_when_this_house_would_have_told_long_ago(self, house, hook):

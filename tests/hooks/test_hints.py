@@ -9,7 +9,7 @@ from portal.core.mirror import tasks
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import History, MirrorState, PassController
 from portal.core.timers.clock import database_now
-from portal.hooks import hints
+from portal.hooks import health, hints
 from portal.hooks.intake import APART
 from portal.hooks.models import Notification
 from tenants.models import Connection
@@ -378,7 +378,7 @@ class TestTheTimer:
     def test_forgets_old_notifications_alone(self, house, hook, post, process):
         post(notification("old"))
         process.flush()
-        age(hook, hints.KEEP.total_seconds() + 60)
+        age(hook, health.KEEP.total_seconds() + 60)
         post(notification("new"))
         process.flush()
         round_of("old_notifications")
