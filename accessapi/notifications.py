@@ -50,15 +50,18 @@ class Webhook(Table):
     record: str = Field(default="", pattern=rf"^({_NAME}(\.{_NAME}){{0,5}})?$")
     names: Names = Names()
 
-    def published(self, body: Any) -> Any:
-        """Return the record of a body in the published shape; what is no object, or has no such place, as it came.
+    def records(self, body: Any) -> Iterator[Any]:
+        """Yield the records of a body in the published shape, several where it holds a list; what is no object, or has
+        no such place, as it came.
 
         Fields that are called otherwise are looked for in the record, then in the body around it; what is called as
         published is taken, too.
         """
-        found = _at(body, self.record.split(".")) if self.record else body
-        if not isinstance(found, Mapping):
-            return body
+        found = list(_each(body, self.record.split("."))) if self.record else []
+        for record in found or _each(body, []):
+            yield self._published(record, body) if isinstance(record, Mapping) else record
+
+    def _published(self, found: Mapping[str, Any], body: Any) -> dict[str, Any]:
         record = dict(found)
         for ours, path in self.names.other():
             value = _at(found, path)
@@ -79,6 +82,17 @@ class Webhook(Table):
         around: dict[str, Any] = {}
         _put(around, self.record.split("."), body)
         return around
+
+
+def _each(value: Any, path: list[str]) -> Iterator[Any]:
+    """Yield what is at the path, through lists on the way."""
+    if isinstance(value, list):
+        for item in value:
+            yield from _each(item, path)
+    elif not path:
+        yield value
+    elif isinstance(value, Mapping) and path[0] in value:
+        yield from _each(value[path[0]], path[1:])
 
 
 def _at(value: Any, path: list[str]) -> Any:

@@ -139,12 +139,13 @@ def write(batch: Sequence[Waiting], unnamed: set[int]) -> None:
     """Write notifications, a statement for a tenant, and ring once for each. `unnamed`: tenants told without a body."""
     by_tenant: defaultdict[int, dict[str, tuple[Any, ...]]] = defaultdict(dict)
     for each in batch:
-        said = told.read(each.body, each.shape)
-        by_tenant[each.tenant_id].setdefault(said.history_id, (said.history_id, each.delivery_id, said.at, said.body))
+        rows = by_tenant[each.tenant_id]
+        for said in told.read(each.body, each.shape):
+            rows.setdefault(said.history_id, (said.history_id, each.delivery_id, said.at, said.body))
     for tenant_id in sorted(by_tenant.keys() | unnamed):
         with tenant_scope(tenant_id):
-            rows = [row for _, row in sorted(by_tenant[tenant_id].items())]
-            _write(tenant_id, rows, something=tenant_id in unnamed)
+            ordered = [row for _, row in sorted(by_tenant[tenant_id].items())]
+            _write(tenant_id, ordered, something=tenant_id in unnamed)
 
 
 def _write(tenant_id: int, rows: list[tuple[Any, ...]], *, something: bool) -> None:

@@ -5,8 +5,11 @@ read is a hint all the same, found again by its digest.
 """
 
 import hashlib
-from collections.abc import Mapping
+import json
+import zlib
+from collections.abc import Iterator, Mapping
 from datetime import datetime
+from itertools import islice
 from typing import Any, NamedTuple
 
 from pydantic import ValidationError
@@ -24,22 +27,56 @@ UNNAMED = "sha256 "
 _OF_THE_MESSAGE = ("tenant_id", "event", "event_name", "additional_info")
 
 
+# So many records of one notification are looked at, and so many bytes of one that was packed.
+MOST_RECORDS, MOST_UNPACKED = 1_000, 1024 * 1024
+_PACKED = b"\x1f\x8b"
+# What a body is read as that is in none of the encodings of JSON.
+_OTHER_ENCODING = "cp932"
+
+
 class Told(NamedTuple):
-    """A notification that was read. `body` is {} where it names no record."""
+    """A record of a notification that was read. `body` is {} where it names none."""
 
     history_id: str
     at: datetime | None
     body: dict[str, Any]
 
 
-def read(raw: bytes, shape: Webhook) -> Told:
-    """Read a notification's body, of a service that shapes it like this."""
+def read(raw: bytes, shape: Webhook) -> Iterator[Told]:
+    """Yield what a notification's body tells, of a service that shapes it like this: a record, or several.
+
+    What names no record is told once, whatever else is beside it.
+    """
+    is_whole, found = True, 0
     try:
-        body = public(shape.published(read_json(raw)))
+        for body in islice(shape.records(read_json(_plain(raw))), MOST_RECORDS + 1):
+            found += 1
+            told = _named(public(body)) if found <= MOST_RECORDS else None
+            is_whole &= told is not None
+            if told is not None:
+                yield told
+    except (ValueError, zlib.error):  # among them every fault of JSON and of text
+        is_whole = False
+    if not is_whole or not found:
+        yield _unnamed(raw)
+
+
+def _named(body: Any) -> Told | None:
+    try:
         said = histories.Notification.model_validate(body)
-    except ValueError:  # among them every fault of JSON, of text and of pydantic
-        return _unnamed(raw)
+    except ValueError:
+        return None
     return Told(said.history_id, said.datetime, body)
+
+
+def _plain(raw: bytes) -> bytes:
+    """Return a body unpacked and in UTF-8. Raises ValueError or zlib.error."""
+    if raw.startswith(_PACKED):
+        raw = zlib.decompressobj(wbits=31).decompress(raw, MOST_UNPACKED)
+    try:
+        return raw.decode(json.detect_encoding(raw)).encode()
+    except UnicodeDecodeError:
+        return raw.decode(_OTHER_ENCODING).encode()
 
 
 def _unnamed(raw: bytes) -> Told:

@@ -1,5 +1,7 @@
 """Whatever a notification holds, one that is signed is taken as a hint, and it keeps nothing of the others."""
 
+import gzip
+import json
 from datetime import timedelta
 
 import pytest
@@ -56,3 +58,74 @@ def test_a_signed_record_is_shown_on_pages_whatever_its_moment(place, hook, post
     client = place.client()
     for page in ("", "logs/", "logs/records/odd/", "logs/?period=30d", "connection/"):
         assert client.get(f"/t/{place.tenant.slug}/{page}").status_code == 200, page
+
+
+def told(hook: Hook) -> dict[str, dict]:
+    with tenant_scope(hook.tenant):
+        return dict(Notification.objects.values_list("history_id", "body"))
+
+
+TWO = [{"history_id": "one", "event_name": "入室"}, {"history_id": "two", "event_name": "退室"}]
+LISTS = {
+    "a list": (lambda found: found, ""),
+    "a list in an object": (lambda found: {"records": found}, '[webhook]\nrecord = "records"'),
+    "objects in a list": (lambda found: [{"log": each} for each in found], '[webhook]\nrecord = "log"'),
+    "a list far inside": (lambda found: {"a": [{"b": found}]}, '[webhook]\nrecord = "a.b"'),
+}
+
+
+@pytest.mark.parametrize("how", LISTS)
+def test_each_record_of_a_list_in_one_notification_is_told(make, post, process, how):
+    around, overrides = LISTS[how]
+    hook = Hook(make(overrides=overrides).tenant)
+    assert post(around(TWO), by=hook) == 204
+    process.flush()
+    assert told(hook).keys() == {"one", "two"}
+
+
+def test_a_list_with_what_names_no_record_is_a_hint_beside_the_others(hook, post, process):
+    post([*TWO, {"ping": True}, 5, None])
+    process.flush()
+    found = told(hook)
+    assert [body for name, body in found.items() if name.startswith("sha256 ")] == [{}]
+    assert {"one", "two"} < found.keys()
+
+
+def test_a_list_without_end_is_read_to_its_bound(hook, post, process):
+    post([{"history_id": f"h-{number}"} for number in range(1_500)])
+    process.flush()
+    assert len(told(hook)) == 1_000 + 1, "of the rest the log tells"
+
+
+@pytest.mark.parametrize("how", ["gzip", "shift_jis", "utf-16", "utf-16-le", "utf-32", "utf-8-sig"])
+def test_a_body_packed_or_in_another_encoding_is_read(hook, post, process, how):
+    text = json.dumps(notification("odd", device_name="倉庫 入口"), ensure_ascii=False)
+    raw = gzip.compress(text.encode()) if how == "gzip" else text.encode(how)
+    assert post(raw) == 204
+    process.flush()
+    assert told(hook)["odd"]["device_name"] == "倉庫 入口"
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [gzip.compress(b"x" * 50_000_000), b"\x1f\x8b", b"\x1f\x8b\x08" + bytes(90), gzip.compress(b"{}")[:-9], b"\x81"],
+    ids=["far too long", "a beginning", "broken", "cut off", "half a letter"],
+)
+def test_a_body_that_cannot_be_unpacked_is_a_hint(hook, post, process, raw):
+    assert post(raw) == 204
+    process.flush()
+    assert list(told(hook).values()) == [{}]
+
+
+def test_a_category_that_is_a_list_and_a_number_for_an_id_are_no_obstacle(hook, post, process):
+    post(notification() | {"history_id": 7, "category": ["normal", "warning"]})
+    process.flush()
+    assert shown(hook) == {"7"}
+
+
+@pytest.mark.parametrize("said", [1_764_208_464_000, 1_764_208_464, "1764208464", "2025-11-27T01:54:24Z"])
+def test_a_moment_is_read_in_any_usual_form(hook, post, process, said):
+    post(notification("timed", datetime=said))
+    process.flush()
+    with tenant_scope(hook.tenant):
+        assert Notification.objects.get().at.isoformat() == "2025-11-27T01:54:24+00:00"

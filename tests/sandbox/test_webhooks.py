@@ -44,7 +44,7 @@ def hook(sandbox: Sandbox, tenant: SandboxTenant, url: str, **changes: Any) -> N
 def said(house: House, post: Post) -> dict[str, Any]:
     """What a notification says, by the published names; a category as the sandbox calls it inside."""
     words = house.sandbox.addresses.catalogue
-    told = dict(words.webhook.published(post.json()))
+    told = dict(next(words.webhook.records(post.json())))
     usual = {words.records.theirs(each): each for each in type(words.records)().categories}
     return told | {"category": usual[told["category"]]}
 

@@ -111,7 +111,7 @@ def _line(row: History, words: Words) -> dict[str, Any]:
 
 def _event(row: Delivery, words: Words) -> str:
     try:
-        return sentences.of(str(CATALOGUE.webhook.published(json.loads(row.body))["event_name"]), words)
+        return sentences.of(str(next(CATALOGUE.webhook.records(json.loads(row.body)))["event_name"]), words)
     except (ValueError, KeyError, TypeError):
         return ""
 
