@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +23,7 @@ _SURROGATE = re.compile("[\ud800-\udfff\x00]")
 # page.
 _SUSPECT = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 _TEXT_MAX = 2000
+_CHARSET = re.compile(r"""charset=["']?([\w.:-]{1,40})""", re.IGNORECASE)
 # Of a whole number: more are beyond what PostgreSQL and browsers count with.
 _DIGITS = 18
 
@@ -62,13 +64,14 @@ class Answer:
         return self.value.cursor if isinstance(self.value, Page) else None
 
 
-def read_json(content: bytes) -> Any:
+def read_json(content: bytes | str) -> Any:
     """Return JSON from outside as plain values: an answer of the service, a webhook's body, what a browser posts.
 
-    Raises ValueError for anything that is not JSON or is nested more deeply than JSON_DEPTH_MAX. What no page and no
-    database can hold stops nothing else: NUL and lone surrogates become U+FFFD, NaN and numbers too large stay text.
+    Bytes are UTF-8. Raises ValueError for anything that is not JSON or is nested more deeply than JSON_DEPTH_MAX. What
+    no page and no database can hold stops nothing else: NUL and lone surrogates become U+FFFD, NaN and numbers too
+    large stay text.
     """
-    text = content.decode("utf-8-sig")
+    text = content.decode("utf-8-sig") if isinstance(content, bytes) else content
     try:
         value = json.loads(text, parse_constant=str, parse_float=_finite, parse_int=_whole)
     except RecursionError:
@@ -77,6 +80,17 @@ def read_json(content: bytes) -> Any:
         if not _is_deep(value):
             return _cleaned(value) if _SUSPECT.search(text) else value
     raise ValueError("JSON is nested too deeply")
+
+
+def _text(headers: Mapping[str, str], content: bytes) -> str:
+    """Return the body of an answer as text, in the encoding that it names; UTF-8 where it names none, or another.
+
+    A name of which a byte was cut off costs that letter, which becomes U+FFFD, and not the list that it is in.
+    """
+    named = _CHARSET.search(headers.get("Content-Type", ""))
+    with suppress(LookupError, UnicodeDecodeError):
+        return content.decode(named[1] if named else json.detect_encoding(content))
+    return content.decode("utf-8-sig", errors="replace")
 
 
 def _is_deep(value: Any) -> bool:
@@ -115,7 +129,7 @@ def read_error(status: int, headers: Mapping[str, str], content: bytes) -> Servi
     Specification: part "Errors", { message, error_code, error_detail }.
     """
     try:
-        body = read_json(content)
+        body = read_json(_text(headers, content))
     except ValueError:
         body = None
     fields = body if isinstance(body, dict) else {}
@@ -137,14 +151,16 @@ def read_answer(operation: Operation, status: int, headers: Mapping[str, str], c
     rate = RateHeaders.read(headers)
     model = registry.ANSWERS.get(operation.name)
     if model is None:
-        return Answer(status, rate, _loose_object(content))
+        return Answer(status, rate, _loose_object(_text(headers, content)))
     failure = ""
     try:
-        data = read_json(content)
+        data = read_json(_text(headers, content))
         if operation.list_key is not None:
             data = _in_our_names(operation, data)
             page = read_page(data, operation.list_key, model)
-            return Answer(status, rate, data if isinstance(data, dict) else {operation.list_key: data}, page)
+            return Answer(
+                status, rate, {**(data if isinstance(data, dict) else {}), operation.list_key: page.rows}, page
+            )
         if isinstance(data, dict):
             return Answer(status, rate, data, model.model_validate(data))
         failure = "the answer is not a JSON object"
@@ -160,13 +176,15 @@ def _in_our_names(operation: Operation, data: Any) -> Any:
     if not operation.list_names:
         return data
     rows, names = data.get(operation.list_key) if isinstance(data, dict) else data, dict(operation.list_names)
+    if isinstance(rows, dict):
+        rows = [rows]
     if not isinstance(rows, list):
         return data
     rows = [{names.get(name, name): row[name] for name in row} if isinstance(row, dict) else row for row in rows]
     return {**data, operation.list_key: rows} if isinstance(data, dict) else rows
 
 
-def _loose_object(content: bytes) -> dict[str, Any]:
+def _loose_object(content: str) -> dict[str, Any]:
     # Deletions and the webhook update: no body is shown, so any will do.
     try:
         data = read_json(content)

@@ -177,18 +177,23 @@ def _all_have(rows: list[Any], name: str) -> bool:
 
 
 def read_page(data: Any, key: str, model: type[R]) -> Page[R]:
-    """Return the page in `data[key]`; a bare array is taken as the page. Raises ValueError without an array."""
+    """Return the page in `data[key]`; a bare array is taken as the page. Raises ValueError without an array.
+
+    One object where the array was is its only row. Null is a row that cannot be read: nothing is there, and nothing
+    that was there is said to be gone.
+    """
     rows, cursor = data, None
     if isinstance(data, dict):
         rows, cursor = data.get(key), data.get("last_evaluated_key")
+        rows = [rows] if isinstance(rows, dict) or (rows is None and key in data) else rows
     if not isinstance(rows, list):
         raise ValueError(f"the answer has no array {key}")
     return Page(rows, model, _cursor(cursor))
 
 
 def _cursor(value: Any) -> str | None:
-    if value is None or value == "":
+    if value is None or value is False or value == "":
         return None
-    if not isinstance(value, str):
+    if isinstance(value, bool) or not isinstance(value, (str, int)):
         raise ValueError("the cursor is not a string")
-    return value
+    return str(value)
