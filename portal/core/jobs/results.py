@@ -71,6 +71,8 @@ Result = tuple[Row, RowState, str, str, str]
 
 def _result(row: Row, item: BulkItem) -> Result | None:
     """What an item says, or None when it says nothing that can be relied on."""
+    if row.member_id and item.member_id not in (None, "", row.member_id):
+        return None  # somebody else's: the order is not that of the request
     member_id = item.member_id or row.member_id
     if item.status == "succeeded":
         return row, RowState.SUCCEEDED, "", "", member_id
