@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from accessapi.resources.received import Identifier, Moment, Received, each_readable, words
+from accessapi.resources.received import Identifier, Moment, Received, UnitNo, each_readable, words
 
 
 class HistoryMember(Received):
@@ -21,7 +21,7 @@ class HistoryMember(Received):
 
 
 class HistoryUnit(Received):
-    unit_no: Identifier
+    unit_no: UnitNo
     unit_name: str | None = None
 
 

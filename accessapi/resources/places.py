@@ -81,7 +81,7 @@ class PassControllerStatus(_Powered):
 
 
 class KeyUnit(r.Received):
-    unit_no: r.Identifier
+    unit_no: r.UnitNo
     unit_name: str | None = None
     restriction: bool | None = None
 
@@ -95,7 +95,7 @@ class KeyBox(r.Received):
 
 
 class KeyUnitStatus(r.Received):
-    unit_no: r.Identifier
+    unit_no: r.UnitNo
     door: str | None = None
     key: str | None = r.words("return")
     lock: str | None = None

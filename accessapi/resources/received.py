@@ -15,6 +15,7 @@ from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     StringConstraints,
@@ -111,11 +112,25 @@ class Received(BaseModel):
 R = TypeVar("R", bound=Received)
 
 
+def listed(value: Any) -> list[Any]:
+    """Return what is listed: one object where a list was is its only item, anything else lists nothing."""
+    return value if isinstance(value, list) else [value] if isinstance(value, dict) else []
+
+
+def unit_number(value: Any) -> Any:
+    """Return the number of a unit in the two digits that the specification shows, also where it came as a number."""
+    text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    return text.zfill(2) if isinstance(text, str) and text.isascii() and text.isdecimal() else text
+
+
+UnitNo = Annotated[Identifier, BeforeValidator(unit_number)]
+
+
 def each_readable(model: type[R]) -> Callable[[Any], list[Any]]:
     def keep(value: Any) -> list[Any]:
-        if not isinstance(value, list):
+        if not isinstance(value, (list, dict)):
             raise ValueError("is not a list")
-        return [item for item in value if _readable(model, item)]
+        return [item for item in listed(value) if _readable(model, item)]
 
     return keep
 

@@ -4,6 +4,8 @@ from datetime import timedelta
 
 import pytest
 
+from accessapi.resources.histories import History
+from portal.core.keys.states import FAULTY
 from portal.core.mirror import keys
 from portal.core.mirror.models import Key, KeyBox, KeyState
 from portal.core.timers.clock import database_now
@@ -40,6 +42,21 @@ def test_a_record_tells_of_a_key_in_the_label_beside_another_text(one):
     label = one.tenant.environment.catalogue.states.theirs("Key taken")
     tells(one, "01", "総務キーボックス", ago(30), member_label=label)
     assert key(one).state == KeyState.OUT
+
+
+@pytest.mark.parametrize("number", [1, "1", "01"])
+def test_a_number_of_a_unit_means_the_same_key_in_every_form(one, number):
+    with tenant_scope(one.tenant):
+        KeyBox.objects.update(units={"unit_no": number, "unit_name": "玄関"})
+        keys.listed(one.tenant)
+        assert list(Key.objects.values_list("unit_no", "unit_name")) == [("01", "玄関")]
+        words = one.tenant.environment.catalogue.states
+        said = {"unit_no": number, "key": words.theirs("return", "key_in"), "errors": "key_unlock_error"}
+        keys.read(one.tenant, "K1", {"units_status": said}, database_now())
+        assert key(one).state == KeyState.IN
+        assert Key.objects.filter(FAULTY).count() == 1, "one error is told as a list of one"
+    record = History.model_validate({"history_id": "h", "device": {"units": {"unit_no": number}}})
+    assert [unit.unit_no for unit in record.device.units] == ["01"]
 
 
 def test_an_older_record_that_comes_late_changes_nothing(one):

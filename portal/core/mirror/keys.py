@@ -9,7 +9,7 @@ Records of a key come late and in any order. So each reading takes the records o
 anything over holds the row of the box first.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -17,6 +17,7 @@ from django.db import transaction
 
 from accessapi.keys import KeyWord
 from accessapi.overrides import States
+from accessapi.resources import received
 from portal.core.mirror import hooks
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import History, Key, KeyBox, KeyState
@@ -98,12 +99,17 @@ def _held(key_device_ids: Iterable[str]) -> list[KeyBox]:
 def _units(units: Any) -> list[tuple[str, str, bool | None]]:
     """(number, name, restriction) of what the service lists as a box's units, in its order, each number once."""
     found = {}
-    for unit in units if isinstance(units, list) else ():
-        if isinstance(unit, dict) and unit.get("unit_no"):
-            restricted = unit.get("restriction")
-            name = str(unit.get("unit_name") or "")
-            found[str(unit["unit_no"])] = name, restricted if isinstance(restricted, bool) else None
+    for number, unit in _numbered(units):
+        restricted = unit.get("restriction")
+        found[number] = str(unit.get("unit_name") or ""), restricted if isinstance(restricted, bool) else None
     return [(number, name, restricted) for number, (name, restricted) in found.items()]
+
+
+def _numbered(units: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield (number, unit) of those of a box's units that have a number."""
+    for unit in received.listed(units):
+        if isinstance(unit, dict) and unit.get("unit_no") not in (None, ""):
+            yield str(received.unit_number(unit["unit_no"])), unit
 
 
 def _names(box: KeyBox) -> set[tuple[str, str]]:
@@ -125,12 +131,13 @@ def _kept(box: KeyBox) -> dict[str, Key]:
 
 
 def _take_reading(keys: dict[str, Key], status: dict[str, Any], states: States, at: datetime) -> None:
-    units = status.get("units_status")
-    for unit in units if isinstance(units, list) else ():
-        key = keys.get(str(unit.get("unit_no"))) if isinstance(unit, dict) else None
+    for number, unit in _numbered(status.get("units_status")):
+        key = keys.get(number)
         if key is None:
             continue
         key.raw = unit
+        if key.errors:  # also one error where the list of them was: lists look for faults there
+            key.raw = unit | {"errors": key.errors}
         key.wrong = states.is_wrong_key([key.word, *key.errors])
         state = "" if key.wrong else states.key(_text(unit.get("key")))
         if state != key.read_state or key.read_since is None:

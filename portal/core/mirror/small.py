@@ -13,6 +13,7 @@ from django.db import transaction
 from accessapi.client import Client
 from accessapi.errors import ServiceError
 from accessapi.limits import PAGE_MAX
+from accessapi.resources.received import listed
 from portal.core.budget.client import client as budgeted
 from portal.core.mirror import hooks, reasons
 from portal.core.mirror.folding import sort_key
@@ -210,8 +211,7 @@ def _object(value: Any) -> dict[str, Any]:
 
 def _array(row: Mapping[str, Any], name: str) -> list[Any]:
     """The objects of an array, each with all that the service said of it."""
-    value = row.get(name)
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+    return [each for each in listed(row.get(name)) if isinstance(each, dict)]
 
 
 _LISTS = {
