@@ -111,6 +111,15 @@ def test_a_report_says_so(place):
     assert f"Not updated since {shown(SINCE)}. {REASON} Next try at {shown(UNTIL)}." in page
 
 
+@pytest.mark.parametrize(("days", "may_come"), [(2, True), (5, False)])
+def test_a_report_of_days_that_are_read_again_says_what_may_still_come(place, days, may_come):
+    desk = ReportsDesk(place)
+    loaded(place)
+    day = local(timezone.now()).date() - timedelta(days=days)
+    page = desk.page(desk.ask("entered", first=day, last=day))
+    assert ("Devices that were offline may still report records of this period." in page) is may_come
+
+
 def test_a_report_says_what_may_still_come(place):
     desk = ReportsDesk(place)
     loaded(place)

@@ -35,8 +35,8 @@ NAMES = ("tenant_id", "member_id", "member_name", "member_code", "membergroup_na
 _AT_ONCE = 1000
 _LEAST = timedelta(microseconds=1)
 _ALERTS = 4  # their column in the week
-# So far back the log is read again every hour for what devices reported late.
-LATE_FOR = LATE["hours"][1]
+# So far back the log is read again for what devices reported late.
+LATE_FOR = max(back for _, back in LATE.values())
 _ENTERED = """
 SELECT member_id, max(member_name), count(*), min(at), max(at) FROM {history}
  WHERE tenant_id = %(tenant)s AND at >= %(since)s AND at < %(until)s AND category = ANY(%(used)s) AND member_id <> ''
