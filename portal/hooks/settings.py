@@ -111,7 +111,10 @@ class Present:
     @property
     def host(self) -> str:
         """The address as far as anybody may see it: what follows may be a secret of another system."""
-        parts = urlsplit(self.url)
+        try:
+            parts = urlsplit(self.url)
+        except ValueError:
+            return f"{self.url.partition('//')[0][:40]}//…"
         return f"{parts.scheme}://{parts.netloc}/…" if parts.netloc else self.url[:40]
 
 
@@ -120,7 +123,7 @@ def categories_of(webhook: dict[str, Any]) -> tuple[str, ...]:
     trigger = webhook.get("trigger")
     history = trigger.get("history") if isinstance(trigger, dict) else None
     found = history.get("category") if isinstance(history, dict) else None
-    return tuple(each for each in found if isinstance(each, str)) if isinstance(found, list) else ()
+    return tuple(each for each in (found if isinstance(found, list) else [found]) if isinstance(each, str))
 
 
 def offered(tenant: Tenant, row: Webhook, present: Present | None) -> list[str]:

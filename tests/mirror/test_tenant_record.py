@@ -1,14 +1,21 @@
 """The tenant's own record: its holidays, and that it keeps no key."""
 
+import json
 from datetime import date
 from typing import Any
+
+import pytest
+from django.utils import timezone
 
 from accessapi.permissions import NO_HOLIDAYS
 from portal.core.mirror import queries
 from portal.core.mirror.kinds import Kind
+from portal.hooks.settings import Present, categories_of
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import MakeCustomer
 from tests.mirror.service import serving
+from tests.support.extremes import SOME
+from tests.support.places import signed_in, staff_of
 
 
 def test_holidays_come_from_the_tenants_record(customer: MakeCustomer) -> None:
@@ -47,3 +54,53 @@ def test_an_odd_record_is_kept_without_its_secrets(customer: MakeCustomer) -> No
     assert holidays.name(date(2026, 12, 31)) == "大晦日"
     assert holidays.is_holiday(date(2026, 11, 22)) is True
     assert here.state(Kind.TENANT).error == ""
+
+
+FIELDS: dict[str, dict[str, Any]] = {
+    "tenant": {"tenant_id": "t", "tenant_name": "T", "settings": {}},
+    "settings": {"holiday": {}, "webhook": {}},
+    "holiday": {
+        "is_include_public_holiday": True, "public_holiday": {}, "include_date": {}, "exclude_date": {}, "weekly": [],
+    },
+    "webhook": {"is_invalid": False, "url": "https://x.example/h", "secret_token": "x", "trigger": {}},
+    "trigger": {"history": {}},
+    "history": {"category": ["normal"]},
+}  # fmt: skip
+WITHIN = {
+    "tenant": "%s", "settings": '{"settings": %s}', "holiday": '{"settings": {"holiday": %s}}',
+    "webhook": '{"settings": {"webhook": %s}}', "trigger": '{"settings": {"webhook": {"trigger": %s}}}',
+    "history": '{"settings": {"webhook": {"trigger": {"history": %s}}}}',
+}  # fmt: skip
+ADDRESSES = ('"http://[x"', '"http://a:99999999/"', '"//"', '"javascript:1"', '"https://[::1"')
+
+
+@pytest.mark.parametrize("part", FIELDS)
+def test_pages_stand_whatever_the_record_says(customer: MakeCustomer, part: str) -> None:
+    """A second or two: each record is read anew."""
+    told = [b"{}"]
+    with serving(lambda path, query: (200, told[0] if path == "/v1/tenant" else {})) as service:
+        here = customer(base_url=service.url)
+        here.sync()
+        with tenant_scope(here.tenant):
+            client = signed_in(staff_of(here.tenant, "owner"))
+        client.raise_request_exception = False
+        found = {}
+        for name in FIELDS[part]:
+            for value in (*SOME[::3], *(ADDRESSES if name == "url" else ()), '"normal"', '{"2026-02-30": 1}'):
+                told[0] = (WITHIN[part] % json.dumps(FIELDS[part] | {name: "@"}).replace('"@"', value)).encode()
+                here.due_now(Kind.TENANT)
+                here.work()
+                for page in ("connection/", "explain/", ""):
+                    found[name, value, page] = client.get(f"/t/{here.tenant.slug}/{page}").status_code
+    assert not {key: status for key, status in found.items() if status >= 500}
+
+
+def test_one_category_where_a_list_was_is_the_only_one() -> None:
+    assert categories_of({"trigger": {"history": {"category": "normal"}}}) == ("normal",)
+
+
+@pytest.mark.parametrize("address", ["http://[x/secret", "https://[::1/secret", "http://a:b/secret"])
+def test_of_an_address_that_is_none_no_secret_is_shown(address: str) -> None:
+    present = Present(timezone.now(), address, None, (), None)
+    assert "secret" not in present.host
+    assert present.host.endswith("//…") or present.host == "http://a:b/…"
