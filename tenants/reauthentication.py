@@ -128,7 +128,7 @@ def page_of_the_form(request: HttpRequest, *, within: str, home: str) -> str:
     """
     address = request.headers.get("HX-Current-URL") or request.headers.get("Referer") or ""
     ours = url_has_allowed_host_and_scheme(address, {request.get_host()}, require_https=request.is_secure())
-    parts = urlsplit(address)
+    parts = urlsplit(address if ours else "")  # of an address that is none it would raise
     page = f"{parts.path}?{parts.query}" if parts.query else parts.path
     if ours and page.startswith(within) and _opens(parts.path):
         return page

@@ -27,6 +27,16 @@ def test_no_page_of_ours_is_shown_inside_another_sites():
     assert answer["X-Frame-Options"] == "DENY"
 
 
+@pytest.mark.parametrize("address", ["http://[x", "https://[::1", "//[", "javascript:1", "\\udcff"])
+def test_a_page_that_is_no_address_stops_nothing(place, address):
+    """What a browser says of the page that it is on may be anything."""
+    headers = {"HX-Request": "true", "HX-Current-URL": address, "Referer": address}
+    for client in (Client(), place.client()):
+        assert client.get(f"/t/{place.tenant.slug}/", headers=headers).status_code < 500
+        assert client.get("/", headers=headers).status_code < 500
+    assert Client().post("/", headers={"Referer": address}).status_code < 500
+
+
 @pytest.mark.parametrize(("address", "prefix"), [("https://portal.example.com", "__Host-"), ("http://127.0.0.1", "")])
 def test_cookies_are_bound_to_the_host_where_https_is_on(address, prefix):
     """Settings are read once in a process: this needs one of its own."""

@@ -40,4 +40,9 @@ def unchanged() -> HttpResponse:
 
 def path_of_page(request: HttpRequest) -> str:
     """The path of the page that a person looks at, also while the page asks for a part of itself."""
-    return urlsplit(request.headers.get("HX-Current-URL", "")).path if is_asked(request) else request.path
+    if not is_asked(request):
+        return request.path
+    try:
+        return urlsplit(request.headers.get("HX-Current-URL", "")).path
+    except ValueError:
+        return ""
