@@ -178,7 +178,7 @@ def test_a_worker_that_died_before_the_swap_costs_no_further_call(
     [
         ((200, {"members": [listed(3)], "last_evaluated_key": "1"}), "repeated_cursor"),
         ((200, {"members": "none"}), "unreadable"),
-        ((200, {"members": [], "last_evaluated_key": 7}), "unreadable"),
+        ((200, {"members": [], "last_evaluated_key": {"id": 7}}), "unreadable"),
         ((200, b"<html>"), "unreadable"),
         ((200, []), ""),
         ((403, {"error_code": "40301"}), "no_scope"),
