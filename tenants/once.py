@@ -11,6 +11,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable
+from urllib.parse import parse_qs, urlsplit
 
 from django.contrib import messages
 from django.core.cache import cache
@@ -75,7 +76,7 @@ def _first_answer(request: HttpRequest, key: str) -> HttpResponseBase | None:
 def _remember(key: str, response: HttpResponseBase | None) -> None:
     """Keep where an answer leads. A form that is shown again, or that waits for a proof, did nothing."""
     target = response.headers.get("Location", "") if response is not None else ""
-    if target and not target.startswith("/accounts/"):
+    if target and not target.startswith("/accounts/") and unsent.ASKED not in parse_qs(urlsplit(target).query):
         cache.set(key, target, _KEPT_SECONDS)
     else:
         cache.delete(key)

@@ -16,8 +16,10 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+from django.contrib import messages
 from django.core import signing
-from django.http import HttpRequest, QueryDict
+from django.http import HttpRequest, HttpResponseRedirect, QueryDict
+from django.shortcuts import redirect
 from django.urls import Resolver404, resolve
 
 from tenants import vault
@@ -71,6 +73,13 @@ def keep(request: HttpRequest, page: str, *, trusted: bool = True) -> str:
     if person is None or request.path.startswith("/accounts/"):
         return ""
     return _store(request, person, page, Unsent(request.path, values, gone))
+
+
+def refuse(request: HttpRequest, page: str, why: str = "") -> HttpResponseRedirect:
+    """Return to the `page` of a form that was not carried out, which says `why` and shows again what was typed."""
+    if why:
+        messages.error(request, why)
+    return redirect(keep(request, page) or page)
 
 
 def keep_file(request: HttpRequest, page: str) -> str:

@@ -49,12 +49,12 @@ def recipients(request: TenantRequest, watched: str) -> HttpResponseBase:
     if watched not in KINDS:
         raise Http404
     form = RecipientsForm.of(watched, request.POST)
-    if not form.is_valid():
-        rule = RuleForm(rule_of(KINDS[watched], Rule.objects.filter(kind=watched).first()))
-        return render(request, "alerts/rule.html", rule_context(request, rule, form))
-    wanted = partial(acts.change_audience, **form.cleaned_data, kind=KINDS[watched], by=Asker.of(request))
-    answer(request, wanted, _("Recipients saved."))
-    return redirect("alerts:rule", request.tenant.slug, watched)
+    if form.is_valid():
+        wanted = partial(acts.change_audience, **form.cleaned_data, kind=KINDS[watched], by=Asker.of(request))
+        if answer(request, wanted, _("Recipients saved."), form):
+            return redirect("alerts:rule", request.tenant.slug, watched)
+    rule = RuleForm(rule_of(KINDS[watched], Rule.objects.filter(kind=watched).first()))
+    return render(request, "alerts/rule.html", rule_context(request, rule, form))
 
 
 @tenant_view(Permission.ALERTS_MANAGE, methods=["GET", "POST"])

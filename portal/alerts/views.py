@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from portal.alerts.forms import NoteForm, RuleForm
@@ -25,6 +26,7 @@ from portal.core.safety.answering import answer
 from portal.core.telling.models import Telling
 from portal.core.ui import watching
 from portal.core.ui.addresses import row_or_404
+from tenants import unsent
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 
@@ -78,14 +80,19 @@ def _mark(found: Alert, records: Records, notes: list[AlertNote], tellings: list
     return watching.mark(*steps, told, len(notes), [(each.state, each.answer) for each in tellings])
 
 
-def _do(request: TenantRequest, alert_id: int, act: Callable[[Alert, Asker], None], done: str) -> HttpResponseBase:
-    """Do something with an alert, and show its page with the outcome."""
+def _do(
+    request: TenantRequest, alert_id: int, act: Callable[[Alert, Asker], None], done: str, *, typed: bool = False
+) -> HttpResponseBase:
+    """Do something with an alert, and show its page with the outcome, and again what was `typed` for nothing."""
+    page = reverse("alerts:alert", args=[request.tenant.slug, alert_id])
     try:
         act(_found(alert_id), Asker.of(request))
         messages.success(request, done)
     except acts.NotDone as why:
+        if typed:
+            return unsent.refuse(request, page, str(why))
         messages.error(request, str(why))
-    return redirect("alerts:alert", request.tenant.slug, alert_id)
+    return redirect(page)
 
 
 @tenant_view(Permission.ALERTS_TAKE, methods=["POST"])
@@ -105,7 +112,7 @@ def note(request: TenantRequest, alert_id: int) -> HttpResponseBase:
     def kept(alert: Alert, by: Asker) -> None:
         acts.note(alert=alert, text=_text(request), by=by)
 
-    return _do(request, alert_id, kept, _("Note saved."))
+    return _do(request, alert_id, kept, _("Note saved."), typed=True)
 
 
 @tenant_view(Permission.ALERTS_TAKE, methods=["POST"])
@@ -115,7 +122,7 @@ def close(request: TenantRequest, alert_id: int) -> HttpResponseBase:
     def closed(alert: Alert, by: Asker) -> None:
         acts.close(alert=alert, done=_text(request), by=by)
 
-    return _do(request, alert_id, closed, _("Alert closed."))
+    return _do(request, alert_id, closed, _("Alert closed."), typed=True)
 
 
 def _text(request: TenantRequest) -> str:
@@ -147,8 +154,9 @@ def rule(request: TenantRequest, watched: str) -> HttpResponseBase:
     context = rule_context(request, form, RecipientsForm.of(watched))
     if form.is_valid():
         if "try" not in request.POST:
-            answer(request, partial(acts.change_rule, rule=form.wanted, by=Asker.of(request)), _("Rule saved."))
-            return redirect("alerts:rules", request.tenant.slug)
-        if context["may_try"]:
+            wanted = partial(acts.change_rule, rule=form.wanted, by=Asker.of(request))
+            if answer(request, wanted, _("Rule saved."), form):
+                return redirect("alerts:rules", request.tenant.slug)
+        elif context["may_try"]:
             context["tried"] = try_against_past(request.tenant, form.wanted)
     return render(request, "alerts/rule.html", context)

@@ -22,6 +22,7 @@ from portal.core.mirror.models import Area, PassController
 from portal.core.safety.answering import answer
 from portal.core.ui import watching as parts
 from portal.core.ui.addresses import is_row_number, row_or_404
+from tenants import unsent
 from tenants.access import TenantRequest, tenant_view
 from tenants.connections.service import current_connection
 from tenants.roles import Permission
@@ -185,8 +186,8 @@ def settings(request: TenantRequest) -> HttpResponseBase:
     form = SettingsForm(request.POST if request.method == "POST" else None, initial={"wanted": commands.are_wanted()})
     if form.is_valid():
         wanted = partial(commands.want, **form.cleaned_data, by=Asker.of(request))
-        answer(request, wanted, _("Camera settings saved."))
-        return redirect(_wall(request))
+        if answer(request, wanted, _("Camera settings saved."), form):
+            return redirect(_wall(request))
     return render(request, "cameras/settings.html", {"form": form})
 
 
@@ -237,7 +238,7 @@ def _still_asked_for(request: TenantRequest, camera: Camera) -> dict[str, Any] |
 def _back(request: TenantRequest, camera: Camera, form: MomentForm) -> HttpResponseBase:
     for problem in form.errors.values():
         messages.error(request, " ".join(map(str, problem)))
-    return redirect(_page(request, camera))
+    return unsent.refuse(request, _page(request, camera))
 
 
 def _is_incident(request: TenantRequest) -> bool:

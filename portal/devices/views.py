@@ -27,7 +27,7 @@ from portal.devices import actions, board, ends, holds, queries, sight
 from portal.devices.actions import Command
 from portal.devices.lists import Doors
 from portal.devices.wall import Wall
-from tenants import carrying
+from tenants import carrying, unsent
 from tenants.access import TenantRequest, tenant_view
 from tenants.carrying import Carried
 from tenants.connections.service import current_connection
@@ -158,7 +158,9 @@ def command(request: TenantRequest, device_id: str) -> HttpResponse:
         messages.error(request, _("This command is not available. Nothing was sent."))
         return redirect(page)
     intent = once(request, Button(request), partial(_command, found, Command(wanted), request.POST))
-    return redirect(page if intent is None else seen_at(page, intent))
+    if intent is not None:
+        return redirect(seen_at(page, intent))
+    return unsent.refuse(request, page) if wanted == Command.HOLD else redirect(page)
 
 
 def _followed(request: TenantRequest, door: PassController) -> dict[str, Any]:

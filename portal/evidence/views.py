@@ -27,6 +27,7 @@ from portal.evidence.forms import CloseForm, EditForm, HoldForm, IncidentForm, N
 from portal.evidence.lists import Incidents
 from portal.evidence.models import Incident, Item, LegalHold
 from portal.evidence.shown import Shown, shown
+from tenants import unsent
 from tenants.access import TenantRequest, tenant_view
 from tenants.connections.service import current_connection
 from tenants.roles import Permission, Proof
@@ -56,11 +57,17 @@ def page_of(request: TenantRequest, found: Incident) -> str:
     return reverse("evidence:incident", args=[request.tenant.slug, found.number])
 
 
-def done(request: TenantRequest, found: Incident, act: Callable[[], Any], said: str = "") -> HttpResponseBase:
-    """Do something with an incident and return to its page, saying what came of it."""
+def done(
+    request: TenantRequest, found: Incident, act: Callable[[], Any], said: str = "", *, typed: bool = False
+) -> HttpResponseBase:
+    """Do something with an incident and return to its page, saying what came of it. What was `typed` for nothing is
+    shown there to be copied.
+    """
     try:
         act()
     except rules.NotDone as why:
+        if typed:
+            return unsent.refuse(request, page_of(request, found), str(TROUBLES[str(why)]))
         messages.error(request, str(TROUBLES[str(why)]))
     else:
         if said:
@@ -73,6 +80,8 @@ def refused(request: TenantRequest, found: Incident, act: rules.Act) -> HttpResp
     why = rules.refusal(found, act)
     if not why:
         return None
+    if request.method == "POST" and act in ("edit", "close"):
+        return unsent.refuse(request, page_of(request, found), str(TROUBLES[why]))
     messages.error(request, str(TROUBLES[why]))
     return redirect(page_of(request, found))
 
@@ -146,7 +155,8 @@ def edit(request: TenantRequest, number: int) -> HttpResponseBase:
         return stopped
     form = EditForm(request.POST if request.method == "POST" else None, initial=first_values(found))
     if form.is_valid():
-        return done(request, found, lambda: actions.edit(incident=found, **form.cleaned_data, by=Asker.of(request)))
+        wanted = partial(actions.edit, incident=found, **form.cleaned_data, by=Asker.of(request))
+        return done(request, found, wanted, typed=True)
     context = {"form": form, "incident": found}
     return render(request, "evidence/edit.html", context)
 
@@ -155,7 +165,8 @@ def edit(request: TenantRequest, number: int) -> HttpResponseBase:
 def note(request: TenantRequest, number: int) -> HttpResponseBase:
     found, form = incident_or_404(number), NoteForm(request.POST)
     if form.is_valid():
-        return done(request, found, lambda: actions.note(incident=found, **form.cleaned_data, by=Asker.of(request)))
+        wanted = partial(actions.note, incident=found, **form.cleaned_data, by=Asker.of(request))
+        return done(request, found, wanted, typed=True)
     context = _context(request, found) | {"note_form": form}
     return render(request, "evidence/incident.html", context)
 
@@ -212,7 +223,8 @@ def close(request: TenantRequest, number: int) -> HttpResponseBase:
         return stopped
     form = CloseForm(request.POST if request.method == "POST" else None, initial={"keep_until": retention.last_day()})
     if form.is_valid():
-        return done(request, found, lambda: actions.close(incident=found, **form.cleaned_data, by=Asker.of(request)))
+        wanted = partial(actions.close, incident=found, **form.cleaned_data, by=Asker.of(request))
+        return done(request, found, wanted, typed=True)
     missing = found.items.filter(media__in=Item.LACKING).count()
     lacks = ngettext(
         "%(n)d video or picture is not saved and will be lost.",
@@ -234,7 +246,8 @@ def hold(request: TenantRequest, number: int) -> HttpResponseBase:
     found = incident_or_404(number)
     form = HoldForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
-        return done(request, found, lambda: actions.hold(incident=found, **form.cleaned_data, by=Asker.of(request)))
+        wanted = partial(actions.hold, incident=found, **form.cleaned_data, by=Asker.of(request))
+        return done(request, found, wanted, typed=True)
     told = [
         _("Until each hold is ended, nothing of the incident can be removed, changed or deleted."),
         _("Items can still be added while the incident is open."),
@@ -280,6 +293,6 @@ def settings(request: TenantRequest) -> HttpResponseBase:
     form = SettingsForm(request.POST if request.method == "POST" else None, initial={"days": retention.days_kept()})
     if form.is_valid():
         wanted = partial(retention.keep_for, **form.cleaned_data, by=Asker.of(request))
-        answer(request, wanted, _("Saved. Incidents closed before keep their day."))
-        return redirect(reverse("evidence:index", args=[request.tenant.slug]))
+        if answer(request, wanted, _("Saved. Incidents closed before keep their day."), form):
+            return redirect(reverse("evidence:index", args=[request.tenant.slug]))
     return render(request, "evidence/settings.html", {"form": form})

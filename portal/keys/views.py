@@ -26,7 +26,7 @@ from portal.core.ui.addresses import row_or_404
 from portal.keys import actions, queries
 from portal.keys.actions import Command
 from portal.keys.lists import Keys
-from tenants import carrying
+from tenants import carrying, unsent
 from tenants.access import TenantRequest, tenant_view
 from tenants.carrying import Carried
 from tenants.connections.service import current_connection
@@ -171,7 +171,7 @@ def command(request: TenantRequest, key_device_id: str) -> HttpResponse:
     numbers = request.POST.getlist("unit")
     act = partial(actions.command, box=found, numbers=numbers, command=Command(wanted))
     intent = once(request, Button(request), act)
-    return redirect(page if intent is None else seen_at(page, intent))
+    return unsent.refuse(request, page) if intent is None else redirect(seen_at(page, intent))
 
 
 def _box(key_device_id: str) -> KeyBox:

@@ -72,10 +72,11 @@ def settings(request: TenantRequest) -> HttpResponse:
 def save_settings(request: TenantRequest) -> HttpResponseBase:
     """Change whether and which doors an evacuation unlocks, and what a second person confirms."""
     form = SettingsForm(setting(), request.POST)
-    if not form.is_valid():
-        return render(request, "lockdown/settings.html", {"form": form})
-    answer(request, partial(keeping.change, **form.wanted, by=Asker.of(request)), _("Settings saved."))
-    return redirect("lockdown:settings", request.tenant.slug)
+    if form.is_valid():
+        wanted = partial(keeping.change, **form.wanted, by=Asker.of(request))
+        if answer(request, wanted, _("Settings saved."), form):
+            return redirect("lockdown:settings", request.tenant.slug)
+    return render(request, "lockdown/settings.html", {"form": form})
 
 
 @tenant_view(Permission.DEVICES_VIEW)

@@ -15,6 +15,7 @@ from portal.core.ui.stored import StoredForm
 from portal.logs import searches
 from portal.logs.models import NAME_MAX, SavedSearch
 from portal.logs.searches import NotKept
+from tenants import unsent
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 
@@ -43,15 +44,16 @@ def index(request: TenantRequest) -> HttpResponse:
 def save(request: TenantRequest) -> HttpResponseBase:
     """Keep the filters of the list that the form stands above, and go back to it."""
     form, query = NameForm(request.POST), QueryDict(request.POST.get("query", ""), mutable=False)
+    page, asked = within("logs:index", request.tenant.slug), filters.asked(query).urlencode()
+    page = f"{page}?{asked}" if asked else page
     try:
         if not form.is_valid():
             raise NotKept(" ".join(map(str, form.errors["name"])))
         searches.keep(name=form.cleaned_data["name"], query=query, by=Asker.of(request))
         messages.success(request, _("Search saved."))
     except NotKept as reason:
-        messages.error(request, str(reason))
-    page, asked = within("logs:index", request.tenant.slug), filters.asked(query).urlencode()
-    return redirect(f"{page}?{asked}" if asked else page)
+        return unsent.refuse(request, page, str(reason))
+    return redirect(page)
 
 
 @tenant_view(Permission.LOGS_VIEW, methods=["GET", "POST"])

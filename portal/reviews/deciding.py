@@ -32,6 +32,7 @@ class Came(StrEnum):
     """What came of a press."""
 
     SAVED = "saved"
+    EARLIER = "earlier"  # this person did so before, with another note
     ELSEWHERE = "elsewhere"  # somebody decided or delegated it meanwhile
     CHANGED = "changed"  # the right is not the one that was shown
     GONE = "gone"  # there is no right any more, or no member
@@ -66,8 +67,8 @@ def decide(*, item: Item, press: Press, by: Asker) -> Came:
     with transaction.atomic():
         review = held(item.review)
         row = Item.objects.select_for_update(of=("self",), no_key=True).get(pk=item.pk)
-        if _is_repeated(row, press, by):
-            return Came.SAVED
+        if (before := _before(row, press, by)) is not None:
+            return Came.SAVED if before.note == press.note else Came.EARLIER
         if row.version != press.version or row.reviewer_id != by.user.pk:
             return Came.ELSEWHERE
         if following.under_way([row]):
@@ -129,11 +130,11 @@ def _locked(pks: Sequence[int]) -> Iterator[list[Item]]:
         yield list(rows.order_by("pk"))
 
 
-def _is_repeated(row: Item, press: Press, by: Asker) -> bool:
-    """Return whether this very press was kept before: its answer was lost, and it came again."""
+def _before(row: Item, press: Press, by: Asker) -> Step | None:
+    """Return the step of this very press, if it was kept before: its answer was lost, or somebody went back."""
     if row.version != press.version + 1:
-        return False
-    return Step.objects.filter(item=row, number=row.version, act=press.act, by=by.user).exists()
+        return None
+    return Step.objects.filter(item=row, number=row.version, act=press.act, by=by.user).first()
 
 
 def _right_now(row: Item) -> str:

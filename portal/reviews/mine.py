@@ -20,8 +20,9 @@ from portal.core.ui.tables import Selection, Table, chosen
 from portal.reviews import deciding, queries
 from portal.reviews.deciding import Came, Many, Press
 from portal.reviews.lists import MyItems
-from portal.reviews.models import Act, Item, Review, State
+from portal.reviews.models import NOTE_MAX, Act, Item, Review, State
 from portal.reviews.views import hand_over, shown
+from tenants import unsent
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 
@@ -63,18 +64,23 @@ def press(request: TenantRequest, review_id: int) -> HttpResponse:
     item = queries.item_or_404(review, item_id, request.user)
     came = None
     try:
+        _check(told)
         came = deciding.decide(item=item, press=told, by=Asker.of(request))
         said = _SAID[came]() if came in _SAID else ""
     except NotAsked as why:
         said = str(why)
     if request.headers.get("Accept") == "application/json":
         return _row(request, review, item, said, is_saved=came is Came.SAVED)
+    back = _back(request, review)
+    if said and told.note:
+        return unsent.refuse(request, back, said)
     if said:
         messages.error(request, said)
-    return redirect(_back(request, review))
+    return redirect(back)
 
 
 _SAID: dict[Came, Callable[[], str]] = {
+    Came.EARLIER: lambda: _("Not saved: you already decided this, with another note. Press again to save this note."),
     Came.ELSEWHERE: lambda: _("Not saved: someone else decided or delegated this in the meantime."),
     Came.CHANGED: lambda: _("Not saved: the right has changed. Look at the new right and decide again."),
     Came.UNREAD: lambda: _("Not saved: this right is not loaded at the moment."),
@@ -101,7 +107,13 @@ def _read(request: TenantRequest) -> tuple[int, Press]:
     version, _sep, seen = rest.partition(":")
     if act not in _PRESSED or not is_row_number(number) or not is_row_number(version):
         raise Http404
-    return int(number), Press(Act(act), int(version), seen, request.POST.get("note", "").replace("\x00", "")[:300])
+    return int(number), Press(Act(act), int(version), seen, request.POST.get("note", "").replace("\x00", "").strip())
+
+
+def _check(press: Press) -> None:
+    """Raise NotAsked for a note that cannot be kept whole."""
+    if len(press.note) > NOTE_MAX:
+        raise NotAsked(_("A note has at most %(n)d characters. Nothing was saved.") % {"n": NOTE_MAX})
 
 
 def _back(request: TenantRequest, review: Review) -> str:

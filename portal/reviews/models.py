@@ -11,6 +11,8 @@ from portal.core.jobs.models import Job
 from portal.evidence.models import StoredFile
 from tenants.models import TenantModel
 
+NOTE_MAX = 300
+
 
 class State(models.TextChoices):
     """running -> closing (the report is being written) -> finished, or cancelled."""
@@ -162,7 +164,7 @@ class Item(TenantModel):
     )
     decided_at = models.DateTimeField(null=True)
     decided_digest = models.TextField(blank=True, default="", db_collation="C")
-    note = models.CharField(max_length=300, blank=True, default="")
+    note = models.CharField(max_length=NOTE_MAX, blank=True, default="")
     version = models.PositiveIntegerField(default=0)
     is_open = models.BooleanField(default=True)
     job = models.ForeignKey(Job, on_delete=models.SET_NULL, null=True, related_name="+")
@@ -195,7 +197,7 @@ class Delegation(TenantModel):
     by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     to = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     at = models.DateTimeField(db_default=Now())
-    note = models.CharField(max_length=300, blank=True, default="")
+    note = models.CharField(max_length=NOTE_MAX, blank=True, default="")
     items = models.PositiveIntegerField(default=0)
 
     class Meta:
@@ -221,7 +223,7 @@ class Step(TenantModel):
     act = models.CharField(max_length=8, choices=Act)
     by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, db_index=False, related_name="+")
     at = models.DateTimeField()
-    note = models.CharField(max_length=300, blank=True, default="")
+    note = models.CharField(max_length=NOTE_MAX, blank=True, default="")
     digest = models.TextField(blank=True, default="", db_collation="C")
     delegation = models.ForeignKey(Delegation, on_delete=models.CASCADE, null=True, db_index=False, related_name="+")
 

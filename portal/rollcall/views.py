@@ -16,6 +16,7 @@ from portal.core.ui import watching
 from portal.rollcall import actions, queries
 from portal.rollcall.forms import PersonForm, StartForm
 from portal.rollcall.models import Said
+from tenants import unsent
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 
@@ -103,13 +104,19 @@ def ticks(request: TenantRequest, call_id: int) -> HttpResponse:
 def add(request: TenantRequest, call_id: int) -> HttpResponse:
     """List somebody more: who was seen since it began, or anybody by name."""
     call, form = queries.get(call_id), PersonForm(request.POST)
-    if call.ended_at is None and "key" in request.POST:
+    page = reverse("rollcall:page", args=[request.tenant.slug, call.pk])
+    if call.ended_at is not None:
+        report = reverse("rollcall:report", args=[request.tenant.slug, call.pk])
+        return unsent.refuse(request, report, _("Nobody was added. The roll call has ended."))
+    if "key" in request.POST:
         actions.add_seen(call=call, key=request.POST["key"], by=Asker.of(request))
-    elif call.ended_at is None and form.is_valid():
+    elif form.is_valid():
         actions.add_by_hand(call=call, **form.cleaned_data, by=Asker.of(request))
     else:
-        messages.error(request, _("Nobody was added. Enter a name."))
-    return redirect("rollcall:page", request.tenant.slug, call.pk)
+        wrong = [(each.label, " ".join(map(str, each.errors))) for each in form.visible_fields() if each.errors]
+        why = " ".join([_("Nobody was added."), *(f"{label}: {text}" for label, text in wrong)])
+        return unsent.refuse(request, page, why)
+    return redirect(page)
 
 
 @tenant_view(Permission.ROLL_CALL, methods=["POST"])

@@ -243,8 +243,8 @@ def month_file(request: TenantRequest, kind: str) -> HttpResponseBase:
 def settings(request: TenantRequest) -> HttpResponse:
     """How this desk works, and for how long it remembers guests."""
     form = SettingsForm(request.POST or None, instance=visits.desk_settings())
-    if request.method == "POST" and form.is_valid():
-        answer(request, partial(actions.save_settings, form=form, by=Asker.of(request)), _("Saved."))
+    wanted = partial(actions.save_settings, form=form, by=Asker.of(request))
+    if request.method == "POST" and form.is_valid() and answer(request, wanted, _("Saved."), form):
         return redirect("guests:settings", request.tenant.slug)
     context = {"form": form, "kept": erasing.kept()} | _common(request)
     return render(request, "guests/today/settings.html", context)

@@ -266,6 +266,39 @@ def test_a_note_with_a_character_that_cannot_be_stored_is_kept_without_it(desk):
     assert desk.item(review, desk.holders[0]).note == "left in May"
 
 
+def test_a_note_that_could_not_be_saved_is_in_its_form_again(desk):
+    review = desk.start()
+    first = desk.holders[0]
+    at = desk.link("my_item", review.pk, desk.item(review, first).pk)
+    value = desk.buttons(review, first)["withdraw"]
+    asked = {"press": value, "note": "Left", "item": desk.item(review, first).pk}
+    desk.decider.post(desk.link("press", review.pk), asked)
+    for note, why in (
+        ("Left in May", "you already decided this, with another note"),
+        ("Left " * 100, "A note has at most 300 characters"),
+    ):
+        answer = desk.decider.post(desk.link("press", review.pk), asked | {"note": note}, follow=True)
+        assert answer.redirect_chain[-1][0].startswith(at)
+        assert why in said(answer)
+        assert f'value="{note.strip()}' in answer.content.decode()
+    assert desk.item(review, first).note == "Left"
+
+
+def test_a_delegation_that_is_refused_keeps_its_note(desk):
+    review = desk.start()
+    item, other = desk.item(review, desk.holders[0]), desk.place.staff("reviewer")
+    asked = desk.client.post(desk.link("assign", review.pk), {"ids": item.pk})
+    nonce = re.search(r'name="nonce" value="([^"]+)"', asked.content.decode())
+    assert nonce is not None
+    with desk.scope():
+        Review.objects.filter(pk=review.pk).update(state="cancelled")
+    told = {"ids": item.pk, "to": other.pk, "note": "On leave", "nonce": nonce[1]}
+    answer = desk.client.post(desk.link("assign", review.pk), told)
+    assert answer.status_code == 422
+    assert "This review is over. Nothing was saved." in said(answer)
+    assert 'value="On leave"' in answer.content.decode()
+
+
 def test_who_lost_the_right_meanwhile_is_told_in_the_row(desk):
     review = desk.start()
     first = desk.holders[0]

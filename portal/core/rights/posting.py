@@ -104,7 +104,7 @@ def _slot(data: QueryDict, name: str) -> Slot | None:
     kind = data.get(f"{name}.kind")
     if kind == KEPT:
         return _kept_slot(data, name)
-    start, end, first, last = (data.get(f"{name}.{part}", "")[:40] for part in ("start", "end", "first", "last"))
+    start, end, first, last = (data.get(f"{name}.{part}", "") for part in ("start", "end", "first", "last"))
     if kind == RANGE:
         return Slot(RANGE, (), start, end, first, last)
     return Slot(WEEKLY, in_order(data.getlist(f"{name}.day")), start, end) if kind == WEEKLY else None

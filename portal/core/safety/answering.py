@@ -3,19 +3,26 @@
 from collections.abc import Callable
 
 from django.contrib import messages
+from django.forms import BaseForm
 from django.utils.translation import gettext as _
 
 from portal.core.safety.changing import Came, NotChanged
 from tenants.access import TenantRequest
 
 
-def answer(request: TenantRequest, act: Callable[[], Came], saved: str) -> None:
-    """Do it, and say that it was saved, waits for a second person, or was not changed."""
+def answer(request: TenantRequest, act: Callable[[], Came], saved: str, form: BaseForm | None = None) -> bool:
+    """Do it, and say that it was saved, waits for a second person, or was not changed.
+
+    False: it was refused. The `form`, which is shown again then with what was typed, says why.
+    """
     try:
         came = act()
     except NotChanged as why:
-        messages.error(request, str(why))
-        return
+        if form is not None:
+            form.add_error(None, str(why))
+        else:
+            messages.error(request, str(why))
+        return False
     waits = _(
         "Nothing was changed yet. This change needs a second person: "
         "someone else with your permission, or an owner, confirms it within 7 days."
@@ -24,3 +31,4 @@ def answer(request: TenantRequest, act: Callable[[], Came], saved: str) -> None:
         messages.warning(request, waits)
     else:
         messages.success(request, saved if came is Came.SAVED else _("Nothing was changed."))
+    return True
