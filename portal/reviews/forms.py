@@ -1,7 +1,7 @@
 """What is asked when a review starts or is changed, and when items are handed over."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -12,10 +12,12 @@ from django.utils.translation import pgettext_lazy
 from portal.core.mirror.models import Area
 from portal.core.ui.stored import StoredForm
 from portal.reviews import assigning
+from portal.reviews.models import NOTE_MAX
 from portal.reviews.queries import today
 from tenants.models import User
 
 MOST_AREAS = 100
+_GROUP = "group-"
 
 
 class People(forms.ModelChoiceField):  # type: ignore[type-arg]  # takes no parameters at run time
@@ -96,11 +98,48 @@ class StartForm(_PlanForm):
 
 class HandOverForm(forms.Form):
     to = People(label=_("New reviewer"))
-    note = forms.CharField(label=pgettext_lazy("review", "Note"), max_length=300, required=False)
+    note = forms.CharField(label=pgettext_lazy("review", "Note"), max_length=NOTE_MAX, required=False)
 
     def __init__(self, *args: Any, but: User | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         People.among(self.fields["to"], [each for each in assigning.reviewers() if each != but])
+
+
+class GroupsForm(StoredForm, forms.Form):
+    """A reviewer for each of some groups, by the group's ID."""
+
+    def __init__(self, data: Any, *, groups: Iterable[tuple[str, str, int]], kept: Mapping[str, int]) -> None:
+        super().__init__(data)
+        self.kept, self.people = kept, {str(each.pk): each for each in assigning.reviewers()}
+        choices = [("", _t("No change")), *((key, str(each)) for key, each in self.people.items())]
+        self.waiting: dict[str, tuple[str, int]] = {}
+        for group_id, name, count in groups:
+            self.fields[f"{_GROUP}{group_id}"] = forms.ChoiceField(
+                label=name or _t("No group"),
+                choices=choices,
+                initial=str(kept.get(group_id, "")),
+                required=False,
+                widget=forms.Select(attrs={"class": "form-select"}),
+            )
+            before = self.waiting.get(f"{_GROUP}{group_id}", ("", 0))[1]  # a group that was renamed meanwhile
+            self.waiting[f"{_GROUP}{group_id}"] = group_id, before + count
+
+    @staticmethod
+    def named(data: Iterable[str]) -> list[str]:
+        """Return the IDs of the groups that a posted form has."""
+        return [name.removeprefix(_GROUP) for name in data if name.startswith(_GROUP)]
+
+    def rows(self) -> list[tuple[forms.BoundField, int]]:
+        """Return each group's field with how many of its items wait."""
+        return [(self[name], count) for name, (_group_id, count) in self.waiting.items()]
+
+    @property
+    def chosen(self) -> dict[str, User]:
+        """Return the groups for which another reviewer was chosen than they have, by ID: what somebody handed over
+        since stays there.
+        """
+        asked = {group_id: self.cleaned_data[name] for name, (group_id, _count) in self.waiting.items()}
+        return {key: self.people[pk] for key, pk in asked.items() if pk and str(pk) != str(self.kept.get(key))}
 
 
 class EverywhereForm(forms.Form):

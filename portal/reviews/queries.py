@@ -228,10 +228,12 @@ def _named(user: User | None) -> str:
     return str(user) if user is not None else ""
 
 
-def groups_of(review: Review) -> list[tuple[str, str, int]]:
-    """Return (group ID, name, waiting items) of each group in a review, the most frequent first; at most 500."""
-    rows = review.items.filter(is_open=True).order_by().values_list("group_id", "group")
-    return list(rows.annotate(n=Count("pk")).order_by("-n", "group_id")[:500])
+def groups_of(review: Review, also: Sequence[str] = ()) -> list[tuple[str, str, int]]:
+    """Return (group ID, name, waiting items) of each group with such items, the most frequent first; at most 500, and
+    `also` these.
+    """
+    rows = review.items.filter(Q(is_open=True) | Q(group_id__in=also[:500])).order_by().values_list("group_id", "group")
+    return list(rows.annotate(n=Count("pk", filter=Q(is_open=True))).order_by("-n", "group_id")[:1000])
 
 
 def live(items: Iterable[Item]) -> list[Item]:

@@ -1,6 +1,6 @@
 """The pages of access reviews for whoever sees them all: the list, one with its items, and what its manager does."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import cast
 
@@ -15,14 +15,15 @@ from django.utils.translation import ngettext
 
 from portal.areas import queries as areas
 from portal.core.intents import nonces
+from portal.core.intents.asking import once
 from portal.core.intents.nonces import NotAsked
 from portal.core.intents.record import Asker
 from portal.core.jobs import kinds
 from portal.core.mirror.queries import get_area
 from portal.core.ui import watching
 from portal.core.ui.tables import Selection, Table, chosen
-from portal.reviews import actions, applying, assigning, lists, queries, reasons
-from portal.reviews.forms import ChangeForm, EverywhereForm, HandOverForm, StartForm
+from portal.reviews import actions, applying, lists, queries, reasons
+from portal.reviews.forms import ChangeForm, EverywhereForm, GroupsForm, HandOverForm, StartForm
 from portal.reviews.lists import AllItems, Reviews
 from portal.reviews.models import Item, Review, State
 from tenants.access import TenantRequest, tenant_view
@@ -30,7 +31,6 @@ from tenants.models import User
 from tenants.roles import Permission
 
 _PAGE = ("GET", "POST")
-_GROUP = "group-"
 
 
 @tenant_view(Permission.REVIEWS_VIEW)
@@ -59,9 +59,9 @@ def change(request: TenantRequest, review_id: int) -> HttpResponse:
         try:
             actions.change(review=review, **form.cleaned_data, by=Asker.of(request))
             messages.success(request, _("Saved."))
+            return redirect("reviews:page", request.tenant.slug, review.pk)
         except NotAsked as why:
-            messages.error(request, str(why))
-        return redirect("reviews:page", request.tenant.slug, review.pk)
+            form.add_error(None, str(why))
     context = {"review": review, "form": form}
     return render(request, "reviews/change.html", context)
 
@@ -139,12 +139,12 @@ def hand_over(
             told = {"to": form.cleaned_data["to"], "note": form.cleaned_data["note"], "nonce": nonces.check(request)}
             handed = actions.delegate(review=review, items=selection.queryset, by=Asker.of(request), **told)
         except NotAsked as why:
-            messages.error(request, str(why))
+            form.add_error(None, str(why))
         else:
             said = ngettext("%(n)s item delegated to %(who)s.", "%(n)s items delegated to %(who)s.", handed.done)
             messages.success(request, said % {"n": handed.done, "who": told["to"]})
             _tell_left(request, handed)
-        return redirect(back)
+            return redirect(back)
     question = ngettext("Delegate %(n)s item?", "Delegate %(n)s items?", count) % {"n": count}
     context = {"heading": _("Delegate"), "question": question, "submit": _("Delegate"), "cancel": back, "form": form}
     context |= {"fields": selection.fields, "nonce": hidden_nonce(request)}
@@ -168,31 +168,19 @@ def hidden_nonce(request: TenantRequest) -> str:
 @tenant_view(Permission.REVIEWS_MANAGE, methods=_PAGE)
 def groups(request: TenantRequest, review_id: int) -> HttpResponse:
     """Choose a reviewer for each group."""
-    review, people = queries.get(review_id), assigning.reviewers()
-    if request.method == "POST":
-        asked = _chosen_of(request, review, people)
-        try:
-            by, nonce = Asker.of(request), nonces.check(request)
-            done = (handed := actions.assign_groups(review=review, groups=asked, nonce=nonce, by=by)).done
-            messages.success(request, ngettext("%(n)s item assigned.", "%(n)s items assigned.", done) % {"n": done})
-            _tell_left(request, handed)
-        except NotAsked as why:
-            messages.error(request, str(why))
-        return redirect("reviews:page", request.tenant.slug, review.pk)
+    review = queries.get(review_id)
     kept = review.rules.get("groups", {})
-    rows = [(key, name, count, kept.get(key)) for key, name, count in queries.groups_of(review)]
-    context = {"review": review, "rows": rows, "people": people, "nonce": hidden_nonce(request)}
+    groups = queries.groups_of(review, also=GroupsForm.named(request.POST))
+    form = GroupsForm(request.POST or None, groups=groups, kept=kept)
+    if form.is_valid():
+        act = partial(actions.assign_groups, review=review, groups=form.chosen)
+        if (handed := once(request, form, act)) is not None:
+            said = ngettext("%(n)s item assigned.", "%(n)s items assigned.", handed.done) % {"n": handed.done}
+            messages.success(request, said)
+            _tell_left(request, handed)
+            return redirect("reviews:page", request.tenant.slug, review.pk)
+    context = {"review": review, "form": form, "nonce": hidden_nonce(request)}
     return render(request, "reviews/groups.html", context)
-
-
-def _chosen_of(request: TenantRequest, review: Review, people: Sequence[User]) -> dict[str, User]:
-    """Return the groups for which another reviewer was chosen than they have, by ID: what somebody handed over since
-    stays there.
-    """
-    by_key, kept = {str(each.pk): each for each in people}, review.rules.get("groups", {})
-    named = {name.removeprefix(_GROUP): value for name, value in request.POST.items() if name.startswith(_GROUP)}
-    asked = {key: by_key[value] for key, value in named.items() if value in by_key}
-    return {key: user for key, user in asked.items() if user.pk != kept.get(key)}
 
 
 @tenant_view(Permission.RIGHTS_EDIT, methods=["POST"])

@@ -12,7 +12,7 @@ from portal.core.visits.models import Preset
 from portal.logs.models import SavedSearch
 from portal.plans.models import FloorPlan
 from portal.reports.models import Schedule
-from portal.reviews.models import Review
+from portal.reviews.models import Item, Review
 from tenants.scope import tenant_scope
 from tests.support import evidence
 from tests.support.forms import forms_of
@@ -57,6 +57,31 @@ def test_a_review(place):
     with tenant_scope(place.tenant):
         review = Review.objects.get()
     both_change(place, f"/t/{place.tenant.slug}/reviews/{review.pk}/change/", "title")
+
+
+def test_who_reviews_a_group_of_a_review(place):
+    desk = ReviewsDesk(place)
+    address = desk.link("groups", desk.start().pk)
+    with tenant_scope(place.tenant):
+        Item.objects.update(group_id="a", group="a")
+    theirs, mine = place.staff("facility manager"), place.staff("facility manager")
+    both_change(place, address, "group-a", str(theirs.pk), str(mine.pk), shown=re.escape(str(theirs)))
+
+
+def test_a_groups_reviewer_whom_one_left_alone_stays_as_the_other_chose(place):
+    desk = ReviewsDesk(place)
+    address = desk.link("groups", desk.start().pk)
+    with tenant_scope(place.tenant):
+        Item.objects.update(group_id="a", group="a")
+    old, new = place.staff("facility manager"), place.staff("facility manager")
+    first, second = place.client(), place.client(place.staff("owner"))
+    first.post(address, opened(first, address, "group-a").data(**{"group-a": str(old.pk)}))
+    left_alone = opened(second, address, "group-a")
+    first.post(address, opened(first, address, "group-a").data(**{"group-a": str(new.pk)}))
+    assert second.post(address, left_alone.data()).status_code == 302
+    assert opened(second, address, "group-a").data()["group-a"] == [str(new.pk)]
+    with tenant_scope(place.tenant):
+        assert set(Item.objects.values_list("reviewer_id", flat=True)) == {new.pk}
 
 
 def test_an_incident(place):
