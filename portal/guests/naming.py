@@ -6,11 +6,17 @@ from uuid import UUID
 from django.db.models import Q
 from django.utils.translation import ngettext
 
+from portal.core.intents.models import target_of
+from portal.core.jobs import about
+from portal.core.mirror.folding import fold
 from portal.core.ui.addresses import is_row_number
 from portal.core.visits.models import Visit
 from tenants.models import AuditEntry
-from tenants.trail import names
+from tenants.sentences import TARGETS
+from tenants.trail import names, queries
 
+# Visits of one name of which the trail is searched.
+_MOST = 500
 # Further guests of one act are counted.
 _NAMED = 2
 Sign = tuple[str, str]
@@ -19,6 +25,25 @@ Sign = tuple[str, str]
 def register() -> None:
     """Have the trail ask here."""
     names.register(of_entries)
+    queries.search_by(trail_of)
+
+
+def trail_of(text: str) -> Q:
+    """Return the condition for entries of the trail about the guests whom a text names, and about their lists.
+
+    They are named by ID, or by name for as long as it is kept.
+    """
+    if not text or "\x00" in text:
+        return Q(pk=None)
+    named = text.removeprefix(f"{TARGETS['guest']} ").removeprefix("guest:")
+    visits = Visit.objects.filter(Q(guest_id=named) | Q(name_key=fold(text))).order_by("-pk")
+    rows = visits.values_list("pk", "guest_id", "party", "intent_id")[:_MOST]
+    targets, asked = set(), set()
+    for pk, guest_id, party, intent_id in rows:
+        targets |= {f"visit:{pk}"} | ({target_of("guest", guest_id)} if guest_id else set())
+        targets |= {f"party:{party}"} if party else set()
+        asked |= {str(intent_id)} if intent_id else set()
+    return Q(target__in=targets) | Q(intent_id__in=asked) | about.traces_of(asked)
 
 
 def of_entries(entries: Sequence[AuditEntry]) -> dict[int, str]:

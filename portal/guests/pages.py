@@ -116,7 +116,7 @@ def context(request: TenantRequest, visit: Visit) -> dict[str, Any]:
     return shown | {
         "pressing": pressing,
         "intents": asked[len(pressing) :],
-        "changes": queries.staff_changes(visit, asked, shown["known"]),
+        "changes": queries.staff_changes(request.access, visit, asked, shown["known"]),
     }
 
 

@@ -10,10 +10,12 @@ from django.utils.translation import pgettext_lazy
 from portal.core.intents import queries as intents
 from portal.core.intents.models import Intent, target_of
 from portal.core.intents.states import UNDER_WAY, State
+from portal.core.jobs import about
 from portal.core.mirror.fields.guests import AREAS, GUEST, KEYS
 from portal.core.ui.times import local
 from portal.core.visits.models import By, Visit
 from portal.guests.places import Places
+from tenants.access import Access
 from tenants.models import AuditEntry
 from tenants.trail.changes import Change, changes
 
@@ -43,9 +45,11 @@ def is_changing(visit: Visit) -> bool:
     return visit.guest_id is not None and unknown.filter(target=target_of("guest", visit.guest_id)).exists()
 
 
-def staff_changes(visit: Visit, about: list[Intent], known: Places) -> list[Change]:
-    """What staff did about this guest, newest first. Outcomes stand with the intents."""
-    mine = Q(target=f"visit:{visit.pk}") | Q(intent_id__in=[str(intent.pk) for intent in about])
+def staff_changes(access: Access, visit: Visit, asked: list[Intent], known: Places) -> list[Change]:
+    """What staff did about this guest, newest first, each with the list that brought it. Outcomes stand with the
+    intents.
+    """
+    mine = Q(target=f"visit:{visit.pk}") | Q(intent_id__in=[str(intent.pk) for intent in asked])
     if visit.guest_id is not None:
         mine |= Q(target=target_of("guest", visit.guest_id))
     if visit.party is not None:
@@ -54,7 +58,11 @@ def staff_changes(visit: Visit, about: list[Intent], known: Places) -> list[Chan
     found = [(entry, changes(entry)) for entry in rows.select_related("by").order_by("-at", "-pk")[:20]]
     for entry, _fields in found:
         entry.guest = visit.guest_name
-    return [Change(entry, [_readable(known, *field) for field in fields]) for entry, fields in found]
+    pages = about.pages_of(access, [entry.intent_id for entry, _fields in found])
+    return [
+        Change(entry, [_readable(known, *field) for field in fields], pages.get(entry.intent_id, ""))
+        for entry, fields in found
+    ]
 
 
 def _readable(known: Places, name: str, *values: str) -> tuple[str, str, str]:

@@ -76,8 +76,13 @@ def staff_changes(access: Access, member: Member, asked: list[Intent]) -> list[C
     }
     if named - groups.keys():
         groups |= dict(group_choices())
+    pages = about.pages_of(access, [entry.intent_id for entry, _fields in entries])
     alone = [
-        Change(entry, [_readable(field, groups) for field in fields if field[0].partition(".")[0] not in RIGHTS])
+        Change(
+            entry,
+            [_readable(field, groups) for field in fields if field[0].partition(".")[0] not in RIGHTS],
+            pages.get(entry.intent_id, ""),
+        )
         for entry, fields in entries  # rights stand there in words; the audit trail has them verbatim, too
     ]
     found = [*alone, *_with_others(access, member)]

@@ -1,12 +1,16 @@
-"""What jobs did to one member, and what is still to be done: edits of many, imports, changes that wait for a moment."""
+"""What jobs did to one member or guest, and what is still to be done: edits of many, imports, changes that wait for a
+moment.
+"""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from django.db.models import Q
 
 from portal.core.jobs import kinds, words
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import JobState, RowState
+from tenants.access import Access
+from tenants.roles import Permission
 
 # Rows of which the audit trail is searched.
 _MOST = 500
@@ -19,6 +23,15 @@ def done_to(member_id: str, most: int) -> list[Row]:
     """Return the newest rows in which a request of many changed this member, or may have changed it."""
     rows = Row.objects.filter(member_id=member_id, state__in=_DONE, part__intent__isnull=False)
     return list(rows.select_related("job__tenant", "job__by", "part__intent").order_by("-id")[:most])
+
+
+def pages_of(access: Access, intents: Iterable[str]) -> dict[str, str]:
+    """Return the pages of the jobs that asked for these intents row by row, by the intent's ID, as far as this person
+    may see them.
+    """
+    asked = [int(each) for each in intents if each]
+    rows = Row.objects.filter(intent__in=asked).select_related("job__tenant") if asked else []
+    return {str(row.intent_id): kinds.page(row.job) for row in rows if access.can(Permission(row.job.permission))}
 
 
 def ahead_of(member_id: str) -> list[Job]:
@@ -38,6 +51,13 @@ def traces(member_ids: Collection[str]) -> Q:
     sent = rows.filter(part__intent__isnull=False).values_list("part__intent_id", flat=True)[:_MOST]
     jobs = [f"{kinds.named(kind).family}:{pk}" for kind, pk in rows.values_list("job__kind", "job_id")[:_MOST]]
     return Q(intent_id__in=[str(pk) for pk in sent]) | Q(intent_id="", target__in=jobs)
+
+
+def traces_of(intents: Collection[str]) -> Q:
+    """Return the condition for entries of the audit trail on the jobs that asked for these intents row by row."""
+    rows = Row.objects.filter(intent__in=[int(each) for each in intents])
+    jobs = Job.objects.filter(pk__in=rows.values("job")).defer("headings").select_related("tenant")[:_MOST]
+    return Q(intent_id="", target__in=[kinds.told(job, "started").target for job in jobs])
 
 
 def changes_of(row: Row) -> list[kinds.Change]:
