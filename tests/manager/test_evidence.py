@@ -363,7 +363,9 @@ def test_no_more_is_added_than_an_incident_holds(place, manager, opened, monkeyp
     monkeypatch.setattr(actions, "MOST_ITEMS", 2)
     refused = said(manager.post(url(place, "note", 1), {"text": "One too many"}, follow=True))
     assert "An incident holds at most 2,000 items. Nothing was added." in refused
-    assert "One too many" not in refused
+    assert refused.count("One too many") == 1, "in the form again, and not among the items"
+    with tenant_scope(place.tenant):
+        assert not Item.objects.filter(kind="note").exists()
 
 
 def test_only_this_incidents_video_is_saved_now(place, manager, opened):
