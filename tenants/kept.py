@@ -100,7 +100,8 @@ def rows_planned_once(queryset: QuerySet[Any]) -> list[Any]:
     if planned is None:
         if len(_shapes) >= _MOST_SHAPES:
             return _iterated(queryset, queryset)
-        planned = _shapes[sql, stand_ins] = Planned(sql, stand_ins, stand_ins)
+        filled = [each for each, param in zip(stand_ins, params, strict=True) if each is not param]
+        planned = _shapes[sql, stand_ins] = Planned(sql, stand_ins, filled)
     with connection.cursor() as cursor:
         cursor.execute(planned.asking(dict(zip(stand_ins, params, strict=True))))
         found = cursor.fetchall()
@@ -116,7 +117,11 @@ def _iterated(queryset: QuerySet[Any], asked: Any) -> list[Any]:
 
 
 def _stand_in(param: Any, place: int) -> Any:
-    """Return what stands for a value in its place; the value itself where its kind cannot be filled in."""
+    """Return what stands for a value in its place; the value itself where its kind cannot be filled in, or where it is
+    the empty text: an index of what is not empty is used by a plan for all values only where that stands in the words.
+    """
+    if param == "":
+        return param
     moment = _ANY_MOMENT + timedelta(days=place)
     kinds: dict[Any, Any] = {int: _ANY_NUMBER + place, str: f"{_ANY_TEXT}{place}", datetime: moment}
     return kinds.get(kind_of(param), param)

@@ -77,6 +77,16 @@ def test_numbers_that_the_driver_has_types_for_are_filled_in_too(two, monkeypatc
     assert len(kept._shapes) == 1
 
 
+def test_an_empty_text_stays_in_a_plan_so_that_an_index_of_what_is_not_empty_is_used(two, monkeypatch):
+    monkeypatch.setattr(kept, "_shapes", {})
+    for name in ("Tenant a", "Tenant b"):
+        found = rows_planned_once(Tenant.objects.filter(name=name).exclude(slug="").order_by("slug", "pk")[:5])
+        assert [each.name for each in found] == [name]
+    (planned,) = kept._shapes.values()
+    assert """NOT ("tenants_tenant"."slug" = '')""" in planned.text
+    assert "$2" not in planned.text
+
+
 def test_a_session_keeps_so_many_plans_and_no_more(two, monkeypatch):
     monkeypatch.setattr(kept, "_shapes", {})
     monkeypatch.setattr(kept, "_MOST_SHAPES", 2)
