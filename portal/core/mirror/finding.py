@@ -130,7 +130,7 @@ class Found(QuerySet[M]):
         if not alone:
             for each in moments:
                 near.query.where.add(each, AND)
-            edge = self._moment(near, _NEAR // 2)
+            edge = self._moment(near, max(_NEAR // 2, _MARGIN * most))
             rows = rows.filter(**{"at__gte" if self._sign < 0 else "at__lte": edge})
         found = rows_planned_once(rows.values_list("id", "at", named=True)[:most])
         return found if alone or len(found) == most else None
