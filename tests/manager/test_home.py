@@ -235,8 +235,7 @@ def test_before_this_weekday_is_known_days_of_the_same_sort_tell_what_is_usual(w
     for number in range(1, 7):
         passed(house, hour - timedelta(days=number), times=5 if number in alike else 9)
     sixth = start_of(hour.astimezone(TOKYO).date() - timedelta(days=6))
-    # A minute more: on a Saturday only the sixth day is alike, and it counts when it is loaded from its beginning.
-    loaded(house, days=(timezone.now() - sixth + timedelta(minutes=1)) / timedelta(days=1))
+    loaded(house, days=(timezone.now() - sixth + timedelta(minutes=1)) / timedelta(days=1))  # from its beginning
     html = home(house)
     assert figures_of(html, hour) == ("0", "5")
     assert ("Usual from Monday to Friday" if today < 5 else "Usual on Saturday and Sunday") in html
