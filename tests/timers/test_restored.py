@@ -162,6 +162,16 @@ class TestBefore:
         begin_process()
         assert not finding.is_found()
 
+    def test_a_clock_that_ticks_while_a_process_compares_sets_nothing_back(self, memory: Memory) -> None:
+        assert not finding.is_found(), "the clock has compared"
+        read_before = position.here()
+        assert read_before is not None
+        Lease.objects.update(ticked_at=ClockTime())
+        position.leave(position.here())
+        assert memory.position > int(read_before.written or 0)
+        begin_process()
+        assert not position.is_behind(read_before)
+
     def test_a_broker_that_is_away_or_has_forgotten_says_nothing_of_the_disk(self, memory: Memory) -> None:
         memory.position += 2**20
         begin_process()

@@ -58,10 +58,14 @@ def is_behind(place: Place) -> bool:
         remembered: Any = _memory(settings.REDIS_URL).get(_key(place)) or 0
     except (RedisError, OSError):
         return False  # asked again
-    if int(place.written) >= int(remembered):
+    # The clock may have left a later position since this one was read: only one that is read now can be behind it.
+    now = place if int(place.written) >= int(remembered) else here()
+    if now is None or now.written is None or now.server != place.server:
+        return False  # asked again
+    if int(now.written) >= int(remembered):
         settle(place)
         return False
-    log.warning("database_was_set_back", position=place.written, remembered=int(remembered))
+    log.warning("database_was_set_back", position=now.written, remembered=int(remembered))
     return True
 
 
