@@ -6,23 +6,10 @@ import pytest
 from django.utils import timezone
 
 from portal.core.mirror.kinds import Kind
-from portal.core.mirror.models import MirrorState, PassController
+from portal.core.mirror.models import MirrorState
 from tenants.models import Connection
 from tenants.scope import tenant_scope
-from tests.manager.test_home import home
-from tests.support.doors import shows
-from tests.support.log import lists_read, loaded
-
-
-@pytest.fixture
-def house(place):
-    """A house with a door that is shut, of which everything is read."""
-    with tenant_scope(place.tenant):
-        PassController.objects.create(device_id="front", device_name="正面エントランス 入口")
-    shows(place, "front")
-    loaded(place)
-    lists_read(place)
-    return place
+from tests.manager.test_home import home, house  # noqa: F401  # a fixture
 
 
 @pytest.mark.parametrize(
