@@ -10,8 +10,10 @@ from portal.core.rights.models import RightsTemplate
 from tests.rights.page import posted
 from tests.support.areas import AreasDesk
 from tests.support.changes import ChangesDesk
+from tests.support.forms import forms_of
 from tests.support.members import said
 from tests.support.places import PASSWORD, age_proof
+from tests.tenants.test_unsent import end_session, sign_in
 
 HOUR = 3700
 
@@ -111,3 +113,17 @@ def test_a_change_of_many_members_keeps_them_and_its_reason(make):
     assert found.getlist("why") == [data["why"]]
     with desk.scope():
         assert not Job.objects.exists()
+
+
+def test_a_button_without_fields_is_to_be_pressed_again_and_nothing_was_entered(place):
+    desk = AreasDesk(place)
+    person = place.staff("facility manager")
+    browser = place.client(person)
+    page = f"/t/{place.tenant.slug}/members/{desk.people[0].member_id}/"
+    forms = forms_of(browser.get(page).content.decode(), page)
+    form = next(each for each in forms if each.address.endswith("/suspend/"))
+    end_session(browser)
+    asked = browser.post(form.address, form.data(), headers={"referer": f"http://testserver{page}"})
+    words = said(browser.get(sign_in(browser, person, asked)))
+    assert "Not sent yet. Press the button again." in words
+    assert "Your entries are filled in again" not in words

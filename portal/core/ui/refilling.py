@@ -142,7 +142,7 @@ class _Reader(HTMLParser):
 @dataclass
 class Filled:
     """A page with a form filled in: its text, the place for a notice, the form's anchor, texts that found no field,
-    and whether something was chosen that is not offered any more.
+    whether something was chosen that is not offered any more, and whether a person entered anything at all.
     """
 
     text: str
@@ -150,6 +150,7 @@ class Filled:
     anchor: str
     left_over: list[str]
     is_choice_lost: bool = False
+    has_entries: bool = False
 
 
 def fill(text: str, path: str, unsent: Unsent) -> Filled:
@@ -169,7 +170,9 @@ def fill(text: str, path: str, unsent: Unsent) -> Filled:
     changes += [change for control in form.controls for change in _changed(text, control, wanted)]
     is_choice_lost = any(wanted.get(each.name) for each in form.controls if each.kind in _CHOSEN)
     at = reader.main + _shift(changes, reader.main)
-    return Filled(_applied(text, changes), at, anchor, _readable(wanted), is_choice_lost)
+    fields = {each.name for each in form.controls if each.kind not in ("hidden", *_BUTTONS)}
+    has_entries = any(value and name in fields for name, value in unsent.values)
+    return Filled(_applied(text, changes), at, anchor, _readable(wanted), is_choice_lost, has_entries)
 
 
 def _best(forms: list[Form], unsent: Unsent) -> Form | None:
