@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.core.intents import queries as intents
 from portal.core.intents.models import Intent, target_of
-from portal.core.jobs import about, bulk, kinds
+from portal.core.jobs import about, bulk
 from portal.core.mirror import queries as mirror
 from portal.core.mirror import search
 from portal.core.mirror.fields.members import CARD, GROUP, MEMBER, QR, RIGHTS
@@ -20,7 +20,6 @@ from portal.core.ui.palette import Hit
 from tenants.access import Access, TenantRequest
 from tenants.kept import KeptQuery
 from tenants.models import AuditEntry
-from tenants.roles import Permission
 from tenants.scope import current_tenant_id
 from tenants.sentences import TARGETS
 from tenants.trail.changes import Change, changes
@@ -100,8 +99,7 @@ def _with_others(access: Access, member: Member) -> list[Change]:
     for entry in entries.select_related("support_session"):
         row = rows[entry.intent_id]
         row.group_names = groups
-        href = kinds.page(row.job) if access.can(Permission(row.job.permission)) else ""
-        found.append(Change(entry, about.changes_of(row), href))
+        found.append(Change(entry, about.changes_of(row), about.page_for(access, row.job)))
     return found
 
 

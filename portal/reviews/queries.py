@@ -229,8 +229,8 @@ def _named(user: User | None) -> str:
 
 
 def groups_of(review: Review, also: Sequence[str] = ()) -> list[tuple[str, str, int]]:
-    """Return (group ID, name, waiting items) of each group with such items, the most frequent first; at most 500, and
-    `also` these.
+    """Return (group ID, name, waiting items) of each group with such items and of up to 500 that are `also` wanted, the
+    most frequent first; at most 1,000.
     """
     rows = review.items.filter(Q(is_open=True) | Q(group_id__in=also[:500])).order_by().values_list("group_id", "group")
     return list(rows.annotate(n=Count("pk", filter=Q(is_open=True))).order_by("-n", "group_id")[:1000])

@@ -59,20 +59,23 @@ def test_a_review(place):
     both_change(place, f"/t/{place.tenant.slug}/reviews/{review.pk}/change/", "title")
 
 
-def test_who_reviews_a_group_of_a_review(place):
+def groups_of_a_review(place):
+    """The address of the page on which the reviewers of a review's groups are chosen; its one group is "a"."""
     desk = ReviewsDesk(place)
     address = desk.link("groups", desk.start().pk)
     with tenant_scope(place.tenant):
         Item.objects.update(group_id="a", group="a")
+    return address
+
+
+def test_who_reviews_a_group_of_a_review(place):
+    address = groups_of_a_review(place)
     theirs, mine = place.staff("facility manager"), place.staff("facility manager")
     both_change(place, address, "group-a", str(theirs.pk), str(mine.pk), shown=re.escape(str(theirs)))
 
 
 def test_a_groups_reviewer_whom_one_left_alone_stays_as_the_other_chose(place):
-    desk = ReviewsDesk(place)
-    address = desk.link("groups", desk.start().pk)
-    with tenant_scope(place.tenant):
-        Item.objects.update(group_id="a", group="a")
+    address = groups_of_a_review(place)
     old, new = place.staff("facility manager"), place.staff("facility manager")
     first, second = place.client(), place.client(place.staff("owner"))
     first.post(address, opened(first, address, "group-a").data(**{"group-a": str(old.pk)}))

@@ -31,7 +31,12 @@ def pages_of(access: Access, intents: Iterable[str]) -> dict[str, str]:
     """
     asked = [int(each) for each in intents if each]
     rows = Row.objects.filter(intent__in=asked).select_related("job__tenant") if asked else []
-    return {str(row.intent_id): kinds.page(row.job) for row in rows if access.can(Permission(row.job.permission))}
+    return {str(row.intent_id): page_for(access, row.job) for row in rows}
+
+
+def page_for(access: Access, job: Job) -> str:
+    """Return the page of a job for a person who may see it, else nothing."""
+    return kinds.page(job) if access.can(Permission(job.permission)) else ""
 
 
 def ahead_of(member_id: str) -> list[Job]:
