@@ -142,6 +142,10 @@ def test_from_upload_to_outcome_and_retry(desk, manager, url):
     history = text(manager.get(f"{members}{joined}/")).partition("Change history")[2]
     assert f'<a href="{there}">Import staff.csv' in history
     assert f"<ins>{group}</ins>" in history
+    auditor = desk.place.client(desk.place.staff("auditor"))
+    history = text(auditor.get(f"{members}{joined}/")).partition("Change history")[2]
+    assert "Import staff.csv" in history
+    assert there not in history, "who may not run imports is not led to one"
     owner = desk.place.client(desk.place.owner)
     for asked in (joined, "新人0"):
         assert "staff.csv" in text(owner.get(audit, {"target": asked})), asked
