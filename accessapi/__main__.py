@@ -8,19 +8,19 @@ import argparse
 import json
 from pathlib import Path
 
-from accessapi.openapi import document
+from accessapi.openapi import build_document
 from accessapi.operations import OPERATIONS
-from accessapi.overrides import Catalogue, load
+from accessapi.overrides import Catalogue, load_overrides
 
 
-def table() -> str:
+def operations_table() -> str:
     """Return the table as Markdown, a row for each operation: number, title, address, needs, delivery, provenance."""
     lines = [
         "| # | Operation | Method and path | Needs | Calls | Delivery | Method and path are |",
         "|--|--|--|--|--|--|--|",
     ]
     for row in OPERATIONS:
-        needs = [row.scope, row.contract and f"contract {row.contract}", "licence" if row.licence else None]
+        needs = [row.scope, row.contract and f"contract {row.contract}", "licence" if row.needs_licence else None]
         needed = ", ".join(filter(None, needs)) or "–"
         lines.append(
             f"| {row.number} | {row.title} (`{row.name}`) | `{row.method} {row.path}` | {needed} |"
@@ -31,7 +31,7 @@ def table() -> str:
 
 def openapi(catalogue: Catalogue | None = None, servers: tuple[str, ...] = ()) -> str:
     """Return the OpenAPI document as text."""
-    return json.dumps(document(catalogue, servers), ensure_ascii=False, indent=2)
+    return json.dumps(build_document(catalogue, servers), ensure_ascii=False, indent=2)
 
 
 def main() -> None:
@@ -41,9 +41,9 @@ def main() -> None:
     parser.add_argument("--server", action="append", default=[], help="a base address of the service")
     options = parser.parse_args()
     if options.what == "table":
-        print(table())
+        print(operations_table())
     else:
-        print(openapi(Catalogue(load(options.operations)), tuple(options.server)))
+        print(openapi(Catalogue(load_overrides(options.operations)), tuple(options.server)))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from accessapi.errors import NotSent, ServiceError, UnreadableAnswer
 from accessapi.operations import Body, CallClass, Operation
 from accessapi.overrides import Catalogue
 from accessapi.reading import Answer, RateHeaders
-from accessapi.wire import BeforeWrite, Wire, shared_pool
+from accessapi.wire import BeforeWrite, ServiceTransport, shared_pool
 
 __all__ = ["Answer", "Client", "Image", "RateHeaders"]
 
@@ -30,7 +30,7 @@ def no_licence() -> str | None:
     return None
 
 
-def checked_base_url(base_url: str) -> str:
+def validate_base_url(base_url: str) -> str:
     """Return `base_url` without a trailing slash. Raises ValueError unless it is plain http(s)://host[:port][/path]."""
     parts = urlsplit(base_url)
     plain = not (parts.username or parts.password or parts.query or parts.fragment)
@@ -58,16 +58,16 @@ class Client:
         observe: Observe | None = None,
         transport: httpx2.BaseTransport | None = None,
     ) -> None:
-        self.base_url = checked_base_url(base_url)
+        self.base_url = validate_base_url(base_url)
         self.catalogue = catalogue
         self._token = token
         self._licence_key = licence_key
         self._gate = gate
         self._observe = observe
-        if isinstance(transport, Wire):
+        if isinstance(transport, ServiceTransport):
             self._wire = transport
         else:
-            self._wire = Wire(transport or shared_pool(self.base_url))
+            self._wire = ServiceTransport(transport or shared_pool(self.base_url))
 
     def __repr__(self) -> str:
         return f"<Client {self.base_url}>"
@@ -100,11 +100,11 @@ class Client:
         `NotSent` is raised from it. Raises `InvalidRequest`, whatever `gate` raises, and the rest of the
         error tree. Connecting may take 3 s, each silence of the service 10 s, the whole answer 30 s.
         """
-        operation = self.catalogue.operation(name)
+        operation = self.catalogue.find(name)
         if operation.call_class is CallClass.OAUTH:
             raise ValueError(f"{name} belongs to accessapi.oauth")
         url = self._url(operation, path or {}, query or {})
-        content, content_type = self._content(operation, encoding.checked_body(operation, body, self.catalogue.limits))
+        content, content_type = self._content(operation, encoding.validate_body(operation, body, self.catalogue.limits))
         if self._gate is not None:
             self._gate(operation)
         request = self._request(operation, url, content, content_type, fresh, before_write)
@@ -113,7 +113,7 @@ class Client:
         if not 200 <= response.status_code <= 299:
             said = _without_credentials(request, response.content)
             error = reading.read_error(response.status_code, response.headers, said)
-        self._tell(operation, response, error)
+        self._notify_observer(operation, response, error)
         if error is not None:
             raise error
         return reading.read_answer(operation, response.status_code, response.headers, response.content)
@@ -164,16 +164,16 @@ class Client:
             headers["Connection"] = "close"
         extensions = {"fresh": fresh, "before_write": before_write}
         request = httpx2.Request(operation.method, url, headers=headers, content=content, extensions=extensions)
-        self._sign(operation, request)
+        self._add_credentials(operation, request)
         return request
 
-    def _sign(self, operation: Operation, request: httpx2.Request) -> None:
+    def _add_credentials(self, operation: Operation, request: httpx2.Request) -> None:
         # Set on the request and kept in no local variable of a frame that lives longer: tracebacks show those.
         _set_secret(request, "Authorization", "Bearer ", self._token(), "no_usable_token")
-        if operation.licence:
+        if operation.needs_licence:
             _set_secret(request, "License-Key", "", self._licence_key() or "", "no_licence_key")
 
-    def _tell(self, operation: Operation, response: httpx2.Response, error: ServiceError | None) -> None:
+    def _notify_observer(self, operation: Operation, response: httpx2.Response, error: ServiceError | None) -> None:
         if self._observe is None:
             return
         try:
@@ -194,6 +194,6 @@ def _without_credentials(request: httpx2.Request, content: bytes) -> bytes:
 
 
 def _set_secret(request: httpx2.Request, header: str, prefix: str, secret: str, missing: str) -> None:
-    if not encoding.header_value(secret):
+    if not encoding.is_header_value(secret):
         raise NotSent(missing)
     request.headers[header] = prefix + secret

@@ -16,24 +16,24 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 Patterns = tuple[Annotated[str, Field(min_length=1, max_length=100)], ...]
 
 
-class DoorWord(StrEnum):
+class DoorEvent(StrEnum):
     """What one word of the service says about a door."""
 
-    FORCED = "forced"
-    LEFT = "left"
-    HELD = "held"
+    FORCED_OPEN = "forced"
+    LEFT_OPEN = "left"
+    HELD_UNLOCKED = "held"
     LOCKED = "locked"
     PASSING = "passing"
-    LOST = "lost"
-    BACK = "back"
-    OVER = "over"
+    CONNECTION_LOST = "lost"
+    CONNECTION_RESTORED = "back"
+    PROBLEM_OVER = "over"
 
 
 # Lists of which a word can be in one only.
-_APART = (("locked", "unlocked"), ("leaf_open", "leaf_closed"), ("begun", "over"), ("way_in", "way_out"))
+_EXCLUSIVE_LISTS = (("locked", "unlocked"), ("leaf_open", "leaf_closed"), ("begun", "over"), ("way_in", "way_out"))
 
 
-class DoorWords(BaseModel):
+class DoorVocabulary(BaseModel):
     """The lists of words. A * matches anything; texts of the log and of errors are compared in small letters."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -55,66 +55,68 @@ class DoorWords(BaseModel):
 
     @model_validator(mode="after")
     def _one_meaning_each(self) -> Self:
-        for one, other in _APART:
+        for one, other in _EXCLUSIVE_LISTS:
             if both := sorted(set(getattr(self, one)) & set(getattr(self, other))):
                 raise ValueError(f"{both[0]} stands in {one} and in {other}")
         return self
 
     def is_locked(self, word: str | None) -> bool:
         """Return whether this word for a lock means locked. A word in neither list means nothing."""
-        return among(self.locked, word)
+        return matches_any(self.locked, word)
 
     def is_unlocked(self, word: str | None) -> bool:
         """Return whether this word for a lock means unlocked."""
-        return not self.is_locked(word) and among(self.unlocked, word)
+        return not self.is_locked(word) and matches_any(self.unlocked, word)
 
-    def lock(self, word: str | None) -> str:
+    def lock_state(self, word: str | None) -> str:
         """Return locked, unlocked, or nothing for a word in neither list."""
         if self.is_locked(word):
             return "locked"
         return "unlocked" if self.is_unlocked(word) else ""
 
-    def leaf(self, word: str | None) -> str:
+    def leaf_state(self, word: str | None) -> str:
         """Return open, closed, or nothing for a word in neither list."""
-        if among(self.leaf_open, word):
+        if matches_any(self.leaf_open, word):
             return "open"
-        return "closed" if among(self.leaf_closed, word) else ""
+        return "closed" if matches_any(self.leaf_closed, word) else ""
 
-    def way(self, word: str | None) -> str:
+    def direction(self, word: str | None) -> str:
         """Return which way a door leads in an area: in, out, or nothing for a word in neither list."""
-        if among(self.way_in, word):
+        if matches_any(self.way_in, word):
             return "in"
-        return "out" if among(self.way_out, word) else ""
+        return "out" if matches_any(self.way_out, word) else ""
 
     def is_connected(self, word: str | None) -> bool:
         """Return whether the device is connected; True when it does not say."""
-        return not word or among(self.connected, word)
+        return not word or matches_any(self.connected, word)
 
     def is_powered(self, word: str | None) -> bool:
         """Return whether the device has power; True when it does not say."""
-        return not word or among(self.powered, word)
+        return not word or matches_any(self.powered, word)
 
-    def event(self, texts: Iterable[str]) -> DoorWord | None:
+    def event_of(self, texts: Iterable[str]) -> DoorEvent | None:
         """Return the most serious event that one of these texts (errors of a status, content of a record) names."""
         small = [text.lower() for text in texts]
-        lists = ((self.forced_open, DoorWord.FORCED), (self.left_open, DoorWord.LEFT))
-        others = ((self.held_unlocked, DoorWord.HELD), (self.lost, DoorWord.LOST))
-        return next((word for patterns, word in lists + others if any(among(patterns, text) for text in small)), None)
+        lists = ((self.forced_open, DoorEvent.FORCED_OPEN), (self.left_open, DoorEvent.LEFT_OPEN))
+        others = ((self.held_unlocked, DoorEvent.HELD_UNLOCKED), (self.lost, DoorEvent.CONNECTION_LOST))
+        return next(
+            (word for patterns, word in lists + others if any(matches_any(patterns, text) for text in small)), None
+        )
 
     def is_begun(self, status: str | None) -> bool:
         """Return whether a record with this status says no more than that its event happened."""
-        return not status or among(self.begun, status)
+        return not status or matches_any(self.begun, status)
 
     def is_over(self, status: str | None) -> bool:
         """Return whether a record with this status says that its event has ended."""
-        return among(self.over, status)
+        return matches_any(self.over, status)
 
 
-def among(patterns: Patterns, word: str | None) -> bool:
+def matches_any(patterns: Patterns, word: str | None) -> bool:
     """Return whether the word is in this list."""
     return bool(word) and any(fnmatchcase(str(word), pattern) for pattern in patterns)
 
 
-def of_list(patterns: Patterns, word: str) -> str:
+def word_from(patterns: Patterns, word: str) -> str:
     """Return the word if it is in this list, else the first of the list without its wildcards."""
-    return word if not patterns or among(patterns, word.lower()) else patterns[0].strip("*")
+    return word if not patterns or matches_any(patterns, word.lower()) else patterns[0].strip("*")

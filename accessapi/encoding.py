@@ -16,7 +16,7 @@ from accessapi.errors import FieldProblem, InvalidRequest
 from accessapi.operations import Body, Operation
 from accessapi.overrides import Limits, Shapes
 from accessapi.resources import registry
-from accessapi.resources.sent import Sent
+from accessapi.resources.sent import SentModel
 
 Json = dict[str, Any]
 
@@ -29,7 +29,7 @@ class Image:
     content_type: str = limits.FACE_IMAGE_CONTENT_TYPE
 
 
-def problems(error: ValidationError) -> tuple[FieldProblem, ...]:
+def field_problems(error: ValidationError) -> tuple[FieldProblem, ...]:
     """Return what is wrong, per field, without the values (they may be secrets)."""
     return tuple(
         FieldProblem(".".join(str(part) for part in fault["loc"]), fault["type"], fault["msg"])
@@ -37,7 +37,7 @@ def problems(error: ValidationError) -> tuple[FieldProblem, ...]:
     )
 
 
-def refuse(name: str, kind: str, message: str) -> InvalidRequest:
+def invalid_request(name: str, kind: str, message: str) -> InvalidRequest:
     return InvalidRequest((FieldProblem(name, kind, message),))
 
 
@@ -48,10 +48,10 @@ def encode_path(operation: Operation, values: Mapping[str, str]) -> str:
     """
     path = operation.path
     if set(values) != set(operation.parameters):
-        raise refuse("path", "path_parameters", f"needs exactly: {', '.join(operation.parameters) or 'none'}")
+        raise invalid_request("path", "path_parameters", f"needs exactly: {', '.join(operation.parameters) or 'none'}")
     for name, value in values.items():
         if not isinstance(value, str) or value in ("", ".", "..") or not value.isprintable():
-            raise refuse(name, "identifier", "is not an identifier")
+            raise invalid_request(name, "identifier", "is not an identifier")
         path = path.replace("{" + name + "}", quote(value, safe=""))
     return path
 
@@ -64,13 +64,13 @@ def encode_query(operation: Operation, values: Mapping[str, Any]) -> str:
     model = registry.QUERIES.get(operation.name)
     if model is None:
         if given:
-            raise refuse(next(iter(given)), "extra_forbidden", "takes no query parameters")
+            raise invalid_request(next(iter(given)), "extra_forbidden", "takes no query parameters")
         return ""
-    checked = _validated(model, given, carry=False)
+    checked = _validate(model, given, carry=False)
     return urlencode(checked, quote_via=quote)
 
 
-def checked_body(operation: Operation, body: Any, stated: Limits | None = None) -> Any:
+def validate_body(operation: Operation, body: Any, stated: Limits | None = None) -> Any:
     """Return the body as plain JSON values, or the image, checked against every limit, the environment's `stated` ones
     too.
 
@@ -79,37 +79,37 @@ def checked_body(operation: Operation, body: Any, stated: Limits | None = None) 
     """
     if operation.body is Body.NONE:
         if body is not None:
-            raise refuse("", "body", "takes no body")
+            raise invalid_request("", "body", "takes no body")
         return None
     if operation.body is Body.IMAGE:
-        return _checked_image(operation, body)
+        return _validate_image(operation, body)
     model = registry.REQUESTS[operation.name]
-    if isinstance(body, Sent):
-        body = body.wire()
+    if isinstance(body, SentModel):
+        body = body.to_body()
     if not isinstance(body, Mapping):
-        raise refuse("", "body", "needs a JSON object as its body")
-    return _validated(model, dict(body), carry=True, stated=stated)
+        raise invalid_request("", "body", "needs a JSON object as its body")
+    return _validate(model, dict(body), carry=True, stated=stated)
 
 
-def _validated(model: type[Sent], values: Json, *, carry: bool, stated: Limits | None = None) -> Json:
+def _validate(model: type[SentModel], values: Json, *, carry: bool, stated: Limits | None = None) -> Json:
     faults: tuple[FieldProblem, ...]
     try:
         checked = model.model_validate(values, context={"carry_unknown": carry, "limits": stated})
     except ValidationError as error:
-        faults = problems(error)
+        faults = field_problems(error)
     else:
-        return checked.wire()
+        return checked.to_body()
     raise InvalidRequest(faults)
 
 
-def _checked_image(operation: Operation, body: Any) -> Image:
+def _validate_image(operation: Operation, body: Any) -> Image:
     if not isinstance(body, Image) or not body.content:
-        raise refuse("image", "body", "needs an image as its body")
+        raise invalid_request("image", "body", "needs an image as its body")
     if operation.name == "register_face_image":
         if body.content_type != limits.FACE_IMAGE_CONTENT_TYPE:
-            raise refuse("image", "content_type", "a face image must be a JPEG file")
+            raise invalid_request("image", "content_type", "a face image must be a JPEG file")
         if len(body.content) > limits.FACE_IMAGE_MAX:
-            raise refuse("image", "too_large", "a face image may have at most 2 MB")
+            raise invalid_request("image", "too_large", "a face image may have at most 2 MB")
     return body
 
 
@@ -118,19 +118,19 @@ def encode_json(operation: Operation, body: Json, shapes: Shapes) -> bytes:
 
     Raises `InvalidRequest` for a bulk body above 4 MB.
     """
-    content = json.dumps(_shaped(body, shapes), ensure_ascii=False, separators=(",", ":")).encode()
+    content = json.dumps(_apply_shapes(body, shapes), ensure_ascii=False, separators=(",", ":")).encode()
     if operation.name.startswith("bulk_") and len(content) > limits.BULK_BODY_MAX:
-        raise refuse("members", "too_large", "a bulk request may have at most 4 MB")
+        raise invalid_request("members", "too_large", "a bulk request may have at most 4 MB")
     return content
 
 
-def _shaped(body: Json, shapes: Shapes) -> Json:
+def _apply_shapes(body: Json, shapes: Shapes) -> Json:
     if shapes.qr_removal is None:
         return body
     if body.get("qrcode", body) is None:
         body = {**body, "qrcode": shapes.qr_removal}
     if isinstance(body.get("members"), list):
-        body = {**body, "members": [_shaped(member, shapes) for member in body["members"]]}
+        body = {**body, "members": [_apply_shapes(member, shapes) for member in body["members"]]}
     return body
 
 
@@ -151,6 +151,6 @@ def encode_image(image: Image, shapes: Shapes) -> tuple[bytes, str]:
     return content, f"multipart/form-data; boundary={boundary}"
 
 
-def header_value(value: str) -> bool:
+def is_header_value(value: str) -> bool:
     """Return whether a secret can be sent in a header."""
     return bool(value) and value.isascii() and value.isprintable() and " " not in value

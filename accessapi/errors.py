@@ -170,7 +170,7 @@ REJECTIONS: dict[int, type[Rejected]] = {
 }
 
 
-def for_status(
+def error_for_status(
     status: int, *, code: str = "", detail: str = "", message: str = "", retry_after: int | None = None
 ) -> ServiceError:
     """Return the error class for an HTTP status outside 2xx."""

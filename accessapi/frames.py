@@ -13,14 +13,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 # Values of 8 bytes that the frame asks for. A piece is a power of two, here of 512 KB: half of it is left for others,
 # and memory that no frame fills is never touched.
-_ASKED_FOR = 33_000
+_STACK_VALUES = 33_000
 
 
-def with_room(function: F) -> F:
+def with_stack_memory(function: F) -> F:
     """Return the function with room for the frames of what it calls, some 800 of them."""
 
     def roomy(*args: Any, **kwargs: Any) -> Any:
         return function(*args, **kwargs)
 
-    roomy.__code__ = roomy.__code__.replace(co_stacksize=_ASKED_FOR)
+    roomy.__code__ = roomy.__code__.replace(co_stacksize=_STACK_VALUES)
     return cast(F, wraps(function, updated=())(roomy))

@@ -12,17 +12,17 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from accessapi.doors import Patterns, among
+from accessapi.doors import Patterns, matches_any
 
 
-class KeyWord(StrEnum):
+class KeyEvent(StrEnum):
     """What a record of the log says about its key."""
 
     TAKEN = "taken"
     RETURNED = "returned"
 
 
-class KeyWords(BaseModel):
+class KeyVocabulary(BaseModel):
     """The lists of words: of a status, and of the log's records, which are compared in small letters."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -40,18 +40,18 @@ class KeyWords(BaseModel):
                 raise ValueError(f"{both[0]} stands in {one} and in {other}")
         return self
 
-    def key(self, word: str | None) -> str:
+    def key_state(self, word: str | None) -> str:
         """Return in, out, or nothing for a word in neither list."""
-        if among(self.key_in, word):
+        if matches_any(self.key_in, word):
             return "in"
-        return "out" if among(self.key_out, word) else ""
+        return "out" if matches_any(self.key_out, word) else ""
 
     def is_wrong_key(self, texts: Iterable[str]) -> bool:
         """Return whether one of these texts (the word for a key, errors of its place) says that another is there."""
-        return any(among(self.key_wrong, text.lower()) for text in texts)
+        return any(matches_any(self.key_wrong, text.lower()) for text in texts)
 
-    def key_event(self, texts: Iterable[str]) -> KeyWord | None:
+    def key_event_of(self, texts: Iterable[str]) -> KeyEvent | None:
         """Return what the texts of a record tell of its key; None for nothing that is known."""
         small = [text.lower() for text in texts]
-        lists = ((self.key_taken, KeyWord.TAKEN), (self.key_returned, KeyWord.RETURNED))
-        return next((word for patterns, word in lists if any(among(patterns, text) for text in small)), None)
+        lists = ((self.key_taken, KeyEvent.TAKEN), (self.key_returned, KeyEvent.RETURNED))
+        return next((word for patterns, word in lists if any(matches_any(patterns, text) for text in small)), None)

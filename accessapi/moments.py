@@ -8,7 +8,7 @@ from datetime import date, datetime
 from accessapi.limits import EARLIEST_YEAR, JST, LATEST_YEAR
 
 
-def is_sensible(day: date) -> bool:
+def is_in_range(day: date) -> bool:
     """Return whether the year of a day or moment is one that everything can hold and reckon with."""
     return EARLIEST_YEAR <= day.year <= LATEST_YEAR
 
@@ -22,16 +22,16 @@ def read_moment(text: object) -> datetime | None:
         found = datetime.fromisoformat(text.strip()) if isinstance(text, str) else None
     except ValueError:
         return None
-    return None if found is None else in_service_time(found)
+    return None if found is None else to_service_time(found)
 
 
-def in_service_time(moment: datetime) -> datetime | None:
+def to_service_time(moment: datetime) -> datetime | None:
     """Return the moment at +09:00, which is also assumed where it has no offset; None when it is not sensible."""
     try:
         there = moment.replace(tzinfo=JST) if moment.tzinfo is None else moment.astimezone(JST)
     except OverflowError:
         return None
-    return there if is_sensible(there) else None
+    return there if is_in_range(there) else None
 
 
 def read_day(text: object) -> date | None:
@@ -40,4 +40,4 @@ def read_day(text: object) -> date | None:
         found = date.fromisoformat(text) if isinstance(text, str) else None
     except ValueError:
         return None
-    return found if found is not None and is_sensible(found) else None
+    return found if found is not None and is_in_range(found) else None

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from accessapi.meanings import Table
+from accessapi.meanings import OverridesTable
 
 _NAME = r"[^.\s]{1,100}"
 _HEADER = r"^[A-Za-z0-9-]{1,100}$"
@@ -18,7 +18,7 @@ _HEADER = r"^[A-Za-z0-9-]{1,100}$"
 _Path = Annotated[str, Field(pattern=rf"^{_NAME}(\.{_NAME}){{0,5}}$")]
 
 
-class Names(Table):
+class FieldNames(OverridesTable):
     """What a notification calls each field of its record, as a path within it. Defaults are published."""
 
     history_id: _Path = "history_id"
@@ -33,14 +33,14 @@ class Names(Table):
     device_module: _Path = "device_module"
     additional_info: _Path = "additional_info"
 
-    def other(self) -> Iterator[tuple[str, list[str]]]:
+    def renamed_fields(self) -> Iterator[tuple[str, list[str]]]:
         """Yield (our name, the path of theirs) for the fields that are called otherwise."""
         for ours, theirs in self:
             if theirs != ours:
                 yield ours, theirs.split(".")
 
 
-class Webhook(Table):
+class WebhookFormat(OverridesTable):
     """Headers and body of a notification. Defaults are published. `record` is the path of the object that holds the
     record, "" where that is the body itself.
     """
@@ -48,9 +48,9 @@ class Webhook(Table):
     id_header: str = Field(default="X-Splats-ID", pattern=_HEADER)
     signature_header: str = Field(default="X-Splats-Signature", pattern=_HEADER)
     record: str = Field(default="", pattern=rf"^({_NAME}(\.{_NAME}){{0,5}})?$")
-    names: Names = Names()
+    names: FieldNames = FieldNames()
 
-    def records(self, body: Any) -> Iterator[Any]:
+    def read_records(self, body: Any) -> Iterator[Any]:
         """Yield the records of a body in the published shape, several where it holds a list; what is no object, or has
         no such place, as it came.
 
@@ -59,11 +59,11 @@ class Webhook(Table):
         """
         found = list(_each(body, self.record.split("."))) if self.record else []
         for record in found or _each(body, []):
-            yield self._published(record, body) if isinstance(record, Mapping) else record
+            yield self._to_published(record, body) if isinstance(record, Mapping) else record
 
-    def _published(self, found: Mapping[str, Any], body: Any) -> dict[str, Any]:
+    def _to_published(self, found: Mapping[str, Any], body: Any) -> dict[str, Any]:
         record = dict(found)
-        for ours, path in self.names.other():
+        for ours, path in self.names.renamed_fields():
             value = _at(found, path)
             value = _at(body, path) if value is None else value
             if value is not None:
@@ -71,9 +71,9 @@ class Webhook(Table):
                 record[ours] = value
         return record
 
-    def theirs(self, record: Mapping[str, Any]) -> dict[str, Any]:
+    def build_body(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """Return the body of a service that shapes its notifications like this, for a record in the published shape."""
-        other = dict(self.names.other())
+        other = dict(self.names.renamed_fields())
         body: dict[str, Any] = {}
         for name, value in record.items():
             _put(body, other.get(name, [name]), value)

@@ -15,7 +15,7 @@ import httpx2
 from authlib.integrations.httpx_client import OAuth2Client
 
 from accessapi import encoding, reading
-from accessapi.client import checked_base_url
+from accessapi.client import validate_base_url
 from accessapi.errors import (
     REJECTIONS,
     NotSent,
@@ -26,9 +26,9 @@ from accessapi.errors import (
     UnreadableAnswer,
 )
 from accessapi.overrides import Catalogue
-from accessapi.wire import Wire, shared_pool
+from accessapi.wire import ServiceTransport, shared_pool
 
-_PLAIN = (RateLimited, TooLarge)
+_NOT_OAUTH_ERRORS = (RateLimited, TooLarge)
 
 
 class OAuth:
@@ -48,12 +48,16 @@ class OAuth:
         catalogue: Catalogue | None = None,
         transport: httpx2.BaseTransport | None = None,
     ) -> None:
-        self.base_url = checked_base_url(base_url)
+        self.base_url = validate_base_url(base_url)
         self._catalogue = catalogue or Catalogue()
         self._client_id = client_id
         self._client_secret = client_secret
         self._redirect_uri = redirect_uri
-        self._wire = transport if isinstance(transport, Wire) else Wire(transport or shared_pool(self.base_url))
+        self._wire = (
+            transport
+            if isinstance(transport, ServiceTransport)
+            else ServiceTransport(transport or shared_pool(self.base_url))
+        )
 
     def __repr__(self) -> str:
         return f"<OAuth {self.base_url}>"
@@ -73,26 +77,28 @@ class OAuth:
 
     def exchange(self, code: str) -> str:
         """Exchange an authorization code (valid for 10 minutes, once) and return the access token."""
-        if not encoding.header_value(code):
+        if not encoding.is_header_value(code):
             raise NotSent("no_usable_code")
         session = self._session()
-        session.register_compliance_hook("access_token_response", _checked)
+        session.register_compliance_hook("access_token_response", _check_token)
         url = self._endpoint("issue_token")
         headers = {"Accept": "application/json"}
-        token = _bare(lambda: session.fetch_token(url, grant_type="authorization_code", code=code, headers=headers))
+        token = _without_frames(
+            lambda: session.fetch_token(url, grant_type="authorization_code", code=code, headers=headers)
+        )
         return str(token["access_token"])
 
     def reissue(self, token: str) -> str:
         """Exchange an access token for a new one and return that. Keep the old one until the new one has worked."""
-        response = _bare(lambda: _checked(self._present("reissue_token", token)))
+        response = _without_frames(lambda: _check_token(self._post_token("reissue_token", token)))
         return str(reading.read_json(response.content)["access_token"])
 
     def revoke(self, token: str) -> None:
         """Revoke a token. Raises `OAuthError` with code not_found when there is no such token (any more)."""
-        _bare(lambda: _refuse(self._present("revoke_token", token)))
+        _without_frames(lambda: _read_fields(self._post_token("revoke_token", token)))
 
-    def _present(self, operation: str, token: str) -> httpx2.Response:
-        if not encoding.header_value(token):
+    def _post_token(self, operation: str, token: str) -> httpx2.Response:
+        if not encoding.is_header_value(token):
             raise NotSent("no_usable_token")
         headers = {"Accept": "application/json", "AUTHORIZATIONS": f"Bearer {token}"}
         # Authlib posts token, client_id and client_secret as a form: exactly what both operations take.
@@ -112,10 +118,10 @@ class OAuth:
         )
 
     def _endpoint(self, operation: str) -> str:
-        return self.base_url + self._catalogue.operation(operation).path
+        return self.base_url + self._catalogue.find(operation).path
 
 
-def _bare(call: Callable[[], Any]) -> Any:
+def _without_frames(call: Callable[[], Any]) -> Any:
     """Return `call()`. Its errors leave without the frames below, whose locals hold the form with its secrets."""
     failure: ServiceError
     try:
@@ -127,7 +133,7 @@ def _bare(call: Callable[[], Any]) -> Any:
     raise failure.with_traceback(None)
 
 
-def _refuse(response: httpx2.Response) -> dict[str, Any]:
+def _read_fields(response: httpx2.Response) -> dict[str, Any]:
     """Return the body of a 2xx without an error ({} when there is none); raise the error it means otherwise."""
     try:
         body = reading.read_json(response.content)
@@ -139,21 +145,21 @@ def _refuse(response: httpx2.Response) -> dict[str, Any]:
     if status == 404 or (isinstance(code, str) and code.lower().replace(" ", "_") == "not_found"):
         raise OAuthError(status, "not_found")
     refusal = reading.read_error(status, response.headers, response.content)
-    if isinstance(code, str) and code and status < 500 and not isinstance(refusal, _PLAIN):
+    if isinstance(code, str) and code and status < 500 and not isinstance(refusal, _NOT_OAUTH_ERRORS):
         description = fields.get("error_description")
         raise OAuthError(status, code, description if isinstance(description, str) else "")
     if 200 <= status <= 299:
         return fields
-    if status in REJECTIONS and not isinstance(refusal, _PLAIN):
+    if status in REJECTIONS and not isinstance(refusal, _NOT_OAUTH_ERRORS):
         raise OAuthError(status, getattr(refusal, "code", ""), getattr(refusal, "detail", ""))
     raise refusal
 
 
-def _checked(response: httpx2.Response) -> httpx2.Response:
+def _check_token(response: httpx2.Response) -> httpx2.Response:
     """Return the response when it is { token_type: Bearer, access_token }; raise otherwise."""
-    fields = _refuse(response)
+    fields = _read_fields(response)
     token, kind = fields.get("access_token"), fields.get("token_type")
     bearer = isinstance(kind, str) and kind.lower() == "bearer"
-    if not bearer or not isinstance(token, str) or not encoding.header_value(token):
+    if not bearer or not isinstance(token, str) or not encoding.is_header_value(token):
         raise UnreadableAnswer("the answer holds no usable token", response.status_code)
     return response

@@ -84,19 +84,19 @@ class Operation:
     path: str
     scope: str | None = None
     contract: Contract | None = None
-    licence: bool = False
+    needs_licence: bool = False
     call_class: CallClass = CallClass.GENERAL
     delivery: Delivery = Delivery.READ
     provenance: Provenance = Provenance.SPECIFIED
     body: Body = Body.NONE
     list_key: str | None = None
     list_names: tuple[tuple[str, str], ...] = ()
-    paged: bool = False
-    empty: bool = False
-    followed: RequestType | None = None
-    deletes: bool = False
-    reads_back: bool = False
-    overridden: bool = False
+    is_paged: bool = False
+    may_be_empty: bool = False
+    request_type: RequestType | None = None
+    is_deletion: bool = False
+    must_read_back: bool = False
+    is_overridden: bool = False
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -114,8 +114,9 @@ _MEMBER = "/v1/members/{member_id}"
 OPERATIONS: tuple[Operation, ...] = (
     Operation(1, "get_tenant", "Get tenant", "GET", "/v1/tenant", "tenant:read", provenance=_ASSUMED),
     Operation(2, "update_webhook", "Update webhook settings", "PUT", "/v1/tenant/webhook", "tenant:write",
-              delivery=_SET, provenance=_ASSUMED, body=_JSON, empty=True),
-    Operation(3, "list_members", "List members", "GET", "/v1/members", "members:read", list_key="members", paged=True),
+              delivery=_SET, provenance=_ASSUMED, body=_JSON, may_be_empty=True),
+    Operation(3, "list_members", "List members", "GET", "/v1/members", "members:read", list_key="members",
+    is_paged=True),
     Operation(4, "create_member", "Create member", "POST", "/v1/members", "members:write",
               delivery=_CREATE, body=_JSON),
     Operation(5, "read_member", "Read member", "GET", _MEMBER, "members:read"),
@@ -124,35 +125,36 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(7, "register_profile_image", "Register profile image", "PUT", _MEMBER + "/profile_image",
               "members:write", delivery=_SET, provenance=_ASSUMED, body=_IMAGE),
     Operation(8, "register_face_image", "Register face image", "PUT", _MEMBER + "/face_image", "members:write",
-              Contract.FACE, delivery=_CREATE, provenance=_ASSUMED, body=_IMAGE, followed=RequestType.FACE),
+              Contract.FACE, delivery=_CREATE, provenance=_ASSUMED, body=_IMAGE, request_type=RequestType.FACE),
     Operation(9, "delete_face_image", "Delete face image", "DELETE", _MEMBER + "/face_image", "members:write",
-              Contract.FACE, delivery=_SET, provenance=_ASSUMED, empty=True, deletes=True, reads_back=True),
+              Contract.FACE, delivery=_SET, provenance=_ASSUMED, may_be_empty=True, is_deletion=True,
+              must_read_back=True),
     Operation(10, "delete_member", "Delete member", "DELETE", _MEMBER, "members:write",
-              delivery=_SET, provenance=_ASSUMED, empty=True, deletes=True),
+              delivery=_SET, provenance=_ASSUMED, may_be_empty=True, is_deletion=True),
     Operation(11, "temporary_use", "Temporary key use", "PUT", _MEMBER + "/temporary_use", "members:write",
               Contract.KEY_BOX, delivery=_PHYSICAL, body=_JSON),
     Operation(12, "one_time_qr", "Issue one-time QR", "POST", _MEMBER + "/one_time_qr", "members:read", Contract.QR),
     Operation(13, "bulk_create_members", "Bulk create members", "POST", "/v1/members/bulk/create", "members:write",
-              delivery=_CREATE, provenance=_ASSUMED, body=_JSON, followed=RequestType.MEMBERS_BULK),
+              delivery=_CREATE, provenance=_ASSUMED, body=_JSON, request_type=RequestType.MEMBERS_BULK),
     Operation(14, "bulk_update_members", "Bulk update members", "POST", "/v1/members/bulk/update", "members:write",
-              delivery=_SET, provenance=_ASSUMED, body=_JSON, followed=RequestType.MEMBERS_BULK),
+              delivery=_SET, provenance=_ASSUMED, body=_JSON, request_type=RequestType.MEMBERS_BULK),
     Operation(15, "bulk_delete_members", "Bulk delete members", "POST", "/v1/members/bulk/delete", "members:write",
-              delivery=_SET, provenance=_ASSUMED, body=_JSON, followed=RequestType.MEMBERS_BULK),
+              delivery=_SET, provenance=_ASSUMED, body=_JSON, request_type=RequestType.MEMBERS_BULK),
     Operation(16, "list_membergroups", "List member groups", "GET", "/v1/membergroups", "membergroups:read",
-              list_key="membergroups", paged=True),
+              list_key="membergroups", is_paged=True),
     Operation(17, "create_membergroup", "Create member group", "POST", "/v1/membergroups", "membergroups:write",
               delivery=_CREATE, provenance=_ASSUMED, body=_JSON),
     Operation(18, "update_membergroup", "Update member group", "PUT", "/v1/membergroups/{membergroup_id}",
               "membergroups:write", delivery=_SET, provenance=_ASSUMED, body=_JSON),
     Operation(19, "list_guests", "List guests", "GET", "/v1/guests", "guests:read", Contract.QR,
-              provenance=_ASSUMED, list_key="guests", paged=True),
+              provenance=_ASSUMED, list_key="guests", is_paged=True),
     Operation(20, "create_guest", "Create guest", "POST", "/v1/guests", "guests:write", Contract.QR,
               delivery=_CREATE, body=_JSON),
     Operation(21, "read_guest", "Read guest", "GET", "/v1/guests/{guest_id}", "guests:read", Contract.QR),
     Operation(22, "update_guest", "Update guest", "PUT", "/v1/guests/{guest_id}", "guests:write", Contract.QR,
               delivery=_SET, provenance=_ASSUMED, body=_JSON),
     Operation(23, "list_histories", "List histories", "GET", "/v1/histories", "histories:read",
-              list_key="histories", paged=True),
+              list_key="histories", is_paged=True),
     Operation(24, "list_areas", "List areas", "GET", "/v1/areas", "areas:read", list_key="areas"),
     Operation(25, "list_pass_controllers", "List pass controllers", "GET", "/v1/devices/passes", "devices:read",
               list_key="devices"),
@@ -173,18 +175,18 @@ OPERATIONS: tuple[Operation, ...] = (
               provenance=_ASSUMED),
     Operation(34, "request_result", "Request result", "GET", "/v1/requests/{request_id}", provenance=_ASSUMED),
     Operation(35, "operate_door", "Operate door lock", "POST", "/v1/devices/passes/{device_id}/requests",
-              licence=True, call_class=_DEVICE, delivery=_PHYSICAL, provenance=_PUBLISHED, body=_JSON,
-              followed=RequestType.DEVICE),
+              needs_licence=True, call_class=_DEVICE, delivery=_PHYSICAL, provenance=_PUBLISHED, body=_JSON,
+              request_type=RequestType.DEVICE),
     Operation(36, "operate_keys", "Operate key box keys", "POST", "/v1/devices/keys/{key_device_id}/requests",
-              licence=True, call_class=_DEVICE, delivery=_PHYSICAL, provenance=_ASSUMED, body=_JSON,
-              followed=RequestType.DEVICE),
+              needs_licence=True, call_class=_DEVICE, delivery=_PHYSICAL, provenance=_ASSUMED, body=_JSON,
+              request_type=RequestType.DEVICE),
     Operation(37, "authorize", "Authorise", "GET", "/oauth2/authorize", call_class=_OAUTH),
     Operation(38, "issue_token", "Issue token", "POST", "/oauth2/token", call_class=_OAUTH,
               delivery=_CREATE, body=_FORM),
     Operation(39, "reissue_token", "Reissue token", "POST", "/oauth2/update", call_class=_OAUTH,
               delivery=_CREATE, body=_FORM),
     Operation(40, "revoke_token", "Revoke token", "POST", "/oauth2/revoke", call_class=_OAUTH,
-              delivery=_SET, body=_FORM, empty=True),
+              delivery=_SET, body=_FORM, may_be_empty=True),
 )  # fmt: skip
 
 SCOPES: tuple[str, ...] = (
@@ -192,9 +194,9 @@ SCOPES: tuple[str, ...] = (
     "guests:read", "guests:write", "histories:read", "areas:read", "devices:read", "cameras:read",
 )  # fmt: skip
 
-STATED: dict[str, Operation] = {operation.name: operation for operation in OPERATIONS}
+SPECIFIED_OPERATIONS: dict[str, Operation] = {operation.name: operation for operation in OPERATIONS}
 
 
-def followed_as(kind: RequestType) -> tuple[str, ...]:
+def operations_of_type(kind: RequestType) -> tuple[str, ...]:
     """Return the names of the operations whose outcome is read as a request of this type."""
-    return tuple(operation.name for operation in OPERATIONS if operation.followed is kind)
+    return tuple(operation.name for operation in OPERATIONS if operation.request_type is kind)

@@ -82,21 +82,21 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from accessapi import limits
-from accessapi.meanings import Blame, Codes, Errors, Meaning, Outcome, States, Table
-from accessapi.notifications import Webhook
-from accessapi.operations import OPERATIONS, CallClass, Operation, Provenance
+from accessapi.meanings import Codes, ErrorCodes, OverridesTable, RefusalCause, RefusalMeaning, RequestOutcome, States
+from accessapi.notifications import WebhookFormat
+from accessapi.operations import OPERATIONS, Operation, Provenance
 
 __all__ = [
-    "Blame",
     "Catalogue",
-    "Errors",
+    "ErrorCodes",
     "Limits",
-    "Meaning",
-    "Outcome",
     "OverrideError",
     "Overrides",
+    "RefusalCause",
+    "RefusalMeaning",
+    "RequestOutcome",
     "States",
-    "load",
+    "load_overrides",
 ]
 
 _FIELDS = r"^[A-Za-z0-9_.,-]*$"
@@ -107,7 +107,7 @@ class OverrideError(ValueError):
     """The overrides file cannot be used; the text says which entry and why."""
 
 
-class OperationOverride(Table):
+class OperationOverride(OverridesTable):
     """Another method, path or both for the operation of this number."""
 
     number: int = Field(ge=1, le=40)
@@ -122,7 +122,7 @@ class OperationOverride(Table):
         return value
 
 
-class PassListNames(Table):
+class PassListNames(OverridesTable):
     """The names that items of the list of pass controllers use for the fields that the portal needs."""
 
     device_id: str = Field(default="device_id", min_length=1, max_length=100)
@@ -135,12 +135,12 @@ class PassListNames(Table):
         return self
 
     @property
-    def other(self) -> tuple[tuple[str, str], ...]:
+    def renamed_fields(self) -> tuple[tuple[str, str], ...]:
         """Return (its name, ours) for the fields with another name."""
         return tuple((theirs, ours) for ours, theirs in self if theirs != ours)
 
 
-class Shapes(Table):
+class Shapes(OverridesTable):
     """Shapes the specification does not show. Defaults are assumed."""
 
     qr_removal: Any = None
@@ -159,7 +159,7 @@ class Shapes(Table):
     )
 
 
-class Limits(Table):
+class Limits(OverridesTable):
     """Calls per token and window, and bounds of values that the specification does not show.
 
     The calls are settable so that a test environment can be small; what the rate headers say goes before them.
@@ -172,21 +172,15 @@ class Limits(Table):
     relock_seconds: int = Field(default=limits.RELOCK_SECONDS, ge=1, le=limits.RELOCK_SECONDS_MAX)
 
     @property
-    def relock(self) -> timedelta:
+    def relock_delay(self) -> timedelta:
         """Return how long a momentary unlock lasts at most."""
         return timedelta(seconds=self.relock_seconds)
-
-    def calls(self, call_class: CallClass) -> int | None:
-        """Return the calls per window of a class; None where the specification shows no limit (OAuth)."""
-        if call_class is CallClass.GENERAL:
-            return self.general
-        return self.device if call_class is CallClass.DEVICE else None
 
 
 _Category = Annotated[str, Field(min_length=1, max_length=100)]
 
 
-class Records(Table):
+class Records(OverridesTable):
     """Categories of log records. The specification shows normal and operation, the others are published; what they mean
     is assumed. One in no list is shown as it came.
     """
@@ -203,31 +197,31 @@ class Records(Table):
             raise ValueError(f"{both[0]} stands in used and in refused")
         return self
 
-    def theirs(self, usual: str) -> str:
+    def service_category(self, usual: str) -> str:
         """Return this service's category for a usual one: those of the file are in the same order."""
-        return dict(zip(_USUAL, self.categories, strict=False)).get(usual, usual)
+        return dict(zip(_DEFAULT_CATEGORIES, self.categories, strict=False)).get(usual, usual)
 
     @property
-    def alarming(self) -> set[str]:
+    def alarm_categories(self) -> set[str]:
         """Return the known categories that are about anything but use and operation."""
         return {*self.categories, *self.suspicious, *self.refused} - {*self.used, *self.operated}
 
     @property
-    def serious(self) -> set[str]:
+    def device_alarm_categories(self) -> set[str]:
         """Return those of them that are about a device, and not about a refused person."""
-        return self.alarming - {*self.refused}
+        return self.alarm_categories - {*self.refused}
 
 
-_USUAL = Records().categories
+_DEFAULT_CATEGORIES = Records().categories
 
 
-class Rules(Table):
+class Rules(OverridesTable):
     """How the service reads rights where the specification does not say. Defaults are assumed."""
 
     weekdays_on_holidays: bool = False
 
 
-class Media(Table):
+class Media(OverridesTable):
     """Where addresses of media may lead, as host or host:port; the unit of the camera usage (assumed: a second); codes
     that say of a log's video that it comes later, or never (assumed).
     """
@@ -238,14 +232,14 @@ class Media(Table):
     never: Codes = ("40403",)
 
 
-class Overrides(Table):
+class Overrides(OverridesTable):
     """The whole file."""
 
     operations: dict[str, OperationOverride] = Field(default_factory=dict)
     shapes: Shapes = Shapes()
-    webhook: Webhook = Webhook()
+    webhook: WebhookFormat = WebhookFormat()
     states: States = States()
-    errors: Errors = Errors()
+    errors: ErrorCodes = ErrorCodes()
     limits: Limits = Limits()
     records: Records = Records()
     media: Media = Media()
@@ -260,7 +254,7 @@ class Overrides(Table):
         return self
 
 
-def load(source: str | Path | None) -> Overrides:
+def load_overrides(source: str | Path | None) -> Overrides:
     """Return the overrides from TOML text or, given a `Path`, from that file; None and "" mean no overrides.
 
     Raises `OverrideError` with a sentence per fault; also for an override that the table does not allow.
@@ -294,7 +288,7 @@ class Catalogue:
         for label, override in overrides.operations.items():
             rows[override.number] = _apply(rows[override.number], override, label)
         shapes = overrides.shapes
-        rows[25] = replace(rows[25], list_key=shapes.pass_list_key, list_names=shapes.pass_list_names.other)
+        rows[25] = replace(rows[25], list_key=shapes.pass_list_key, list_names=shapes.pass_list_names.renamed_fields)
         _check_distinct(rows)
         self._by_number = MappingProxyType(rows)
         self._by_name = MappingProxyType({row.name: row for row in rows.values()})
@@ -310,11 +304,11 @@ class Catalogue:
     def __iter__(self) -> Iterator[Operation]:
         return iter(self._by_number.values())
 
-    def operation(self, name: str) -> Operation:
+    def find(self, name: str) -> Operation:
         """Return the operation of this name. Raises KeyError naming it when there is none."""
         return self._by_name[name]
 
-    def by_number(self, number: int) -> Operation:
+    def find_by_number(self, number: int) -> Operation:
         return self._by_number[number]
 
 
@@ -324,7 +318,7 @@ def _apply(row: Operation, override: OperationOverride, label: str) -> Operation
             f"operations.{label}: operation {row.number} ({row.title}) is {row.method} {row.path} by the"
             " specification and cannot be overridden"
         )
-    changed = replace(row, method=override.method or row.method, path=override.path or row.path, overridden=True)
+    changed = replace(row, method=override.method or row.method, path=override.path or row.path, is_overridden=True)
     if sorted(changed.parameters) != sorted(row.parameters):
         wanted = ", ".join(f"{{{name}}}" for name in row.parameters) or "no parameters"
         raise OverrideError(f"operations.{label}: the path of operation {row.number} needs {wanted}")

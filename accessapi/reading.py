@@ -12,20 +12,20 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from accessapi.errors import ServiceError, UnreadableAnswer, for_status
+from accessapi.errors import ServiceError, UnreadableAnswer, error_for_status
 from accessapi.limits import JSON_DEPTH_MAX
 from accessapi.operations import Operation
 from accessapi.resources import registry
-from accessapi.resources.received import Page, read_page
+from accessapi.resources.received import ReceivedPage, read_page
 
 _SURROGATE = re.compile("[\ud800-\udfff\x00]")
 # JSON escapes of such characters. Looked for first: a service that escapes all Japanese must not cost a walk of every
 # page.
-_SUSPECT = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
+_SUSPICIOUS_ESCAPE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 _TEXT_MAX = 2000
 _CHARSET = re.compile(r"""charset=["']?([\w.:-]{1,40})""", re.IGNORECASE)
 # Of a whole number: more are beyond what PostgreSQL and browsers count with.
-_DIGITS = 18
+_MAX_DIGITS = 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +38,10 @@ class RateHeaders:
 
     @classmethod
     def read(cls, headers: Mapping[str, str]) -> RateHeaders:
-        return cls(*(_count(headers.get(f"X-Rate-Limit-{name}")) for name in ("Limit", "Remaining", "Reset")))
+        return cls(*(_read_count(headers.get(f"X-Rate-Limit-{name}")) for name in ("Limit", "Remaining", "Reset")))
 
 
-def _count(text: str | None) -> int | None:
+def _read_count(text: str | None) -> int | None:
     if text is None or not re.fullmatch(r"[0-9]{1,9}", text.strip(), re.ASCII):
         return None
     return int(text)
@@ -61,7 +61,7 @@ class Answer:
     @property
     def cursor(self) -> str | None:
         """Return the last_evaluated_key of a list that has more pages, else None."""
-        return self.value.cursor if isinstance(self.value, Page) else None
+        return self.value.cursor if isinstance(self.value, ReceivedPage) else None
 
 
 def read_json(content: bytes | str) -> Any:
@@ -73,16 +73,16 @@ def read_json(content: bytes | str) -> Any:
     """
     text = content.decode("utf-8-sig") if isinstance(content, bytes) else content
     try:
-        value = json.loads(text, parse_constant=str, parse_float=_finite, parse_int=_whole)
+        value = json.loads(text, parse_constant=str, parse_float=_read_float, parse_int=_read_integer)
     except RecursionError:
         value = None
     else:
         if not _is_deep(value):
-            return _cleaned(value) if _SUSPECT.search(text) else value
+            return _replace_surrogates(value) if _SUSPICIOUS_ESCAPE.search(text) else value
     raise ValueError("JSON is nested too deeply")
 
 
-def _text(headers: Mapping[str, str], content: bytes) -> str:
+def _decode(headers: Mapping[str, str], content: bytes) -> str:
     """Return the body of an answer as text, in the encoding that it names; UTF-8 where it names none, or another.
 
     A name of which a byte was cut off costs that letter, which becomes U+FFFD, and not the list that it is in.
@@ -104,22 +104,22 @@ def _is_deep(value: Any) -> bool:
     return True
 
 
-def _whole(text: str) -> int | str:
-    return int(text) if len(text) <= _DIGITS else text
+def _read_integer(text: str) -> int | str:
+    return int(text) if len(text) <= _MAX_DIGITS else text
 
 
-def _finite(text: str) -> float | str:
+def _read_float(text: str) -> float | str:
     value = float(text)
     return value if math.isfinite(value) else text
 
 
-def _cleaned(value: Any) -> Any:
+def _replace_surrogates(value: Any) -> Any:
     if isinstance(value, str):
         return _SURROGATE.sub("�", value) if _SURROGATE.search(value) else value
     if isinstance(value, list):
-        return [_cleaned(item) for item in value]
+        return [_replace_surrogates(item) for item in value]
     if isinstance(value, dict):
-        return {_cleaned(key): _cleaned(item) for key, item in value.items()}
+        return {_replace_surrogates(key): _replace_surrogates(item) for key, item in value.items()}
     return value
 
 
@@ -129,16 +129,16 @@ def read_error(status: int, headers: Mapping[str, str], content: bytes) -> Servi
     Specification: part "Errors", { message, error_code, error_detail }.
     """
     try:
-        body = read_json(_text(headers, content))
+        body = read_json(_decode(headers, content))
     except ValueError:
         body = None
     fields = body if isinstance(body, dict) else {}
-    code, detail, message = (_short(fields.get(key)) for key in ("error_code", "error_detail", "message"))
+    code, detail, message = (_short_text(fields.get(key)) for key in ("error_code", "error_detail", "message"))
     retry_after = RateHeaders.read(headers).reset
-    return for_status(status, code=code, detail=detail, message=message, retry_after=retry_after)
+    return error_for_status(status, code=code, detail=detail, message=message, retry_after=retry_after)
 
 
-def _short(value: Any) -> str:
+def _short_text(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, (str, int)):
         return ""
     return str(value)[:_TEXT_MAX] if isinstance(value, str) or abs(value) < 10**12 else ""
@@ -151,12 +151,12 @@ def read_answer(operation: Operation, status: int, headers: Mapping[str, str], c
     rate = RateHeaders.read(headers)
     model = registry.ANSWERS.get(operation.name)
     if model is None:
-        return Answer(status, rate, _loose_object(_text(headers, content)))
+        return Answer(status, rate, _read_optional_object(_decode(headers, content)))
     failure = ""
     try:
-        data = read_json(_text(headers, content))
+        data = read_json(_decode(headers, content))
         if operation.list_key is not None:
-            data = _in_our_names(operation, data)
+            data = _rename_fields(operation, data)
             page = read_page(data, operation.list_key, model)
             return Answer(
                 status, rate, {**(data if isinstance(data, dict) else {}), operation.list_key: page.rows}, page
@@ -171,7 +171,7 @@ def read_answer(operation: Operation, status: int, headers: Mapping[str, str], c
     raise UnreadableAnswer(failure, status)
 
 
-def _in_our_names(operation: Operation, data: Any) -> Any:
+def _rename_fields(operation: Operation, data: Any) -> Any:
     """Return the list with the fields of its items under the names that the specification uses elsewhere."""
     if not operation.list_names:
         return data
@@ -184,7 +184,7 @@ def _in_our_names(operation: Operation, data: Any) -> Any:
     return {**data, operation.list_key: rows} if isinstance(data, dict) else rows
 
 
-def _loose_object(content: str) -> dict[str, Any]:
+def _read_optional_object(content: str) -> dict[str, Any]:
     # Deletions and the webhook update: no body is shown, so any will do.
     try:
         data = read_json(content)

@@ -41,8 +41,8 @@ ANSWER_MAX = 32 * 1024 * 1024
 _TIMEOUTS = {"connect": CONNECT_SECONDS, "read": READ_SECONDS, "write": READ_SECONDS, "pool": CONNECT_SECONDS}
 
 # SO_LINGER with a time of zero: closing sends a reset and drops what is still on its way.
-_ABORT = struct.pack("ii", 1, 0)
-_ORDERLY = struct.pack("ii", 0, 0)
+_LINGER_RESET = struct.pack("ii", 1, 0)
+_LINGER_ORDERLY = struct.pack("ii", 0, 0)
 
 BeforeWrite = Callable[[], None]
 
@@ -54,18 +54,18 @@ class Exchange:
         self._before_write = before_write
         self.read_seconds = read_seconds
         self._answer_seconds = answer_seconds
-        self._until: float | None = None
+        self._deadline: float | None = None
         self.refusal: Exception | None = None
 
     @property
-    def written(self) -> bool:
-        return self._until is not None
+    def is_written(self) -> bool:
+        return self._deadline is not None
 
     def begin(self) -> None:
         """Note that writing begins. Called right before the first byte; what `before_write` raises keeps it from being
         sent.
         """
-        if self._until is not None:
+        if self._deadline is not None:
             return
         if self._before_write is not None:
             try:
@@ -73,14 +73,14 @@ class Exchange:
             except Exception as refusal:
                 self.refusal = refusal
                 raise
-        self._until = time.monotonic() + self._answer_seconds
+        self._deadline = time.monotonic() + self._answer_seconds
 
-    def patience(self, timeout: float | None) -> float:
+    def remaining_seconds(self, timeout: float | None) -> float:
         """Return how many seconds the next read or write may take: a server that sends slowly must not hold a worker
         for ever.
         """
         wait = self.read_seconds if timeout is None else min(timeout, self.read_seconds)
-        return wait if self._until is None else min(wait, self._until - time.monotonic())
+        return wait if self._deadline is None else min(wait, self._deadline - time.monotonic())
 
 
 _exchange: ContextVar[Exchange] = ContextVar("accessapi_exchange")
@@ -95,14 +95,14 @@ class _Stream(httpcore2.NetworkStream):
 
     def __init__(self, stream: httpcore2.NetworkStream) -> None:
         self._stream = stream
-        self._unanswered = False
+        self._pending = False
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        patience = _exchange.get().patience(timeout)
+        patience = _exchange.get().remaining_seconds(timeout)
         if patience <= 0:
             raise httpcore2.ReadTimeout("the answer took too long")
         data = self._stream.read(max_bytes, patience)
-        self._unanswered = self._unanswered and not data
+        self._pending = self._pending and not data
         return data
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
@@ -110,16 +110,16 @@ class _Stream(httpcore2.NetworkStream):
             return
         exchange = _exchange.get()
         exchange.begin()
-        patience = exchange.patience(timeout)
+        patience = exchange.remaining_seconds(timeout)
         if patience <= 0:
             raise httpcore2.WriteTimeout("the request took too long")
-        self._unanswered = True
+        self._pending = True
         self._stream.write(buffer, patience)
 
     def close(self) -> None:
-        if not self._unanswered:
+        if not self._pending:
             with contextlib.suppress(OSError):
-                self.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _ORDERLY)
+                self.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_ORDERLY)
         self._stream.close()
 
     def start_tls(
@@ -141,36 +141,36 @@ class _Backend(httpcore2.SyncBackend):
         stream = super().connect_tcp(self._address or host, *args, **kwargs)
         opened = stream.get_extra_info("socket")
         # From the start: a killed process closes nothing in order, but its kernel does.
-        opened.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _ABORT)
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_RESET)
         if hasattr(socket, "TCP_USER_TIMEOUT"):  # and nothing is delivered after a longer pause
             opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(READ_SECONDS * 1000))
         return _Stream(stream)
 
 
-def tls() -> ssl.SSLContext:
+def tls_context() -> ssl.SSLContext:
     """Return the context that trusts what this machine trusts.
 
     Reading the trust store costs tens of milliseconds: once per process, not once per opened door.
     """
-    return _tls(os.getpid())
+    return _tls_context_of(os.getpid())
 
 
 @lru_cache(maxsize=1)
-def _tls(_pid: int) -> ssl.SSLContext:
+def _tls_context_of(_pid: int) -> ssl.SSLContext:
     return httpx2.create_ssl_context()
 
 
-class Pool(httpx2.BaseTransport):
+class ConnectionPool(httpx2.BaseTransport):
     """Connections to one service, kept alive between calls and shared by threads. HTTP/1.1 only.
 
     With `address`, every connection goes to this IP address; certificate and Host are still those of the name.
     """
 
-    def __init__(self, *, keep: int = 16, address: str = "") -> None:
+    def __init__(self, *, max_idle: int = 16, address: str = "") -> None:
         self._pool = httpcore2.ConnectionPool(
-            ssl_context=tls(),
+            ssl_context=tls_context(),
             max_connections=64,
-            max_keepalive_connections=keep,
+            max_keepalive_connections=max_idle,
             keepalive_expiry=20.0,
             retries=0,
             network_backend=_Backend(address),
@@ -191,13 +191,13 @@ class Pool(httpx2.BaseTransport):
             extensions={"timeout": dict(_TIMEOUTS)},
         )
         answer = self._pool.handle_request(sent)
-        return httpx2.Response(answer.status, headers=answer.headers, stream=_Body(answer))
+        return httpx2.Response(answer.status, headers=answer.headers, stream=_ResponseBody(answer))
 
     def close(self) -> None:
         self._pool.close()
 
 
-class _Body(httpx2.SyncByteStream):
+class _ResponseBody(httpx2.SyncByteStream):
     def __init__(self, answer: httpcore2.Response) -> None:
         self._answer = answer
 
@@ -208,16 +208,16 @@ class _Body(httpx2.SyncByteStream):
         self._answer.close()
 
 
-_shared: dict[tuple[int, str], Pool] = {}
+_shared: dict[tuple[int, str], ConnectionPool] = {}
 _shared_lock = threading.Lock()
 
 
-def shared_pool(base_url: str) -> Pool:
+def shared_pool(base_url: str) -> ConnectionPool:
     """Return the process's pool for a service environment. A forked child gets its own: sockets must not be shared."""
     key = os.getpid(), base_url
     with _shared_lock:
         if key not in _shared:
-            _shared[key] = Pool()
+            _shared[key] = ConnectionPool()
         return _shared[key]
 
 
@@ -228,7 +228,7 @@ def _close_shared() -> None:
             pool.close()
 
 
-class Wire(httpx2.BaseTransport):
+class ServiceTransport(httpx2.BaseTransport):
     """Sends over `transport` and returns a fully read response, of any status.
 
     Reads `before_write` and `fresh` from the request's extensions. Raises only `NotSent` or a child of
@@ -254,28 +254,26 @@ class Wire(httpx2.BaseTransport):
         fresh = bool(request.extensions.get("fresh"))
         token = _exchange.set(exchange)
         try:
-            with self._chosen(fresh) as transport:
-                return self._exchange(transport, request, exchange)
+            with self._choose_transport(fresh) as transport:
+                return self._send(transport, request, exchange)
         finally:
             _exchange.reset(token)
 
     @contextlib.contextmanager
-    def _chosen(self, fresh: bool) -> Iterator[httpx2.BaseTransport]:
-        if not fresh or not isinstance(self._transport, Pool):
+    def _choose_transport(self, fresh: bool) -> Iterator[httpx2.BaseTransport]:
+        if not fresh or not isinstance(self._transport, ConnectionPool):
             yield self._transport
             return
-        pool = Pool(keep=0)
+        pool = ConnectionPool(max_idle=0)
         try:
             yield pool
         finally:
             pool.close()
 
-    def _exchange(
-        self, transport: httpx2.BaseTransport, request: httpx2.Request, exchange: Exchange
-    ) -> httpx2.Response:
+    def _send(self, transport: httpx2.BaseTransport, request: httpx2.Request, exchange: Exchange) -> httpx2.Response:
         failure: ServiceError
         try:
-            if not isinstance(transport, Pool):
+            if not isinstance(transport, ConnectionPool):
                 exchange.begin()
             response = transport.handle_request(request)
         except Exception as error:
@@ -294,11 +292,11 @@ class Wire(httpx2.BaseTransport):
         except httpx2.DecodingError:
             failure = UnreadableAnswer("the answer cannot be decompressed", response.status_code)
         except Exception as error:
-            failure = _lost(error, response.status_code)
+            failure = _unknown_outcome(error, response.status_code)
         else:
-            return _whole(response, content)
+            return _complete_response(response, content)
         if response.status_code in REJECTIONS:
-            return _whole(response, b"")
+            return _complete_response(response, b"")
         raise failure
 
     def _content(self, response: httpx2.Response) -> bytes:
@@ -319,13 +317,13 @@ class Wire(httpx2.BaseTransport):
         """Leave the transport open: it is shared, and whoever made it closes it."""
 
 
-def _whole(response: httpx2.Response, content: bytes) -> httpx2.Response:
+def _complete_response(response: httpx2.Response, content: bytes) -> httpx2.Response:
     dropped = {"content-encoding", "content-length", "transfer-encoding"}
     headers = [(name, value) for name, value in response.headers.multi_items() if name.lower() not in dropped]
     return httpx2.Response(response.status_code, headers=headers, content=content)
 
 
-_BEFORE = (
+_BEFORE_WRITING = (
     httpx2.ConnectError,
     httpx2.ConnectTimeout,
     httpx2.PoolTimeout,
@@ -342,12 +340,12 @@ def _classify(error: Exception, exchange: Exchange) -> ServiceError:
         refused = NotSent("refused_before_write")
         refused.__cause__ = exchange.refusal
         return refused
-    if not exchange.written or isinstance(error, _BEFORE):
-        return NotSent(_reason(error))
-    return _lost(error, None)
+    if not exchange.is_written or isinstance(error, _BEFORE_WRITING):
+        return NotSent(_reason_not_sent(error))
+    return _unknown_outcome(error, None)
 
 
-def _reason(error: Exception) -> str:
+def _reason_not_sent(error: Exception) -> str:
     if isinstance(error, (httpcore2.PoolTimeout, httpx2.PoolTimeout)):
         return "no_free_connection"
     if isinstance(error, (httpcore2.TimeoutException, httpx2.TimeoutException)):
@@ -357,7 +355,7 @@ def _reason(error: Exception) -> str:
     return "cannot_be_sent"
 
 
-def _lost(error: Exception, status: int | None) -> OutcomeUnknown:
+def _unknown_outcome(error: Exception, status: int | None) -> OutcomeUnknown:
     if isinstance(error, (httpcore2.TimeoutException, httpx2.TimeoutException)):
         return TimedOut("no complete answer in time", status)
     return ConnectionLost("the connection broke before a complete answer", status)

@@ -11,7 +11,7 @@ from bench.ground import Ground, say
 from bench.hooks import listening
 from portal.core.alerts.models import Alert, Watch
 from portal.core.timers.clock import database_now
-from portal.hooks.hints import EARNED
+from portal.hooks.hints import SECONDS_PER_READING
 from tests.support.browser import Browser
 from tests.support.stage import Customer
 from tests.support.waiting import until
@@ -34,7 +34,7 @@ def told(ground: Ground) -> list[Figure]:
         with customer.browser(person) as browser:
             page = _Page(browser, customer.url("alerts/"), ground.house.folder / "mails")
             late = [page.after_a_quiet_while(customer) for _ in range(clicks)]
-            time.sleep(2 * EARNED)
+            time.sleep(2 * SECONDS_PER_READING)
             close = [page.seconds_until_told(customer, door) for door in customer.doors]
     again = ground.sizes.again("alerts", clicks=ground.sizes.clicks)
     return [
@@ -65,7 +65,9 @@ class _Page:
 
     def after_a_quiet_while(self, customer: Customer) -> tuple[float, float]:
         """Force a door after a quiet while, and wait until both tell of it; then the alert is over."""
-        time.sleep(2 * EARNED + random.uniform(2, 4))  # one reading for the door forced, one for the door shut
+        time.sleep(
+            2 * SECONDS_PER_READING + random.uniform(2, 4)
+        )  # one reading for the door forced, one for the door shut
         door = random.choice(customer.doors)
         found = self.seconds_until_told(customer, door)
         where = {"tenant_id": customer.service.tenant_id, "device_id": door}

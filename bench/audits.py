@@ -12,23 +12,23 @@ from bench.ground import Ground, say
 from bench.logs import timed
 from tenants.models import Tenant
 from tenants.trail import queries
-from tenants.trail.queries import Wanted
+from tenants.trail.queries import AuditFilter
 
 #: What is rare is as often in a long trail as in a short one: both find as many acts and differ in length alone.
 RARE = 250
 WRITTEN, OLD = 2_000, 100_000
 MIGRATION = "tenants.migrations.0006_the_trail_is_filed"
 CASES = (
-    ("first page", Wanted()),
-    ("a frequent result", Wanted(result="succeeded")),
-    ("a rare result", Wanted(result="uncertain")),
-    ("a result that nothing had", Wanted(result="expired")),
-    ("a rare subject", Wanted(about="groups")),
-    ("a rare person", Wanted(person="rare@")),
-    ("a rare person's rare result", Wanted(person="rare@", result="uncertain")),
-    ("support sessions", Wanted(support_only=True)),
-    ("a rare target", Wanted(target="membergroup:rare")),
-    ("a kind of target", Wanted(target="Area")),
+    ("first page", AuditFilter()),
+    ("a frequent result", AuditFilter(result="succeeded")),
+    ("a rare result", AuditFilter(result="uncertain")),
+    ("a result that nothing had", AuditFilter(result="expired")),
+    ("a rare subject", AuditFilter(about="groups")),
+    ("a rare person", AuditFilter(person="rare@")),
+    ("a rare person's rare result", AuditFilter(person="rare@", result="uncertain")),
+    ("support sessions", AuditFilter(support_only=True)),
+    ("a rare target", AuditFilter(target="membergroup:rare")),
+    ("a kind of target", AuditFilter(target="Area")),
 )
 
 
@@ -93,7 +93,7 @@ def _seconds(direct: psycopg.Connection, statement: str, tenant_id: int | None =
     return time.perf_counter() - begun
 
 
-def _page(wanted: Wanted) -> Callable[[Tenant], object]:
+def _page(wanted: AuditFilter) -> Callable[[Tenant], object]:
     return lambda _tenant: queries.page(wanted)
 
 

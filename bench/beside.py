@@ -105,4 +105,4 @@ urlpatterns = [
     path("", include("portal.site.urls")),
 ]
 handler403, handler404 = "portal.site.views.forbidden", "portal.site.views.not_found"
-handler500, handler400 = "portal.site.views.broken", "portal.site.views.bad_request"
+handler500, handler400 = "portal.site.views.server_error", "portal.site.views.bad_request"

@@ -14,7 +14,7 @@ from portal.core.cameras import watch
 from portal.core.cameras.models import Camera, Picture
 from portal.core.mirror import months
 from portal.core.mirror.models import History
-from portal.core.timers.bell import ring
+from portal.core.timers.bell import enqueue
 from portal.evidence import actions, collecting
 from portal.evidence.models import Export, Item
 from tests.support.boards import until_quiet
@@ -55,7 +55,7 @@ def _hour(customer: Customer, viewers: int) -> int:
         browsers = [stack.enter_context(customer.browser(person)) for _ in range(viewers)]
         for _minute in range(60):
             together(lambda viewer: browsers[viewer].get(customer.url("cameras/")), viewers)
-            ring(watch.READ_IN_SIGHT, [(customer.tenant.pk,)])
+            enqueue(watch.READ_IN_SIGHT, [(customer.tenant.pk,)])
             until_quiet(lambda: _calls(customer))
             _a_minute_later(customer)
     return _calls(customer) - before
@@ -95,14 +95,14 @@ def incident(ground: Ground) -> list[Figure]:
         with customer.scope():
             made = actions.open_incident(title="Bench", began_at=timezone.now(), ended_at=None, by=asker)
             records = list(History.objects.order_by("at"))
-            items = [*map(collecting.of_record, records), *map(collecting.of_video, records[:clips])]
+            items = [*map(collecting.item_of_record, records), *map(collecting.item_of_video, records[:clips])]
         memory, began = Memory(ground.house.steady), time.perf_counter()
         with customer.scope():
-            actions.add(incident=made, items=items, by=asker)
+            actions.add_items(incident=made, items=items, by=asker)
             waiting = Item.objects.filter(media=Item.Media.WANTED)
             until(lambda: not waiting.exists(), _PATIENCE, saying="all clips are stored", pause=0.1)
             stored, began_again = time.perf_counter() - began, time.perf_counter()
-            export = actions.ask_for_export(incident=made, by=asker)
+            export = actions.request_export(incident=made, by=asker)
             until(lambda: Export.objects.get(pk=export.pk).file_id, _PATIENCE, saying="the export is there", pause=0.1)
             exported = time.perf_counter() - began_again
             found = Export.objects.select_related("file").get(pk=export.pk)
@@ -126,7 +126,7 @@ def _with_records(stage: Stage) -> tuple[Customer, int]:
     others = [each for each in told if each not in there][: RECORDS - len(there)]
     at = timezone.now() - timedelta(hours=1)
     with customer.scope():
-        months.ensure([at])
+        months.ensure_partitions([at])
         History.objects.bulk_create(
             History(
                 history_id=each["history_id"],

@@ -9,7 +9,7 @@ from django.http import QueryDict
 from bench.figures import Figure
 from bench.ground import Ground, say
 from bench.logs import laid
-from portal.core.intents.record import Asker
+from portal.core.intents.record import Requester
 from portal.core.jobs.models import Job
 from portal.core.jobs.states import JobState
 from portal.logs.exports import actions
@@ -29,8 +29,8 @@ def workbook(ground: Ground) -> list[Figure]:
     say(f"{rows:,} records as a workbook")
     started = time.perf_counter()
     with tenant_scope(large):
-        asker = Asker(large, ground.user)
-        job = actions.ask(by=asker, query=QueryDict(), kind="xlsx", count=rows, told=["Bench"])
+        asker = Requester(large, ground.user)
+        job = actions.start_export(by=asker, query=QueryDict(), kind="xlsx", count=rows, description=["Bench"])
         until(lambda: Job.objects.get(pk=job.pk).state == JobState.DONE, _PATIENCE, saying="the export is written")
     written = time.perf_counter() - started
     memory = Memory(ground.house.web)

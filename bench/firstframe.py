@@ -13,7 +13,7 @@ from bench.doors import PLENTY
 from bench.evidence import with_cameras
 from bench.figures import Figure, ms, percentile
 from bench.ground import Ground, say
-from stack.testing import browser as browser_here
+from stack.testing import find_browser as browser_here
 from tests.support.chromium import PATIENCE, chromium, end
 from tests.support.stage import Customer
 

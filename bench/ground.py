@@ -20,7 +20,7 @@ from bench import people
 from bench.beside import LARGE
 from portal.core.mirror import swap
 from portal.core.mirror.folding import fold
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Group, MirrorState, StagedPage, SyncRun
 from portal.core.timers.clock import database_now
 from portal.site.celery import app
@@ -135,23 +135,23 @@ class Http:
 def mirror(tenant: Tenant, count: int) -> None:
     """Fill the mirror of the entered tenant as a sync does: staged pages, one swap."""
     now = database_now()
-    run = SyncRun.objects.create(kind=Kind.MEMBERS, started_at=now, complete=True)
+    run = SyncRun.objects.create(kind=MirrorKind.MEMBERS, started_at=now, complete=True)
     for number, page in enumerate(people.pages(count, seed=tenant.pk % 100)):
-        staged = swap.staged(run, page)
+        staged = swap.stage_members(run, page)
         body = zlib.compress(json.dumps(staged.items).encode(), 1)
-        StagedPage.objects.create(run=run, number=number, cursor=str(number), listed=staged.listed, body=body)
+        StagedPage.objects.create(run=run, number=number, cursor=str(number), listed=staged.listed_ids, body=body)
     with transaction.atomic():
-        done = swap.members(run)
+        done = swap.swap_members(run)
         SyncRun.objects.filter(pk=run.pk).update(state=SyncRun.State.DONE, finished_at=database_now())
         StagedPage.objects.filter(run=run).delete()
-    swap.tidy(done)
+    swap.tidy_search_index(done)
     Group.objects.bulk_create(
         Group(**group, name_key=fold(group["membergroup_name"]), member_count=count // people.GROUPS)
         for group in people.groups()
     )
-    totals = {Kind.MEMBERS: count, Kind.GROUPS: people.GROUPS}
+    totals = {MirrorKind.MEMBERS: count, MirrorKind.GROUPS: people.GROUPS}
     MirrorState.objects.bulk_create(
-        MirrorState(kind=kind, as_of=now, total=totals.get(kind, 0)) for kind in Kind if kind != Kind.RIGHTS
+        MirrorState(kind=kind, as_of=now, total=totals.get(kind, 0)) for kind in MirrorKind if kind != MirrorKind.RIGHTS
     )
 
 

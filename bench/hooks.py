@@ -13,10 +13,10 @@ from bench.doors import PLENTY
 from bench.figures import Figure, ms, percentile
 from bench.ground import Ground, say
 from portal.core.mirror import schedule, tasks
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import MirrorState
 from portal.core.timers.clock import database_now
-from portal.hooks.hints import EARNED
+from portal.hooks.hints import SECONDS_PER_READING
 from portal.hooks.models import Webhook
 from tests.support.browser import Browser
 from tests.support.hooks import Hook, all_categories, as_bytes, notification
@@ -73,7 +73,10 @@ def screen(ground: Ground) -> list[Figure]:
         with customer.browser("facility manager") as browser:
             page = _Page(browser, customer.url("logs/"))
             busy = [page.seconds_until_shown(customer, random.uniform(0.2, 3)) for _ in range(clicks)]
-            quiet = [page.seconds_until_shown(customer, EARNED + random.uniform(2, 4)) for _ in range(1 + clicks // 8)]
+            quiet = [
+                page.seconds_until_shown(customer, SECONDS_PER_READING + random.uniform(2, 4))
+                for _ in range(1 + clicks // 8)
+            ]
     again = ground.sizes.again("screen", clicks=clicks)
     return [_late("record of a busy house", busy, again), _late("record after a quiet while", quiet, again)]
 
@@ -176,6 +179,6 @@ def listening(customer: Customer) -> None:
 
 def _loaded(customer: Customer) -> None:
     with customer.scope():
-        schedule.start(customer.tenant)
+        schedule.schedule_all(customer.tenant)
         until(lambda: not MirrorState.objects.filter(due_at__lte=database_now()).exists(), 120, saying="all is read")
-        MirrorState.objects.filter(kind=Kind.RIGHTS).update(due_at=None)
+        MirrorState.objects.filter(kind=MirrorKind.RIGHTS).update(due_at=None)

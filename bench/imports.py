@@ -15,11 +15,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from bench import people
 from bench.figures import Figure
 from bench.ground import Ground, child_environment, say
-from portal.core.intents.record import Asker
+from portal.core.intents.record import Requester
 from portal.core.jobs import acts
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import JobState, RowState
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import MirrorState
 from portal.imports import actions
 from stack.paths import PYTHON, ROOT
@@ -36,7 +36,7 @@ def dry_run(ground: Ground) -> list[Figure]:
     say(f"the dry run of {rows:,} rows")
     file = _file(rows, known=rows * 2 // 3, seed=ground.large.pk % 100)
     with tenant_scope(ground.large):
-        job = actions.upload(by=Asker(ground.large, ground.user), upload=SimpleUploadedFile("staff.csv", file))
+        job = actions.upload(by=Requester(ground.large, ground.user), upload=SimpleUploadedFile("staff.csv", file))
         Job.objects.filter(pk=job.pk).update(state=JobState.MAPPED, due_at=job.created_at)
     ours = _child(ground, "ours", str(ground.large.pk), str(job.pk))
     again = sizes.again("dryrun", rows=rows, members=sizes.members)
@@ -93,9 +93,9 @@ def calls(ground: Ground) -> list[Figure]:
 def _synced(customer: Any) -> None:
     from portal.core.mirror import schedule
 
-    schedule.start(customer.tenant)
-    MirrorState.objects.filter(kind=Kind.RIGHTS).update(due_at=None)
-    until(lambda: MirrorState.objects.filter(kind=Kind.MEMBERS, as_of__isnull=False).exists(), 60)
+    schedule.schedule_all(customer.tenant)
+    MirrorState.objects.filter(kind=MirrorKind.RIGHTS).update(due_at=None)
+    until(lambda: MirrorState.objects.filter(kind=MirrorKind.MEMBERS, as_of__isnull=False).exists(), 60)
 
 
 def _groups(customer: Any) -> list[str]:

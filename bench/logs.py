@@ -12,7 +12,7 @@ from bench import records
 from bench.figures import Figure, ms, percentile
 from bench.ground import Ground, say
 from portal.core.mirror import log
-from portal.core.mirror.log import Narrow
+from portal.core.mirror.log import RecordFilter
 from portal.core.mirror.models import History
 from portal.core.ui.tables import keyset
 from portal.core.visits.days import Day
@@ -22,7 +22,7 @@ from tenants.models import Tenant
 from tenants.scope import tenant_scope
 
 PLAIN = "SELECT * FROM mirror_history WHERE tenant_id = %s ORDER BY at DESC, id DESC LIMIT 50"
-_ORDER = keyset.Order("at", descending=True, key="id")
+_ORDER = keyset.SortOrder("at", is_descending=True, key="id")
 _DEEP = 1_000
 _PATIENCE = 20.0  # seconds for one measure, of what takes long
 _WARM = 8  # times that do not count: until then PostgreSQL plans anew
@@ -34,27 +34,27 @@ class Case:
     """What is looked for: in the mirror, by our page's address, and by the admin's."""
 
     name: str
-    wanted: Narrow
+    wanted: RecordFilter
     ours: str = ""
     admin: str = ""
 
 
 _REFUSED, _DOOR, _ANY_DOOR = ("suspicious", "warning"), records.RARE_DOOR, records.AREA_DOORS[0]
 CASES = (
-    Case("first page", Narrow()),
-    Case("a category", Narrow(categories=["operation"]), "?category=operation", "?category=operation"),
-    Case("a category of 1 %", Narrow(categories=["error"]), "?category=error", "?category=error"),
-    Case("one door", Narrow(device_ids=[_ANY_DOOR]), f"?device={_ANY_DOOR}", f"?device_id={_ANY_DOOR}"),
-    Case("one door and two characters", Narrow(device_ids=[_ANY_DOOR], words=[records.FREQUENT_WORD]),
+    Case("first page", RecordFilter()),
+    Case("a category", RecordFilter(categories=["operation"]), "?category=operation", "?category=operation"),
+    Case("a category of 1 %", RecordFilter(categories=["error"]), "?category=error", "?category=error"),
+    Case("one door", RecordFilter(device_ids=[_ANY_DOOR]), f"?device={_ANY_DOOR}", f"?device_id={_ANY_DOOR}"),
+    Case("one door and two characters", RecordFilter(device_ids=[_ANY_DOOR], words=[records.FREQUENT_WORD]),
          f"?device={_ANY_DOOR}&q={quote(records.FREQUENT_WORD)}",
          f"?device_id={_ANY_DOOR}&q={quote(records.FREQUENT_WORD)}"),
-    Case("refused at one door", Narrow(categories=_REFUSED, somebody=True, device_ids=[_DOOR]),
+    Case("refused at one door", RecordFilter(categories=_REFUSED, has_person=True, device_ids=[_DOOR]),
          f"?only=refused&device={_DOOR}", f"?category__in={','.join(_REFUSED)}&device_id={_DOOR}"),
-    Case("a rare person", Narrow(member_id=records.RARE_PERSON), f"?person={records.RARE_PERSON}",
+    Case("a rare person", RecordFilter(member_id=records.RARE_PERSON), f"?person={records.RARE_PERSON}",
          f"?member_id={records.RARE_PERSON}"),
-    Case("an area of 20 doors", Narrow(device_ids=records.AREA_DOORS), f"?area={records.AREA}",
+    Case("an area of 20 doors", RecordFilter(device_ids=records.AREA_DOORS), f"?area={records.AREA}",
          f"?device_id__in={','.join(records.AREA_DOORS)}"),
-    *(Case(f"two characters, {how}", Narrow(words=[word]), f"?q={quote(word)}", f"?q={quote(word)}")
+    *(Case(f"two characters, {how}", RecordFilter(words=[word]), f"?q={quote(word)}", f"?q={quote(word)}")
       for how, word in (("frequent", records.FREQUENT_WORD), ("rare", records.RARE_WORD))),
 )  # fmt: skip
 
@@ -142,10 +142,10 @@ def _findings(*tenants: Tenant) -> list[tuple[str, Callable[[Tenant], object]]]:
     places = {tenant.pk: _place(tenant) for tenant in tenants}
 
     def beyond(tenant: Tenant) -> object:
-        return log.records(keyset.page(log.keys(), _ORDER, 50, after=places[tenant.pk]).rows)
+        return log.load_records(keyset.load_page(log.search_rows(), _ORDER, 50, after=places[tenant.pk]).rows)
 
     def found(case: Case) -> Callable[[Tenant], object]:
-        return lambda _tenant: log.records(log.narrowed(log.keys(), case.wanted)[:50])
+        return lambda _tenant: log.load_records(log.filter_records(log.search_rows(), case.wanted)[:50])
 
     days = [("a door's day", _door_day), ("a person's day", _person_day)]
     return [*((case.name, found(case)) for case in CASES), (f"page {_DEEP:,}", beyond), *days]
@@ -153,25 +153,25 @@ def _findings(*tenants: Tenant) -> list[tuple[str, Callable[[Tenant], object]]]:
 
 def _yesterday() -> LogDay:
     asked: Any = None  # nothing that is measured looks at who asks
-    return LogDay(Day.today().moved(-1), asked)
+    return LogDay(Day.today().plus_days(-1), asked)
 
 
 def _door_day(tenant: Tenant) -> object:
     """What the page of a door's yesterday reads of the log."""
     words, day = tenant.environment.catalogue, _yesterday()
-    rows = door.at_door(History.objects.all(), records.RARE_DOOR, day)
-    return door.hours_of(rows, day, words, str), door.worth_a_look(rows, words)
+    rows = door.records_at_door(History.objects.all(), records.RARE_DOOR, day)
+    return door.count_hours(rows, day, words, str), door.attention_records(rows, words)
 
 
 def _person_day(_tenant: Tenant) -> object:
-    return list(person.on_day(History.objects.all(), records.PERSON, _yesterday())[: person.MOST + 1])
+    return list(person.records_on_day(History.objects.all(), records.PERSON, _yesterday())[: person.MAX_RECORDS + 1])
 
 
 def _place(tenant: Tenant) -> str:
     """Where the thousandth page begins, or the last half where there are fewer."""
     with tenant_scope(tenant):
-        before = min(50 * (_DEEP - 1), log.keys().count() // 2)
-        row = log.keys()[before - 1]
+        before = min(50 * (_DEEP - 1), log.search_rows().count() // 2)
+        row = log.search_rows()[before - 1]
         return keyset.Cursor(row.at, row.id, before).dump(_ORDER)
 
 

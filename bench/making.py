@@ -38,7 +38,7 @@ def main(kind: str, area_id: str, tenant_id: str, user_id: str) -> None:
 
     now = timezone.now()
     today = local(now).date()
-    since, _midnight = periods.of_days(today - timedelta(days=364), today)
+    since, _midnight = periods.period_of_days(today - timedelta(days=364), today)
     with tenant_scope(Tenant.objects.get(pk=tenant_id)):
         choices = {"area": area_id, "area_name": "Bench"} if area_id else {}
         told = {"kind": kind, "choices": choices, "language": "en", "since": since, "until": now, "due_at": now}
@@ -56,7 +56,7 @@ def _beside(report: "Report") -> dict[str, Any]:
     turns: list[tuple[float, float]] = []
     while len(turns) < _TIMES and sum(found for found, _counted in turns) < _PATIENCE:
         plain, rows = _timed(lambda: _count(statement, values))
-        found, lines = _timed(lambda: sum(1 for _line in KINDS[report.kind].make(report).lines))
+        found, lines = _timed(lambda: sum(1 for _line in KINDS[report.kind].create_content(report).lines))
         turns.append((found, plain))
     found, plain = sorted(turns)[len(turns) // 2]
     return {"found": found, "plain": plain, "rows": rows, "lines": lines}
@@ -65,17 +65,17 @@ def _beside(report: "Report") -> dict[str, Any]:
 def _made(report: "Report", before: float) -> dict[str, Any]:
     """Return what it takes to make the report as a worker does, and to write its files; memory above `before`."""
     from portal.reports import making, paper, sheets
-    from portal.reports.content import Head
+    from portal.reports.content import ReportHead
     from portal.reports.kinds import KINDS
 
     memory, answer = _Memory(before), {"id": report.pk}
-    answer["made"], _nothing = _timed(lambda: making.make(report.pk))
+    answer["made"], _nothing = _timed(lambda: making.create(report.pk))
     answer["made_memory"] = memory.growth
     report.refresh_from_db()
     assert report.head is not None, report.trouble or "not made"
-    head, said = Head.of_json(report.head), {"tenant": str(report.tenant), "made": "Bench"}
-    lines = list(KINDS[report.kind].make(report).lines)
-    for form, write in (("pdf", paper.draw), ("xlsx", sheets.write)):
+    head, said = ReportHead.from_json(report.head), {"tenant": str(report.tenant), "made": "Bench"}
+    lines = list(KINDS[report.kind].create_content(report).lines)
+    for form, write in (("pdf", paper.draw_pdf), ("xlsx", sheets.write_workbook)):
         memory = _Memory()
         answer[form], file = _timed(lambda write=write: write(head, iter(lines), **said))
         size = len(file) if isinstance(file, bytes) else file.seek(0, os.SEEK_END)

@@ -53,7 +53,7 @@ def deep(ground: Ground) -> list[Figure]:
     say("the thousandth page")
     number = min(1000, ground.sizes.members // 100)
     with tenant_scope(ground.large):
-        order = keyset.Order("name_key")
+        order = keyset.SortOrder("name_key")
         before = 50 * (number - 1)
         row = queries.members().order_by("name_key", "pk")[before - 1]
         cursor = keyset.Cursor(row.name_key, row.pk, before).dump(order)

@@ -24,7 +24,7 @@ from tenants import access, kept
 # What is measured by wrapping it. Each counts what is not in another one inside it; the handler has what is left.
 _WRAPPED = (
     ("statements", CursorWrapper, "execute"),
-    ("rows of statements", kept.KeptQuery, "rows"),
+    ("rows of statements", kept.CompiledQuery, "rows"),
     ("rows of statements", together, "_read"),
     ("rows drawn", table, "_draw"),
     ("rights", access, "_enter"),

@@ -14,7 +14,7 @@ import psycopg
 from bench.ground import Ground
 from portal.core.mirror import log, months
 from portal.core.mirror.folding import fold
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Area, Member, MirrorState, PassController
 from portal.core.timers.clock import database_now
 from tenants.models import Tenant
@@ -53,7 +53,7 @@ def lay(ground: Ground, counts: dict[int, int]) -> None:
     now = database_now()
     first = min(now, *(now - timedelta(days=30 * number) for number in range(MONTHS)))
     moments = [first + timedelta(days=number) for number in range((now - first).days + 1)]
-    months.ensure(moments)
+    months.ensure_partitions(moments)
     with psycopg.connect(ground.house.owner_url, autocommit=True) as direct:
         direct.execute("SET portal.across = 'on'")
         direct.execute(_SHAPE)
@@ -101,7 +101,7 @@ def know(tenant: Tenant) -> None:
         Member.objects.create(member_id=PERSON, member_name="佐藤 翔太 7", name_key=fold("佐藤 翔太 7"))
         doors = [{"device_id": door, "in_out": "in"} for door in AREA_DOORS]
         Area.objects.create(area_id=AREA, area_name="Log", devices_list=doors)
-        MirrorState.objects.filter(kind=Kind.HISTORIES).update(as_of=database_now())
+        MirrorState.objects.filter(kind=MirrorKind.HISTORIES).update(as_of=database_now())
 
 
 def _span(part: Part, first: datetime, now: datetime) -> tuple[datetime, datetime]:
@@ -128,7 +128,7 @@ def _shape(direct: psycopg.Connection[Any], tenant_id: int, count: int) -> None:
     with direct.cursor().copy(f"COPY bench_shape (tenant_id, k, pieces, {', '.join(_COLUMNS)}) FROM STDIN") as copy:
         for number in range(count):
             record = _rare() if number == 0 else _record(chance)
-            said, pieces = log.described(tenant_id, record)
+            said, pieces = log.search_entry_of(tenant_id, record)
             values = {**record, "said_key": said}
             copy.write_row([tenant_id, number, pieces, *(values[name] for name in _COLUMNS)])
 

@@ -13,7 +13,7 @@ import psycopg
 from bench.figures import Figure
 from bench.ground import Ground, say
 from portal.core.mirror import tasks
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Guest, History, Member, MirrorState
 from portal.core.timers.clock import database_now
 from stack.paths import PYTHON, ROOT
@@ -21,10 +21,10 @@ from tenants.models import Connection, ServiceEnvironment, Tenant, TenantModel
 from tenants.scope import tenant_scope
 
 _COLUMNS = {
-    Kind.MEMBERS: ("member_id", "member_name", "member_code", "membergroup_id", "membergroup_name", "card_data",
+    MirrorKind.MEMBERS: ("member_id", "member_name", "member_code", "membergroup_id", "membergroup_name", "card_data",
                    "qrcode", "use_date_start", "use_date_end"),
-    Kind.GUESTS: ("guest_id", "guest_name", "email", "use_date_start", "use_date_end", "key_return_date_end"),
-    Kind.HISTORIES: ("history_id", "datetime", "status", "category", "_content", "member", "device"),
+    MirrorKind.GUESTS: ("guest_id", "guest_name", "email", "use_date_start", "use_date_end", "key_return_date_end"),
+    MirrorKind.HISTORIES: ("history_id", "datetime", "status", "category", "_content", "member", "device"),
 }  # fmt: skip
 # What is measured is the reading, not how it waits for calls.
 _PLENTY = "[limits]\ngeneral = 100000"
@@ -35,7 +35,7 @@ def full(ground: Ground) -> list[Figure]:
     count = ground.sizes.sync_members
     say(f"a full sync of {count:,} members")
     with serving(count) as url:
-        bare = _bare(ground, url, Kind.MEMBERS)
+        bare = _bare(ground, url, MirrorKind.MEMBERS)
         tenant = tenant_of(url)
         calls_before = _calls(url)
         first = _sync(tenant, count)
@@ -60,7 +60,7 @@ def desk(ground: Ground) -> list[Figure]:
     again = ground.sizes.again("desk", guests=guests, histories=records)
     figures = []
     with serving(0, guests, records) as url:
-        for kind, model, count in ((Kind.GUESTS, Guest, guests), (Kind.HISTORIES, History, records)):
+        for kind, model, count in ((MirrorKind.GUESTS, Guest, guests), (MirrorKind.HISTORIES, History, records)):
             tenant = tenant_of(url, kind)
             calls_before = _calls(url)
             first = _sync(tenant, count, model)
@@ -92,7 +92,7 @@ def _calls(url: str) -> int:
     return int(httpx2.get(f"{url}/calls").text)
 
 
-def tenant_of(url: str, kind: Kind = Kind.MEMBERS) -> Tenant:
+def tenant_of(url: str, kind: MirrorKind = MirrorKind.MEMBERS) -> Tenant:
     name = f"sync-{time.monotonic_ns()}"
     environment = ServiceEnvironment.objects.create(
         name=name, base_url=url, client_id="c", client_secret="s", overrides=_PLENTY
@@ -124,7 +124,7 @@ def _sync(tenant: Tenant, count: int, model: type[TenantModel] = Member) -> floa
     return took
 
 
-def _bare(ground: Ground, url: str, kind: Kind) -> float:
+def _bare(ground: Ground, url: str, kind: MirrorKind) -> float:
     """Seconds that the least takes: the same pages into a table of texts, without an index."""
     columns = _COLUMNS[kind]
     with psycopg.connect(ground.house.owner_url) as direct, httpx2.Client(base_url=url) as http:

@@ -9,7 +9,7 @@ from bench.figures import Figure
 from bench.ground import Ground, say
 from portal.core.alerts.models import Alert, Severity, Watch
 from portal.core.mirror import schedule
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import MirrorState
 from portal.core.timers import lag
 from portal.core.timers.clock import ClockTime, database_now
@@ -28,10 +28,10 @@ def tick(ground: Ground) -> list[Figure]:
     with _tenants(ground, count) as ids, across_tenants("the bench makes tenants due"):
         now = database_now()
         MirrorState.objects_across_tenants.bulk_create(
-            MirrorState(tenant_id=pk, kind=Kind.MEMBERS, due_at=now) for pk in ids
+            MirrorState(tenant_id=pk, kind=MirrorKind.MEMBERS, due_at=now) for pk in ids
         )
         started = time.perf_counter()
-        rung = schedule.look()
+        rung = schedule.check_due()
         took = time.perf_counter() - started
         MirrorState.objects_across_tenants.filter(tenant__in=ids).update(due_at=None)
     if rung < count:

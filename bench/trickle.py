@@ -7,9 +7,9 @@ from bench.ground import Ground, say
 from bench.syncs import serving, tenant_of
 from portal.core.budget.priorities import Priority
 from portal.core.mirror import reading
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Member, MirrorState
-from portal.core.timers.bell import ring
+from portal.core.timers.bell import enqueue
 from portal.core.timers.clock import ClockTime, database_now
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
@@ -21,15 +21,15 @@ def waiting(ground: Ground) -> list[Figure]:
     """The time of a person's read without and with the trickle running in other processes."""
     say("a person's reads while the trickle runs")
     with serving(0) as url:
-        tenant = tenant_of(url, Kind.RIGHTS)
+        tenant = tenant_of(url, MirrorKind.RIGHTS)
         with tenant_scope(tenant):
-            MirrorState.objects.create(kind=Kind.MEMBERS, as_of=database_now())
+            MirrorState.objects.create(kind=MirrorKind.MEMBERS, as_of=database_now())
             Member.objects.bulk_create(
                 Member(member_id=f"t{number}", member_name="T", name_key="t") for number in range(5_000)
             )
             alone, _ = _reads(tenant, 0, trickle=False)
             beside, trickled = _reads(tenant, _READS, trickle=True)
-            MirrorState.objects.filter(kind=Kind.RIGHTS).update(due_at=None)
+            MirrorState.objects.filter(kind=MirrorKind.RIGHTS).update(due_at=None)
     again = ground.sizes.again("trickle")
     note = f"the trickle read {trickled} members meanwhile"
     return [
@@ -52,8 +52,8 @@ def _reads(tenant: Tenant, first: int, *, trickle: bool) -> tuple[list[float], i
     for number in range(first, first + _READS):
         if trickle:
             now = ClockTime()
-            MirrorState.objects.filter(kind=Kind.RIGHTS, lease=None).update(due_at=now, rung_at=now)
-            ring("portal.core.mirror.tasks.sync", [(tenant.pk,)])
+            MirrorState.objects.filter(kind=MirrorKind.RIGHTS, lease=None).update(due_at=now, rung_at=now)
+            enqueue("portal.core.mirror.tasks.sync", [(tenant.pk,)])
         started = time.perf_counter()
         reading.read_member(tenant.connection, f"t{4_999 - number}", Priority.PEOPLE)
         took.append(time.perf_counter() - started)

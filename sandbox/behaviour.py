@@ -16,12 +16,12 @@ from sandbox.catalogue import CATALOGUE
 from sandbox.service.models import Settings
 
 #: Key of the settings for every tenant.
-EVERYBODY = ""
+ALL_TENANTS = ""
 #: How far the clock can be moved, in seconds: ten years.
-FARTHEST = 10 * 366 * 24 * 3600
+MAX_CLOCK_SECONDS = 10 * 366 * 24 * 3600
 _WEEK = 7 * 24 * 3600
 #: The largest count or duration; none may be infinite.
-_MOST = 1_000_000_000
+_MAX_NUMBER = 1_000_000_000
 
 
 class Behaviour(BaseModel):
@@ -29,9 +29,9 @@ class Behaviour(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    general_limit: int = Field(CATALOGUE.limits.general, ge=0, le=_MOST)
-    device_limit: int = Field(CATALOGUE.limits.device, ge=0, le=_MOST)
-    window_seconds: float = Field(CATALOGUE.limits.window_seconds, gt=0, le=FARTHEST)
+    general_limit: int = Field(CATALOGUE.limits.general, ge=0, le=_MAX_NUMBER)
+    device_limit: int = Field(CATALOGUE.limits.device, ge=0, le=_MAX_NUMBER)
+    window_seconds: float = Field(CATALOGUE.limits.window_seconds, gt=0, le=MAX_CLOCK_SECONDS)
     #: All calls of a window are free again together, a window after its first one; otherwise each after a window of its
     #: own.
     fixed_windows: bool = False
@@ -39,29 +39,29 @@ class Behaviour(BaseModel):
     limited: bool = True
     bulk_seconds_per_member: float = Field(0.002, ge=0, le=60)
     #: A bulk request that arrives now ends in `failed` after this many members.
-    bulk_fail_after: int | None = Field(None, ge=0, le=_MOST)
-    face_seconds: float = Field(2.0, ge=0, le=FARTHEST)
-    device_seconds: float = Field(1.0, ge=0, le=FARTHEST)
-    relock_seconds: float = Field(5.0, ge=0, le=FARTHEST)
-    mock_timeout_seconds: float = Field(10.0, ge=0, le=FARTHEST)
+    bulk_fail_after: int | None = Field(None, ge=0, le=_MAX_NUMBER)
+    face_seconds: float = Field(2.0, ge=0, le=MAX_CLOCK_SECONDS)
+    device_seconds: float = Field(1.0, ge=0, le=MAX_CLOCK_SECONDS)
+    relock_seconds: float = Field(5.0, ge=0, le=MAX_CLOCK_SECONDS)
+    mock_timeout_seconds: float = Field(10.0, ge=0, le=MAX_CLOCK_SECONDS)
     #: How long a door stays open after somebody was admitted.
-    door_open_seconds: float = Field(3.0, ge=0, le=FARTHEST)
+    door_open_seconds: float = Field(3.0, ge=0, le=MAX_CLOCK_SECONDS)
     #: After this time a key that was taken returns by itself.
-    keys_return_seconds: float = Field(8 * 3600.0, ge=0, le=FARTHEST)
+    keys_return_seconds: float = Field(8 * 3600.0, ge=0, le=MAX_CLOCK_SECONDS)
     #: How many simulated people an hour pass a door or use a key.
     passages_per_hour: float = Field(0.0, ge=0, le=3600)
     #: Seconds of video that a tenant may watch and download in a month.
-    streaming_limit: float = Field(360_000.0, ge=0, le=_MOST)
-    download_limit: float = Field(36_000.0, ge=0, le=_MOST)
+    streaming_limit: float = Field(360_000.0, ge=0, le=_MAX_NUMBER)
+    download_limit: float = Field(36_000.0, ge=0, le=_MAX_NUMBER)
     #: How long after a log its video appears, and how long the address of a picture or video is valid.
-    video_lag_seconds: float = Field(8.0, ge=0, le=FARTHEST)
+    video_lag_seconds: float = Field(8.0, ge=0, le=MAX_CLOCK_SECONDS)
     media_seconds: float = Field(3600.0, gt=0, le=_WEEK)
     #: Whether a reissue ends the old token (the specification does not show it).
     reissue_kills_old: bool = True
     #: Whether a use period may end at the moment at which it begins.
     empty_periods: bool = True
     #: The longest timestep of one-time codes.
-    timestep_max: int = Field(CATALOGUE.limits.one_time_timestep_max, ge=1, le=_MOST)
+    timestep_max: int = Field(CATALOGUE.limits.one_time_timestep_max, ge=1, le=_MAX_NUMBER)
     #: Whether deleting a face image that does not exist succeeds; otherwise it is refused with 404.
     absent_faces_deleted: bool = True
     #: Deletions are answered with 204 and no body.
@@ -69,7 +69,7 @@ class Behaviour(BaseModel):
     #: The text of a log is in `member.label`, and `_content` is empty.
     words_in_label: bool = False
     #: Seconds by which the clock was moved.
-    clock_offset: float = Field(0.0, ge=-FARTHEST, le=FARTHEST)
+    clock_offset: float = Field(0.0, ge=-MAX_CLOCK_SECONDS, le=MAX_CLOCK_SECONDS)
     #: Waiting time before every answer of the API, after the work is done.
     request_latency: float = Field(0.0, ge=0, le=120)
 
@@ -87,7 +87,7 @@ _CONTRARY: dict[str, Any] = {
 }
 
 
-_SET = 'SELECT key, "values"::text FROM service_settings WHERE key IN (%s, %s)'
+_SETTINGS_QUERY = 'SELECT key, "values"::text FROM service_settings WHERE key IN (%s, %s)'
 
 
 class UnknownSetting(ValueError):
@@ -99,48 +99,48 @@ def defaults() -> Behaviour:
     return Behaviour.model_validate(_CONTRARY if settings.CONTRARY else {})
 
 
-def of(tenant_id: str) -> Behaviour:
+def behaviour_of(tenant_id: str) -> Behaviour:
     """Return the behaviour towards this tenant: its own settings over everybody's over the defaults."""
     with connection.cursor() as cursor:  # every call of the interface runs it
-        cursor.execute(_SET, [EVERYBODY, tenant_id])
+        cursor.execute(_SETTINGS_QUERY, [ALL_TENANTS, tenant_id])
         rows = {key: json.loads(values) for key, values in cursor.fetchall()}
     defaults = _CONTRARY if settings.CONTRARY else {}
-    return Behaviour.model_validate(defaults | rows.get(EVERYBODY, {}) | rows.get(tenant_id, {}))
+    return Behaviour.model_validate(defaults | rows.get(ALL_TENANTS, {}) | rows.get(tenant_id, {}))
 
 
-def clock_of(tenant_id: str) -> AbstractContextManager[None]:
+def using_clock_of(tenant_id: str) -> AbstractContextManager[None]:
     """Set the clock to this tenant's for the length of the block."""
-    return clock.moved(of(tenant_id).clock_offset)
+    return clock.shifted(behaviour_of(tenant_id).clock_offset)
 
 
 @dataclass(frozen=True)
 class Clocks:
     """How far the clocks are from the real one, in seconds: everybody's, and those of tenants with their own."""
 
-    everybody: float
-    own: dict[str, float]
+    common: float
+    by_tenant: dict[str, float]
 
     def now(self, tenant_id: str) -> datetime:
         """Return the current time of this tenant."""
-        return self._real() + timedelta(seconds=self.own.get(tenant_id, self.everybody))
+        return self._real_now() + timedelta(seconds=self.by_tenant.get(tenant_id, self.common))
 
     def latest(self) -> datetime:
         """Return the current time of the clock that is farthest ahead."""
-        return self._real() + timedelta(seconds=max([self.everybody, *self.own.values()]))
+        return self._real_now() + timedelta(seconds=max([self.common, *self.by_tenant.values()]))
 
     @staticmethod
-    def _real() -> datetime:
-        with clock.moved(0):
+    def _real_now() -> datetime:
+        with clock.shifted(0):
             return clock.now()
 
 
-def clocks() -> Clocks:
+def load_clocks() -> Clocks:
     """Return all clocks at once."""
     rows = dict(Settings.objects.filter(values__has_key="clock_offset").values_list("key", "values__clock_offset"))
-    return Clocks(rows.pop(EVERYBODY, 0.0), rows)
+    return Clocks(rows.pop(ALL_TENANTS, 0.0), rows)
 
 
-def change(key: str, values: dict[str, Any]) -> None:
+def save_settings(key: str, values: dict[str, Any]) -> None:
     """Keep `values` for this tenant, or for everybody; null returns a setting to its default.
 
     Raises UnknownSetting.
@@ -152,7 +152,7 @@ def change(key: str, values: dict[str, Any]) -> None:
     except ValidationError as error:
         first = error.errors()[0]
         raise UnknownSetting(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
-    with _kept(key) as kept:
+    with _edit_settings(key) as kept:
         kept |= values
 
 
@@ -162,20 +162,20 @@ def move_clock(key: str, *, seconds: float | None = None, at: datetime | None = 
     With neither, return it to its default: a tenant's to everybody's, everybody's to the real time. Raises
     UnknownSetting when it would be too far away.
     """
-    with _kept(key) as kept:
+    with _edit_settings(key) as kept:
         offset: float | None = None
         if seconds is not None:
-            offset = of(key).clock_offset + seconds
+            offset = behaviour_of(key).clock_offset + seconds
         elif at is not None:
-            with clock.moved(0):
+            with clock.shifted(0):
                 offset = (at - clock.now()).total_seconds()
-        if offset is not None and abs(offset) > FARTHEST:
+        if offset is not None and abs(offset) > MAX_CLOCK_SECONDS:
             raise UnknownSetting("the clock can be moved by ten years at most")
         kept["clock_offset"] = offset
 
 
 @contextmanager
-def _kept(key: str) -> Iterator[dict[str, Any]]:
+def _edit_settings(key: str) -> Iterator[dict[str, Any]]:
     """Yield the settings kept under this key, to be changed in place, and store them. Nobody else can change them
     meanwhile.
     """

@@ -4,6 +4,6 @@ from pathlib import Path
 
 from django.conf import settings
 
-from accessapi.overrides import Catalogue, load
+from accessapi.overrides import Catalogue, load_overrides
 
-CATALOGUE = Catalogue(load(Path(settings.OPERATIONS_FILE)) if settings.OPERATIONS_FILE else None)
+CATALOGUE = Catalogue(load_overrides(Path(settings.OPERATIONS_FILE)) if settings.OPERATIONS_FILE else None)

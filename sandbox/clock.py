@@ -8,26 +8,26 @@ from datetime import datetime, timedelta, timezone
 #: The specification fixes the offset of every datetime at +09:00 (Common conventions).
 SERVICE_ZONE = timezone(timedelta(hours=9))
 
-_moved: ContextVar[float] = ContextVar("seconds by which the clock was moved", default=0.0)
+_shift: ContextVar[float] = ContextVar("seconds by which the clock was moved", default=0.0)
 
 
 def now() -> datetime:
     """Return the current time in the service's zone, by the clock of the tenant being served. Nothing else in the
     sandbox may ask for the time.
     """
-    return datetime.now(SERVICE_ZONE) + timedelta(seconds=_moved.get())
+    return datetime.now(SERVICE_ZONE) + timedelta(seconds=_shift.get())
 
 
 @contextmanager
-def moved(seconds: float) -> Iterator[None]:
+def shifted(seconds: float) -> Iterator[None]:
     """Set the clock `seconds` after (before, if negative) the real one for the length of the block."""
-    token = _moved.set(seconds)
+    token = _shift.set(seconds)
     try:
         yield
     finally:
-        _moved.reset(token)
+        _shift.reset(token)
 
 
-def wire(moment: datetime) -> str:
+def format_moment(moment: datetime) -> str:
     """Return the time as `YYYY-MM-DDThh:mm:ss+09:00`, without fractions."""
     return moment.astimezone(SERVICE_ZONE).isoformat(timespec="seconds")

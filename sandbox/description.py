@@ -7,7 +7,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
-from accessapi.openapi import document
+from accessapi.openapi import build_document
 from accessapi.operations import Operation
 from sandbox.api.dispatch import HANDLERS
 from sandbox.catalogue import CATALOGUE
@@ -20,7 +20,7 @@ _VIEWS: dict[str, Callable[..., Any]] = {
     "reissue_token": tokens.update,
     "revoke_token": tokens.revoke,
 }
-_HEAD = """\
+_INTRODUCTION = """\
 # The service, operation by operation
 
 Each operation of the specification: where its method and path come from, how the sandbox behaves, and what the contract
@@ -42,10 +42,10 @@ def openapi(request: HttpRequest) -> HttpResponse:
 
 @lru_cache(maxsize=8)
 def _document(server: str) -> dict[str, Any]:
-    return document(CATALOGUE, [server])
+    return build_document(CATALOGUE, [server])
 
 
-def behaviour(operation: Operation) -> str:
+def describe_behaviour(operation: Operation) -> str:
     """Return how the sandbox answers an operation: the first paragraph of its handler's docstring."""
     handler = HANDLERS.get(operation.name) or _VIEWS.get(operation.name)
     paragraph = (inspect.getdoc(handler) or "" if handler else "Not offered: 404.").split("\n\n")[0]
@@ -54,7 +54,7 @@ def behaviour(operation: Operation) -> str:
 
 def table(cases: Mapping[str, list[str]]) -> str:
     """Return docs/service.md. `cases`: what the contract suite checks of each operation, by name."""
-    return _HEAD + "".join(_row(operation, cases.get(operation.name, [])) for operation in CATALOGUE)
+    return _INTRODUCTION + "".join(_row(operation, cases.get(operation.name, [])) for operation in CATALOGUE)
 
 
 def _row(operation: Operation, cases: list[str]) -> str:
@@ -63,11 +63,11 @@ def _row(operation: Operation, cases: list[str]) -> str:
         f"{operation.title} (`{operation.name}`)",
         f"`{operation.method} {operation.path}`",
         str(operation.provenance),
-        _cell(behaviour(operation)),
-        "<br>".join(f"· {_cell(case)}" for case in cases),
+        _escape_cell(describe_behaviour(operation)),
+        "<br>".join(f"· {_escape_cell(case)}" for case in cases),
     ]
     return f"| {' | '.join(cells)} |\n"
 
 
-def _cell(text: str) -> str:
+def _escape_cell(text: str) -> str:
     return text.replace("|", "\\|")

@@ -15,23 +15,23 @@ from sandbox.catalogue import CATALOGUE
 _ERRORS = CATALOGUE.errors
 
 
-def _first(codes: Sequence[str], otherwise: str) -> str:
+def _first_code(codes: Sequence[str], otherwise: str) -> str:
     return codes[0] if codes else otherwise
 
 
 INVALID = "40002"
 UNAUTHORISED = "40101"
-SCOPE_MISSING = _first(_ERRORS.scope, "40301")
-LICENCE_MISSING = _first(_ERRORS.licence, "40303")
-SETTING_OFF = _first(_ERRORS.setting, "40304")
-KEY_NOT_PERMITTED = _first(_ERRORS.setting[1:], SETTING_OFF)
+SCOPE_MISSING = _first_code(_ERRORS.scope, "40301")
+LICENCE_MISSING = _first_code(_ERRORS.licence, "40303")
+SETTING_OFF = _first_code(_ERRORS.setting, "40304")
+KEY_NOT_PERMITTED = _first_code(_ERRORS.setting[1:], SETTING_OFF)
 USAGE_REACHED = "40306"
 NOT_FOUND = "40401"
-VIDEO_LATER = _first(CATALOGUE.media.later, "40402")
-NO_VIDEO = _first(CATALOGUE.media.never, "40403")
-CARD_TAKEN = _first(_ERRORS.duplicate.card, "40901")
-FACE_PRESENT = _first(_ERRORS.duplicate.face, "40902")
-QR_TAKEN = _first(_ERRORS.duplicate.qr, "40903")
+VIDEO_LATER = _first_code(CATALOGUE.media.later, "40402")
+NO_VIDEO = _first_code(CATALOGUE.media.never, "40403")
+CARD_TAKEN = _first_code(_ERRORS.duplicate.card, "40901")
+FACE_PRESENT = _first_code(_ERRORS.duplicate.face, "40902")
+QR_TAKEN = _first_code(_ERRORS.duplicate.qr, "40903")
 CAMERA_AWAY = "40904"
 ADDRESS_EXPIRED = "41001"
 TOO_LARGE = "41301"
@@ -60,7 +60,7 @@ class ApiError(Exception):
         """Return the error as an answer."""
         return JsonResponse(self.body(), status=self.status)
 
-    def in_bulk(self) -> dict[str, str]:
+    def as_bulk_error(self) -> dict[str, str]:
         """Return the error of a member in a bulk result."""
         return {"error_code": self.code, "error_detail": self.detail}
 
@@ -78,7 +78,7 @@ def not_found(what: str) -> ApiError:
 def contract_missing(contract: str) -> ApiError:
     """Return an error: the tenant lacks the contract that the operation needs."""
     codes = getattr(_ERRORS.contract, Contract(contract))
-    return ApiError(403, _first(codes, "40302"), f"the contract {contract} is missing")
+    return ApiError(403, _first_code(codes, "40302"), f"the contract {contract} is missing")
 
 
 def check_period(start: Any, end: Any, *, may_be_empty: bool) -> None:

@@ -13,17 +13,17 @@ from sandbox.description import openapi
 from sandbox.oauth import pages, tokens
 
 
-def alive(request: HttpRequest) -> HttpResponse:
+def health(request: HttpRequest) -> HttpResponse:
     """Answer that the server runs."""
     return JsonResponse({"status": "ok"})
 
 
 def _place(name: str) -> str:
-    return CATALOGUE.operation(name).path.lstrip("/")
+    return CATALOGUE.find(name).path.lstrip("/")
 
 
 urlpatterns: list[URLPattern | URLResolver] = [
-    path("healthz", alive),
+    path("healthz", health),
     path("openapi.json", openapi),
     path("files/profile_images/<str:token>", csrf_exempt(files.profile_image)),
     path("files/cameras/<str:token>/<str:name>", csrf_exempt(media.file)),

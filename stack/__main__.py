@@ -11,7 +11,7 @@ from stack import assets, docs, messages
 from stack.checks import check, fix
 from stack.demo import demo
 from stack.demo_manage import manage
-from stack.processes import die_with_parent, undertaker
+from stack.processes import die_with_parent, reaper
 from stack.sandbox import sandbox
 from stack.services import run
 from stack.testing import KINDS, test
@@ -50,14 +50,14 @@ def main() -> int:
     options = parser.parse_args()
 
     die_with_parent(signal.SIGTERM, os.getppid())
-    signal.signal(signal.SIGTERM, _ended)
-    signal.signal(signal.SIGHUP, _ended)
-    undertaker.start()
+    signal.signal(signal.SIGTERM, _exit_on_signal)
+    signal.signal(signal.SIGHUP, _exit_on_signal)
+    reaper.start()
     return _COMMANDS[options.command](options)
 
 
 def _assets(options: argparse.Namespace) -> int:
-    assets.make(install=not options.installed)
+    assets.build(install=not options.installed)
     return 0
 
 
@@ -97,7 +97,7 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
 }
 
 
-def _ended(number: int, _frame: FrameType | None) -> None:
+def _exit_on_signal(number: int, _frame: FrameType | None) -> None:
     raise SystemExit(128 + number)
 
 

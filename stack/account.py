@@ -14,11 +14,11 @@ from pathlib import Path
 from stack.paths import private_folder, write_private
 from stack.processes import Account
 
-_OUTSIDE = ("/var/tmp", "/tmp")  # noqa: S108 - only parents: each folder below has a random name and is private
+_OTHER_PARENTS = ("/var/tmp", "/tmp")  # noqa: S108 - only parents: each folder below has a random name and is private
 _PREFIX = "access-portal-"
 
 
-def unprivileged() -> Account | None:
+def unprivileged_account() -> Account | None:
     """Return the account to run under when this process is root, None when it may run as it is."""
     if os.geteuid() != 0:
         return None
@@ -29,32 +29,34 @@ def unprivileged() -> Account | None:
     return Account(entry.pw_uid, entry.pw_gid)
 
 
-def reachable(path: Path) -> bool:
+def is_reachable(path: Path) -> bool:
     """Return whether any account may pass through every folder above `path`."""
     return all(folder.stat().st_mode & 0o001 for folder in path.resolve().parents)
 
 
-def home(folder: Path, account: Account | None) -> Path:
+def create_home(folder: Path, account: Account | None) -> Path:
     """Return a private folder of that account; `folder` keeps its address, so that the next start finds it."""
     private_folder(folder)
     if account is None:
         return folder
-    if reachable(folder):
+    if is_reachable(folder):
         folder.chmod(0o711)
         inside = private_folder(folder / "postgres")
         os.chown(inside, account.uid, account.gid)
         return inside
-    return _outside(folder, account)
+    return _home_elsewhere(folder, account)
 
 
-def _outside(folder: Path, account: Account) -> Path:
+def _home_elsewhere(folder: Path, account: Account) -> Path:
     _clear_abandoned()
     note = folder / "postgres.at"
     if note.exists() and (known := Path(note.read_text())).is_dir() and known.stat().st_uid == account.uid:
         return known
-    parent = next((Path(each) for each in _OUTSIDE if Path(each).is_dir() and reachable(Path(each) / "x")), None)
+    parent = next(
+        (Path(each) for each in _OTHER_PARENTS if Path(each).is_dir() and is_reachable(Path(each) / "x")), None
+    )
     if parent is None:
-        raise SystemExit(f"none of {', '.join(_OUTSIDE)} can be entered by the account that runs PostgreSQL")
+        raise SystemExit(f"none of {', '.join(_OTHER_PARENTS)} can be entered by the account that runs PostgreSQL")
     made = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
     (made / "belongs-to").write_text(str(folder))
     os.chown(made, account.uid, account.gid)
@@ -64,14 +66,14 @@ def _outside(folder: Path, account: Account) -> Path:
 
 def _clear_abandoned() -> None:
     """Remove the folders of checkouts that are gone."""
-    for parent in _OUTSIDE:
+    for parent in _OTHER_PARENTS:
         for folder in Path(parent).glob(f"{_PREFIX}*"):
             owner = folder / "belongs-to"
             if owner.is_file() and owner.stat().st_uid == 0 and not Path(owner.read_text()).is_dir():
                 shutil.rmtree(folder, ignore_errors=True)
 
 
-def forget(folder: Path) -> None:
+def delete_home(folder: Path) -> None:
     """Remove `folder` and what was kept for it elsewhere."""
     note = folder / "postgres.at"
     if note.exists():

@@ -24,14 +24,14 @@ _FILES = {
 }
 VENDOR = ROOT / "static" / "vendor"
 # The icons of pages and lists as one file of symbols; the code that uses them has their names.
-_PICTURES, _NAMES = VENDOR / "icons.svg", ROOT / "portal" / "core" / "ui" / "pictures.txt"
+_ICONS_FILE, _ICON_NAMES_FILE = VENDOR / "icons.svg", ROOT / "portal" / "core" / "ui" / "pictures.txt"
 _SYMBOL = 'viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-linecap="round" stroke-linejoin="round"'
 
 
-def make(*, install: bool = True) -> None:
+def build(*, install: bool = True) -> None:
     """Make what is missing or out of date; quick when nothing is. `install` False: node_modules exists already."""
     stamp, wanted = RUN / "assets.stamp", _fingerprint()
-    targets = [VENDOR / folder / Path(name).name for folder, names in _FILES.items() for name in names] + [_PICTURES]
+    targets = [VENDOR / folder / Path(name).name for folder, names in _FILES.items() for name in names] + [_ICONS_FILE]
     if not stamp.exists() or stamp.read_text() != wanted or not all(each.exists() for each in targets):
         if install:
             _install()
@@ -39,7 +39,7 @@ def make(*, install: bool = True) -> None:
             (VENDOR / folder).mkdir(parents=True, exist_ok=True)
             for name in names:
                 shutil.copyfile(ROOT / "node_modules" / name, VENDOR / folder / Path(name).name)
-        _draw_pictures()
+        _write_icons()
         private_folder(RUN)
         stamp.write_text(wanted)
     compile_catalogues()
@@ -47,13 +47,15 @@ def make(*, install: bool = True) -> None:
 
 def _fingerprint() -> str:
     lock = (ROOT / "package-lock.json").read_bytes()
-    return hashlib.sha256(lock + repr((_FILES, _SYMBOL)).encode() + _NAMES.read_bytes()).hexdigest()
+    return hashlib.sha256(lock + repr((_FILES, _SYMBOL)).encode() + _ICON_NAMES_FILE.read_bytes()).hexdigest()
 
 
-def _draw_pictures() -> None:
+def _write_icons() -> None:
     with ZipFile(wheel("tablericons") / "tablericons.zip") as archive:
-        symbols = [_symbol(name, archive.read(f"outline/{name}.svg").decode()) for name in _NAMES.read_text().split()]
-    _PICTURES.write_text(f'<svg xmlns="http://www.w3.org/2000/svg">{"".join(symbols)}</svg>\n')
+        symbols = [
+            _symbol(name, archive.read(f"outline/{name}.svg").decode()) for name in _ICON_NAMES_FILE.read_text().split()
+        ]
+    _ICONS_FILE.write_text(f'<svg xmlns="http://www.w3.org/2000/svg">{"".join(symbols)}</svg>\n')
 
 
 def _symbol(name: str, icon: str) -> str:

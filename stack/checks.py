@@ -83,12 +83,12 @@ def check() -> int:
     for name, command in _steps().items():
         started = time.monotonic()
         done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True)
-        _say(name, not done.returncode, time.monotonic() - started)
+        _print_result(name, not done.returncode, time.monotonic() - started)
         if done.returncode:
             failed.append(name)
             sys.stdout.write(done.stdout + done.stderr)
     wrong = messages.check()
-    _say("translations", not wrong, 0.0)
+    _print_result("translations", not wrong, 0.0)
     if wrong:
         failed.append("translations")
         print("\n".join(wrong))
@@ -104,5 +104,5 @@ def fix() -> int:
     return left
 
 
-def _say(name: str, passed: bool, seconds: float) -> None:
+def _print_result(name: str, passed: bool, seconds: float) -> None:
     print(f"{'ok    ' if passed else 'FAILED'} {name} ({seconds:.1f} s)", flush=True)

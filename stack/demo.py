@@ -14,11 +14,11 @@ from urllib.request import Request, urlopen
 
 from stack import account, assets, demo_manage, demo_setup, postgres, valkey
 from stack.demo_cast import PEOPLE, TENANTS
-from stack.demo_state import State
+from stack.demo_state import DemoState
 from stack.paths import DEMO, PYTHON, private_folder, write_private
-from stack.processes import Server, free_port, must_be_free
+from stack.processes import Server, check_port_is_free, free_port
 from stack.programs import Programs
-from stack.services import call_all, given_database_urls, site_environment
+from stack.services import given_database_urls, run_in_parallel, site_environment
 from stack.supervisor import Program, Supervisor, tail
 from stack.visitor import UnexpectedPage
 
@@ -28,12 +28,12 @@ _DATA, _LOGS = DEMO / "data", DEMO / "logs"
 
 def demo(*, port: int, sandbox_port: int, reset: bool) -> int:
     """Start everything, connect the tenants, print the addresses, and run until interrupted."""
-    with _only_one():
+    with _exclusive():
         if reset:
-            _forget()
+            _reset()
         (DEMO / "demo.json").unlink(missing_ok=True)
-        must_be_free(port, "PORT")
-        must_be_free(sandbox_port, "SANDBOX_PORT")
+        check_port_is_free(port, "PORT")
+        check_port_is_free(sandbox_port, "SANDBOX_PORT")
         supervisor = Supervisor()
         if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
             signal.signal(signal.SIGINT, supervisor.interrupt)
@@ -47,12 +47,12 @@ def demo(*, port: int, sandbox_port: int, reset: bool) -> int:
             for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 signal.signal(each, signal.SIG_IGN)
             supervisor.stop()
-            demo_manage.forget()
+            demo_manage.delete_environment()
     return 0
 
 
 @contextlib.contextmanager
-def _only_one() -> Iterator[None]:
+def _exclusive() -> Iterator[None]:
     with (private_folder(DEMO) / "lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -61,21 +61,21 @@ def _only_one() -> Iterator[None]:
         yield
 
 
-def _forget() -> None:
+def _reset() -> None:
     if os.environ.get("DATABASE_URL") or os.environ.get("REDIS_URL"):
         raise SystemExit("RESET=1 empties only databases of its own: empty DATABASE_URL and REDIS_URL yourself")
-    account.forget(_DATA)
+    account.delete_home(_DATA)
     (DEMO / "state.json").unlink(missing_ok=True)
 
 
 def _run(supervisor: Supervisor, port: int, sandbox_port: int) -> None:
     portal_url, sandbox_url = f"http://127.0.0.1:{port}", f"http://127.0.0.1:{sandbox_port}"
-    state = State(DEMO, os.environ.get("DATABASE_URL", ""))
+    state = DemoState(DEMO, os.environ.get("DATABASE_URL", ""))
     for log in private_folder(_LOGS).glob("*.log"):
         log.unlink()
-    _say("Preparing the browser's files and the translations")
-    assets.make()
-    _say("Starting PostgreSQL and Valkey")
+    _print_step("Preparing the browser's files and the translations")
+    assets.build()
+    _print_step("Starting PostgreSQL and Valkey")
     env = dict(os.environ) | site_environment(state.secret_key, state.vault_key, portal_url)
     env["SANDBOX_SECRET_KEY"] = state.sandbox_key
     env.setdefault("PORTAL_EVIDENCE_FILES", str(DEMO / "evidence"))
@@ -84,9 +84,9 @@ def _run(supervisor: Supervisor, port: int, sandbox_port: int) -> None:
     preparing.touch()
     env["PORTAL_PREPARING_FILE"] = str(preparing)
     env |= _database(supervisor) | _broker(supervisor)
-    demo_manage.remember(env)
-    _say("Bringing the databases up to date")
-    call_all(
+    demo_manage.save_environment(env)
+    _print_step("Bringing the databases up to date")
+    run_in_parallel(
         [
             [PYTHON, "manage.py", "migrate", "--verbosity", "0"],
             [PYTHON, "manage.py", "collectstatic", "--noinput", "--verbosity", "0"],
@@ -100,19 +100,19 @@ def _run(supervisor: Supervisor, port: int, sandbox_port: int) -> None:
     sandbox = programs.sandbox(sandbox_port)
     supervisor.add(sandbox)
     _wait(supervisor, f"{sandbox_url}/healthz", sandbox)
-    _say("Furnishing the sandbox and the portal")
-    demo_setup.furnish_sandbox(state, sandbox_url)
-    demo_setup.furnish_portal(state, env, private_folder(DEMO / "secrets"), portal_url, sandbox_url)
+    _print_step("Furnishing the sandbox and the portal")
+    demo_setup.create_sandbox_tenants(state, sandbox_url)
+    demo_setup.create_portal_tenants(state, env, private_folder(DEMO / "secrets"), portal_url, sandbox_url)
     web = programs.web(port)
     supervisor.add(web)
     supervisor.add(programs.worker("urgent", "doors,interactive", 2))
     supervisor.add(programs.worker("steady", "bulk,sync", 2))
     supervisor.add(programs.beat())
     _wait(supervisor, f"{portal_url}/healthz", web)
-    _say("Connecting the tenants by their administrators' consent")
+    _print_step("Connecting the tenants by their administrators' consent")
     demo_setup.connect(state, portal_url)
-    _announce(state, portal_url, sandbox_url)
-    _say("First synchronisation")
+    _print_addresses(state, portal_url, sandbox_url)
+    _print_step("First synchronisation")
     _wait_until_loaded(supervisor, portal_url, env["PORTAL_METRICS_TOKEN"])
     preparing.unlink()
     _wait(supervisor, f"{portal_url}/readyz", web)
@@ -123,26 +123,26 @@ def _run(supervisor: Supervisor, port: int, sandbox_port: int) -> None:
     demo_setup.collect_evidence(state, portal_url, sandbox_url)
     demo_setup.review_access(state, portal_url)
     demo_setup.schedule_report(state, portal_url)
-    _say(f"Ready: {portal_url}  (Ctrl-C stops it, the next start continues)")
+    _print_step(f"Ready: {portal_url}  (Ctrl-C stops it, the next start continues)")
     while True:
-        supervisor.look()
+        supervisor.check_programs()
         time.sleep(0.2)
 
 
 def _database(supervisor: Supervisor) -> dict[str, str]:
     if given := os.environ.get("DATABASE_URL"):
         return given_database_urls(given)
-    who = account.unprivileged()
-    home = account.home(_DATA, who)
+    who = account.unprivileged_account()
+    home = account.create_home(_DATA, who)
     cluster, log, port = postgres.create(home, "cluster-18", who), _LOGS / "postgres.log", free_port()
     addresses: dict[str, str] = {}
 
     def start() -> Server:
-        server, found = postgres.start(home, cluster, who, log=log, forgetful=False, port=port)
+        server, found = postgres.start(home, cluster, who, log=log, without_durability=False, port=port)
         addresses.update(found)
         return server
 
-    supervisor.add(Program("PostgreSQL", start, 4, log, end=signal.SIGINT))
+    supervisor.add(Program("PostgreSQL", start, 4, log, stop_signal=signal.SIGINT))
     return addresses
 
 
@@ -164,13 +164,13 @@ def _broker(supervisor: Supervisor) -> dict[str, str]:
 def _wait(supervisor: Supervisor, url: str, program: Program) -> None:
     until, last = time.monotonic() + _READY_SECONDS, ""
     while time.monotonic() < until:
-        supervisor.look()
+        supervisor.check_programs()
         try:
             with urlopen(url, timeout=5) as answer:  # noqa: S310 - an address of our own
                 if answer.status == 200:
                     return
         except (URLError, OSError) as error:
-            last = _body(error)
+            last = _error_text(error)
         time.sleep(0.1)
     raise SystemExit(f"{url} did not answer within {_READY_SECONDS:.0f} s: {last}\n{tail(program.log)}")
 
@@ -180,7 +180,7 @@ def _wait_until_loaded(supervisor: Supervisor, portal_url: str, token: str) -> N
     asked = Request(f"{portal_url}/metrics", headers={"Authorization": f"Bearer {token}"})  # noqa: S310 - our own
     until = time.monotonic() + _READY_SECONDS
     while time.monotonic() < until:
-        supervisor.look()
+        supervisor.check_programs()
         with contextlib.suppress(URLError, OSError), urlopen(asked, timeout=5) as answer:  # noqa: S310 - our own
             if "\nportal_tenants_never_loaded 0.0\n" in answer.read().decode():
                 return
@@ -188,12 +188,12 @@ def _wait_until_loaded(supervisor: Supervisor, portal_url: str, token: str) -> N
     raise SystemExit(f"The tenants' members were not read within {_READY_SECONDS:.0f} s.\nIts logs: {_LOGS}")
 
 
-def _body(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     reader = getattr(error, "read", None)
     return f"{error} {reader().decode(errors='replace')[:500]}" if reader else str(error)
 
 
-def _announce(state: State, portal_url: str, sandbox_url: str) -> None:
+def _print_addresses(state: DemoState, portal_url: str, sandbox_url: str) -> None:
     accounts = [
         {
             "email": each.email,
@@ -215,11 +215,11 @@ def _announce(state: State, portal_url: str, sandbox_url: str) -> None:
     for entry in accounts:
         print(f"    {entry['email']:36} {entry['password']:22} {entry['role']:18} {entry['tenant'] or ''}")
     print("\n  At the sandbox's member site (to connect a tenant again):")
-    for slug, service in (state.get("sandbox_tenants") or {}).items():
+    for slug, service in (state.load("sandbox_tenants") or {}).items():
         print(f"    {service['admin_login']:36} {service['admin_password']:22} administrator      {slug}")
     print(f"\n  The same in {Path('.demo/demo.json')}; logs in {Path('.demo/logs')}")
     print('  The site\'s commands on this database: make manage ARGS="…"\n', flush=True)
 
 
-def _say(what: str) -> None:
+def _print_step(what: str) -> None:
     print(f"{time.strftime('%H:%M:%S')} {what}", flush=True)

@@ -55,7 +55,7 @@ PEOPLE = (
 
 
 @dataclass(frozen=True)
-class Trouble:
+class DoorProblem:
     """What somebody did to a door of the first tenant, so many minutes before the first start."""
 
     door: str
@@ -64,19 +64,19 @@ class Trouble:
 
 
 # Longer ago than a door may be left open before it is an alert.
-TROUBLES = (Trouble("Loading dock 入口", "force", 4), Trouble("倉庫 入口", "hold", 9))
+DOOR_PROBLEMS = (DoorProblem("Loading dock 入口", "force", 4), DoorProblem("倉庫 入口", "hold", 9))
 # An incident of the first tenant, and how many records of the log it collects.
 INCIDENT, INCIDENT_RECORDS = "夜間に通用口が開けられた件", 8
 INCIDENT_NOTE = "警備員が現場を確認。施錠に異常なし。防犯カメラの映像を保全した。"
 # An access review of the first tenant: of so many areas, due in so many days. Of what is listed then a half is decided,
 # every so many-th is withdrawn.
-REVIEW, REVIEW_AREAS, REVIEW_DAYS, WITHDRAWN_EACH = "2026年下期 入室権限の棚卸し", 6, 14, 5
+REVIEW, REVIEW_AREAS, REVIEW_DAYS, WITHDRAW_EVERY = "2026年下期 入室権限の棚卸し", 6, 14, 5
 # A report of the first tenant that is made and sent each week: its kind, its language, and to whom.
 REPORT, REPORT_LANGUAGE, REPORT_TO = "week", "ja", "owner@sakura-building.example"
 # How many cameras of doors are an intercom's.
 INTERCOMS = 2
 # A door of the first tenant that is held unlocked from the first start, for four hours.
-HELD = "Meeting rooms 入口"
+HELD_DOOR = "Meeting rooms 入口"
 
 
 @dataclass(frozen=True)

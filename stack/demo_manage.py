@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from stack.paths import DEMO, PYTHON, write_private
-from stack.services import in_foreground
+from stack.services import run_in_foreground
 
 # What a program needs to reach the demonstration's databases and to read what is encrypted there.
-_NAMES = (
+_VARIABLES = (
     "DATABASE_URL",
     "DATABASE_OWNER_URL",
     "DATABASE_BACKUP_URL",
@@ -26,18 +26,18 @@ _NAMES = (
 )
 
 
-def remember(env: Mapping[str, str], folder: Path = DEMO) -> None:
+def save_environment(env: Mapping[str, str], folder: Path = DEMO) -> None:
     """Write the environment of the demonstration to a private file that a shell can also read."""
-    lines = [f"export {name}={shlex.quote(env[name])}\n" for name in _NAMES if name in env]
+    lines = [f"export {name}={shlex.quote(env[name])}\n" for name in _VARIABLES if name in env]
     write_private(folder / "env", "".join(lines))
 
 
-def forget(folder: Path = DEMO) -> None:
+def delete_environment(folder: Path = DEMO) -> None:
     """Remove the file: the demonstration and its services have ended."""
     (folder / "env").unlink(missing_ok=True)
 
 
-def environment(folder: Path = DEMO) -> dict[str, str]:
+def load_environment(folder: Path = DEMO) -> dict[str, str]:
     """Return what `remember` wrote. Raises SystemExit with what to do when no demonstration runs."""
     try:
         text = (folder / "env").read_text()
@@ -48,4 +48,4 @@ def environment(folder: Path = DEMO) -> dict[str, str]:
 
 def manage(arguments: Sequence[str], folder: Path = DEMO) -> int:
     """Run `manage.py` with `arguments` in the foreground; return its exit code."""
-    return in_foreground([PYTHON, "manage.py", *arguments], environment(folder))
+    return run_in_foreground([PYTHON, "manage.py", *arguments], load_environment(folder))

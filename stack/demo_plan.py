@@ -13,7 +13,7 @@ _ROOMS = (
     (30, 600, 330, 960), (670, 600, 970, 960), (500, 600, 670, 960),
 )  # fmt: skip
 # Doors by the beginning of their names, in the same measure.
-PLACES: dict[str, tuple[int, int]] = {
+DOOR_PLACES: dict[str, tuple[int, int]] = {
     "正面エントランス 入口": (362, 960),
     "正面エントランス 出口": (472, 960),
     "Loading dock": (30, 500),
@@ -29,13 +29,13 @@ PLACES: dict[str, tuple[int, int]] = {
 }
 
 
-def picture() -> bytes:
+def draw_plan() -> bytes:
     """Return the plan as PNG: rooms about a corridor, with an opening where each door is."""
     plan = Image.new("RGB", _SIZE, _GROUND)
     pen = ImageDraw.Draw(plan)
     for left, top, right, bottom in _ROOMS:
         pen.rectangle((*_at(left, top), *_at(right, bottom)), outline=_WALL, width=7)
-    for x, y in PLACES.values():
+    for x, y in DOOR_PLACES.values():
         across, down = _at(x, y)
         sides = (_OPEN // 2, 6) if y in (400, 600, 960) else (6, _OPEN // 2)
         pen.rectangle((across - sides[0], down - sides[1], across + sides[0], down + sides[1]), fill=_GROUND)
@@ -46,7 +46,7 @@ def picture() -> bytes:
 
 def place_of(name: str) -> tuple[int, int] | None:
     """Return where the door of this name stands; None for one on another floor."""
-    return next((at for begin, at in PLACES.items() if name.startswith(begin)), None)
+    return next((at for begin, at in DOOR_PLACES.items() if name.startswith(begin)), None)
 
 
 def _at(x: int, y: int) -> tuple[int, int]:

@@ -19,8 +19,9 @@ import httpx2
 
 from stack import demo_plan
 from stack.demo_cast import (
+    DOOR_PROBLEMS,
     ENVIRONMENT,
-    HELD,
+    HELD_DOOR,
     INCIDENT,
     INCIDENT_NOTE,
     INCIDENT_RECORDS,
@@ -34,66 +35,67 @@ from stack.demo_cast import (
     REVIEW_AREAS,
     REVIEW_DAYS,
     TENANTS,
-    TROUBLES,
-    WITHDRAWN_EACH,
+    WITHDRAW_EVERY,
     Preset,
 )
-from stack.demo_state import State
+from stack.demo_state import DemoState
 from stack.paths import PYTHON, ROOT, write_private
-from stack.visitor import UnexpectedPage, Visitor
+from stack.visitor import PageClient, UnexpectedPage
 
 _PASSAGES_PER_HOUR = 40
 # Several commands of the portal in one process: starting Django for each would take longer than the commands.
-_SEVERAL = (
+_RUN_COMMANDS = (
     "import json, sys, django; django.setup(); from django.core.management import call_command; "
     "[call_command(*each) for each in json.load(sys.stdin)]"
 )
 
 
-def furnish_sandbox(state: State, sandbox_url: str) -> None:
+def create_sandbox_tenants(state: DemoState, sandbox_url: str) -> None:
     """Create the tenants that do not exist yet."""
-    known = state.get("sandbox_tenants") or {}
+    known = state.load("sandbox_tenants") or {}
     for tenant in TENANTS:
         if tenant.slug not in known:
             asked = {"name": tenant.name, "contracts": list(tenant.contracts), "members": tenant.members}
-            known[tenant.slug] = _control(sandbox_url, "tenants", asked | {"seed": tenant.seed})
+            known[tenant.slug] = _post_to_sandbox(sandbox_url, "tenants", asked | {"seed": tenant.seed})
             # Simulated people, so that logs, doors and key boxes change.
             lives = {"tenant_id": known[tenant.slug]["tenant_id"], "passages_per_hour": _PASSAGES_PER_HOUR}
-            _control(sandbox_url, "settings", lives)
+            _post_to_sandbox(sandbox_url, "settings", lives)
             if tenant == TENANTS[0]:
-                _trouble(sandbox_url, known[tenant.slug]["tenant_id"])
-            state.keep("sandbox_tenants", known)
+                _cause_door_problems(sandbox_url, known[tenant.slug]["tenant_id"])
+            state.save("sandbox_tenants", known)
 
 
-def _trouble(sandbox_url: str, tenant_id: str) -> None:
+def _cause_door_problems(sandbox_url: str, tenant_id: str) -> None:
     """Have a door forced and another left open, so that screens and alerts show life from the first start."""
     records = httpx2.get(f"{sandbox_url}/console/api/histories", params={"tenant_id": tenant_id}, timeout=120)
     devices = [each["device"] for each in records.json()["histories"] if each["device"]]
     doors = {each["name"]: each["id"] for each in devices}
-    for trouble in TROUBLES:
+    for trouble in DOOR_PROBLEMS:
         at = datetime.now(UTC) - timedelta(minutes=trouble.minutes)
         asked = {"tenant_id": tenant_id, "device_id": doors[trouble.door], "action": trouble.action}
-        _control(sandbox_url, "doors", asked | {"at": at.isoformat()})
+        _post_to_sandbox(sandbox_url, "doors", asked | {"at": at.isoformat()})
 
 
-def furnish_portal(state: State, env: Mapping[str, str], folder: Path, portal_url: str, sandbox_url: str) -> None:
+def create_portal_tenants(
+    state: DemoState, env: Mapping[str, str], folder: Path, portal_url: str, sandbox_url: str
+) -> None:
     """Create or update the service environment, the tenants and the staff, by the portal's commands."""
     wanted = [portal_url, sandbox_url]
     commands = []
-    if state.get("environment_for") != wanted:
+    if state.load("environment_for") != wanted:
         commands.append(_add_environment(folder, portal_url, sandbox_url))
-    if not state.get("staffed"):
+    if not state.load("staffed"):
         commands += [["add_tenant", each.slug, "--name", each.name, "--environment", ENVIRONMENT] for each in TENANTS]
         commands += _add_staff(state, folder)
     if commands:
-        _portal(commands, env)
-    state.keep("environment_for", wanted)
-    state.keep("staffed", True)
+        _run_portal_commands(commands, env)
+    state.save("environment_for", wanted)
+    state.save("staffed", True)
 
 
 def _add_environment(folder: Path, portal_url: str, sandbox_url: str) -> list[str]:
     redirect = f"{portal_url}/oauth/{ENVIRONMENT}/callback/"
-    client = _control(sandbox_url, "clients", {"name": "Access portal", "redirect_uris": [redirect]})
+    client = _post_to_sandbox(sandbox_url, "clients", {"name": "Access portal", "redirect_uris": [redirect]})
     secret = folder / "client.secret"
     write_private(secret, client["client_secret"])
     return [
@@ -102,7 +104,7 @@ def _add_environment(folder: Path, portal_url: str, sandbox_url: str) -> list[st
     ]
 
 
-def _add_staff(state: State, folder: Path) -> list[list[str]]:
+def _add_staff(state: DemoState, folder: Path) -> list[list[str]]:
     commands = []
     for person in PEOPLE:
         password = folder / f"{person.email}.password"
@@ -112,146 +114,148 @@ def _add_staff(state: State, folder: Path) -> list[list[str]]:
     return commands
 
 
-def connect(state: State, portal_url: str) -> None:
+def connect(state: DemoState, portal_url: str) -> None:
     """Connect each tenant as its owner, as in a browser: store its licence key, if it has one, and switch its webhook
     on.
     """
     for tenant in TENANTS:
         owner = next(each.email for each in PEOPLE if each.tenant == tenant.slug and each.role == "owner")
-        service = state.get("sandbox_tenants")[tenant.slug]
-        licence = {"licence": _licence} if "licence" in tenant.contracts else {}
+        service = state.load("sandbox_tenants")[tenant.slug]
+        licence = {"licence": _store_licence} if "licence" in tenant.contracts else {}
         notified = f"webhook at {portal_url}"
-        todo = {"consent": _consent} | licence | {notified: _webhook}
-        known: list[str] = (state.get("connected") or {}).get(tenant.slug, [])
+        todo = {"consent": _give_consent} | licence | {notified: _switch_webhook_on}
+        known: list[str] = (state.load("connected") or {}).get(tenant.slug, [])
         done = [each for each in known if each == notified or not each.startswith("webhook")]
         if set(todo) <= set(done):
             continue
         page = f"/t/{tenant.slug}/connection/"
-        with Visitor() as visitor:
+        with PageClient() as visitor:
             visitor.open(f"{portal_url}/accounts/login/?next={page}")
-            visitor.send(visitor.form(field="password"), login=owner, password=state.passwords[owner])
+            visitor.submit(visitor.find_form(field="password"), login=owner, password=state.passwords[owner])
             for name, step in todo.items():
                 if name not in done:
                     step(visitor, portal_url + page, service)
                     done.append(name)
-                    state.keep("connected", (state.get("connected") or {}) | {tenant.slug: done})
+                    state.save("connected", (state.load("connected") or {}) | {tenant.slug: done})
 
 
-def set_up_desks(state: State, portal_url: str) -> None:
+def set_up_desks(state: DemoState, portal_url: str) -> None:
     """Give each desk that issues codes its presets, by the pages; the areas must have been read."""
-    done: list[str] = state.get("desks") or []
+    done: list[str] = state.load("desks") or []
     for tenant in TENANTS:
         if tenant.slug in done or "qr" not in tenant.contracts:
             continue
         page = f"{portal_url}/t/{tenant.slug}/guests/presets/"
-        with Visitor() as visitor:
-            _manage(visitor, state, portal_url, tenant.slug, "guests/presets/")
-            _areas_read(visitor, f"{page}new/")
+        with PageClient() as visitor:
+            _sign_in_as_manager(visitor, state, portal_url, tenant.slug, "guests/presets/")
+            _wait_for_areas(visitor, f"{page}new/")
             for preset in PRESETS:
                 visitor.open(f"{page}new/")
-                _preset(visitor, preset)
+                _create_preset(visitor, preset)
         done.append(tenant.slug)
-        state.keep("desks", done)
+        state.save("desks", done)
 
 
-def set_up_plan(state: State, portal_url: str) -> None:
+def set_up_plan(state: DemoState, portal_url: str) -> None:
     """Give the first tenant a floor plan with doors on it, by the pages; the doors must have been read."""
-    if state.get("plan"):
+    if state.load("plan"):
         return
     tenant = TENANTS[0].slug
-    with Visitor() as visitor:
-        _manage(visitor, state, portal_url, tenant, "plans/new/")
-        form = visitor.form(field="name")
-        visitor.upload(form, {"image": ("floor.png", demo_plan.picture())}, name=demo_plan.NAME)
-        form = visitor.form(field="camera")
+    with PageClient() as visitor:
+        _sign_in_as_manager(visitor, state, portal_url, tenant, "plans/new/")
+        form = visitor.find_form(field="name")
+        visitor.upload(form, {"image": ("floor.png", demo_plan.draw_plan())}, name=demo_plan.NAME)
+        form = visitor.find_form(field="camera")
         given: dict[str, str] = {}
-        for box, named in form.boxes.items():
+        for box, named in form.checkboxes.items():
             if place := demo_plan.place_of(next(iter(named))):
                 key = box.removeprefix("on:")
                 given |= {box: "on", f"x:{key}": str(place[0] / 10), f"y:{key}": str(place[1] / 10)}
-        visitor.send(form, **given)
-    state.keep("plan", True)
+        visitor.submit(form, **given)
+    state.save("plan", True)
 
 
-def hold_door(state: State, portal_url: str) -> None:
+def hold_door(state: DemoState, portal_url: str) -> None:
     """Hold a door of the first tenant unlocked for four hours, by its page; the doors must have been read."""
-    if state.get("held"):
+    if state.load("held"):
         return
     tenant = TENANTS[0].slug
-    with Visitor() as visitor:
-        found = _manage(visitor, state, portal_url, tenant, "devices/?view=list")
-        link = re.search(rf'href="([^"]*/devices/[^"/]+/)"[^>]*>\s*{HELD}', found.text)
+    with PageClient() as visitor:
+        found = _sign_in_as_manager(visitor, state, portal_url, tenant, "devices/?view=list")
+        link = re.search(rf'href="([^"]*/devices/[^"/]+/)"[^>]*>\s*{HELD_DOOR}', found.text)
         if link is None:
-            raise UnexpectedPage(f"{found.url} has no door called {HELD}")
+            raise UnexpectedPage(f"{found.url} has no door called {HELD_DOOR}")
         visitor.open(f"{portal_url}{link[1]}")
-        form = visitor.form(field="end")
-        visitor.send(form, end="240", control=next(value for name, value in form.buttons if name == "control"))
-    state.keep("held", True)
+        form = visitor.find_form(field="end")
+        visitor.submit(form, end="240", control=next(value for name, value in form.buttons if name == "control"))
+    state.save("held", True)
 
 
-def set_up_cameras(state: State, portal_url: str, sandbox_url: str) -> None:
+def set_up_cameras(state: DemoState, portal_url: str, sandbox_url: str) -> None:
     """Enter the first tenant's cameras by its pages, each tied to its door, and look at them once."""
-    if state.get("cameras"):
+    if state.load("cameras"):
         return
     tenant = TENANTS[0].slug
-    found = _told(sandbox_url, "cameras", state.get("sandbox_tenants")[tenant]["tenant_id"])
+    found = _load_from_sandbox(sandbox_url, "cameras", state.load("sandbox_tenants")[tenant]["tenant_id"])
     wall = f"{portal_url}/t/{tenant}/cameras/"
-    with Visitor() as visitor:
-        _manage(visitor, state, portal_url, tenant, "cameras/new/")
-        visitor.send(visitor.form(field="cameras"), cameras="\n".join(f"{c['camera_id']}, {c['name']}" for c in found))
+    with PageClient() as visitor:
+        _sign_in_as_manager(visitor, state, portal_url, tenant, "cameras/new/")
+        visitor.submit(
+            visitor.find_form(field="cameras"), cameras="\n".join(f"{c['camera_id']}, {c['name']}" for c in found)
+        )
         at_doors = [each for each in found if each["device_id"]]
         for number, each in enumerate(at_doors):
             visitor.open(f"{wall}{each['camera_id']}/edit/")
             intercom = {"is_intercom": "on"} if number < INTERCOMS else {}
-            visitor.send(visitor.form(field="name"), doors=[each["device_id"]], **intercom)
+            visitor.submit(visitor.find_form(field="name"), doors=[each["device_id"]], **intercom)
         visitor.open(wall)
-    state.keep("cameras", True)
+    state.save("cameras", True)
 
 
-def collect_evidence(state: State, portal_url: str, sandbox_url: str) -> None:
+def collect_evidence(state: DemoState, portal_url: str, sandbox_url: str) -> None:
     """Open an incident of the first tenant by its pages, with records, video and a note, and have it exported."""
-    if state.get("evidence"):
+    if state.load("evidence"):
         return
     tenant = TENANTS[0].slug
-    tenant_id = state.get("sandbox_tenants")[tenant]["tenant_id"]
-    told = {name: _told(sandbox_url, name, tenant_id) for name in ("cameras", "histories")}
+    tenant_id = state.load("sandbox_tenants")[tenant]["tenant_id"]
+    told = {name: _load_from_sandbox(sandbox_url, name, tenant_id) for name in ("cameras", "histories")}
     watched = {each["device_id"] for each in told["cameras"] if each["device_id"] and each["is_connected"]}
     passed = [each for each in told["histories"] if each["device"] and each["device"]["id"] in watched]
     newest = max(passed, key=lambda each: str(each["datetime"]))
-    with Visitor() as visitor:
-        _manage(visitor, state, portal_url, tenant, "evidence/new/")
-        visitor.send(visitor.form(field="title"), title=INCIDENT, began_at=newest["datetime"][:19])
+    with PageClient() as visitor:
+        _sign_in_as_manager(visitor, state, portal_url, tenant, "evidence/new/")
+        visitor.submit(visitor.find_form(field="title"), title=INCIDENT, began_at=newest["datetime"][:19])
         page = f"{portal_url}/t/{tenant}/evidence/1/"
         for _ in range(60):  # until the log is read that far
             found = re.findall(r'name="record" value="([^"]+)"', visitor.open(f"{page}records/").text)
             if newest["history_id"] in found:
-                visitor.send(visitor.form(field="record"), record=_around(found, newest["history_id"]))
+                visitor.submit(visitor.find_form(field="record"), record=_records_before(found, newest["history_id"]))
                 break
             time.sleep(0.5)
         visitor.open(page)
-        visitor.send(visitor.form(field="text"), text=INCIDENT_NOTE)
+        visitor.submit(visitor.find_form(field="text"), text=INCIDENT_NOTE)
         for _ in range(60):  # until the video is there
             if "<video" in visitor.open(page).text:
                 break
             time.sleep(0.5)
-        visitor.send(visitor.form(action="export"))
-    state.keep("evidence", True)
+        visitor.submit(visitor.find_form(action="export"))
+    state.save("evidence", True)
 
 
-def review_access(state: State, portal_url: str) -> None:
+def review_access(state: DemoState, portal_url: str) -> None:
     """Start a review of the first tenant's access by its pages, and decide a part of it."""
-    if state.get("review"):
+    if state.load("review"):
         return
     tenant = TENANTS[0].slug
     reviewer = next(each.email for each in PEOPLE if each.role == "reviewer")
     due = (datetime.now(UTC) + timedelta(days=REVIEW_DAYS)).date().isoformat()
-    with Visitor() as visitor:
-        _manage(visitor, state, portal_url, tenant, "reviews/new/")
-        form = visitor.form(field="due_on")
-        areas = list(form.boxes["areas"].values())[:REVIEW_AREAS]
-        who = [box for name, box in form.boxes["reviewers"].items() if reviewer in name]
-        page = str(visitor.send(form, title=REVIEW, areas=areas, due_on=due, reviewers=who).url)
-    with Visitor() as visitor:
+    with PageClient() as visitor:
+        _sign_in_as_manager(visitor, state, portal_url, tenant, "reviews/new/")
+        form = visitor.find_form(field="due_on")
+        areas = list(form.checkboxes["areas"].values())[:REVIEW_AREAS]
+        who = [box for name, box in form.checkboxes["reviewers"].items() if reviewer in name]
+        page = str(visitor.submit(form, title=REVIEW, areas=areas, due_on=due, reviewers=who).url)
+    with PageClient() as visitor:
         _sign_in(visitor, state, portal_url, reviewer, f"/t/{tenant}/reviews/mine/")
         for _ in range(60):  # until rights are listed
             found = re.findall(r'name="press" value="([^"]+:confirm:[^"]+)"', visitor.open(f"{page}mine/").text)
@@ -259,90 +263,94 @@ def review_access(state: State, portal_url: str) -> None:
                 break
             time.sleep(0.5)
         for number, press in enumerate(found[: len(found) // 2], start=1):
-            act = press.replace(":confirm:", ":withdraw:") if number % WITHDRAWN_EACH == 0 else press
-            visitor.send(visitor.form(action="press"), press=act)
-    state.keep("review", True)
+            act = press.replace(":confirm:", ":withdraw:") if number % WITHDRAW_EVERY == 0 else press
+            visitor.submit(visitor.find_form(action="press"), press=act)
+    state.save("review", True)
 
 
-def schedule_report(state: State, portal_url: str) -> None:
+def schedule_report(state: DemoState, portal_url: str) -> None:
     """Set up a weekly report of the first tenant by its pages, and have the latest sent at once."""
-    if state.get("report"):
+    if state.load("report"):
         return
     tenant = TENANTS[0].slug
-    with Visitor() as visitor:
-        _manage(visitor, state, portal_url, tenant, f"reports/schedule/{REPORT}/")
-        form = visitor.form(field="hour")
-        people = [box for name, box in form.boxes["recipients"].items() if REPORT_TO in name]
-        visitor.send(form, recipients=people, language=REPORT_LANGUAGE)
-        visitor.send(visitor.form(action="/send/"))
-    state.keep("report", True)
+    with PageClient() as visitor:
+        _sign_in_as_manager(visitor, state, portal_url, tenant, f"reports/schedule/{REPORT}/")
+        form = visitor.find_form(field="hour")
+        people = [box for name, box in form.checkboxes["recipients"].items() if REPORT_TO in name]
+        visitor.submit(form, recipients=people, language=REPORT_LANGUAGE)
+        visitor.submit(visitor.find_form(action="/send/"))
+    state.save("report", True)
 
 
-def _around(found: list[str], one: str) -> list[str]:
+def _records_before(found: list[str], one: str) -> list[str]:
     """Return this record and those before it, as many as the incident collects."""
     last = found.index(one) + 1
     return found[max(last - INCIDENT_RECORDS, 0) : last]
 
 
-def _told(sandbox_url: str, name: str, tenant_id: str) -> list[dict[str, Any]]:
+def _load_from_sandbox(sandbox_url: str, name: str, tenant_id: str) -> list[dict[str, Any]]:
     """Return what the service holds of a tenant, as its console tells it."""
     answer = httpx2.get(f"{sandbox_url}/console/api/{name}", params={"tenant_id": tenant_id}, timeout=120)
     found: list[dict[str, Any]] = answer.json()[name]
     return found
 
 
-def _manage(visitor: Visitor, state: State, portal_url: str, tenant: str, page: str) -> httpx2.Response:
+def _sign_in_as_manager(
+    visitor: PageClient, state: DemoState, portal_url: str, tenant: str, page: str
+) -> httpx2.Response:
     """Sign in as the tenant's facility manager, and come to a page of theirs."""
     manager = next(each.email for each in PEOPLE if each.tenant == tenant and each.role == "facility manager")
     return _sign_in(visitor, state, portal_url, manager, f"/t/{tenant}/{page}")
 
 
-def _sign_in(visitor: Visitor, state: State, portal_url: str, email: str, path: str) -> httpx2.Response:
+def _sign_in(visitor: PageClient, state: DemoState, portal_url: str, email: str, path: str) -> httpx2.Response:
     visitor.open(f"{portal_url}/accounts/login/?next={quote(path)}")
-    return visitor.send(visitor.form(field="password"), login=email, password=state.passwords[email])
+    return visitor.submit(visitor.find_form(field="password"), login=email, password=state.passwords[email])
 
 
-def _areas_read(visitor: Visitor, page: str) -> None:
+def _wait_for_areas(visitor: PageClient, page: str) -> None:
     """Wait some time for the areas: readiness counts other lists."""
     for _ in range(60):
         visitor.open(page)
-        if visitor.form(field="minutes").boxes.get("area_ids"):
+        if visitor.find_form(field="minutes").checkboxes.get("area_ids"):
             return
         time.sleep(0.5)
 
 
-def _preset(visitor: Visitor, preset: Preset) -> None:
-    form = visitor.form(field="minutes")
-    areas = form.boxes.get("area_ids", {})
+def _create_preset(visitor: PageClient, preset: Preset) -> None:
+    form = visitor.find_form(field="minutes")
+    areas = form.checkboxes.get("area_ids", {})
     chosen = [areas[name] for name in preset.areas if name in areas] or list(areas.values())[:1]
     given: dict[str, Any] = asdict(preset) | {"area_ids": chosen, "ends": "until" if preset.until else "minutes"}
     given.pop("areas")
-    visitor.send(form, **given)
+    visitor.submit(form, **given)
 
 
-def _consent(visitor: Visitor, page: str, service: dict[str, str]) -> None:
+def _give_consent(visitor: PageClient, page: str, service: dict[str, str]) -> None:
     """Go from the connection page to the member site, and back with its administrator's consent."""
-    visitor.send(visitor.form(action="/connect/"))
-    visitor.send(visitor.form(field="password"), login=service["admin_login"], password=service["admin_password"])
-    answer = visitor.send(visitor.form(button="decision"), decision="allow")
+    visitor.submit(visitor.find_form(action="/connect/"))
+    visitor.submit(
+        visitor.find_form(field="password"), login=service["admin_login"], password=service["admin_password"]
+    )
+    answer = visitor.submit(visitor.find_form(button="decision"), decision="allow")
     if not str(answer.url).startswith(page):
         raise UnexpectedPage(f"connecting ended at {answer.url} instead of {page}")
 
 
-def _licence(visitor: Visitor, page: str, service: dict[str, str]) -> None:
+def _store_licence(visitor: PageClient, page: str, service: dict[str, str]) -> None:
     visitor.open(page)
-    visitor.send(visitor.form(action="/licence-key/"), **{"licence-value": service["licence_key"]})
+    visitor.submit(visitor.find_form(action="/licence-key/"), **{"licence-value": service["licence_key"]})
 
 
-def _webhook(visitor: Visitor, page: str, service: dict[str, str]) -> None:
+def _switch_webhook_on(visitor: PageClient, page: str, service: dict[str, str]) -> None:
     """Have the service notify the portal of every record, at the address that the portal has now."""
     visitor.open(page)
-    form = visitor.form(action="/webhook/on/")
-    visitor.send(form, categories=list(form.boxes["categories"].values()))
-    visitor.form(action="/webhook/off/")  # on the page once it is on
+    form = visitor.find_form(action="/webhook/on/")
+    visitor.submit(form, categories=list(form.checkboxes["categories"].values()))
+    visitor.find_form(action="/webhook/off/")  # on the page once it is on
 
 
-def _control(sandbox_url: str, what: str, asked: dict[str, Any]) -> dict[str, Any]:
+def _post_to_sandbox(sandbox_url: str, what: str, asked: dict[str, Any]) -> dict[str, Any]:
     answer = httpx2.post(f"{sandbox_url}/console/api/{what}", json=asked, timeout=120)
     if not answer.is_success:
         raise SystemExit(f"the sandbox refused {what}: {answer.status_code} {answer.text[:300]}")
@@ -350,9 +358,9 @@ def _control(sandbox_url: str, what: str, asked: dict[str, Any]) -> dict[str, An
     return created
 
 
-def _portal(commands: list[list[str]], env: Mapping[str, str]) -> None:
+def _run_portal_commands(commands: list[list[str]], env: Mapping[str, str]) -> None:
     done = subprocess.run(
-        [PYTHON, "-c", _SEVERAL],
+        [PYTHON, "-c", _RUN_COMMANDS],
         cwd=ROOT,
         env={**env, "DJANGO_SETTINGS_MODULE": "portal.site.settings"},
         input=json.dumps(commands),

@@ -12,7 +12,7 @@ _ENVIRONMENT = {"SANDBOX_DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none", 
 _TABLE = re.compile(r"^\| # \| Operation \|.*?(?=\n(?!\|)|\Z)", re.MULTILINE | re.DOTALL)
 
 
-def made() -> dict[Path, str]:
+def generate() -> dict[Path, str]:
     """Return every document that is made, with its current text."""
     operations = ROOT / "docs" / "operations.md"
     rows = _run("-m", "accessapi").rstrip("\n")
@@ -26,7 +26,7 @@ def made() -> dict[Path, str]:
 
 def write() -> None:
     """Update every document and print which changed."""
-    for path, text in made().items():
+    for path, text in generate().items():
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
             print(f"Written: {path.relative_to(ROOT)}")

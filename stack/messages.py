@@ -35,13 +35,13 @@ _KEYWORDS: dict[str, tuple[int | tuple[int, str], ...] | None] = {
 def collect() -> Catalog:
     """Return every translatable string of the Python sources and the templates, with the files it is in."""
     found = Catalog(project="access-portal", charset="utf-8", fuzzy=False)
-    for path, source in _texts():
+    for path, source in _sources():
         for _line, text, comments, context in extract("python", io.BytesIO(source), _KEYWORDS, ["Translators:"]):
             found.add(text, locations=[(str(path.relative_to(ROOT)), 0)], auto_comments=comments, context=context)
     return found
 
 
-def _texts() -> Iterator[tuple[Path, bytes]]:
+def _sources() -> Iterator[tuple[Path, bytes]]:
     for folder in _SOURCES:
         for path in sorted((ROOT / folder).rglob("*.py")):
             yield path, path.read_bytes()
@@ -86,9 +86,9 @@ def check() -> list[str]:
         where = path.relative_to(ROOT)
         for message in found:
             if message.id and known.get(message.id, message.context) is None:
-                wrong.append(f"{where}: missing: {_shown(message)}")
-        wrong += [f"{where}: not translated: {_shown(message)}" for message in _untranslated(known)]
-        wrong += [f"{where}: {_shown(message)}: {error}" for message, errors in known.check() for error in errors]
+                wrong.append(f"{where}: missing: {_short_id(message)}")
+        wrong += [f"{where}: not translated: {_short_id(message)}" for message in _untranslated(known)]
+        wrong += [f"{where}: {_short_id(message)}: {error}" for message, errors in known.check() for error in errors]
     return wrong
 
 
@@ -121,6 +121,6 @@ def _untranslated(catalogue: Catalog) -> Iterator[Message]:
             yield message
 
 
-def _shown(message: Message) -> str:
+def _short_id(message: Message) -> str:
     text = message.id if isinstance(message.id, str) else message.id[0]
     return repr(text if len(text) < 80 else text[:77] + "...")

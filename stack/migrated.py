@@ -15,7 +15,7 @@ from stack.processes import Account, spawn, stop
 
 #: What has migrations: the command, the variables with the addresses of its database for the program and for its owner,
 #: and the folders.
-SITES = {
+MIGRATED_SITES = {
     "portal": ("manage.py", ("DATABASE_URL", "DATABASE_OWNER_URL"), ("tenants", "portal")),
     "sandbox": ("sandbox/manage.py", ("SANDBOX_DATABASE_URL", "SANDBOX_DATABASE_URL"), ("sandbox",)),
 }
@@ -26,14 +26,14 @@ _MIGRATE = [PYTHON, "-m", "tests.support.databases"]
 _COMPILE = [PYTHON, "-m", "pytest", "--collect-only", "-q", "-q"]
 
 
-def database(site: str) -> str:
+def database_name(site: str) -> str:
     """Return the name of the migrated database of "portal" or "sandbox"."""
     return f"{site}_migrated_{_fingerprint(site)}"
 
 
-def cluster(home: Path, template: Path, account: Account | None, env: dict[str, str]) -> Path:
+def prepare_cluster(home: Path, template: Path, account: Account | None, env: dict[str, str]) -> Path:
     """Return the cluster of `home` with both databases; made from `template` when the migrations have changed."""
-    kept = home / f"migrated-{_fingerprint('portal')}-{_fingerprint('sandbox')}"
+    kept = home / f"migrated-{database_name('portal')}-{database_name('sandbox')}"
     if not kept.is_dir():
         beside = postgres.copy(home, template, f"migrating.{os.getpid()}", account)
         try:
@@ -53,7 +53,7 @@ def cluster(home: Path, template: Path, account: Account | None, env: dict[str, 
 def _migrate(home: Path, made: Path, account: Account | None, env: dict[str, str]) -> None:
     log = home / f"{made.name}.log"
     try:
-        with postgres.running(home, made, account, log=log, forgetful=True) as addresses:
+        with postgres.running(home, made, account, log=log, without_durability=True) as addresses:
             # Settings want a broker; nothing connects.
             given = env | addresses | {"REDIS_URL": "redis://127.0.0.1:1/0"}
             children = [spawn(each, env=given, cwd=ROOT, log=log) for each in (_MIGRATE, _COMPILE)]
@@ -71,7 +71,7 @@ def _migrate(home: Path, made: Path, account: Account | None, env: dict[str, str
 @cache
 def _fingerprint(site: str) -> str:
     """Return what the migrated database is made of: our migrations, grants and roles, and the versions of others."""
-    *_, folders = SITES[site]
+    *_, folders = MIGRATED_SITES[site]
     files = sorted(path for folder in folders for path in (ROOT / folder).rglob("migrations/*.py"))
     told = hashlib.sha256()
     for path in (*files, _GRANTS, _ROLES, ROOT / "requirements" / "base.txt"):

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import psycopg
 
-from stack.account import reachable
+from stack.account import is_reachable
 from stack.paths import wheel, write_private
-from stack.processes import Account, Server, again, free_port, spawn, stop, wait_until
+from stack.processes import Account, Server, free_port, spawn, start_with_retries, stop, wait_until
 
 SITE, OWNER, BACKUP, SANDBOX = "portal", "portal_owner", "portal_backup", "sandbox"
 #: The role for backups, as docs/backup.md shows it: it reads all rows of all tenants, and writes nothing.
@@ -47,7 +47,7 @@ _SETTINGS = {
     "timezone": "UTC",
 }
 _ENVIRONMENT = {"PATH": os.environ.get("PATH", ""), "LC_ALL": "C", "TZ": "UTC"}
-_FORGETFUL = {
+_WITHOUT_DURABILITY = {
     "fsync": "off",
     "full_page_writes": "off",
     "synchronous_commit": "off",
@@ -63,7 +63,7 @@ def _installed() -> Path:
 def binaries(home: Path, account: Account | None) -> Path:
     """Return the folder with `postgres` and `initdb`: the wheel's, or a copy where `account` cannot enter that."""
     installed = _installed()
-    if account is None or reachable(installed / "bin" / "postgres"):
+    if account is None or is_reachable(installed / "bin" / "postgres"):
         return installed / "bin"
     copy = home / "wheel" / installed.parent.name / installed.name
     if not copy.is_dir():
@@ -72,7 +72,7 @@ def binaries(home: Path, account: Account | None) -> Path:
             _copy(installed / part, beside / installed.parent.name / installed.name / part)
         libraries = installed.parent.with_name(installed.parent.name + ".libs")
         _copy(libraries, beside / libraries.name)
-        _give(beside, account)
+        _change_owner(beside, account)
         with contextlib.suppress(OSError):  # another start was quicker
             beside.rename(home / "wheel")
         shutil.rmtree(beside, ignore_errors=True)
@@ -87,7 +87,7 @@ def _copy(source: Path, target: Path) -> None:
         shutil.copy2(source, target)
 
 
-def _give(folder: Path, account: Account | None) -> None:
+def _change_owner(folder: Path, account: Account | None) -> None:
     if account is None:
         return
     for parent, folders, files in os.walk(folder):
@@ -100,7 +100,7 @@ def create(home: Path, name: str, account: Account | None) -> Path:
     cluster = home / name
     tools = binaries(home, account)
     if cluster.is_dir():
-        _separate(tools, cluster, account)
+        _add_missing_roles(tools, cluster, account)
         return cluster
     beside = home / f"{name}.{os.getpid()}"
     _run(
@@ -122,8 +122,8 @@ def create(home: Path, name: str, account: Account | None) -> Path:
         account,
     )
     databases = [f"CREATE DATABASE {name} OWNER {owner}" for name, owner in _OWNERS.items()]
-    _alone(tools, beside, "postgres", [*_new_roles(beside, _ROLES), *databases], account)
-    _give(beside, account)
+    _run_single_user(tools, beside, "postgres", [*_new_roles(beside, _ROLES), *databases], account)
+    _change_owner(beside, account)
     try:
         beside.rename(cluster)
     except OSError:  # another start was quicker: use its cluster
@@ -150,7 +150,7 @@ def _new_roles(cluster: Path, roles: Sequence[str]) -> list[str]:
     return statements
 
 
-def _separate(tools: Path, cluster: Path, account: Account | None) -> None:
+def _add_missing_roles(tools: Path, cluster: Path, account: Account | None) -> None:
     """Create the roles that an older checkout's cluster lacks, and take the tables away from the site's role, which
     owned all in the first ones. docs/database.md says the same for an installation.
     """
@@ -164,14 +164,16 @@ def _separate(tools: Path, cluster: Path, account: Account | None) -> None:
             f"REVOKE pg_signal_backend FROM {SITE}",
             *(f"ALTER DATABASE {name} OWNER TO {owner}" for name, owner in _OWNERS.items()),
         ]
-    _alone(tools, cluster, "postgres", statements, account)
+    _run_single_user(tools, cluster, "postgres", statements, account)
     if OWNER in missing:
         for name, owner in _OWNERS.items():
-            _alone(tools, cluster, name, [f"REASSIGN OWNED BY {SITE} TO {owner}"], account)
-    _give(cluster, account)
+            _run_single_user(tools, cluster, name, [f"REASSIGN OWNED BY {SITE} TO {owner}"], account)
+    _change_owner(cluster, account)
 
 
-def _alone(tools: Path, cluster: Path, database: str, statements: Sequence[str], account: Account | None) -> None:
+def _run_single_user(
+    tools: Path, cluster: Path, database: str, statements: Sequence[str], account: Account | None
+) -> None:
     """Run the statements, one on a line, as the superuser of a server that does not listen."""
     _run([tools / "postgres", "--single", "-D", cluster, database], account, "\n".join(statements) + "\n")
 
@@ -197,12 +199,12 @@ def copy(home: Path, template: Path, name: str, account: Account | None) -> Path
     cluster = home / name
     shutil.copytree(template, cluster, symlinks=True)
     cluster.chmod(0o700)
-    _give(cluster, account)
+    _change_owner(cluster, account)
     return cluster
 
 
 def start(
-    home: Path, cluster: Path, account: Account | None, *, log: Path, forgetful: bool, port: int | None = None
+    home: Path, cluster: Path, account: Account | None, *, log: Path, without_durability: bool, port: int | None = None
 ) -> tuple[Server, dict[str, str]]:
     """Start the server. Return it and the variables with its addresses, one for each role.
 
@@ -213,7 +215,7 @@ def start(
         variable: f"postgresql://{role}:{(cluster / f'{role}.password').read_text()}@127.0.0.1:{port}/{name}"
         for variable, (role, name) in ADDRESSES.items()
     }
-    settings = _SETTINGS | {"port": str(port)} | (_FORGETFUL if forgetful else {})
+    settings = _SETTINGS | {"port": str(port)} | (_WITHOUT_DURABILITY if without_durability else {})
     server = spawn(
         [
             *(binaries(home, account) / "postgres", "-D", cluster),
@@ -226,7 +228,7 @@ def start(
         account=account,
     )
     try:
-        wait_until(lambda: _answers(addresses["DATABASE_URL"]), what="PostgreSQL", child=server, seconds=60)
+        wait_until(lambda: _is_answering(addresses["DATABASE_URL"]), what="PostgreSQL", child=server, seconds=60)
     except BaseException:
         stop(server, signal.SIGQUIT)
         raise
@@ -235,17 +237,19 @@ def start(
 
 @contextlib.contextmanager
 def running(
-    home: Path, cluster: Path, account: Account | None, *, log: Path, forgetful: bool
+    home: Path, cluster: Path, account: Account | None, *, log: Path, without_durability: bool
 ) -> Iterator[dict[str, str]]:
     """Run the server for the length of the block and yield the variables with its addresses."""
-    server, addresses = again(lambda: start(home, cluster, account, log=log, forgetful=forgetful), log)
+    server, addresses = start_with_retries(
+        lambda: start(home, cluster, account, log=log, without_durability=without_durability), log
+    )
     try:
         yield addresses
     finally:
         stop(server, signal.SIGINT)  # "fast": ends sessions, writes what is pending
 
 
-def _answers(url: str) -> bool:
+def _is_answering(url: str) -> bool:
     try:
         with psycopg.connect(url, connect_timeout=2):
             return True

@@ -59,7 +59,7 @@ def spawn(
     """
     parent = os.getpid()
 
-    def tie() -> None:  # runs in the child, after the change of user
+    def tie_to_parent() -> None:  # runs in the child, after the change of user
         die_with_parent(death_signal, parent)
 
     with contextlib.ExitStack() as stack:
@@ -75,25 +75,25 @@ def spawn(
             user=account.uid if account else None,
             group=account.gid if account else None,
             extra_groups=[] if account else None,
-            preexec_fn=tie,
+            preexec_fn=tie_to_parent,
         )
-    undertaker.told(child.pid, group=not foreground)
+    reaper.register(child.pid, group=not foreground)
     return child
 
 
-def stop(child: subprocess.Popen[bytes], first: int | None = signal.SIGTERM, patience: float = 10.0) -> None:
+def stop(child: subprocess.Popen[bytes], first_signal: int | None = signal.SIGTERM, patience: float = 10.0) -> None:
     """End a child and its process group: `first`, then SIGKILL after `patience` seconds. Safe to repeat.
 
     `first` is None for a child that was signalled already: many take a second signal as an order to hurry.
     """
     if child.poll() is None:
-        if first is not None:
-            child.send_signal(first)
+        if first_signal is not None:
+            child.send_signal(first_signal)
         with contextlib.suppress(subprocess.TimeoutExpired):
             child.wait(patience)
-    _kill(child.pid, group=undertaker.owns_group(child.pid))
+    _kill(child.pid, group=reaper.owns_group(child.pid))
     child.wait()
-    undertaker.forget(child.pid)
+    reaper.unregister(child.pid)
 
 
 def wait_until(ready: Callable[[], bool], *, what: str, child: subprocess.Popen[bytes], seconds: float) -> None:
@@ -114,7 +114,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def must_be_free(port: int, name: str) -> None:
+def check_port_is_free(port: int, name: str) -> None:
     """Raise SystemExit when a program listens on this port, saying so, and that `name` chooses another."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -124,7 +124,7 @@ def must_be_free(port: int, name: str) -> None:
             raise SystemExit(f"port {port} is not free ({error.strerror}): choose another by {name}=") from None
 
 
-def again(start: Callable[[], Started], log: Path) -> Started:
+def start_with_retries(start: Callable[[], Started], log: Path) -> Started:
     """Call `start` until it succeeds, at most five times: another program may have taken the port."""
     for attempt in range(5):
         try:
@@ -147,7 +147,7 @@ def _kill(pid: int, *, group: bool) -> bool:
     return True
 
 
-class Undertaker:
+class ProcessReaper:
     """A process that outlives this one by seconds and kills what is left of the children it was told of."""
 
     def __init__(self) -> None:
@@ -159,15 +159,15 @@ class Undertaker:
         reading, writing = os.pipe()
         if os.fork() == 0:
             os.close(writing)
-            _bury(reading)
+            _reap(reading)
         os.close(reading)
         self._pipe = writing
 
-    def told(self, pid: int, *, group: bool) -> None:
+    def register(self, pid: int, *, group: bool) -> None:
         self._children[pid] = group
         self._write(f"{'g' if group else 'p'}{pid}\n")
 
-    def forget(self, pid: int) -> None:
+    def unregister(self, pid: int) -> None:
         if self._children.pop(pid, None) is not None:
             self._write(f"-{pid}\n")
 
@@ -180,7 +180,7 @@ class Undertaker:
                 os.write(self._pipe, line.encode())
 
 
-def _bury(reading: int) -> None:
+def _reap(reading: int) -> None:
     os.setsid()
     for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(each, signal.SIG_IGN)
@@ -196,14 +196,14 @@ def _bury(reading: int) -> None:
             else:
                 left[pid] = kind == "g"
     until = time.monotonic() + _GRACE_SECONDS
-    while time.monotonic() < until and any(_alive(pid, group) for pid, group in left.items()):
+    while time.monotonic() < until and any(_is_alive(pid, group) for pid, group in left.items()):
         time.sleep(0.05)
     for pid, group in left.items():
         _kill(pid, group=group)
     os._exit(0)
 
 
-def _alive(pid: int, group: bool) -> bool:
+def _is_alive(pid: int, group: bool) -> bool:
     try:
         if group:
             os.killpg(pid, 0)
@@ -216,4 +216,4 @@ def _alive(pid: int, group: bool) -> bool:
     return True
 
 
-undertaker = Undertaker()
+reaper = ProcessReaper()

@@ -20,7 +20,7 @@ from stack.processes import spawn, stop
 
 _TEMPLATE = "template-18-4"
 #: The variable that says that the PostgreSQL server is deleted at the end: nobody need drop its databases.
-SHORT_LIVED = "DATABASE_SERVER_IS_SHORT_LIVED"
+SHORT_LIVED_VARIABLE = "DATABASE_SERVER_IS_SHORT_LIVED"
 
 
 def site_environment(secret: str, vault_key: str, portal_url: str) -> dict[str, str]:
@@ -44,13 +44,13 @@ def new_vault_key(name: str = "k1") -> str:
 
 
 @contextlib.contextmanager
-def ephemeral(*, for_tests: bool = False) -> Iterator[dict[str, str]]:
+def temporary_services(*, for_tests: bool = False) -> Iterator[dict[str, str]]:
     """Yield services that are deleted afterwards, or those given by DATABASE_URL and REDIS_URL.
 
     `for_tests`: our own PostgreSQL has the migrated databases that tests begin with.
     """
     ours = site_environment(secrets.token_urlsafe(48), new_vault_key(), "http://127.0.0.1:8000")
-    with own_databases(ours if for_tests else None) as (env, folder):
+    with temporary_databases(ours if for_tests else None) as (env, folder):
         env |= ours
         env.setdefault("PORTAL_EVIDENCE_FILES", str(folder / "evidence"))
         if env.get("REDIS_URL"):
@@ -61,7 +61,7 @@ def ephemeral(*, for_tests: bool = False) -> Iterator[dict[str, str]]:
 
 
 @contextlib.contextmanager
-def own_databases(tests: Mapping[str, str] | None = None) -> Iterator[tuple[dict[str, str], Path]]:
+def temporary_databases(tests: Mapping[str, str] | None = None) -> Iterator[tuple[dict[str, str], Path]]:
     """Yield an environment with a fresh PostgreSQL (or that of DATABASE_URL), and a folder that is
     deleted afterwards.
 
@@ -73,16 +73,16 @@ def own_databases(tests: Mapping[str, str] | None = None) -> Iterator[tuple[dict
         if given := os.environ.get("DATABASE_URL"):
             yield dict(os.environ) | given_database_urls(given), folder
             return
-        who = account.unprivileged()
-        home = account.home(RUN, who)
+        who = account.unprivileged_account()
+        home = account.create_home(RUN, who)
         template = postgres.create(home, _TEMPLATE, who)
         if tests is not None:
-            template = migrated.cluster(home, template, who, dict(os.environ) | dict(tests))
+            template = migrated.prepare_cluster(home, template, who, dict(os.environ) | dict(tests))
         cluster = postgres.copy(home, template, folder.name + ".cluster", who)
         stack.callback(shutil.rmtree, cluster, ignore_errors=True)
         log = folder / "postgres.log"
-        addresses = stack.enter_context(postgres.running(home, cluster, who, log=log, forgetful=True))
-        yield dict(os.environ) | addresses | {SHORT_LIVED: "1"}, folder
+        addresses = stack.enter_context(postgres.running(home, cluster, who, log=log, without_durability=True))
+        yield dict(os.environ) | addresses | {SHORT_LIVED_VARIABLE: "1"}, folder
 
 
 def given_database_urls(url: str) -> dict[str, str]:
@@ -109,12 +109,12 @@ def run(command: Sequence[str], *, for_tests: bool = False) -> int:
     `for_tests`: with the translations and the migrated databases that tests begin with.
     """
     if for_tests:
-        assets.make()
-    with ephemeral(for_tests=for_tests) as env:
-        return in_foreground(command, env)
+        assets.build()
+    with temporary_services(for_tests=for_tests) as env:
+        return run_in_foreground(command, env)
 
 
-def in_foreground(command: Sequence[str], env: Mapping[str, str]) -> int:
+def run_in_foreground(command: Sequence[str], env: Mapping[str, str]) -> int:
     """Run `command` in the foreground, from the checkout, with `env` over our own. Return its exit code."""
     # An interrupt from the keyboard reaches the command too: it decides, and the caller goes on after it.
     # (Not SIG_IGN: the command would inherit that.)
@@ -128,7 +128,7 @@ def in_foreground(command: Sequence[str], env: Mapping[str, str]) -> int:
         signal.signal(signal.SIGINT, interrupted)
 
 
-def call_all(commands: Sequence[Sequence[str]], env: Mapping[str, str], logs: Path) -> None:
+def run_in_parallel(commands: Sequence[Sequence[str]], env: Mapping[str, str], logs: Path) -> None:
     """Run `commands` side by side to their end. Raises SystemExit with the output of one that fails."""
     children = []
     for number, command in enumerate(commands):

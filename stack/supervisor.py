@@ -11,7 +11,7 @@ from types import FrameType
 
 from stack.processes import stop
 
-_TOO_OFTEN = 6
+_MAX_ENDS = 6
 _WITHIN_SECONDS = 60.0
 
 
@@ -21,12 +21,12 @@ class Program:
 
     name: str
     start: Callable[[], subprocess.Popen[bytes]]
-    rank: int
+    stop_order: int
     log: Path
-    end: int = signal.SIGTERM
+    stop_signal: int = signal.SIGTERM
     child: subprocess.Popen[bytes] | None = None
     retry_at: float = 0.0
-    ends: deque[float] = field(default_factory=lambda: deque(maxlen=_TOO_OFTEN))
+    end_times: deque[float] = field(default_factory=lambda: deque(maxlen=_MAX_ENDS))
 
 
 class Supervisor:
@@ -47,7 +47,7 @@ class Supervisor:
         self._interrupted = True
         raise KeyboardInterrupt
 
-    def look(self) -> None:
+    def check_programs(self) -> None:
         """Start again what has ended. Raises SystemExit when a program ends again and again."""
         if self._interrupted:
             raise KeyboardInterrupt
@@ -65,23 +65,23 @@ class Supervisor:
             stop(program.child)  # what is left of its process group
             program.child = None
         now = time.monotonic()
-        program.ends.append(now)
+        program.end_times.append(now)
         print(f"{program.name} {how}; starting it again. Its log: {program.log}", flush=True)
-        if len(program.ends) == _TOO_OFTEN and now - program.ends[0] < _WITHIN_SECONDS:
+        if len(program.end_times) == _MAX_ENDS and now - program.end_times[0] < _WITHIN_SECONDS:
             raise SystemExit(f"{program.name} keeps ending:\n{tail(program.log)}")
-        program.retry_at = now + self._pause * 2 ** sum(now - each < _WITHIN_SECONDS for each in program.ends)
+        program.retry_at = now + self._pause * 2 ** sum(now - each < _WITHIN_SECONDS for each in program.end_times)
 
-    def stop(self, patience: float = 8.0, altogether: float = 20.0) -> None:
+    def stop(self, patience: float = 8.0, total_seconds: float = 20.0) -> None:
         """End everything: the ranks one after another, within a rank all at once. Safe to repeat.
 
         A program is killed when it has not ended after `patience` s, or once `altogether` s are over.
         """
-        end = time.monotonic() + altogether
-        for rank in sorted({program.rank for program in self._programs}):
-            together = [each for each in self._programs if each.rank == rank and each.child is not None]
+        end = time.monotonic() + total_seconds
+        for rank in sorted({program.stop_order for program in self._programs}):
+            together = [each for each in self._programs if each.stop_order == rank and each.child is not None]
             for program in together:
                 if program.child is not None and program.child.poll() is None:
-                    program.child.send_signal(program.end)
+                    program.child.send_signal(program.stop_signal)
             until = min(time.monotonic() + patience, end)
             for program in together:
                 if program.child is not None:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from stack.paths import PYTHON, RUN
 from stack.services import run
 
-_STANDSTILL = 900  # seconds: on a busy machine one journey takes long
+_STALL_SECONDS = 900  # seconds: on a busy machine one journey takes long
 # The first has no window to draw, and needs two thirds of the others' work.
 _BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
-def browser() -> str | None:
+def find_browser() -> str | None:
     """Return the browser that the journeys drive: CHROMIUM, or what the path has."""
     named = os.environ.get("CHROMIUM")
     return shutil.which(named) if named else next((found for each in _BROWSERS if (found := shutil.which(each))), None)
@@ -31,8 +31,8 @@ def test(arguments: Sequence[str], *, kind: str) -> int:
     chosen = list(arguments)
     if kind:
         chosen += [*KINDS[kind], "--no-loadscope-reorder", "--durations", "20"]
-        chosen += ["--standstill", str(_STANDSTILL)]
-    found = browser()
+        chosen += ["--standstill", str(_STALL_SECONDS)]
+    found = find_browser()
     os.environ["CHROMIUM"] = found or ""
     _keep_bytecode()
     os.environ.setdefault("PORTAL_STATIC", "none")

@@ -9,7 +9,7 @@ from pathlib import Path
 import redis
 
 from stack.paths import private_folder, wheel
-from stack.processes import Server, again, free_port, spawn, stop, wait_until
+from stack.processes import Server, free_port, spawn, start_with_retries, stop, wait_until
 
 
 def binary() -> Path:
@@ -53,7 +53,7 @@ def start(
     server = spawn([binary(), config], log=log, cwd=folder)
     url = f"redis://:{password}@127.0.0.1:{chosen}/0"
     try:
-        wait_until(lambda: _answers(url), what="Valkey", child=server, seconds=30)
+        wait_until(lambda: _is_answering(url), what="Valkey", child=server, seconds=30)
     except BaseException:
         stop(server)
         raise
@@ -63,14 +63,14 @@ def start(
 @contextlib.contextmanager
 def running(folder: Path, *, log: Path, durable: bool) -> Iterator[str]:
     """Run a server for the length of the block and yield its URL."""
-    server, url = again(lambda: start(folder, log=log, durable=durable), log)
+    server, url = start_with_retries(lambda: start(folder, log=log, durable=durable), log)
     try:
         yield url
     finally:
         stop(server, signal.SIGTERM)
 
 
-def _answers(url: str) -> bool:
+def _is_answering(url: str) -> bool:
     try:
         with redis.Redis.from_url(url, socket_connect_timeout=2) as client:
             return bool(client.ping())

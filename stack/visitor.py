@@ -13,28 +13,28 @@ class UnexpectedPage(RuntimeError):
 
 
 @dataclass
-class Form:
+class PageForm:
     """A form of a page with the values it would send; `boxes`: its checkboxes, by name and label."""
 
     action: str
     method: str
     values: dict[str, str] = field(default_factory=dict)
     buttons: list[tuple[str, str]] = field(default_factory=list)
-    boxes: dict[str, dict[str, str]] = field(default_factory=dict)
+    checkboxes: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
 class _Forms(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
-        self.found: list[Form] = []
-        self._open: Form | None = None
+        self.found: list[PageForm] = []
+        self._open: PageForm | None = None
         self._select: str | None = None
         self._box: tuple[str, str] | None = None
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: value or "" for name, value in attrs}
         if tag == "form":
-            self._open = Form(given.get("action", ""), given.get("method", "get").lower())
+            self._open = PageForm(given.get("action", ""), given.get("method", "get").lower())
             self.found.append(self._open)
         elif self._open is not None and given.get("name"):
             self._field(tag, given, {name for name, _ in attrs})
@@ -60,7 +60,7 @@ class _Forms(HTMLParser):
     def handle_data(self, data: str) -> None:
         if self._open is not None and self._box is not None and data.strip():
             name, value = self._box
-            self._open.boxes.setdefault(name, {})[data.strip()] = value
+            self._open.checkboxes.setdefault(name, {})[data.strip()] = value
             self._box = None
 
     def handle_endtag(self, tag: str) -> None:
@@ -70,14 +70,14 @@ class _Forms(HTMLParser):
             self._select = None
 
 
-class Visitor:
+class PageClient:
     """One browser session. A context manager."""
 
     def __init__(self) -> None:
         self._client = httpx2.Client(follow_redirects=True, timeout=60, headers={"Accept-Language": "en"})
         self.page: httpx2.Response | None = None
 
-    def __enter__(self) -> "Visitor":
+    def __enter__(self) -> "PageClient":
         return self
 
     def __exit__(
@@ -87,9 +87,9 @@ class Visitor:
 
     def open(self, url: str) -> httpx2.Response:
         """Open `url` and keep the page. Raises UnexpectedPage unless it answers 200 in the end."""
-        return self._keep(self._client.get(url))
+        return self._save_page(self._client.get(url))
 
-    def form(self, *, field: str = "", action: str = "", button: str = "") -> Form:
+    def find_form(self, *, field: str = "", action: str = "", button: str = "") -> PageForm:
         """Return the form with this field, this part in its action or this button. Raises UnexpectedPage
         without one.
         """
@@ -98,28 +98,30 @@ class Visitor:
         reader.feed(page.text)
         for form in reader.found:
             named = {name for name, _ in form.buttons}
-            asks = not field or field in form.values or field in form.boxes
+            asks = not field or field in form.values or field in form.checkboxes
             if asks and action in form.action and (not button or button in named):
                 return form
         wanted = field or action or button
-        raise UnexpectedPage(f"{page.url} has no form with {wanted!r}: {_gist(page.text)}")
+        raise UnexpectedPage(f"{page.url} has no form with {wanted!r}: {_excerpt(page.text)}")
 
-    def send(self, form: Form, **values: str | list[str]) -> httpx2.Response:
+    def submit(self, form: PageForm, **values: str | list[str]) -> httpx2.Response:
         """Send the form with `values` in it and keep the page that answers."""
         data: dict[str, str | list[str]] = {**form.values, **values}
         if form.method == "get":
-            return self._keep(self._client.get(self._to(form), params=data, headers=self._from()))
-        return self._keep(self._client.post(self._to(form), data=data, headers=self._from()))
+            return self._save_page(self._client.get(self._action_of(form), params=data, headers=self._headers()))
+        return self._save_page(self._client.post(self._action_of(form), data=data, headers=self._headers()))
 
-    def upload(self, form: Form, files: dict[str, tuple[str, bytes]], **values: str) -> httpx2.Response:
+    def upload(self, form: PageForm, files: dict[str, tuple[str, bytes]], **values: str) -> httpx2.Response:
         """Send a form that takes files, each by its name and content, and keep the page that answers."""
         data = {**form.values, **values}
-        return self._keep(self._client.post(self._to(form), data=data, files=files, headers=self._from()))
+        return self._save_page(
+            self._client.post(self._action_of(form), data=data, files=files, headers=self._headers())
+        )
 
-    def _to(self, form: Form) -> str:
+    def _action_of(self, form: PageForm) -> str:
         return urljoin(str(self._current().url), form.action)
 
-    def _from(self) -> dict[str, str]:
+    def _headers(self) -> dict[str, str]:
         return {"Referer": str(self._current().url)}
 
     def _current(self) -> httpx2.Response:
@@ -127,9 +129,9 @@ class Visitor:
             raise UnexpectedPage("no page was opened yet")
         return self.page
 
-    def _keep(self, page: httpx2.Response) -> httpx2.Response:
+    def _save_page(self, page: httpx2.Response) -> httpx2.Response:
         if page.status_code != 200:
-            raise UnexpectedPage(f"{page.url} answered {page.status_code}: {_gist(page.text)}")
+            raise UnexpectedPage(f"{page.url} answered {page.status_code}: {_excerpt(page.text)}")
         self.page = page
         return page
 
@@ -148,7 +150,7 @@ class _Text(HTMLParser):
             self.words += data.split()
 
 
-def _gist(html: str) -> str:
+def _excerpt(html: str) -> str:
     text = _Text()
     text.feed(html)
     return " ".join(text.words)[:400]

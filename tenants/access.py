@@ -24,34 +24,36 @@ from django.utils.translation import gettext as _
 from django_htmx.middleware import HtmxDetails
 
 from tenants import roles, unsent
-from tenants.carrying import Carried
-from tenants.kept import KeptQuery
-from tenants.landing import home_of
+from tenants.carrying import PendingCommand
+from tenants.kept import CompiledQuery
+from tenants.landing import first_page_of
 from tenants.models import Staff, SupportSession, Tenant, User
-from tenants.once import once
+from tenants.once import respond_once
 from tenants.reauthentication import (
-    SAFE,
-    Unproven,
+    SAFE_METHODS,
+    ProofRequired,
+    is_recently_authenticated,
     nearest_page,
-    recently_authenticated,
     redirect_to_reauthentication,
     redirect_to_sign_in,
 )
-from tenants.roles import ASKS, Permission, Proof, Role
+from tenants.roles import REQUIREMENTS, Permission, Proof, Role
 from tenants.scope import across_tenants, tenant_scope
 
 View = Callable[..., HttpResponseBase]
 
-_tenant = KeptQuery[Tenant](lambda slug: Tenant.objects.select_related("environment").filter(slug=slug)[:1], slug="")
+_tenant = CompiledQuery[Tenant](
+    lambda slug: Tenant.objects.select_related("environment").filter(slug=slug)[:1], slug=""
+)
 # With all that every page shows something of.
-_staff = KeptQuery[Staff](
+_staff = CompiledQuery[Staff](
     lambda user: Staff.objects.select_related("tenant__environment", "tenant__connection").filter(
         user=user, is_active=True
     )[:1],
     user=0,
 )
 # The keys of tenants that somebody entered, by the name in their address: what is found by one is compared with it.
-_keys: dict[str, int] = {}
+_tenant_ids: dict[str, int] = {}
 
 
 class SignedInRequest(HttpRequest):
@@ -74,7 +76,7 @@ def in_tenant(request: HttpRequest) -> TypeGuard[TenantRequest]:
     return hasattr(request, "access")
 
 
-class Refused(PermissionDenied):
+class AccessDenied(PermissionDenied):
     """The person is in the tenant but may not do this. The text is the reason, for them to read."""
 
 
@@ -98,7 +100,7 @@ class Access:
     def check(self, permission: Permission | str) -> None:
         """Raise Refused with the reason unless the person may do this. For actions."""
         if not self.can(permission):
-            raise Refused(
+            raise AccessDenied(
                 _("This needs the permission “%(permission)s”, which the role “%(role)s” does not have.")
                 % {"permission": Permission(permission).label, "role": self.role.title}
             )
@@ -111,7 +113,7 @@ def access_to(user: User, tenant: Tenant) -> Access | None:
     """
     if not user.is_active or not tenant.pk:
         return None
-    if staff := _access_of_staff(user, tenant.pk):
+    if staff := _find_staff_access(user, tenant.pk):
         return staff
     if not user.platform_role:
         return None
@@ -121,13 +123,13 @@ def access_to(user: User, tenant: Tenant) -> Access | None:
     if session is None:
         return None
     session.user = user
-    return Access(user, tenant, roles.role(user.platform_role), session)
+    return Access(user, tenant, roles.find_role(user.platform_role), session)
 
 
-def _access_of_staff(user: User, tenant_id: int) -> Access | None:
+def _find_staff_access(user: User, tenant_id: int) -> Access | None:
     with tenant_scope(tenant_id):
         staff = next(iter(_staff.rows(user=user.pk)), None)
-    return Access(user, staff.tenant, roles.role(staff.role)) if staff is not None else None
+    return Access(user, staff.tenant, roles.find_role(staff.role)) if staff is not None else None
 
 
 def tenants_of(user: User) -> list[tuple[Tenant, type[Role]]]:
@@ -135,11 +137,11 @@ def tenants_of(user: User) -> list[tuple[Tenant, type[Role]]]:
     now = timezone.now()
     with across_tenants("the switcher lists all tenants of one person"):
         staff = Staff.objects_across_tenants.filter(user=user, is_active=True).select_related("tenant")
-        found = {row.tenant.pk: (row.tenant, roles.role(row.role)) for row in staff}
+        found = {row.tenant.pk: (row.tenant, roles.find_role(row.role)) for row in staff}
         if user.platform_role:
             open_now = SupportSession.objects_across_tenants.filter(user=user, ended_at=None, expires_at__gt=now)
             for session in open_now.select_related("tenant"):
-                found.setdefault(session.tenant.pk, (session.tenant, roles.role(user.platform_role)))
+                found.setdefault(session.tenant.pk, (session.tenant, roles.find_role(user.platform_role)))
     return sorted(found.values(), key=lambda pair: (pair[0].name, pair[0].pk))
 
 
@@ -147,12 +149,12 @@ def tenant_view(
     permission: Permission,
     *,
     methods: Iterable[str] = ("GET",),
-    writes: Permission | None = None,
+    write_permission: Permission | None = None,
     proof: Proof | None = None,
-    file: bool = False,
-    secrets: Iterable[str] = (),
-    redraws: Mapping[str, str] | None = None,
-    carries: Callable[..., Carried | None] | None = None,
+    is_file: bool = False,
+    secret_fields: Iterable[str] = (),
+    redraw_values: Mapping[str, str] | None = None,
+    find_command: Callable[..., PendingCommand | None] | None = None,
 ) -> Callable[[View], View]:
     """Declare a view under /t/<slug:tenant>/: who may call it, and how.
 
@@ -170,44 +172,54 @@ def tenant_view(
     """
     allowed = {method.upper() for method in methods}
     allowed |= {"HEAD"} if "GET" in allowed else set()
-    asked = proof or (Proof.SHORT if file else ASKS[writes or permission].proof if allowed - SAFE else Proof.NONE)
+    asked = proof or (
+        Proof.SHORT
+        if is_file
+        else REQUIREMENTS[write_permission or permission].proof
+        if allowed - SAFE_METHODS
+        else Proof.NONE
+    )
 
     def decorate(view: View) -> View:
         @functools.wraps(view)
         def guarded(request: HttpRequest, tenant: str, **rest: Any) -> HttpResponseBase:
             if not request.user.is_authenticated:
                 return redirect_to_sign_in(request)
-            access = _enter(request.user, tenant)
+            access = _find_access(request.user, tenant)
             vars(request).update(tenant=access.tenant, access=access)
             with tenant_scope(access.tenant):
-                response = _inside(request, access, rest)
+                response = _respond(request, access, rest)
             add_never_cache_headers(response)
             return response
 
-        def _inside(request: HttpRequest, access: Access, rest: dict[str, Any]) -> HttpResponseBase:
+        def _respond(request: HttpRequest, access: Access, rest: dict[str, Any]) -> HttpResponseBase:
             if request.method not in allowed:
                 return _not_allowed(request, allowed)
             try:
                 access.check(permission)
-                if writes and request.method not in SAFE:
-                    access.check(writes)
+                if write_permission and request.method not in SAFE_METHODS:
+                    access.check(write_permission)
                 if needs_second_factor(access.user, access.permissions):
                     return redirect("mfa_index")
-                if access.can(writes or permission) and not recently_authenticated(request, asked, ahead=not file):
-                    return _prove(request, access, carries(request, **rest) if carries else None, file=file)
-                if redraws and (typed := unsent.typed(request)):
-                    access.check(writes or permission)
-                    _repost(request, typed, redraws)
-                return _rendered_inside(once(request, lambda: view(request, **rest)), access.tenant)
-            except Unproven:
-                return _prove(request, access, file=True)
+                if access.can(write_permission or permission) and not is_recently_authenticated(
+                    request, asked, with_margin=not is_file
+                ):
+                    return _ask_for_proof(
+                        request, access, find_command(request, **rest) if find_command else None, file=is_file
+                    )
+                if redraw_values and (typed := unsent.typed_values(request)):
+                    access.check(write_permission or permission)
+                    _restore_post(request, typed, redraw_values)
+                return _render_in_scope(respond_once(request, lambda: view(request, **rest)), access.tenant)
+            except ProofRequired:
+                return _ask_for_proof(request, access, file=True)
             except PermissionDenied as refusal:
                 return render(request, "403.html", {"exception": str(refusal), "reason": str(refusal)}, status=403)
             except Http404 as missing:
                 return render(request, "404.html", {"exception": str(missing)}, status=404)
 
-        declared = {"permission": permission, "writes": writes or permission, "proof": asked, "file": file}
-        vars(guarded).update(declared, secrets=frozenset(secrets), methods=frozenset(allowed))
+        declared = {"permission": permission, "writes": write_permission or permission, "proof": asked, "file": is_file}
+        vars(guarded).update(declared, secrets=frozenset(secret_fields), methods=frozenset(allowed))
         return guarded
 
     return decorate
@@ -228,7 +240,7 @@ def platform_view(*names: str, methods: Iterable[str] = ("GET",)) -> Callable[[V
     A view that takes a POST asks for fresh proof of identity, as `tenant_view` does: it leads into a tenant.
     """
     allowed = {method.upper() for method in methods} | {"HEAD"}
-    asked = Proof.SHORT if allowed - SAFE else Proof.NONE
+    asked = Proof.SHORT if allowed - SAFE_METHODS else Proof.NONE
 
     def decorate(view: View) -> View:
         @functools.wraps(view)
@@ -242,7 +254,7 @@ def platform_view(*names: str, methods: Iterable[str] = ("GET",)) -> Callable[[V
                 return _not_allowed(request, allowed)
             if needs_second_factor(user):
                 return redirect("mfa_index")
-            if not recently_authenticated(request, asked, ahead=True):
+            if not is_recently_authenticated(request, asked, with_margin=True):
                 home = reverse("platform:index")
                 return redirect_to_reauthentication(request, within=home, home=home)
             response = view(request, **rest)
@@ -263,25 +275,27 @@ def needs_second_factor(user: User, permissions: frozenset[Permission] = frozens
     return bool(settings.REQUIRE_MFA and asked and not is_mfa_enabled(user))
 
 
-def why_second_factor(user: User) -> list[tuple[Tenant | None, type[Role], list[Permission]]]:
+def second_factor_reasons(user: User) -> list[tuple[Tenant | None, type[Role], list[Permission]]]:
     """Return why the person must have a second factor: roles, each with its tenant and the permissions that ask for
     one. The role of platform staff comes first, without a tenant; where none is required, there is no reason.
     """
     if not settings.REQUIRE_MFA:
         return []
-    platform = roles.role(user.platform_role) if user.platform_role else None
-    held = [(tenant, role, role.for_second_factor()) for tenant, role in tenants_of(user) if not role.platform]
+    platform = roles.find_role(user.platform_role) if user.platform_role else None
+    held = [
+        (tenant, role, role.second_factor_permissions()) for tenant, role in tenants_of(user) if not role.is_platform
+    ]
     return [*([(None, platform, [])] if platform else []), *(each for each in held if each[2])]
 
 
-def _prove(
-    request: HttpRequest, access: Access, carried: Carried | None = None, *, file: bool = False
+def _ask_for_proof(
+    request: HttpRequest, access: Access, carried: PendingCommand | None = None, *, file: bool = False
 ) -> HttpResponseBase:
-    home, within = home_of(access.tenant, access.permissions), access.tenant.get_absolute_url()
-    return redirect_to_reauthentication(request, within=within, home=home, carried=carried, file=file)
+    home, within = first_page_of(access.tenant, access.permissions), access.tenant.get_absolute_url()
+    return redirect_to_reauthentication(request, within=within, home=home, command=carried, is_file=file)
 
 
-def _repost(request: HttpRequest, typed: QueryDict, redraws: Mapping[str, str]) -> None:
+def _restore_post(request: HttpRequest, typed: QueryDict, redraws: Mapping[str, str]) -> None:
     """Let the view draw its page by the values that were typed in it, and do nothing else with them."""
     for name, value in redraws.items():
         typed.pop(name, None)
@@ -290,30 +304,30 @@ def _repost(request: HttpRequest, typed: QueryDict, redraws: Mapping[str, str]) 
     vars(request).update(method="POST", _post=typed, _files=MultiValueDict())
 
 
-def _enter(user: User, slug: str) -> Access:
+def _find_access(user: User, slug: str) -> Access:
     """Return the person's access now. One statement finds staff together with a tenant that somebody entered before."""
-    key = _keys.get(slug)
-    access = _access_of_staff(user, key) if key and user.is_active else None
+    key = _tenant_ids.get(slug)
+    access = _find_staff_access(user, key) if key and user.is_active else None
     if access is None or access.tenant.slug != slug:
         tenant = next(iter(_tenant.rows(slug=slug)), None)
         access = access_to(user, tenant) if tenant else None
         if access is None:
             raise Http404
-        _keys[slug] = access.tenant.pk
+        _tenant_ids[slug] = access.tenant.pk
     return access
 
 
-def _rendered_inside(response: HttpResponseBase, tenant: Tenant) -> HttpResponseBase:
+def _render_in_scope(response: HttpResponseBase, tenant: Tenant) -> HttpResponseBase:
     """Produce late templates and streamed exports inside the tenant's scope."""
     if isinstance(response, SimpleTemplateResponse) and not response.is_rendered:
         return response.render()
     streamed: Any = response
     if response.streaming and not streamed.is_async:
-        streamed.streaming_content = _inside_scope(tenant, iter(streamed.streaming_content))
+        streamed.streaming_content = _iterate_in_scope(tenant, iter(streamed.streaming_content))
     return response
 
 
-def _inside_scope(tenant: Tenant, parts: Iterator[bytes]) -> Iterator[bytes]:
+def _iterate_in_scope(tenant: Tenant, parts: Iterator[bytes]) -> Iterator[bytes]:
     while True:
         with tenant_scope(tenant):
             try:

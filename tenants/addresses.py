@@ -27,8 +27,8 @@ def client_address(request: HttpRequest, proxies: int) -> str:
     caller who came past the proxies is not believed. Return `UNKNOWN` when there is none, as over a Unix socket.
     """
     chain = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
-    told = _readable(chain[-proxies]) if 0 < proxies <= len(chain) else ""
-    return told or _readable(request.META.get("REMOTE_ADDR", "")) or UNKNOWN
+    told = _normalise(chain[-proxies]) if 0 < proxies <= len(chain) else ""
+    return told or _normalise(request.META.get("REMOTE_ADDR", "")) or UNKNOWN
 
 
 def network_of(address: str) -> str:
@@ -45,7 +45,7 @@ def current() -> str | None:
 
 
 @contextmanager
-def answering(address: str) -> Iterator[None]:
+def using_address(address: str) -> Iterator[None]:
     """Make this address the `current` one for the length of the block."""
     token = _current.set(address)
     try:
@@ -54,7 +54,7 @@ def answering(address: str) -> Iterator[None]:
         _current.reset(token)
 
 
-def _readable(text: str) -> str:
+def _normalise(text: str) -> str:
     """Return the address in its plain form, without port, brackets, zone, or IPv6 around IPv4; empty
     when it is none.
     """

@@ -9,4 +9,4 @@ class TenantsConfig(AppConfig):
         from tenants import checks  # noqa: F401 - registers them
         from tenants.staff import record
 
-        record.listen()
+        record.connect_signals()

@@ -10,10 +10,10 @@ from django.db.models.functions import Now
 
 from tenants import addresses
 from tenants.models import AuditEntry, SupportSession, Tenant, User
-from tenants.wording import Said
+from tenants.wording import Sentence
 
 # What the trail calls the site itself.
-PORTAL = "portal"
+PORTAL_ACTOR = "portal"
 
 
 def record(
@@ -22,7 +22,7 @@ def record(
     by: User | None,
     action: str,
     target: str = "",
-    summary: Said | str = "",
+    summary: Sentence | str = "",
     before: Any = None,
     after: Any = None,
     intent_id: str = "",
@@ -61,7 +61,7 @@ def record_once(
     support_session: SupportSession | None,
     action: str,
     target: str,
-    summary: Said,
+    summary: Sentence,
     after: Any = None,
 ) -> None:
     """Add one entry for what a person reads again and again, unless the same one was added `within` this time.
@@ -88,14 +88,14 @@ def is_recorded(
     support_session: SupportSession | None,
     action: str,
     target: str,
-    summary: Said,
+    summary: Sentence,
 ) -> bool:
     """Return whether such an entry was added `within` this time, by the database's clock."""
     known = AuditEntry.objects.filter(tenant=tenant, target=target[:200], at__gt=Now() - within, action=action)
     return known.filter(by=by, support_session=support_session, summary=summary).exists()
 
 
-def latest(target: str, count: int) -> list[AuditEntry]:
+def latest_on_target(target: str, count: int) -> list[AuditEntry]:
     """Return the newest entries of the entered tenant on this target."""
     rows = AuditEntry.objects.filter(target=target).select_related("by")
     return list(rows.order_by("-at", "-pk")[:count])

@@ -3,7 +3,7 @@
 import re
 
 # Marks in a browser's User-Agent. Most browsers also claim to be Chrome or Safari, which are looked for last.
-_BROWSERS = {
+_BROWSER_NAMES = {
     "Edg": "Edge", "OPR": "Opera", "Firefox": "Firefox", "FxiOS": "Firefox", "CriOS": "Chrome",
     "Chrome": "Chrome", "Version": "Safari",
 }  # fmt: skip
@@ -13,10 +13,10 @@ _SYSTEMS = {
 }  # fmt: skip
 
 
-def family(user_agent: str) -> str:
+def describe_browser(user_agent: str) -> str:
     """Return "Firefox 140, Windows"; of what is not recognised its first 60 characters, as it came."""
     system = next((name for mark, name in _SYSTEMS.items() if mark in user_agent), "")
-    for mark, name in _BROWSERS.items():
+    for mark, name in _BROWSER_NAMES.items():
         if version := re.search(rf"{mark}\w*/(\d{{1,6}})", user_agent):
             return ", ".join(filter(None, (f"{name} {version[1]}", system)))
     return user_agent[:60]

@@ -17,7 +17,7 @@ from tenants import rotation
 
 
 @checks.register(checks.Tags.database)
-def vault_opens(databases: Sequence[str] | None = None, **kwargs: Any) -> list[checks.CheckMessage]:
+def check_vault_keys(databases: Sequence[str] | None = None, **kwargs: Any) -> list[checks.CheckMessage]:
     """Check that each key of VAULT_KEYS opens what was sealed under its id. A database without tables holds nothing."""
     wrong: list[str] = []
     with contextlib.suppress(ProgrammingError):
@@ -33,13 +33,13 @@ def vault_opens(databases: Sequence[str] | None = None, **kwargs: Any) -> list[c
     ]
 
 
-_SEPARATE = "Let another role own the tables: docs/database.md has the commands."
+_SEPARATE_ROLES_HINT = "Let another role own the tables: docs/database.md has the commands."
 #: What the site's role should not be or do: the condition, what it means, and what to do. Superusers have all of them.
-_TOO_MUCH = {
+_EXCESS_PRIVILEGES = {
     "W002": (
         "EXISTS (SELECT FROM ours WHERE relowner = site.oid)",
         "owns tables: it can drop them and switch their row security and triggers off",
-        _SEPARATE,
+        _SEPARATE_ROLES_HINT,
     ),
     "W003": (
         "EXISTS (SELECT FROM ours WHERE relowner <> site.oid AND pg_has_role(site.oid, relowner, 'MEMBER'))",
@@ -59,27 +59,27 @@ _TOO_MUCH = {
         "As the owner: REVOKE CREATE ON SCHEMA public FROM PUBLIC, <role>.",
     ),
 }
-_FOUND = """
+_EXCESS_QUERY = """
 WITH ours AS (
     SELECT oid, relname, relowner FROM pg_class
     WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')
 )
 SELECT site.rolname, {conditions}
 FROM pg_roles site WHERE rolname = coalesce((SELECT rolname FROM pg_roles WHERE rolname = %s), current_user)
-""".format(conditions=", ".join(condition for condition, *_ in _TOO_MUCH.values()))  # noqa: S608 - our own conditions
+""".format(conditions=", ".join(condition for condition, *_ in _EXCESS_PRIVILEGES.values()))  # noqa: S608 - our own conditions
 
 
 @checks.register(checks.Tags.database)
-def role_is_limited(databases: Sequence[str] | None = None, **kwargs: Any) -> list[checks.CheckMessage]:
+def check_site_role(databases: Sequence[str] | None = None, **kwargs: Any) -> list[checks.CheckMessage]:
     """Check that the role of DATABASE_URL may do only what the site needs (`tenants.grants`)."""
     found: list[checks.CheckMessage] = []
     for alias in databases or ():
         with connections[alias].cursor() as cursor:
-            cursor.execute(_FOUND, [str(settings.DATABASES[alias]["USER"])])
+            cursor.execute(_EXCESS_QUERY, [str(settings.DATABASES[alias]["USER"])])
             role, *answers = cursor.fetchone()
         found += [
             checks.Warning(f"The site's database role {role!r} {meaning}.", hint=hint, id=f"tenants.{number}")
-            for (number, (_, meaning, hint)), is_so in zip(_TOO_MUCH.items(), answers, strict=True)
+            for (number, (_, meaning, hint)), is_so in zip(_EXCESS_PRIVILEGES.items(), answers, strict=True)
             if is_so
         ]
     return found

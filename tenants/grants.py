@@ -20,21 +20,21 @@ from django.conf import settings
 from django.core.management.base import CommandError
 from django.db import DEFAULT_DB_ALIAS, ProgrammingError, connections, transaction
 
-_ALL = "SELECT, INSERT, UPDATE, DELETE"
-_ADD, _READ = "SELECT, INSERT", "SELECT"
+_ALL_PRIVILEGES = "SELECT, INSERT, UPDATE, DELETE"
+_ADD_ONLY, _READ_ONLY = "SELECT, INSERT", "SELECT"
 #: What the site may do with these tables. With every other one: `_ALL`.
-_LESS = {
+_RESTRICTED_TABLES = {
     # Records that nobody changes.
-    "tenants_auditentry": _ADD,
-    "tenants_auditkind": _ADD,
-    "alerts_alertnote": _ADD,
-    "reviews_step": _ADD,
+    "tenants_auditentry": _ADD_ONLY,
+    "tenants_auditkind": _ADD_ONLY,
+    "alerts_alertnote": _ADD_ONLY,
+    "reviews_step": _ADD_ONLY,
     # What was signed must stay checkable.
-    "tenants_signingkey": _ADD,
+    "tenants_signingkey": _ADD_ONLY,
     # Written by migrations.
-    "django_migrations": _READ,
-    "django_content_type": _READ,
-    "auth_permission": _READ,
+    "django_migrations": _READ_ONLY,
+    "django_content_type": _READ_ONLY,
+    "auth_permission": _READ_ONLY,
 }
 
 # Parts of a partitioned table are read and written through the whole.
@@ -49,12 +49,12 @@ WHERE pronamespace = current_schema()::regnamespace AND proowner = current_user:
 """
 
 
-def of_site(table: str) -> str:
+def site_privileges(table: str) -> str:
     """Return what the site may do with this table, separated by commas."""
-    return _LESS.get(table, _ALL)
+    return _RESTRICTED_TABLES.get(table, _ALL_PRIVILEGES)
 
 
-def give(alias: str = DEFAULT_DB_ALIAS) -> None:
+def apply(alias: str = DEFAULT_DB_ALIAS) -> None:
     """Give the site's role what it needs of everything that the signed-in role owns, and take away all else."""
     connection, role = connections[alias], str(settings.DATABASES[alias]["USER"])
     quote = connection.ops.quote_name
@@ -66,27 +66,27 @@ def give(alias: str = DEFAULT_DB_ALIAS) -> None:
         cursor.execute(_TABLES)
         tables: dict[str, list[str]] = {}
         for name, kind, is_part in cursor.fetchall():
-            tables.setdefault("S" if kind == "S" else "" if is_part else of_site(name), []).append(quote(name))
+            tables.setdefault("S" if kind == "S" else "" if is_part else site_privileges(name), []).append(quote(name))
         cursor.execute(_FUNCTIONS)
         functions = cursor.fetchall()
         sequences = tables.pop("S", [])
         statements = [
-            *_revoked("TABLE", (name for names in tables.values() for name in names), role),
-            *_revoked("SEQUENCE", sequences, role),
-            *_revoked("FUNCTION", (name for name, _ in functions), role),
-            *(_granted(what, "TABLE", names, role) for what, names in tables.items() if what),
-            _granted("USAGE", "SEQUENCE", sequences, role),
-            _granted("EXECUTE", "FUNCTION", [name for name, is_for_others in functions if is_for_others], role),
+            *_revoke_statements("TABLE", (name for names in tables.values() for name in names), role),
+            *_revoke_statements("SEQUENCE", sequences, role),
+            *_revoke_statements("FUNCTION", (name for name, _ in functions), role),
+            *(_grant_statement(what, "TABLE", names, role) for what, names in tables.items() if what),
+            _grant_statement("USAGE", "SEQUENCE", sequences, role),
+            _grant_statement("EXECUTE", "FUNCTION", [name for name, is_for_others in functions if is_for_others], role),
         ]
         cursor.execute("; ".join(filter(None, statements)) or "SELECT")
 
 
-def _revoked(kind: str, names: Iterable[str], role: str) -> Iterator[str]:
+def _revoke_statements(kind: str, names: Iterable[str], role: str) -> Iterator[str]:
     if listed := ", ".join(names):
         yield f"REVOKE ALL ON {kind} {listed} FROM PUBLIC, {role}"
 
 
-def _granted(what: str, kind: str, names: Iterable[str], role: str) -> str:
+def _grant_statement(what: str, kind: str, names: Iterable[str], role: str) -> str:
     listed = ", ".join(names)
     return f"GRANT {what} ON {kind} {listed} TO {role}" if listed else ""
 
@@ -100,7 +100,7 @@ def as_owner(alias: str = DEFAULT_DB_ALIAS) -> Iterator[None]:
     connection = connections[alias]
     usual = connection.settings_dict
     connection.close()
-    connection.settings_dict = usual | of_owner(usual) | {"IS_OWNER": True}
+    connection.settings_dict = usual | owner_settings(usual) | {"IS_OWNER": True}
     try:
         yield
     except ProgrammingError as error:
@@ -115,9 +115,9 @@ def as_owner(alias: str = DEFAULT_DB_ALIAS) -> Iterator[None]:
         connection.settings_dict = usual
 
 
-def of_owner(usual: dict[str, Any]) -> dict[str, Any]:
+def owner_settings(site_settings: dict[str, Any]) -> dict[str, Any]:
     """Return these settings of a connection as the owner's: the same database, with no pool."""
     if not settings.DATABASE_OWNER:
-        return usual
+        return site_settings
     who = {name: settings.DATABASE_OWNER[name] for name in ("USER", "PASSWORD", "HOST", "PORT", "OPTIONS")}
-    return usual | who
+    return site_settings | who

@@ -8,11 +8,11 @@ from tenants.roles import Permission
 FirstPage = Callable[[str, frozenset[Permission]], str]
 
 
-def _bare(slug: str, allowed: frozenset[Permission]) -> str:
+def _tenant_address(slug: str, allowed: frozenset[Permission]) -> str:
     return f"/t/{slug}/"
 
 
-_first_page: FirstPage = _bare
+_first_page: FirstPage = _tenant_address
 
 
 def register(first_page: FirstPage) -> None:
@@ -21,6 +21,6 @@ def register(first_page: FirstPage) -> None:
     _first_page = first_page
 
 
-def home_of(tenant: Tenant, allowed: frozenset[Permission]) -> str:
+def first_page_of(tenant: Tenant, allowed: frozenset[Permission]) -> str:
     """Return the address of the first page in the tenant for somebody with these permissions."""
     return _first_page(tenant.slug, allowed)

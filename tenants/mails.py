@@ -15,16 +15,16 @@ from tenants.models import AccountMail, User
 
 RESET_LINK = "password_reset"
 #: What is sent again although it may have arrived: without it the person cannot go on.
-AGAIN = frozenset({RESET_LINK})
+RESENDABLE_KINDS = frozenset({RESET_LINK})
 
 
-def write(*, to: User, kind: str, values: dict[str, str]) -> None:
+def queue(*, to: User, kind: str, values: dict[str, str]) -> None:
     """Write down a mail to a person. Raises TemplateDoesNotExist for an unknown kind."""
     get_template(_template(kind))
     AccountMail.objects.create(user=to, kind=kind, values=values, language=get_language() or settings.LANGUAGE_CODE)
 
 
-def message(mail: AccountMail) -> EmailMessage:
+def build_message(mail: AccountMail) -> EmailMessage:
     """Return a mail worded in the person's language."""
     given = {"person": mail.user, "at": mail.written_at, "portal": settings.PORTAL_URL}
     with override(mail.user.language or mail.language):

@@ -14,17 +14,17 @@ from django.core.cache.backends.base import DEFAULT_TIMEOUT, BaseCache
 from django.db import connection
 
 # For callers that give no time: nothing is kept for ever.
-_LONGEST = 24 * 3600.0
-_SWEEP_ONE_IN = 200
+_MAX_SECONDS = 24 * 3600.0
+_DELETE_ONE_IN = 200
 
 _GET = "SELECT value FROM tenants_kept WHERE key = %s AND expires_at > clock_timestamp()"
-_PUT = (
+_SET = (
     "INSERT INTO tenants_kept AS kept (key, value, expires_at)"
     " VALUES (%s, %s, clock_timestamp() + make_interval(secs => %s))"
     " ON CONFLICT (key) DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at"
 )
-_ADD = _PUT + " WHERE kept.expires_at <= clock_timestamp() RETURNING 1"
-_ADD_TO = (
+_ADD = _SET + " WHERE kept.expires_at <= clock_timestamp() RETURNING 1"
+_INCREMENT = (
     "UPDATE tenants_kept SET value = to_jsonb((value #>> '{}')::bigint + %s)"
     " WHERE key = %s AND expires_at > clock_timestamp() RETURNING value"
 )
@@ -43,52 +43,54 @@ _TOUCH = (
 )
 
 
-class DatabaseMemory(BaseCache):
+class PostgresCache(BaseCache):
     """A cache of JSON values. See Django's `BaseCache` for what each method promises."""
 
     def __init__(self, location: str, params: dict[str, Any]) -> None:
         super().__init__(params)
 
     def get(self, key: str, default: Any = None, version: int | None = None) -> Any:
-        found = _execute(_GET, [self._named(key, version)])
+        found = _execute(_GET, [self._full_key(key, version)])
         return default if found is None else json.loads(found[0])
 
     def set(self, key: str, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None) -> None:
-        _execute(_PUT, [self._named(key, version), json.dumps(value), self._seconds(timeout)], rows=False)
-        _sweep_sometimes()
+        _execute(_SET, [self._full_key(key, version), json.dumps(value), self._seconds(timeout)], rows=False)
+        _delete_expired_sometimes()
 
     def add(self, key: str, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None) -> bool:
-        _sweep_sometimes()
-        return _execute(_ADD, [self._named(key, version), json.dumps(value), self._seconds(timeout)]) is not None
+        _delete_expired_sometimes()
+        return _execute(_ADD, [self._full_key(key, version), json.dumps(value), self._seconds(timeout)]) is not None
 
     def touch(self, key: str, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None) -> bool:
-        return _execute(_TOUCH, [self._seconds(timeout), self._named(key, version)]) is not None
+        return _execute(_TOUCH, [self._seconds(timeout), self._full_key(key, version)]) is not None
 
     def delete(self, key: str, version: int | None = None) -> bool:
-        return _execute("DELETE FROM tenants_kept WHERE key = %s RETURNING 1", [self._named(key, version)]) is not None
+        return (
+            _execute("DELETE FROM tenants_kept WHERE key = %s RETURNING 1", [self._full_key(key, version)]) is not None
+        )
 
     def incr(self, key: str, delta: int = 1, version: int | None = None) -> int:
-        found = _execute(_ADD_TO, [delta, self._named(key, version)])
+        found = _execute(_INCREMENT, [delta, self._full_key(key, version)])
         if found is None:
             raise ValueError(f"Key {key!r} not found")
         return int(found[0])
 
     def count(self, key: str, seconds: float) -> int:
         """Count this call for `key` and return how many there were since the first, at most `seconds` ago."""
-        _sweep_sometimes()
-        found = _execute(_COUNT, [self._named(key, None), seconds])
+        _delete_expired_sometimes()
+        found = _execute(_COUNT, [self._full_key(key, None), seconds])
         return int(found[0]) if found else 1
 
     def clear(self) -> None:
         _execute("DELETE FROM tenants_kept", [], rows=False)
 
-    def _named(self, key: str, version: int | None) -> str:
+    def _full_key(self, key: str, version: int | None) -> str:
         return str(self.make_and_validate_key(key, version=version))
 
     def _seconds(self, timeout: Any) -> float:
         if timeout is DEFAULT_TIMEOUT:
             timeout = self.default_timeout
-        return _LONGEST if timeout is None else max(0.0, float(timeout))
+        return _MAX_SECONDS if timeout is None else max(0.0, float(timeout))
 
 
 def _execute(statement: str, values: list[Any], *, rows: bool = True) -> tuple[Any, ...] | None:
@@ -98,6 +100,6 @@ def _execute(statement: str, values: list[Any], *, rows: bool = True) -> tuple[A
         return cursor.fetchone() if rows else None
 
 
-def _sweep_sometimes() -> None:
-    if random.randrange(_SWEEP_ONE_IN) == 0:  # noqa: S311 - no secret, only now and then
+def _delete_expired_sometimes() -> None:
+    if random.randrange(_DELETE_ONE_IN) == 0:  # noqa: S311 - no secret, only now and then
         _execute("DELETE FROM tenants_kept WHERE expires_at <= clock_timestamp()", [], rows=False)

@@ -7,7 +7,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
-PROOFS: dict[str, Promise] = {
+EVIDENCE_SENTENCES: dict[str, Promise] = {
     "camera.added": _("Camera added: %(camera)s"),
     "camera.edited": _("Camera changed: %(camera)s"),
     "camera.settings": _("Camera settings changed"),

@@ -22,22 +22,22 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from tenants import carrying, unsent
-from tenants.carrying import Carried
+from tenants.carrying import PendingCommand
 from tenants.roles import Proof
 
-SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
-_FORM_TAKES = 600
-_SIGNED_OUT = {
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+_FORM_SECONDS = 600
+_SIGNED_OUT_MESSAGES = {
     True: gettext_lazy("You were signed out, and nothing was changed. Sign in to see your entries again."),
     False: gettext_lazy("You were signed out, and nothing was changed. Your entries could not be kept."),
 }
 
 
-class Unproven(Exception):
+class ProofRequired(Exception):
     """A file would leave for a person who has not confirmed their identity lately; `tenant_view` asks them to."""
 
 
-def recently_authenticated(request: HttpRequest, proof: Proof, *, ahead: bool = False) -> bool:
+def is_recently_authenticated(request: HttpRequest, proof: Proof, *, with_margin: bool = False) -> bool:
     """Return whether this session gave a password, code or passkey within the seconds that such a proof counts.
 
     With `ahead` ten minutes of them (at most half) must be left when a page is opened: what is typed there would be
@@ -48,38 +48,38 @@ def recently_authenticated(request: HttpRequest, proof: Proof, *, ahead: bool = 
     if not request.user.is_authenticated:
         return False
     seconds = app_settings.REAUTHENTICATION_TIMEOUT if proof is Proof.SHORT else settings.LONG_PROOF_SECONDS
-    if ahead and request.method in SAFE:
-        seconds -= min(_FORM_TAKES, seconds // 2)
+    if with_margin and request.method in SAFE_METHODS:
+        seconds -= min(_FORM_SECONDS, seconds // 2)
     latest = max((record["at"] for record in get_authentication_records(request, request.user)), default=0)
     return bool(time.time() - latest < seconds)
 
 
-def check_file(request: HttpRequest) -> None:
+def require_proof_for_file(request: HttpRequest) -> None:
     """Raise Unproven unless rows may leave as a file now."""
-    if not recently_authenticated(request, Proof.SHORT):
-        raise Unproven
+    if not is_recently_authenticated(request, Proof.SHORT):
+        raise ProofRequired
 
 
 def redirect_to_reauthentication(
-    request: HttpRequest, *, within: str, home: str, carried: Carried | None = None, file: bool = False
+    request: HttpRequest, *, within: str, home: str, command: PendingCommand | None = None, is_file: bool = False
 ) -> HttpResponseBase:
     """Ask for proof of identity, then return to the page. A command that is `carried` is done then; any other form is
     shown again as it was filled in, and a `file` is downloaded from the page that its link was on.
 
     The page is the requested one, or the one the form or link was on; `home` when that does not lie `within`.
     """
-    carrying.forget(request)
+    carrying.discard(request)
     page = request.get_full_path()
-    if carried is not None:
-        page = carrying.keep(request, carried)
-    elif request.method not in SAFE:
-        page = page_of_the_form(request, within=within, home=home)
-        page = unsent.keep(request, page) or page
+    if command is not None:
+        page = carrying.save(request, command)
+    elif request.method not in SAFE_METHODS:
+        page = form_page(request, within=within, home=home)
+        page = unsent.save_form(request, page) or page
         messages.info(request, _("Nothing was done yet. Confirm it's you, then try again."))
-    elif file:
-        page = unsent.keep_file(request, page_of_the_form(request, within=within, home=home))
+    elif is_file:
+        page = unsent.save_download(request, form_page(request, within=within, home=home))
         messages.info(request, _("Confirm it's you. Then the download starts."))
-    return _sent_to(request, f"{_first_way(request)}?{urlencode({'next': page})}")
+    return _redirect(request, f"{_confirmation_page(request)}?{urlencode({'next': page})}")
 
 
 def redirect_to_sign_in(request: HttpRequest) -> HttpResponseBase:
@@ -87,42 +87,42 @@ def redirect_to_sign_in(request: HttpRequest) -> HttpResponseBase:
 
     A form is not sent afterwards: it is shown again as it was filled in.
     """
-    page = page_asked_for(request)
-    if request.method not in SAFE:
-        kept = unsent.keep(request, page, trusted=False)
+    page = requested_page(request)
+    if request.method not in SAFE_METHODS:
+        kept = unsent.save_form(request, page, is_trusted=False)
         page = kept or page
-        messages.info(request, _SIGNED_OUT[bool(kept)])
-    return _sent_to(request, redirect_to_login(page).url)
+        messages.info(request, _SIGNED_OUT_MESSAGES[bool(kept)])
+    return _redirect(request, redirect_to_login(page).url)
 
 
-def show_again(request: HttpRequest) -> HttpResponseBase | None:
+def restore_expired_form(request: HttpRequest) -> HttpResponseBase | None:
     """Return the way to an expired page's form, filled in again; None where that is not this person's to see."""
     if not request.user.is_authenticated:
-        return redirect_to_sign_in(request) if unsent.is_ours(request) else None
-    page = unsent.keep(request, page_asked_for(request), trusted=False)
-    return _sent_to(request, page) if page else None
+        return redirect_to_sign_in(request) if unsent.has_known_opener(request) else None
+    page = unsent.save_form(request, requested_page(request), is_trusted=False)
+    return _redirect(request, page) if page else None
 
 
-def _sent_to(request: HttpRequest, target: str) -> HttpResponseBase:
+def _redirect(request: HttpRequest, target: str) -> HttpResponseBase:
     if getattr(request, "htmx", False):
         return HttpResponse(status=204, headers={"HX-Redirect": target})
     return redirect(target)
 
 
-def _first_way(request: HttpRequest) -> str:
+def _confirmation_page(request: HttpRequest) -> str:
     """Return the confirmation page that suits this person best (tenants.staff.adapter)."""
     ways = get_adapter().get_reauthentication_methods(request.user)
     return str(ways[0]["url"]) if ways else reverse("account_reauthenticate")
 
 
-def page_asked_for(request: HttpRequest) -> str:
+def requested_page(request: HttpRequest) -> str:
     """Return the address to go to after signing in: the requested page, or the page of a form or fragment."""
     if request.method in {"GET", "HEAD"} and not getattr(request, "htmx", False):
         return request.get_full_path()
-    return page_of_the_form(request, within="/", home="/")
+    return form_page(request, within="/", home="/")
 
 
-def page_of_the_form(request: HttpRequest, *, within: str, home: str) -> str:
+def form_page(request: HttpRequest, *, within: str, home: str) -> str:
     """Return the address of the page that a form, a fragment or a file's link was on, if it lies `within`; without a
     page that opens, the nearest one above the address; else `home`.
     """
@@ -130,7 +130,7 @@ def page_of_the_form(request: HttpRequest, *, within: str, home: str) -> str:
     ours = url_has_allowed_host_and_scheme(address, {request.get_host()}, require_https=request.is_secure())
     parts = urlsplit(address if ours else "")  # of an address that is none it would raise
     page = f"{parts.path}?{parts.query}" if parts.query else parts.path
-    if ours and page.startswith(within) and _opens(parts.path):
+    if ours and page.startswith(within) and _has_page(parts.path):
         return page
     return nearest_page(request.path, within=within, home=home)
 
@@ -138,28 +138,28 @@ def page_of_the_form(request: HttpRequest, *, within: str, home: str) -> str:
 def nearest_page(address: str, *, within: str = "/", home: str = "/") -> str:
     """Return the address if a page opens there, else the nearest one above it that lies `within`; else `home`."""
     above = urlsplit(address).path
-    if above.startswith(within) and _opens(above):
+    if above.startswith(within) and _has_page(above):
         return address
-    named = set(_named_in(above))
+    named = set(_url_arguments(above))
     while above.startswith(within) and len(above) > 1:
         # A word of the form's address is no name of a thing, whose page it would look like.
-        if _opens(above) and set(_named_in(above)) <= named:
+        if _has_page(above) and set(_url_arguments(above)) <= named:
             return above
         above = above.rstrip("/").rpartition("/")[0] + "/"
     return home
 
 
-def _named_in(path: str) -> Iterable[Any]:
+def _url_arguments(path: str) -> Iterable[Any]:
     try:
         return resolve(path).kwargs.values()
     except Resolver404:
         return ()
 
 
-def _opens(path: str) -> bool:
+def _has_page(path: str) -> bool:
     """Return whether a page can be opened at this address: no file, and not an address of forms alone."""
     try:
         view = resolve(path).func
     except Resolver404:
         return False
-    return "GET" in getattr(view, "methods", SAFE) and not getattr(view, "file", False)
+    return "GET" in getattr(view, "methods", SAFE_METHODS) and not getattr(view, "file", False)

@@ -14,7 +14,7 @@ from typing import Any
 from django.db.migrations.operations.base import Operation
 
 # The scalar subselects are evaluated once per statement, not once per row.
-MINE = (
+POLICY_CONDITION = (
     "tenant_id = (SELECT nullif(current_setting('portal.tenant', true), '')::bigint)"
     " OR (SELECT current_setting('portal.across', true)) = 'on'"
 )
@@ -36,7 +36,9 @@ class EnableRowSecurity(Operation):
         table = schema_editor.quote_name(self.table)
         schema_editor.execute(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")
         schema_editor.execute(f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY")
-        schema_editor.execute(f"CREATE POLICY tenant_rows ON {table} USING ({MINE}) WITH CHECK ({MINE})")
+        schema_editor.execute(
+            f"CREATE POLICY tenant_rows ON {table} USING ({POLICY_CONDITION}) WITH CHECK ({POLICY_CONDITION})"
+        )
 
     def database_backwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
         table = schema_editor.quote_name(self.table)

@@ -60,11 +60,11 @@ class Permission(StrEnum):
 
     @property
     def label(self) -> Promise:
-        return ASKS[self].title
+        return REQUIREMENTS[self].title
 
     @property
     def needs_second_factor(self) -> bool:
-        return ASKS[self].second_factor
+        return REQUIREMENTS[self].needs_second_factor
 
 
 class Proof(StrEnum):
@@ -77,7 +77,7 @@ class Proof(StrEnum):
     SHORT = "short"
 
 
-class Asks(NamedTuple):
+class PermissionRequirements(NamedTuple):
     """What a permission asks of the person who has it.
 
     - `second_factor`: an account with a second factor, where PORTAL_REQUIRE_MFA is on. So asks whatever opens
@@ -87,63 +87,67 @@ class Asks(NamedTuple):
     """
 
     title: Promise
-    second_factor: bool = False
+    needs_second_factor: bool = False
     proof: Proof = Proof.NONE
 
 
 P = Permission
-SECOND = True  # a second factor
-ASKS: dict[Permission, Asks] = {
-    P.TENANT_VIEW: Asks(_("View the overview")),
-    P.MEMBERS_VIEW: Asks(_("View members")),
-    P.MEMBERS_EDIT: Asks(_("Create and change members"), SECOND, Proof.LONG),
-    P.MEMBERS_DELETE: Asks(pgettext_lazy("permission", "Delete members"), SECOND, Proof.LONG),
-    P.MEMBERS_EXPORT: Asks(_("Export members"), SECOND, Proof.SHORT),
-    P.SECRETS_REVEAL: Asks(_("Show card numbers and QR data"), SECOND, Proof.SHORT),
-    P.GROUPS_VIEW: Asks(_("View member groups")),
-    P.GROUPS_EDIT: Asks(_("Create and rename member groups")),
-    P.AREAS_VIEW: Asks(_("View areas and access")),
-    P.RIGHTS_EDIT: Asks(_("Change access rights"), SECOND, Proof.LONG),
-    P.IMPORTS_RUN: Asks(_("Run imports"), SECOND, Proof.LONG),
-    P.BUILDING_VIEW: Asks(_("View who is on site"), SECOND),
-    P.GUESTS_VIEW: Asks(_("View guests and visits"), SECOND),
-    P.GUESTS_DESK: Asks(_("Check in guests and issue codes"), SECOND),
-    P.GUESTS_MANAGE: Asks(_("Set up the desk: presets and data retention"), SECOND, Proof.LONG),
-    P.DEVICES_VIEW: Asks(_("View doors and key boxes")),
-    P.DOORS_OPERATE: Asks(_("Unlock and lock doors"), SECOND, Proof.SHORT),
-    P.KEYS_OPERATE: Asks(_("Release and lock keys"), SECOND, Proof.SHORT),
-    P.PLANS_EDIT: Asks(_("Edit floor plans")),
-    P.LOCKDOWN: Asks(_("Start and end a lockdown"), SECOND, Proof.SHORT),
-    P.ALERTS_VIEW: Asks(_("View alerts")),
-    P.ALERTS_TAKE: Asks(_("Take and close alerts")),
-    P.ALERTS_MANAGE: Asks(_("Change alert rules and who is notified"), SECOND, Proof.SHORT),
-    P.ROLL_CALL: Asks(_("Run a roll call")),
-    P.ROLL_CALL_VIEW: Asks(_("View roll calls and their reports")),
-    P.CAMERAS_VIEW: Asks(_("View cameras live")),
-    P.CAMERAS_RECORDED: Asks(_("View recordings of cameras")),
-    P.CAMERAS_MANAGE: Asks(_("Set up cameras"), SECOND, Proof.LONG),
-    P.INTERCOM: Asks(_("Answer the intercom: see who is at its doors and unlock them"), SECOND, Proof.SHORT),
-    P.EVIDENCE_VIEW: Asks(_("View incidents and their evidence")),
-    P.EVIDENCE_MAKE: Asks(_("Collect, export and delete evidence"), SECOND, Proof.SHORT),
-    P.REPORTS_VIEW: Asks(_("View reports"), SECOND),
-    P.REPORTS_MANAGE: Asks(_("Send reports regularly"), SECOND),
-    P.REVIEWS_VIEW: Asks(_("View access reviews"), SECOND),
-    P.REVIEWS_DECIDE: Asks(_("Confirm or withdraw access in reviews"), SECOND),
-    P.REVIEWS_MANAGE: Asks(_("Start and finish access reviews"), SECOND, Proof.LONG),
-    P.LOGS_VIEW: Asks(_("View the activity log"), SECOND),
-    P.LOGS_TODAY: Asks(_("View today’s activity")),
-    P.CONNECTION_VIEW: Asks(_("View the connection")),
-    P.CONNECTION_MANAGE: Asks(_("Change the connection"), SECOND, Proof.SHORT),
-    P.STAFF_VIEW: Asks(_("View staff")),
-    P.STAFF_MANAGE: Asks(_("Invite staff and change roles"), SECOND, Proof.SHORT),
-    P.AUDIT_VIEW: Asks(_("View the audit log")),
-    P.SUPPORT_MANAGE: Asks(_("End or refuse support sessions"), SECOND, Proof.SHORT),
+SECOND_FACTOR = True  # a second factor
+REQUIREMENTS: dict[Permission, PermissionRequirements] = {
+    P.TENANT_VIEW: PermissionRequirements(_("View the overview")),
+    P.MEMBERS_VIEW: PermissionRequirements(_("View members")),
+    P.MEMBERS_EDIT: PermissionRequirements(_("Create and change members"), SECOND_FACTOR, Proof.LONG),
+    P.MEMBERS_DELETE: PermissionRequirements(pgettext_lazy("permission", "Delete members"), SECOND_FACTOR, Proof.LONG),
+    P.MEMBERS_EXPORT: PermissionRequirements(_("Export members"), SECOND_FACTOR, Proof.SHORT),
+    P.SECRETS_REVEAL: PermissionRequirements(_("Show card numbers and QR data"), SECOND_FACTOR, Proof.SHORT),
+    P.GROUPS_VIEW: PermissionRequirements(_("View member groups")),
+    P.GROUPS_EDIT: PermissionRequirements(_("Create and rename member groups")),
+    P.AREAS_VIEW: PermissionRequirements(_("View areas and access")),
+    P.RIGHTS_EDIT: PermissionRequirements(_("Change access rights"), SECOND_FACTOR, Proof.LONG),
+    P.IMPORTS_RUN: PermissionRequirements(_("Run imports"), SECOND_FACTOR, Proof.LONG),
+    P.BUILDING_VIEW: PermissionRequirements(_("View who is on site"), SECOND_FACTOR),
+    P.GUESTS_VIEW: PermissionRequirements(_("View guests and visits"), SECOND_FACTOR),
+    P.GUESTS_DESK: PermissionRequirements(_("Check in guests and issue codes"), SECOND_FACTOR),
+    P.GUESTS_MANAGE: PermissionRequirements(
+        _("Set up the desk: presets and data retention"), SECOND_FACTOR, Proof.LONG
+    ),
+    P.DEVICES_VIEW: PermissionRequirements(_("View doors and key boxes")),
+    P.DOORS_OPERATE: PermissionRequirements(_("Unlock and lock doors"), SECOND_FACTOR, Proof.SHORT),
+    P.KEYS_OPERATE: PermissionRequirements(_("Release and lock keys"), SECOND_FACTOR, Proof.SHORT),
+    P.PLANS_EDIT: PermissionRequirements(_("Edit floor plans")),
+    P.LOCKDOWN: PermissionRequirements(_("Start and end a lockdown"), SECOND_FACTOR, Proof.SHORT),
+    P.ALERTS_VIEW: PermissionRequirements(_("View alerts")),
+    P.ALERTS_TAKE: PermissionRequirements(_("Take and close alerts")),
+    P.ALERTS_MANAGE: PermissionRequirements(_("Change alert rules and who is notified"), SECOND_FACTOR, Proof.SHORT),
+    P.ROLL_CALL: PermissionRequirements(_("Run a roll call")),
+    P.ROLL_CALL_VIEW: PermissionRequirements(_("View roll calls and their reports")),
+    P.CAMERAS_VIEW: PermissionRequirements(_("View cameras live")),
+    P.CAMERAS_RECORDED: PermissionRequirements(_("View recordings of cameras")),
+    P.CAMERAS_MANAGE: PermissionRequirements(_("Set up cameras"), SECOND_FACTOR, Proof.LONG),
+    P.INTERCOM: PermissionRequirements(
+        _("Answer the intercom: see who is at its doors and unlock them"), SECOND_FACTOR, Proof.SHORT
+    ),
+    P.EVIDENCE_VIEW: PermissionRequirements(_("View incidents and their evidence")),
+    P.EVIDENCE_MAKE: PermissionRequirements(_("Collect, export and delete evidence"), SECOND_FACTOR, Proof.SHORT),
+    P.REPORTS_VIEW: PermissionRequirements(_("View reports"), SECOND_FACTOR),
+    P.REPORTS_MANAGE: PermissionRequirements(_("Send reports regularly"), SECOND_FACTOR),
+    P.REVIEWS_VIEW: PermissionRequirements(_("View access reviews"), SECOND_FACTOR),
+    P.REVIEWS_DECIDE: PermissionRequirements(_("Confirm or withdraw access in reviews"), SECOND_FACTOR),
+    P.REVIEWS_MANAGE: PermissionRequirements(_("Start and finish access reviews"), SECOND_FACTOR, Proof.LONG),
+    P.LOGS_VIEW: PermissionRequirements(_("View the activity log"), SECOND_FACTOR),
+    P.LOGS_TODAY: PermissionRequirements(_("View today’s activity")),
+    P.CONNECTION_VIEW: PermissionRequirements(_("View the connection")),
+    P.CONNECTION_MANAGE: PermissionRequirements(_("Change the connection"), SECOND_FACTOR, Proof.SHORT),
+    P.STAFF_VIEW: PermissionRequirements(_("View staff")),
+    P.STAFF_MANAGE: PermissionRequirements(_("Invite staff and change roles"), SECOND_FACTOR, Proof.SHORT),
+    P.AUDIT_VIEW: PermissionRequirements(_("View the audit log")),
+    P.SUPPORT_MANAGE: PermissionRequirements(_("End or refuse support sessions"), SECOND_FACTOR, Proof.SHORT),
 }
-EVERYTHING = frozenset(Permission)
+ALL_PERMISSIONS = frozenset(Permission)
 
 # Whoever has one of these may change a safety rule (`portal.core.safety`), alone or with a second person. Owners are
 # told when a person gets one of them.
-SAFETY = frozenset(
+SAFETY_PERMISSIONS = frozenset(
     {
         P.LOCKDOWN,
         P.ALERTS_MANAGE,
@@ -157,8 +161,8 @@ SAFETY = frozenset(
 )
 
 # What would outlast a support session: these could let a person in again. No platform role has them.
-OWNERS_OWN = frozenset({P.CONNECTION_MANAGE, P.STAFF_MANAGE, P.SUPPORT_MANAGE})
-VIEWS = frozenset(permission for permission in Permission if permission.name.endswith("_VIEW"))
+OWNER_ONLY_PERMISSIONS = frozenset({P.CONNECTION_MANAGE, P.STAFF_MANAGE, P.SUPPORT_MANAGE})
+VIEW_PERMISSIONS = frozenset(permission for permission in Permission if permission.name.endswith("_VIEW"))
 
 
 class Role:
@@ -168,10 +172,10 @@ class Role:
     title: ClassVar[Promise]
     purpose: ClassVar[Promise]
     permissions: ClassVar[frozenset[Permission]]
-    platform: ClassVar[bool] = False
+    is_platform: ClassVar[bool] = False
 
     @classmethod
-    def for_second_factor(cls) -> list[Permission]:
+    def second_factor_permissions(cls) -> list[Permission]:
         """Return the permissions for which people of this role need a second factor."""
         return [each for each in Permission if each in cls.permissions and each.needs_second_factor]
 
@@ -180,14 +184,14 @@ class Owner(Role):
     name = "owner"
     title = _("Owner")
     purpose = _("Full access, including connection and staff.")
-    permissions = EVERYTHING
+    permissions = ALL_PERMISSIONS
 
 
 class FacilityManager(Role):
     name = "facility manager"
     title = _("Facility manager")
     purpose = _("Manages members, groups, areas, guests, imports, devices and doors.")
-    permissions = EVERYTHING - {P.CONNECTION_MANAGE, P.STAFF_MANAGE, P.SUPPORT_MANAGE}
+    permissions = ALL_PERMISSIONS - {P.CONNECTION_MANAGE, P.STAFF_MANAGE, P.SUPPORT_MANAGE}
 
 
 class Receptionist(Role):
@@ -211,7 +215,7 @@ class Auditor(Role):
     name = "auditor"
     title = _("Auditor")
     purpose = _("Can view everything but change nothing.")
-    permissions = VIEWS | {P.MEMBERS_EXPORT, P.LOGS_TODAY}
+    permissions = VIEW_PERMISSIONS | {P.MEMBERS_EXPORT, P.LOGS_TODAY}
 
 
 class Reviewer(Role):
@@ -228,14 +232,15 @@ class Support(Role):
     # Who went where and when, what cameras show of it and what is made of both is the customer's own business,
     # whoever helps.
     permissions = (
-        VIEWS - {P.LOGS_VIEW, P.ROLL_CALL_VIEW, P.CAMERAS_VIEW, P.EVIDENCE_VIEW, P.REPORTS_VIEW, P.REVIEWS_VIEW}
+        VIEW_PERMISSIONS
+        - {P.LOGS_VIEW, P.ROLL_CALL_VIEW, P.CAMERAS_VIEW, P.EVIDENCE_VIEW, P.REPORTS_VIEW, P.REVIEWS_VIEW}
     ) | {
         P.MEMBERS_EDIT,
         P.GROUPS_EDIT,
         P.RIGHTS_EDIT,
         P.IMPORTS_RUN,
     }
-    platform = True
+    is_platform = True
 
 
 class Operator(Role):
@@ -243,15 +248,15 @@ class Operator(Role):
     title = _("Platform operator")
     purpose = _("Runs the platform. Can access a tenant only in a support session, with Support permissions.")
     permissions = Support.permissions
-    platform = True
+    is_platform = True
 
 
 ROLES: tuple[type[Role], ...] = (Owner, FacilityManager, Receptionist, Guard, Auditor, Reviewer, Support, Operator)
-TENANT_ROLES = tuple(role for role in ROLES if not role.platform)
-PLATFORM_ROLES = tuple(role for role in ROLES if role.platform)
+TENANT_ROLES = tuple(role for role in ROLES if not role.is_platform)
+PLATFORM_ROLES = tuple(role for role in ROLES if role.is_platform)
 
 
-def role(name: str) -> type[Role]:
+def find_role(name: str) -> type[Role]:
     """Return the role of this name; hyphens and underscores count as spaces. Raises KeyError, listing the names."""
     wanted = name.strip().lower().replace("_", " ").replace("-", " ")
     for candidate in ROLES:

@@ -15,7 +15,7 @@ from tenants.staff.adapter import MFA_BINDING
 from tenants.vault import EncryptedField, Sealed
 
 # Among so many rows at each end of a table, one that holds a secret is looked for.
-_SAMPLED = 100
+_SAMPLE_ROWS = 100
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,8 @@ def rotate_batch(column: Column, size: int, after: Any = None) -> Batch:
     A row is locked from reading to writing, so that nothing stored meanwhile is lost; what does not open stays.
     """
     with across_tenants("keys are rotated for all tenants at once"), transaction.atomic():
-        _let_the_trail_change()
-        rows = _old(column, size, after, "FOR UPDATE SKIP LOCKED")
+        _allow_audit_changes()
+        rows = _load_outdated(column, size, after, "FOR UPDATE SKIP LOCKED")
         changed = 0
         for pk, tenant_id, data in rows:
             fresh = _reseal(data, column.field.binding(tenant_id))
@@ -93,10 +93,10 @@ def rotate_second_factors() -> int:
     return total
 
 
-def remaining(column: Column, at_most: int = 1000) -> list[tuple[Any, bool]]:
+def list_remaining(column: Column, at_most: int = 1000) -> list[tuple[Any, bool]]:
     """Yield (key, whether it opens) of rows that are not under the current key."""
     with across_tenants("keys are counted for all tenants at once"):
-        rows = _old(column, at_most, None, "")
+        rows = _load_outdated(column, at_most, None, "")
     return [(pk, _reseal(data, column.field.binding(tenant_id)) is not None) for pk, tenant_id, data in rows]
 
 
@@ -110,28 +110,30 @@ def wrong_keys() -> list[str]:
     with across_tenants("a secret of each key is opened"), connection.cursor() as cursor:
         cursor.execute(" UNION ALL ".join(samples))
         rows = [(found[number].field.binding(tenant_id), bytes(data)) for number, tenant_id, data in cursor.fetchall()]
-    return sorted({_key(data) for bound_to, data in rows if _reseal(data, bound_to) is None} & {*vault.ring().ciphers})
+    return sorted(
+        {_key_name(data) for bound_to, data in rows if _reseal(data, bound_to) is None} & {*vault.key_ring().ciphers}
+    )
 
 
 def _sample(number: int, column: Column, order: str) -> str:
-    secret, tenant, key, table = _names(column)
-    few = f"SELECT {tenant} AS tenant, {secret} AS secret FROM {table} ORDER BY {key} {order} LIMIT {_SAMPLED}"  # noqa: S608 - ours
+    secret, tenant, key, table = _sql_names(column)
+    few = f"SELECT {tenant} AS tenant, {secret} AS secret FROM {table} ORDER BY {key} {order} LIMIT {_SAMPLE_ROWS}"  # noqa: S608 - ours
     return f"(SELECT {number}, tenant, secret FROM ({few}) AS few WHERE secret IS NOT NULL LIMIT 1)"  # noqa: S608 - ours
 
 
-def _key(data: bytes) -> str:
+def _key_name(data: bytes) -> str:
     try:
         return vault.key_name(data)
     except vault.VaultError:
         return ""
 
 
-def _let_the_trail_change() -> None:
+def _allow_audit_changes() -> None:
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL portal.rotating = 'on'")
 
 
-def _names(column: Column) -> tuple[str, str, str, str]:
+def _sql_names(column: Column) -> tuple[str, str, str, str]:
     """Return how SQL calls a column, its tenant, its key and its table."""
     meta, quote = column.model._meta, connection.ops.quote_name
     owned = any(field.column == "tenant_id" for field in meta.local_fields)
@@ -139,8 +141,8 @@ def _names(column: Column) -> tuple[str, str, str, str]:
     return names[0], quote("tenant_id") if owned else "0", names[1], names[2]
 
 
-def _old(column: Column, size: int, after: Any, tail: str) -> list[tuple[Any, int, bytes]]:
-    (secret, tenant, key, table), head = _names(column), vault.current_head()
+def _load_outdated(column: Column, size: int, after: Any, tail: str) -> list[tuple[Any, int, bytes]]:
+    (secret, tenant, key, table), head = _sql_names(column), vault.current_prefix()
     behind = f"AND {key} > %s" if after is not None else ""
     sql = (
         f"SELECT {key}, {tenant}, {secret} FROM {table} WHERE {secret} IS NOT NULL"  # noqa: S608 - ours
@@ -167,7 +169,7 @@ def _resealed_json(value: Any) -> Any:
         return value
     try:
         data = bytes.fromhex(value)
-        if vault.key_name(data) == vault.ring().current:
+        if vault.key_name(data) == vault.key_ring().current:
             return value
         fresh = _reseal(data, MFA_BINDING)
     except (ValueError, vault.VaultError):

@@ -20,7 +20,7 @@ class WrongTenant(RuntimeError):
     """Code working for one tenant reached for another's rows. Nothing was read or written."""
 
 
-class Enterable(Protocol):
+class TenantLike(Protocol):
     """The part of a tenant that entering needs: `tenants.models.Tenant` has it."""
 
     @property
@@ -35,8 +35,8 @@ class Scope:
     """One tenant, or (with a reason) all of them. `tenant` is None when it was entered by its key alone."""
 
     tenant_id: int | None = None
-    tenant: Enterable | None = None
-    across: str = ""
+    tenant: TenantLike | None = None
+    across_reason: str = ""
 
 
 _scope: ContextVar[Scope | None] = ContextVar("tenant_scope", default=None)
@@ -48,7 +48,7 @@ def current_scope() -> Scope | None:
 
 
 @contextlib.contextmanager
-def tenant_scope(tenant: Enterable | int) -> Iterator[None]:
+def tenant_scope(tenant: TenantLike | int) -> Iterator[None]:
     """Work for one tenant until the block ends.
 
     Entering the same tenant again is harmless; entering another one from inside raises WrongTenant, because the only
@@ -77,7 +77,7 @@ def across_tenants(reason: str) -> Iterator[None]:
     """
     if not reason.strip():
         raise ValueError("Working across tenants needs a reason.")
-    entered = _scope.set(Scope(across=reason))
+    entered = _scope.set(Scope(across_reason=reason))
     try:
         yield
     finally:
@@ -92,17 +92,17 @@ def current_tenant_id() -> int:
     return scope.tenant_id
 
 
-def may_touch(tenant_id: int | None) -> bool:
+def may_write(tenant_id: int | None) -> bool:
     """Return whether rows of this tenant may be written from here."""
     scope = _scope.get()
-    return scope is not None and (bool(scope.across) or scope.tenant_id == tenant_id)
+    return scope is not None and (bool(scope.across_reason) or scope.tenant_id == tenant_id)
 
 
-def database_settings() -> tuple[str, str]:
+def row_security_settings() -> tuple[str, str]:
     """Return what row security must see: the values of `portal.tenant` and `portal.across`."""
     scope = _scope.get()
     if scope is None:
         return "", ""
-    if scope.across:
+    if scope.across_reason:
         return "", "on"
     return str(scope.tenant_id), ""

@@ -12,11 +12,11 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy, pgettext_lazy
 
-from tenants.proofs import PROOFS
+from tenants.proofs import EVIDENCE_SENTENCES
 from tenants.roles import ROLES
 
 # The text in place of a person whose name was deleted, or is not looked up.
-NOBODY: Mapping[str, Promise] = {"guest": _("a guest")}
+REPLACEMENT_NAMES: Mapping[str, Promise] = {"guest": _("a guest")}
 
 # Titles of what the service is asked: of intents, and of their entries in the audit trail.
 REQUESTS: dict[str, Promise] = {
@@ -333,7 +333,7 @@ TENANT: dict[str, Promise] = {
     **{f"role.{role.name}": role.title for role in ROLES},
 }
 
-TEXTS: Mapping[str, Promise] = {**REQUESTS, **OUTCOMES, **JOBS, **DESK, **RECORDS, **PROOFS, **TENANT}
+TEXTS: Mapping[str, Promise] = {**REQUESTS, **OUTCOMES, **JOBS, **DESK, **RECORDS, **EVIDENCE_SENTENCES, **TENANT}
 
 # Who acts in the trail without being a person.
 ACTORS: Mapping[str, Promise] = {

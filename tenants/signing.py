@@ -27,11 +27,11 @@ class Signature:
 
 def sign(message: bytes) -> Signature:
     """Return the signature of a message, made with the key in use; the first call makes the key."""
-    key = _in_use()
+    key = _current_key()
     return Signature(Ed25519PrivateKey.from_private_bytes(key.private).sign(message), key.name)
 
 
-def pem(key: SigningKey) -> bytes:
+def public_pem(key: SigningKey) -> bytes:
     """Return a key's public half as PEM."""
     public = Ed25519PublicKey.from_public_bytes(bytes(key.public))
     return public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
@@ -41,22 +41,22 @@ def pem(key: SigningKey) -> bytes:
 def public_keys(request: HttpRequest) -> HttpResponse:
     """Tell the public keys as PEM, each below its name: whoever checks an export needs them, and has no account."""
     keys = SigningKey.objects.defer("private").order_by("-made_at")
-    told = [f"# {key.name}  {key.made_at:%Y-%m-%d}\n{pem(key).decode()}" for key in keys]
+    told = [f"# {key.name}  {key.made_at:%Y-%m-%d}\n{public_pem(key).decode()}" for key in keys]
     return HttpResponse("\n".join(told), content_type="text/plain; charset=utf-8")
 
 
-def _in_use() -> SigningKey:
+def _current_key() -> SigningKey:
     found = SigningKey.objects.filter(retired_at=None).first()
     if found is not None:
         return found
     try:
         with transaction.atomic():
-            return _made()
+            return _create_key()
     except IntegrityError:  # somebody made it at the same moment
         return SigningKey.objects.get(retired_at=None)
 
 
-def _made() -> SigningKey:
+def _create_key() -> SigningKey:
     private = Ed25519PrivateKey.generate()
     public = private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
     name = hashlib.sha256(public).hexdigest()[:32]

@@ -24,17 +24,17 @@ from django.db import models
 from django.db.models.query_utils import DeferredAttribute
 
 _VERSION = 1
-_KEY = 32
-_NONCE = 12
-_TAG = 16
-FINGERPRINT = "fingerprint"
+_KEY_BYTES = 32
+_NONCE_BYTES = 12
+_TAG_BYTES = 16
+FINGERPRINT_ENTRY = "fingerprint"
 
 
 class VaultError(Exception):
     """A secret that cannot be opened or sealed. Its value is never part of the message."""
 
 
-class Ring:
+class KeyRing:
     """The keys of VAULT_KEYS. Raises ImproperlyConfigured when they are unusable, and names an entry by its number:
     where the colon is missing, the key itself stands where its id should.
     """
@@ -43,13 +43,15 @@ class Ring:
         keys: dict[str, bytes] = {}
         for number, item in enumerate(filter(None, (part.strip() for part in text.split(","))), start=1):
             name, _, encoded = item.partition(":")
-            if not name or len(name.encode()) > 255 or name in keys or len(_decoded(name)) >= _KEY // 2:
+            if not name or len(name.encode()) > 255 or name in keys or len(_decode_base64(name)) >= _KEY_BYTES // 2:
                 raise ImproperlyConfigured(f"VAULT_KEYS: entry {number} needs an id of its own before the colon.")
-            key = _decoded(encoded)
-            if len(key) != _KEY:
-                raise ImproperlyConfigured(f"VAULT_KEYS: the key of entry {number} must be {_KEY} bytes in base64.")
+            key = _decode_base64(encoded)
+            if len(key) != _KEY_BYTES:
+                raise ImproperlyConfigured(
+                    f"VAULT_KEYS: the key of entry {number} must be {_KEY_BYTES} bytes in base64."
+                )
             keys[name] = key
-        root = keys.pop(FINGERPRINT, None)
+        root = keys.pop(FINGERPRINT_ENTRY, None)
         if not keys:
             raise ImproperlyConfigured("VAULT_KEYS holds no key. It looks like id:base64, of 32 random bytes.")
         self.current = next(iter(keys))
@@ -58,7 +60,7 @@ class Ring:
         self.fingerprint_key = hmac.digest(root, b"portal fingerprint v1", "sha256")
 
 
-def _decoded(text: str) -> bytes:
+def _decode_base64(text: str) -> bytes:
     """Return the bytes of a text in base64; none where it is not base64."""
     try:
         return base64.b64decode(text, validate=True)
@@ -67,18 +69,18 @@ def _decoded(text: str) -> bytes:
 
 
 @functools.lru_cache(maxsize=4)
-def _ring_of(text: str) -> Ring:
-    return Ring(text)
+def _key_ring_of(text: str) -> KeyRing:
+    return KeyRing(text)
 
 
-def ring() -> Ring:
+def key_ring() -> KeyRing:
     """Return the key ring of the settings."""
-    return _ring_of(settings.VAULT_KEYS)
+    return _key_ring_of(settings.VAULT_KEYS)
 
 
 def seal(plain: bytes, *, bound_to: str) -> bytes:
     """Encrypt under the current key: version, key id, nonce, ciphertext with tag."""
-    keys, nonce = ring(), os.urandom(_NONCE)
+    keys, nonce = key_ring(), os.urandom(_NONCE_BYTES)
     name = keys.current.encode()
     head = bytes([_VERSION, len(name)]) + name
     return head + nonce + keys.ciphers[keys.current].encrypt(nonce, plain, head + bound_to.encode())
@@ -87,10 +89,10 @@ def seal(plain: bytes, *, bound_to: str) -> bytes:
 def open_sealed(sealed: bytes, *, bound_to: str) -> bytes:
     """Decrypt what `seal` made for the same binding. Raises VaultError: unknown key, wrong place, or changed bytes."""
     name, start = _key_of(sealed)
-    cipher = ring().ciphers.get(name)
+    cipher = key_ring().ciphers.get(name)
     if cipher is None:
         raise VaultError(f"A secret is sealed under the key {name!r}, which VAULT_KEYS does not hold.")
-    nonce, body = sealed[start : start + _NONCE], sealed[start + _NONCE :]
+    nonce, body = sealed[start : start + _NONCE_BYTES], sealed[start + _NONCE_BYTES :]
     try:
         return cipher.decrypt(nonce, body, sealed[:start] + bound_to.encode())
     except InvalidTag:
@@ -102,14 +104,14 @@ def key_name(sealed: bytes) -> str:
     return _key_of(sealed)[0]
 
 
-def current_head() -> bytes:
+def current_prefix() -> bytes:
     """Return the bytes with which everything sealed under the current key begins."""
-    name = ring().current.encode()
+    name = key_ring().current.encode()
     return bytes([_VERSION, len(name)]) + name
 
 
 def _key_of(sealed: bytes) -> tuple[str, int]:
-    if len(sealed) < 2 or sealed[0] != _VERSION or len(sealed) < 2 + sealed[1] + _NONCE + _TAG:
+    if len(sealed) < 2 or sealed[0] != _VERSION or len(sealed) < 2 + sealed[1] + _NONCE_BYTES + _TAG_BYTES:
         raise VaultError("What should be a sealed secret is not one.")
     start = 2 + sealed[1]
     try:
@@ -123,10 +125,10 @@ def fingerprint(tenant_id: int, purpose: str, value: str) -> bytes:
     and purpose.
     """
     message = json.dumps([tenant_id, purpose, value], ensure_ascii=False).encode()
-    return hmac.new(ring().fingerprint_key, message, hashlib.sha256).digest()
+    return hmac.new(key_ring().fingerprint_key, message, hashlib.sha256).digest()
 
 
-def unreadable(row: models.Model) -> bool:
+def is_unreadable(row: models.Model) -> bool:
     """Return whether a secret of this row does not open with the keys of this process."""
     try:
         for field in row._meta.local_fields:
@@ -149,7 +151,7 @@ class Sealed:
         return "<sealed>"
 
 
-class _Opening(DeferredAttribute):
+class _DecryptingAttribute(DeferredAttribute):
     """Opens the secret each time it is read from an instance, so that it is in memory no longer than needed."""
 
     field: EncryptedField
@@ -171,7 +173,7 @@ class EncryptedField(models.BinaryField):  # type: ignore[type-arg]  # takes no 
     raises VaultError for anything that was not sealed for this row's tenant and this field.
     """
 
-    descriptor_class = _Opening
+    descriptor_class = _DecryptingAttribute
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs["editable"] = False

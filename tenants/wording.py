@@ -17,14 +17,14 @@ from django.utils.safestring import SafeString
 from tenants import sentences
 
 # Names that the audit trail must never hold, since they are deleted one day: it says somebody instead.
-FORGOTTEN = ("guest",)
-LONGEST = 200
+DELETED_NAMES = ("guest",)
+MAX_VALUE_LENGTH = 200
 # Marks a stored text as code and values: no text that a person typed begins with it.
 _MARK = "\x1f"
 
 
 @dataclass(frozen=True)
-class Said:
+class Sentence:
     """A sentence that is not in any language yet. `values` are texts, numbers, and sentences again.
 
     As text it is in the active language; an unknown code is its own text, shown in code type on a page.
@@ -38,88 +38,90 @@ class Said:
         return self.code in sentences.TEXTS
 
     def __str__(self) -> str:
-        values = {name: sentences.NOBODY.get(name, "") for name in FORGOTTEN} | dict(self.values)
+        values = {name: sentences.REPLACEMENT_NAMES.get(name, "") for name in DELETED_NAMES} | dict(self.values)
         try:
-            return str(sentences.TEXTS[self.code] % {name: _spelled(value) for name, value in values.items()})
+            return str(sentences.TEXTS[self.code] % {name: _format_value(value) for name, value in values.items()})
         except (KeyError, TypeError, ValueError):  # written by another version, with other codes or values
             return self.code
 
     def __html__(self) -> SafeString:
         return conditional_escape(str(self)) if self.is_known else format_html("<code>{}</code>", self.code)
 
-    def naming(self, **names: str) -> Said:
+    def with_names(self, **names: str) -> Sentence:
         """Return the sentence with these names, also in the sentences within it. For one reader, not to be stored."""
-        within = {name: v.naming(**names) if isinstance(v, Said) else v for name, v in self.values.items()}
-        return Said(self.code, within | names)
+        within = {name: v.with_names(**names) if isinstance(v, Sentence) else v for name, v in self.values.items()}
+        return Sentence(self.code, within | names)
 
     @property
-    def unnamed(self) -> Said:
+    def without_names(self) -> Sentence:
         """Return the sentence without the names that are deleted one day."""
-        kept = {name: value for name, value in self.values.items() if name not in FORGOTTEN}
-        return Said(self.code, {name: v.unnamed if isinstance(v, Said) else v for name, v in kept.items()})
+        kept = {name: value for name, value in self.values.items() if name not in DELETED_NAMES}
+        return Sentence(
+            self.code, {name: v.without_names if isinstance(v, Sentence) else v for name, v in kept.items()}
+        )
 
 
-def say(code: str, **values: Any) -> Said:
+def coded_sentence(code: str, **values: Any) -> Sentence:
     """Return a sentence of `tenants.sentences` to store, with its values: numbers and sentences as such, others as
     texts.
     """
-    return Said(code, {name: _kept(value) for name, value in values.items()})
+    return Sentence(code, {name: _storable_value(value) for name, value in values.items()})
 
 
-def shown(text: Said | str) -> SafeString:
+def render(text: Sentence | str) -> SafeString:
     """Return a sentence as pages show it."""
-    return text.__html__() if isinstance(text, Said) else conditional_escape(text)
+    return text.__html__() if isinstance(text, Sentence) else conditional_escape(text)
 
 
 if TYPE_CHECKING:
-    _Text = models.TextField[Said | str, Said | str]
+    _Text = models.TextField[Sentence | str, Sentence | str]
 else:  # takes no parameters at run time
     _Text = models.TextField
 
 
-class SaidField(_Text):
+class SentenceField(_Text):
     """Stores a `Said` as its code and values, and a plain text as that; reads either as it was stored."""
 
-    def from_db_value(self, value: str | None, _expression: Any, _connection: Any) -> Said | str | None:
-        return _read(value) if value is not None and value.startswith(_MARK) else value
+    def from_db_value(self, value: str | None, _expression: Any, _connection: Any) -> Sentence | str | None:
+        return _parse(value) if value is not None and value.startswith(_MARK) else value
 
     def to_python(self, value: Any) -> Any:
-        return value if isinstance(value, Said) else super().to_python(value)
+        return value if isinstance(value, Sentence) else super().to_python(value)
 
     def get_prep_value(self, value: Any) -> Any:
-        if isinstance(value, Said):
+        if isinstance(value, Sentence):
             return _MARK + json.dumps(_as_json(value), ensure_ascii=False)
         return super().get_prep_value(value.lstrip(_MARK) if isinstance(value, str) else value)
 
 
-class _Count(int):
+class _Number(int):
     """A number with its thousands separated where a sentence has it as a text; `%d` leaves it without."""
 
     def __str__(self) -> str:
         return f"{int(self):,}"
 
 
-def _spelled(value: Any) -> Any:
+def _format_value(value: Any) -> Any:
     if isinstance(value, int):
-        return _Count(value)
-    return str(value) if isinstance(value, Said) else value
+        return _Number(value)
+    return str(value) if isinstance(value, Sentence) else value
 
 
-def _kept(value: Any) -> Any:
-    return value if isinstance(value, int | Said) else str(value)[:LONGEST]
+def _storable_value(value: Any) -> Any:
+    return value if isinstance(value, int | Sentence) else str(value)[:MAX_VALUE_LENGTH]
 
 
-def _as_json(said: Said) -> list[Any]:
-    return [said.code, {name: _as_json(v) if isinstance(v, Said) else v for name, v in said.values.items()}]
+def _as_json(said: Sentence) -> list[Any]:
+    return [said.code, {name: _as_json(v) if isinstance(v, Sentence) else v for name, v in said.values.items()}]
 
 
-def _read(value: str) -> Said:
-    said: Said = _said(json.loads(value.removeprefix(_MARK)))
+def _parse(value: str) -> Sentence:
+    said: Sentence = _from_json(json.loads(value.removeprefix(_MARK)))
     return said
 
 
-def _said(kept: Any) -> Any:
+def _from_json(kept: Any) -> Any:
     if not isinstance(kept, list):
         return kept
     code, values = kept
-    return Said(code, {name: _said(value) for name, value in values.items()})
+    return Sentence(code, {name: _from_json(value) for name, value in values.items()})

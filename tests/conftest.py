@@ -16,7 +16,7 @@ from _pytest import runner
 from _pytest.faulthandler import fault_handler_stderr_fd_key
 from hypothesis import HealthCheck, settings
 
-from accessapi.frames import with_room
+from accessapi.frames import with_stack_memory
 from tests.support import databases, durations
 from tests.support.effort import SOAK, examples
 
@@ -73,7 +73,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-@with_room
+@with_stack_memory
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> Any:
     _watch(item.config)
     return runner.pytest_runtest_protocol(item, nextitem)

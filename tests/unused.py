@@ -24,14 +24,14 @@ LOOKED_AT = ("function", "class", "method", "property")
 
 # Whom a function is handed to by what stands above it.
 DECORATORS = ["@*.register", "@register.*", "@receiver", "@*_validator", "@*_serializer", "@atexit.register"]
-DECORATORS += ["@pytest.fixture", "@case", "@cases", "@route"]
+DECORATORS += ["@pytest.fixture", "@case", "@cases", "@route", "@*.connect"]
 
 # By who calls them: names that we define and somebody else uses.
 HOOKS = {
     "Django's models, fields and migrations": "Meta get_full_name get_short_name create_superuser get_by_natural_key "
     "pre_save get_db_prep_value value_to_string state_forwards database_forwards database_backwards",
     "Django's apps, commands, forms, widgets, caches, admin and middleware": "*Config add_arguments clean_* "
-    "has_changed value_from_datadict value_omitted_from_data incr has_permission process_exception _reject "
+    "has_changed value_from_datadict value_omitted_from_data incr process_exception _reject "
     "handle_no_permission",
     "allauth's adapters and sessions": "is_open_for_signup get_client_ip pre_authenticate get_user "
     "_rollback_login_failed_rl_usage _delete_login_attempts_cached_email get_reset_password_from_key_url "
@@ -39,9 +39,10 @@ HOOKS = {
     "Authlib's clients, codes, tokens and grants": "save_authorization_code query_authorization_code save_token "
     "delete_authorization_code authenticate_user get_client_id get_default_redirect_uri get_allowed_scope get_scope "
     "check_endpoint_auth_method check_response_type check_grant_type get_redirect_uri check_client get_expires_in "
-    "is_expired is_revoked",
+    "is_revoked",
     "Python's readers and servers": "readinto handle_starttag handle_data handle_endtag do_GET do_POST log_message",
-    "gunicorn": "load_config handle_error",
+    "gunicorn": "load_config",
+    "fpdf2": "footer",
     "pytest and xdist": "pytest_* _split_scope",
 }
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from accessapi.openapi.answers import headers, responses
-from accessapi.openapi.paths import item, notification
+from accessapi.openapi.paths import operation_object, webhook_object
 from accessapi.openapi.schemas import schemas
 from accessapi.openapi.security import schemes
 from accessapi.overrides import Catalogue
@@ -23,7 +23,7 @@ pages of a service with this interface) or `assumed`. Statuses other than 400, 4
 Datetimes carry the fixed offset +09:00. Keys left out of an update stay as they are."""
 
 
-def document(catalogue: Catalogue | None = None, servers: Sequence[str] = ()) -> dict[str, Any]:
+def build_document(catalogue: Catalogue | None = None, servers: Sequence[str] = ()) -> dict[str, Any]:
     """Return the whole document, as JSON values. `servers` are base addresses; none means the document's own.
 
     Specification: all parts; method, path and shapes as the overrides of `catalogue` have them.
@@ -31,13 +31,13 @@ def document(catalogue: Catalogue | None = None, servers: Sequence[str] = ()) ->
     catalogue = catalogue or Catalogue()
     paths: dict[str, dict[str, Any]] = {}
     for operation in catalogue:
-        paths.setdefault(operation.path, {})[operation.method.lower()] = item(operation, catalogue)
+        paths.setdefault(operation.path, {})[operation.method.lower()] = operation_object(operation, catalogue)
     return {
         "openapi": "3.1.0",
         "info": {"title": "Access-control service", "version": "1", "description": _DESCRIPTION},
         "servers": [{"url": url} for url in servers or ("/",)],
         "paths": paths,
-        "webhooks": {"history": {"post": notification(catalogue)}},
+        "webhooks": {"history": {"post": webhook_object(catalogue)}},
         "components": {
             "schemas": schemas(catalogue),
             "headers": headers(catalogue),

@@ -23,7 +23,7 @@ _ERRORS: dict[int, tuple[str, str]] = {
     429: ("The window's calls are used up; X-Rate-Limit-Reset says for how many seconds.", "specified"),
 }
 _CONFLICTS = ("create_member", "update_member", "register_face_image", "create_guest", "update_guest")
-_RATE = {
+_RATE_HEADERS = {
     "X-Rate-Limit-Limit": ("RateLimit", "Calls that the token has in the window, of this class."),
     "X-Rate-Limit-Remaining": ("RateRemaining", "Calls that are left."),
     "X-Rate-Limit-Reset": ("RateReset", "Seconds until calls are taken again; only while limited."),
@@ -35,8 +35,8 @@ def headers(catalogue: Catalogue) -> Json:
     window = f" The window is {catalogue.limits.window_seconds} s; general calls have {catalogue.limits.general}"
     window += f" and calls of devices {catalogue.limits.device}."
     count = {"type": "integer", "minimum": 0}
-    found = {name: {"description": text, "schema": count} for name, text in _RATE.values()}
-    found["RateLimit"] = {"description": _RATE["X-Rate-Limit-Limit"][1] + window, "schema": count}
+    found = {name: {"description": text, "schema": count} for name, text in _RATE_HEADERS.values()}
+    found["RateLimit"] = {"description": _RATE_HEADERS["X-Rate-Limit-Limit"][1] + window, "schema": count}
     return found
 
 
@@ -44,21 +44,21 @@ def responses() -> Json:
     """Return the application errors as components, by reason."""
     found: Json = {}
     for status, (text, provenance) in _ERRORS.items():
-        found[_name(status)] = _error(text) | {"x-provenance": provenance}
+        found[_component_name(status)] = _error(text) | {"x-provenance": provenance}
         if status != 401:
-            found[_name(status)]["headers"] = _rate(limited=status == 429)
+            found[_component_name(status)]["headers"] = _rate_headers(limited=status == 429)
     found["OtherError"] = _error("Any other refusal.") | {"x-provenance": "assumed"}
     return found
 
 
-def of_operation(operation: Operation) -> Json:
+def responses_of(operation: Operation) -> Json:
     """Return the answers of an operation that is not OAuth's, by status."""
     found: Json = {"200": {"description": "Done, or accepted where the answer carries a request_id."}}
     if content := _content(operation):
         found["200"]["content"] = {"application/json": {"schema": content}}
-    found["200"]["headers"] = _rate(limited=False)
+    found["200"]["headers"] = _rate_headers(limited=False)
     for status in sorted(_statuses(operation)):
-        found[str(status)] = {"$ref": f"#/components/responses/{_name(status)}"}
+        found[str(status)] = {"$ref": f"#/components/responses/{_component_name(status)}"}
     return found | {"default": {"$ref": "#/components/responses/OtherError"}}
 
 
@@ -70,14 +70,14 @@ def _content(operation: Operation) -> Json | None:
     if operation.list_key is None:
         return ref(model.__name__)
     fields: Json = {operation.list_key: {"type": "array", "items": ref(model.__name__)}}
-    if operation.paged:
+    if operation.is_paged:
         fields["last_evaluated_key"] = {"type": "string", "description": "Only when more data exists."}
     return {"type": "object", "properties": fields, "required": [operation.list_key]}
 
 
 def _statuses(operation: Operation) -> set[int]:
     found = {400, 401, 429}
-    if operation.scope or operation.contract or operation.licence:
+    if operation.scope or operation.contract or operation.needs_licence:
         found.add(403)
     if operation.parameters:
         found.add(404)
@@ -92,10 +92,10 @@ def _error(text: str) -> Json:
     return {"description": text, "content": {"application/json": {"schema": ref("Error")}}}
 
 
-def _rate(*, limited: bool) -> Json:
-    shown = list(_RATE) if limited else list(_RATE)[:2]
-    return {name: {"$ref": f"#/components/headers/{_RATE[name][0]}"} for name in shown}
+def _rate_headers(*, limited: bool) -> Json:
+    shown = list(_RATE_HEADERS) if limited else list(_RATE_HEADERS)[:2]
+    return {name: {"$ref": f"#/components/headers/{_RATE_HEADERS[name][0]}"} for name in shown}
 
 
-def _name(status: int) -> str:
+def _component_name(status: int) -> str:
     return HTTPStatus(status).phrase.replace(" ", "")

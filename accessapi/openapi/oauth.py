@@ -35,7 +35,7 @@ def parameters() -> list[Json]:
             "in": "query",
             "required": name != "state",
             "description": text,
-            "schema": _only("code") if name == "response_type" else {"type": "string"},
+            "schema": _constant("code") if name == "response_type" else {"type": "string"},
         }
         for name, text in _AUTHORIZE.items()
     ]
@@ -46,13 +46,13 @@ def form(name: str) -> Json:
     fields = _FIELDS[name]
     schema = {
         "type": "object",
-        "properties": {field: _only("authorization_code") if field == "grant_type" else _TEXT for field in fields},
+        "properties": {field: _constant("authorization_code") if field == "grant_type" else _TEXT for field in fields},
         "required": list(fields),
     }
     return {"required": True, "content": {"application/x-www-form-urlencoded": {"schema": schema}}}
 
 
-def of_operation(name: str) -> Json:
+def oauth_responses_of(name: str) -> Json:
     """Return the answers of an OAuth operation, by status. Statuses of errors are assumed."""
     if name == "authorize":
         return _authorize()
@@ -86,5 +86,5 @@ def _refused(codes: str) -> Json:
     return {"description": codes, "content": {"application/json": {"schema": ref("OAuthError")}}}
 
 
-def _only(word: str) -> Json:
+def _constant(word: str) -> Json:
     return {"type": "string", "const": word}

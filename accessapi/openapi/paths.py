@@ -11,7 +11,7 @@ from typing import Any
 from accessapi import limits
 from accessapi.openapi import answers, oauth
 from accessapi.openapi.schemas import query_fields, ref
-from accessapi.openapi.security import needed
+from accessapi.openapi.security import security_of
 from accessapi.operations import Body, CallClass, Operation
 from accessapi.overrides import Catalogue, Shapes
 from accessapi.resources import registry
@@ -19,26 +19,26 @@ from accessapi.resources import registry
 Json = dict[str, Any]
 
 
-def item(operation: Operation, catalogue: Catalogue) -> Json:
+def operation_object(operation: Operation, catalogue: Catalogue) -> Json:
     """Return the operation object of one row of the table."""
     found: Json = {
         "operationId": operation.name,
         "summary": operation.title,
         "tags": [_tag(operation)],
-        "security": needed(operation),
+        "security": security_of(operation),
     }
     if parameters := _parameters(operation):
         found["parameters"] = parameters
     if operation.body is not Body.NONE:
         found["requestBody"] = _body(operation, catalogue.shapes)
     if operation.call_class is CallClass.OAUTH:
-        found["responses"] = oauth.of_operation(operation.name)
+        found["responses"] = oauth.oauth_responses_of(operation.name)
     else:
-        found["responses"] = answers.of_operation(operation)
+        found["responses"] = answers.responses_of(operation)
     return found | _extensions(operation)
 
 
-def notification(catalogue: Catalogue) -> Json:
+def webhook_object(catalogue: Catalogue) -> Json:
     """Return the call that the service makes to the tenant's own address when a log is recorded (published)."""
     names = {
         catalogue.webhook.id_header: "Unique per request.",
@@ -50,7 +50,7 @@ def notification(catalogue: Catalogue) -> Json:
             {"name": name, "in": "header", "description": text, "schema": {"type": "string"}}
             for name, text in names.items()
         ],
-        "requestBody": {"content": {"application/json": {"schema": ref("Notification")}}},
+        "requestBody": {"content": {"application/json": {"schema": ref("WebhookMessage")}}},
         "responses": {"default": {"description": "Any answer will do; nothing is sent twice (assumed)."}},
         "x-provenance": "published",
     }
@@ -101,7 +101,7 @@ def _tag(operation: Operation) -> str:
         return "oauth"
     if operation.scope:
         return operation.scope.partition(":")[0]
-    return "devices" if operation.licence else "requests"
+    return "devices" if operation.needs_licence else "requests"
 
 
 def _extensions(operation: Operation) -> Json:
@@ -115,8 +115,8 @@ def _extensions(operation: Operation) -> Json:
         found["x-scope"] = operation.scope
     if operation.contract:
         found["x-contract"] = str(operation.contract)
-    if operation.licence:
+    if operation.needs_licence:
         found["x-licence"] = True
-    if operation.overridden:
+    if operation.is_overridden:
         found["x-overridden"] = True
     return found

@@ -13,88 +13,88 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 from pydantic_core import core_schema
 
-from accessapi.notifications import Webhook
+from accessapi.notifications import WebhookFormat
 from accessapi.overrides import Catalogue
 from accessapi.resources import registry
-from accessapi.resources.histories import Notification
-from accessapi.resources.received import Received
+from accessapi.resources.histories import WebhookMessage
+from accessapi.resources.received import ReceivedModel
 from accessapi.resources.rights import DevicesPass, KeysPass
-from accessapi.resources.sent import MOMENT_PATTERN, Sent
+from accessapi.resources.sent import MOMENT_PATTERN, SentModel
 
 Json = dict[str, Any]
-_AT = "#/components/schemas/"
+_COMPONENTS = "#/components/schemas/"
 _PREFIX = "Received"
 _NULL = {"type": "null"}
-_REMOVABLE = ("MemberUpdate", "BulkMember")
+_WITH_QR_REMOVAL = ("MemberUpdate", "BulkMember")
 
 
 def ref(name: str) -> Json:
     """Return a reference to the component of a model."""
-    return {"$ref": _AT + name}
+    return {"$ref": _COMPONENTS + name}
 
 
 def schemas(catalogue: Catalogue) -> Json:
     """Return every model that an operation sends in a body or receives, by name."""
     sent = set(registry.REQUESTS.values())
-    received: set[type[Received]] = {*registry.ANSWERS.values(), Notification}
-    found = _described(sent) | _received(received) | _errors()
-    for name in ("History", "Notification"):
-        _name_words(found[name]["properties"], catalogue)
-    found["Notification"] |= _notification(found["Notification"], catalogue.webhook)
+    received: set[type[ReceivedModel]] = {*registry.ANSWERS.values(), WebhookMessage}
+    found = _describe(sent) | _received(received) | _errors()
+    for name in ("History", "WebhookMessage"):
+        _add_examples(found[name]["properties"], catalogue)
+    found["WebhookMessage"] |= _webhook_message_schema(found["WebhookMessage"], catalogue.webhook)
     removal = catalogue.shapes.qr_removal
     if removal is not None:
-        for name in _REMOVABLE:
+        for name in _WITH_QR_REMOVAL:
             found[name]["properties"]["qrcode"] = {"anyOf": [ref("QrCode"), {"const": removal}]}
     found["OneTimeQr"]["properties"]["timestep"]["maximum"] = catalogue.limits.one_time_timestep_max
     return dict(sorted(found.items()))
 
 
-def query_fields(model: type[Sent]) -> tuple[Json, list[str]]:
+def query_fields(model: type[SentModel]) -> tuple[Json, list[str]]:
     """Return the schemas of a query's parameters by name, with the service's defaults, and the names
     that are required.
     """
-    schema = model.model_json_schema(schema_generator=_Query)
+    schema = model.model_json_schema(schema_generator=_QuerySchema)
     return schema["properties"], schema.get("required", [])
 
 
-def _name_words(record: Json, catalogue: Catalogue) -> None:
+def _add_examples(record: Json, catalogue: Catalogue) -> None:
     """Give a record's category and status the words of this service as examples."""
     words = {"category": catalogue.records.categories, "status": ("occur", *catalogue.states.over[:1])}
     for name, examples in words.items():
         record[name] |= {"examples": list(examples)}
 
 
-def _notification(record: Json, webhook: Webhook) -> Json:
+def _webhook_message_schema(record: Json, webhook: WebhookFormat) -> Json:
     """Return the fields of a notification where this service has them, under its names."""
 
     def described(part: Any) -> Json:
         if isinstance(part, str):
             field: Json = record["properties"][part]
             return field
-        needed = [name for name, inner in part.items() if _holds(inner, record["required"])]
+        needed = [name for name, inner in part.items() if _contains(inner, record["required"])]
         fields = {name: described(inner) for name, inner in part.items()}
         return {"type": "object", "properties": fields, "required": needed}
 
-    return described(webhook.theirs({name: name for name in record["properties"]}))
+    return described(webhook.build_body({name: name for name in record["properties"]}))
 
 
-def _holds(part: Any, names: list[str]) -> bool:
-    return part in names if isinstance(part, str) else any(_holds(inner, names) for inner in part.values())
+def _contains(part: Any, names: list[str]) -> bool:
+    return part in names if isinstance(part, str) else any(_contains(inner, names) for inner in part.values())
 
 
-def _described(models: Iterable[type[BaseModel]]) -> Json:
+def _describe(models: Iterable[type[BaseModel]]) -> Json:
     wanted = sorted(models, key=lambda model: model.__name__)
     _, schema = models_json_schema(
-        [(model, "validation") for model in wanted], ref_template=_AT + "{model}", schema_generator=_Wire
+        [(model, "validation") for model in wanted], ref_template=_COMPONENTS + "{model}", schema_generator=_BodySchema
     )
     definitions: Json = schema["$defs"]
     return definitions
 
 
-def _received(models: set[type[Received]]) -> Json:
-    found = _described(models)
+def _received(models: set[type[ReceivedModel]]) -> Json:
+    found = _describe(models)
     # Rights are plain objects: what is sent has a fixed form, what is received may have more.
-    found |= _for_receiving(_described({DevicesPass, KeysPass}))
+    found |= _for_receiving(_describe({DevicesPass, KeysPass}))
     for schema in found.values():
         for name, rights in (("devices_pass", "ReceivedDevicesPass"), ("keys_pass", "ReceivedKeysPass")):
             if name in schema.get("properties", {}):
@@ -125,12 +125,12 @@ def _errors() -> Json:
 
 def _for_receiving(definitions: Json) -> Json:
     """Return the components under other names, open for more fields, other values and other variants."""
-    return {_PREFIX + name: _loose(schema) for name, schema in definitions.items()}
+    return {_PREFIX + name: _open_schema(schema) for name, schema in definitions.items()}
 
 
-def _loose(value: Any) -> Any:
+def _open_schema(value: Any) -> Any:
     if isinstance(value, list):
-        return [_loose(item) for item in value]
+        return [_open_schema(item) for item in value]
     if not isinstance(value, dict):
         return value
     if "discriminator" in value:
@@ -139,26 +139,26 @@ def _loose(value: Any) -> Any:
         return {"type": "string", "examples": value["enum"]}
     kept = {name: item for name, item in value.items() if name not in ("additionalProperties", "oneOf", "anyOf")}
     if "$ref" in kept:
-        return {"$ref": _AT + _PREFIX + kept["$ref"].removeprefix(_AT)}
-    return {name: _loose(item) for name, item in kept.items()}
+        return {"$ref": _COMPONENTS + _PREFIX + kept["$ref"].removeprefix(_COMPONENTS)}
+    return {name: _open_schema(item) for name, item in kept.items()}
 
 
 def _variants(value: Json) -> Json:
     """Return the known variants, and any other under another name."""
     key, names = value["discriminator"]["propertyName"], list(value["discriminator"]["mapping"])
     other = {"type": "object", "properties": {key: {"type": "string", "not": {"enum": names}}}, "required": [key]}
-    return {"anyOf": [*_loose(value["oneOf"]), other]}
+    return {"anyOf": [*_open_schema(value["oneOf"]), other]}
 
 
-class _Wire(GenerateJsonSchema):
+class _BodySchema(GenerateJsonSchema):
     """Schemas of what goes over the wire."""
 
     keeps_defaults = False
 
     def model_schema(self, schema: core_schema.ModelSchema) -> Json:
         described = super().model_schema(schema)
-        model: type[Sent | Received] = schema["cls"]
-        received = issubclass(model, Received)
+        model: type[SentModel | ReceivedModel] = schema["cls"]
+        received = issubclass(model, ReceivedModel)
         described.pop("title", None)
         if "description" in described:
             # The paragraphs after the first are for readers of the code.
@@ -180,5 +180,5 @@ class _Wire(GenerateJsonSchema):
         return field
 
 
-class _Query(_Wire):
+class _QuerySchema(_BodySchema):
     keeps_defaults = True

@@ -28,10 +28,10 @@ def schemes() -> dict[str, Any]:
     }
 
 
-def needed(operation: Operation) -> list[dict[str, list[str]]]:
+def security_of(operation: Operation) -> list[dict[str, list[str]]]:
     """Return the security requirement of an operation; an empty list when it needs none."""
     if operation.name in ("reissue_token", "revoke_token"):
         return [{_AUTHORIZATIONS: []}]
     if operation.call_class is CallClass.OAUTH:
         return []
-    return [{_BEARER: [], _LICENCE: []}] if operation.licence else [{_BEARER: []}]
+    return [{_BEARER: [], _LICENCE: []}] if operation.needs_licence else [{_BEARER: []}]

@@ -15,41 +15,41 @@ from accessapi.permissions.change import (
     withdraw_key,
     withdraw_key_box,
 )
-from accessapi.permissions.decision import AreaPlace, Decision, KeyPlace, Rule, decide, decide_place
-from accessapi.permissions.difference import Change, compare_devices, compare_keys
+from accessapi.permissions.decision import AreaPlace, Decision, DecisionRule, KeyPlace, decide, decide_place
+from accessapi.permissions.difference import PassChange, compare_devices, compare_keys
 from accessapi.permissions.holidays import NO_HOLIDAYS, Holidays
 from accessapi.permissions.normal import normalise_devices, normalise_keys
-from accessapi.permissions.passes import all_day, always, by_schedule, dated, never, weekly
-from accessapi.permissions.phrases import phrase, phrase_days
-from accessapi.permissions.words import explain
+from accessapi.permissions.passes import all_day, always, between, by_schedule, never, weekly
+from accessapi.permissions.phrases import phrase_days, phrase_pass
+from accessapi.permissions.words import explain_decision
 
 __all__ = [
     "NO_HOLIDAYS",
     "AreaPlace",
-    "Change",
     "Decision",
+    "DecisionRule",
     "Holidays",
     "KeyPlace",
     "NeedsInventory",
-    "Rule",
+    "PassChange",
     "UnknownRights",
     "all_day",
     "always",
+    "between",
     "by_schedule",
     "compare_devices",
     "compare_keys",
-    "dated",
     "decide",
     "decide_place",
-    "explain",
+    "explain_decision",
     "grant_area",
     "grant_key",
     "grant_key_box",
     "never",
     "normalise_devices",
     "normalise_keys",
-    "phrase",
     "phrase_days",
+    "phrase_pass",
     "weekly",
     "withdraw_area",
     "withdraw_key",

@@ -36,7 +36,7 @@ def grant_area(rights: Any, area_id: str, pass_: Json, *, all_area_ids: Collecti
     normal = normalise_devices(rights)
     if normal.get("default_mode") == "allow_all" and normal_pass(pass_) == always():
         return normal
-    others = _without(_opened(normal, "areas_list", _areas(all_area_ids)), "areas_list", "area_id", area_id)
+    others = _without(_as_list_mode(normal, "areas_list", _areas(all_area_ids)), "areas_list", "area_id", area_id)
     entry = {"area_id": area_id, "pass": normal_pass(pass_)}
     return normalise_devices({**others, "areas_list": [*others["areas_list"], entry]})
 
@@ -45,7 +45,7 @@ def withdraw_area(rights: Any, area_id: str, *, all_area_ids: Collection[str] | 
     """Return devices_pass without `area_id`. Granting an area to someone without it and withdrawing it again restores
     the rights.
     """
-    opened = _opened(normalise_devices(rights), "areas_list", _areas(all_area_ids))
+    opened = _as_list_mode(normalise_devices(rights), "areas_list", _areas(all_area_ids))
     return normalise_devices(_without(opened, "areas_list", "area_id", area_id))
 
 
@@ -56,14 +56,14 @@ def grant_key_box(rights: Any, key_device_id: str) -> Json:
     normal = normalise_keys(rights)
     if normal.get("default_mode") == "allow_all":
         return normal
-    others = _without(_opened(normal, _BOXES, None), _BOXES, "key_device_id", key_device_id)
+    others = _without(_as_list_mode(normal, _BOXES, None), _BOXES, "key_device_id", key_device_id)
     box = {"key_device_id": key_device_id, "default_mode": "allow_all"}
     return normalise_keys({**others, _BOXES: [*others[_BOXES], box]})
 
 
 def withdraw_key_box(rights: Any, key_device_id: str, *, inventory: Inventory | None = None) -> Json:
     """Return keys_pass without any key of a box. `inventory` (box to its unit numbers) is needed under allow_all."""
-    opened = _opened(normalise_keys(rights), _BOXES, _boxes(inventory))
+    opened = _as_list_mode(normalise_keys(rights), _BOXES, _boxes(inventory))
     return normalise_keys(_without(opened, _BOXES, "key_device_id", key_device_id))
 
 
@@ -74,14 +74,14 @@ def grant_key(
     allow_all.
     """
     normal = normalise_keys(rights)
-    if normal_pass(pass_) == always() and _box_open(normal, key_device_id):
+    if normal_pass(pass_) == always() and _is_box_open(normal, key_device_id):
         return normal
-    return _with_unit(normal, key_device_id, unit_no, normal_pass(pass_), inventory)
+    return _set_unit(normal, key_device_id, unit_no, normal_pass(pass_), inventory)
 
 
 def withdraw_key(rights: Any, key_device_id: str, unit_no: str, *, inventory: Inventory | None = None) -> Json:
     """Return keys_pass without one key. `inventory` is needed when the box, or everything, is allow_all."""
-    return _with_unit(normalise_keys(rights), key_device_id, unit_no, None, inventory)
+    return _set_unit(normalise_keys(rights), key_device_id, unit_no, None, inventory)
 
 
 _BOXES = "key_devices_list"
@@ -105,7 +105,7 @@ def _units(inventory: Inventory | None, key_device_id: str) -> list[Json] | None
     return [{"unit_no": unit_no, "pass": always()} for unit_no in sorted(inventory[key_device_id])]
 
 
-def _opened(normal: Json, list_name: str, everything: list[Json] | None) -> Json:
+def _as_list_mode(normal: Json, list_name: str, everything: list[Json] | None) -> Json:
     """Return the same rights in mode option, with an explicit list."""
     mode = normal.get("default_mode")
     if mode == "option" and isinstance(normal.get(list_name), list):
@@ -130,21 +130,21 @@ def _box_of(normal: Json, key_device_id: str) -> list[Json]:
     return [e for e in entries if isinstance(e, dict) and e.get("key_device_id") == key_device_id]
 
 
-def _box_open(normal: Json, key_device_id: str) -> bool:
+def _is_box_open(normal: Json, key_device_id: str) -> bool:
     if normal.get("default_mode") == "allow_all":
         return True
     return any(box.get("default_mode") == "allow_all" for box in _box_of(normal, key_device_id))
 
 
-def _with_unit(normal: Json, key_device_id: str, unit_no: str, pass_: Json | None, inventory: Inventory | None) -> Json:
-    opened = _opened(normal, _BOXES, _boxes(inventory))
+def _set_unit(normal: Json, key_device_id: str, unit_no: str, pass_: Json | None, inventory: Inventory | None) -> Json:
+    opened = _as_list_mode(normal, _BOXES, _boxes(inventory))
     boxes = _box_of(opened, key_device_id) or [{"key_device_id": key_device_id, "default_mode": "deny_all"}]
-    changed = [_unit_changed(box, key_device_id, unit_no, inventory) for box in boxes]
+    changed = [_without_unit(box, key_device_id, unit_no, inventory) for box in boxes]
     if pass_ is not None:
         changed[0] = {**changed[0], "units": [*changed[0]["units"], {"unit_no": unit_no, "pass": pass_}]}
     others = _without(opened, _BOXES, "key_device_id", key_device_id)
     return normalise_keys({**others, _BOXES: [*others[_BOXES], *changed]})
 
 
-def _unit_changed(box: Json, key_device_id: str, unit_no: str, inventory: Inventory | None) -> Json:
-    return _without(_opened(box, "units", _units(inventory, key_device_id)), "units", "unit_no", unit_no)
+def _without_unit(box: Json, key_device_id: str, unit_no: str, inventory: Inventory | None) -> Json:
+    return _without(_as_list_mode(box, "units", _units(inventory, key_device_id)), "units", "unit_no", unit_no)

@@ -23,7 +23,7 @@ from accessapi.permissions.passes import EVERY_DAY, HOLIDAY, WEEKDAYS, Json, rea
 from accessapi.resources.members import Member
 
 
-class Rule(StrEnum):
+class DecisionRule(StrEnum):
     """The rule that decided."""
 
     BEFORE_USE = "before_use"
@@ -62,7 +62,7 @@ class Decision:
     """
 
     allowed: bool | None
-    rule: Rule
+    rule: DecisionRule
     item: Json | None = None
     holiday: str | None = None
 
@@ -73,14 +73,14 @@ def decide(member: Member, place: AreaPlace | KeyPlace, at: datetime, holidays: 
     Rights that are absent from the record (the member list has none) give RIGHTS_NOT_READ, never a guess.
     """
     edges = {"use_date_start", "use_date_end"}
-    if edges & set(member.odd):
-        return Decision(None, Rule.UNKNOWN_VALUE)
+    if edges & set(member.invalid_values):
+        return Decision(None, DecisionRule.UNKNOWN_VALUE)
     period = member.use_date_start, member.use_date_end
     wanted = "devices_pass" if isinstance(place, AreaPlace) else "keys_pass"
-    rights = member.odd.get(wanted, getattr(member, wanted))
-    if wanted not in member.model_fields_set and wanted not in member.odd:
-        outside = _outside(period, _service_time(at))
-        return outside or Decision(None, Rule.RIGHTS_NOT_READ)
+    rights = member.invalid_values.get(wanted, getattr(member, wanted))
+    if wanted not in member.model_fields_set and wanted not in member.invalid_values:
+        outside = _outside_use_period(period, _service_time(at))
+        return outside or Decision(None, DecisionRule.RIGHTS_NOT_READ)
     return decide_place(rights, place, at, holidays, use_period=period)
 
 
@@ -97,11 +97,11 @@ def decide_place(
     Omitted rights (None) are deny_all (rule 1).
     """
     moment = _service_time(at)
-    outside = _outside(use_period, moment)
+    outside = _outside_use_period(use_period, moment)
     if outside is not None:
         return outside
-    holiday = holidays.name(moment.date())
-    decisions = list(_by_mode(rights, place, lambda value: _by_pass(value, moment, holidays, holiday)))
+    holiday = holidays.name_of(moment.date())
+    decisions = list(_decisions_by_mode(rights, place, lambda value: _decide_pass(value, moment, holidays, holiday)))
     return _best(decisions)
 
 
@@ -111,12 +111,12 @@ def _service_time(at: datetime) -> datetime:
     return at.astimezone(JST).replace(tzinfo=None, microsecond=0)
 
 
-def _outside(period: tuple[datetime | None, datetime | None], moment: datetime) -> Decision | None:
+def _outside_use_period(period: tuple[datetime | None, datetime | None], moment: datetime) -> Decision | None:
     start, end = period
     if start is not None and moment < _service_time(start):
-        return Decision(False, Rule.BEFORE_USE)
+        return Decision(False, DecisionRule.BEFORE_USE)
     if end is not None and moment > _service_time(end):
-        return Decision(False, Rule.AFTER_USE)
+        return Decision(False, DecisionRule.AFTER_USE)
     return None
 
 
@@ -126,38 +126,38 @@ def _best(decisions: Iterable[Decision]) -> Decision:
     return min(decisions, key=lambda decision: ranked[decision.allowed])
 
 
-Judge = Callable[[Any], Decision]
-_UNKNOWN = Decision(None, Rule.UNKNOWN_VALUE)
+DecidePass = Callable[[Any], Decision]
+_UNKNOWN = Decision(None, DecisionRule.UNKNOWN_VALUE)
 _KNOWN_DAYS = {EVERY_DAY, HOLIDAY, *WEEKDAYS}
-_NOT_LISTED = Decision(False, Rule.NOT_LISTED)
+_NOT_LISTED = Decision(False, DecisionRule.NOT_LISTED)
 
 
-def _by_mode(rights: Any, place: AreaPlace | KeyPlace, judge: Judge) -> Iterator[Decision]:
+def _decisions_by_mode(rights: Any, place: AreaPlace | KeyPlace, judge: DecidePass) -> Iterator[Decision]:
     if rights is None or rights == {}:
-        yield Decision(False, Rule.NOWHERE)
+        yield Decision(False, DecisionRule.NOWHERE)
         return
 
     def judged(entry: Json) -> list[Decision]:
         return [judge(entry.get("pass"))]
 
     if isinstance(place, AreaPlace):
-        yield from _listed(rights, "areas_list", "area_id", place.area_id, judged)
+        yield from _decisions_of_list(rights, "areas_list", "area_id", place.area_id, judged)
         return
 
     def units(box: Json) -> Iterator[Decision]:
-        return _listed(box, "units", "unit_no", place.unit_no, judged)
+        return _decisions_of_list(box, "units", "unit_no", place.unit_no, judged)
 
-    yield from _listed(rights, "key_devices_list", "key_device_id", place.key_device_id, units)
+    yield from _decisions_of_list(rights, "key_devices_list", "key_device_id", place.key_device_id, units)
 
 
-def _listed(
+def _decisions_of_list(
     holder: Any, list_name: str, identifier: str, wanted: str, judged: Callable[[Json], Iterable[Decision]]
 ) -> Iterator[Decision]:
     mode = holder.get("default_mode") if isinstance(holder, dict) else None
     if mode == "allow_all":
-        yield Decision(True, Rule.EVERYWHERE)
+        yield Decision(True, DecisionRule.EVERYWHERE)
     elif mode == "deny_all":
-        yield Decision(False, Rule.NOWHERE)
+        yield Decision(False, DecisionRule.NOWHERE)
     elif mode == "option" and isinstance(holder.get(list_name, []), list):
         entries = [entry for entry in holder.get(list_name, []) if isinstance(entry, dict)]
         for entry in entries:
@@ -168,25 +168,25 @@ def _listed(
         yield _UNKNOWN
 
 
-def _by_pass(value: Any, moment: datetime, holidays: Holidays, holiday: str | None) -> Decision:
+def _decide_pass(value: Any, moment: datetime, holidays: Holidays, holiday: str | None) -> Decision:
     effect = value.get("effect") if isinstance(value, dict) else None
     if effect == "allow_all":
-        return Decision(True, Rule.ALWAYS, holiday=holiday)
+        return Decision(True, DecisionRule.ALWAYS, holiday=holiday)
     if effect == "deny_all":
-        return Decision(False, Rule.NEVER, holiday=holiday)
+        return Decision(False, DecisionRule.NEVER, holiday=holiday)
     schedule = value.get("schedule") if isinstance(value, dict) else None
     if effect != "allow" or not isinstance(schedule, list):
         return _UNKNOWN
-    verdicts = [(_applies(item, moment, holidays, holiday is not None), item) for item in schedule]
+    verdicts = [(_is_item_in_force(item, moment, holidays, holiday is not None), item) for item in schedule]
     for verdict, item in verdicts:
         if verdict:
-            return Decision(True, Rule.SCHEDULE, item, holiday)
+            return Decision(True, DecisionRule.SCHEDULE, item, holiday)
     if any(verdict is None for verdict, _ in verdicts):
         return _UNKNOWN
-    return Decision(False, Rule.OUTSIDE_SCHEDULE, holiday=holiday)
+    return Decision(False, DecisionRule.OUTSIDE_SCHEDULE, holiday=holiday)
 
 
-def _applies(item: Any, moment: datetime, holidays: Holidays, on_holiday: bool) -> bool | None:
+def _is_item_in_force(item: Any, moment: datetime, holidays: Holidays, on_holiday: bool) -> bool | None:
     """Return whether a schedule item covers the moment; None when the item has unknown values."""
     if not isinstance(item, dict):
         return None
@@ -201,10 +201,10 @@ def _applies(item: Any, moment: datetime, holidays: Holidays, on_holiday: bool) 
         return None
     if not opens <= moment.time() <= closes:
         return False
-    return _on_day(read_week(item.get("week")), moment, on_holiday, holidays.weekdays_apply)
+    return _is_day_listed(read_week(item.get("week")), moment, on_holiday, holidays.are_weekdays_applied)
 
 
-def _on_day(week: list[Any] | None, moment: datetime, on_holiday: bool, weekdays_apply: bool) -> bool | None:
+def _is_day_listed(week: list[Any] | None, moment: datetime, on_holiday: bool, weekdays_apply: bool) -> bool | None:
     if week is None:
         return None
     today = {EVERY_DAY}

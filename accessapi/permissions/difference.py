@@ -10,7 +10,7 @@ from accessapi.permissions.passes import Json, always, never
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class PassChange:
     """One area (`unit_no` None), key box (`unit_no` None) or key whose pass differs.
 
     `target` None is everything not listed, areas or key boxes added later among them. `before` and `after`
@@ -23,46 +23,46 @@ class Change:
     after: Json | None
 
 
-def compare_devices(before: Any, after: Any) -> list[Change]:
+def compare_devices(before: Any, after: Any) -> list[PassChange]:
     """Return the differences between two devices_pass; empty when they mean the same."""
     old, new = normalise_devices(before), normalise_devices(after)
-    return _compare(_flat(old, "areas_list", "area_id"), _flat(new, "areas_list", "area_id"))
+    return _compare(_flatten(old, "areas_list", "area_id"), _flatten(new, "areas_list", "area_id"))
 
 
-def compare_keys(before: Any, after: Any) -> list[Change]:
+def compare_keys(before: Any, after: Any) -> list[PassChange]:
     """Return the differences between two keys_pass; a target with unit_no None is the rest of that key box."""
-    return _compare(_flat_keys(normalise_keys(before)), _flat_keys(normalise_keys(after)))
+    return _compare(_flatten_keys(normalise_keys(before)), _flatten_keys(normalise_keys(after)))
 
 
 _Key = tuple[str | None, str | None]
 _Flat = dict[_Key, Json | None]
 
 
-def _compare(old: _Flat, new: _Flat) -> list[Change]:
+def _compare(old: _Flat, new: _Flat) -> list[PassChange]:
     changes = []
     for key in sorted(old.keys() | new.keys(), key=lambda key: (key[0] or "", key[1] or "")):
-        before, after = _at(old, key), _at(new, key)
+        before, after = _pass_of(old, key), _pass_of(new, key)
         if before != after:
-            changes.append(Change(*key, before, after))
+            changes.append(PassChange(*key, before, after))
     return changes
 
 
-def _at(flat: _Flat, key: _Key) -> Json | None:
+def _pass_of(flat: _Flat, key: _Key) -> Json | None:
     for nearest in (key, (key[0], None), (None, None)):
         if nearest in flat:
             return flat[nearest]
     return never()
 
 
-def _rest(mode: Any) -> Json | None:
+def _pass_of_mode(mode: Any) -> Json | None:
     if not isinstance(mode, str):
         return None
     return {"allow_all": always(), "deny_all": never(), "option": never()}.get(mode)
 
 
-def _flat(rights: Json, list_name: str, identifier: str) -> _Flat:
+def _flatten(rights: Json, list_name: str, identifier: str) -> _Flat:
     mode = rights.get("default_mode")
-    flat: _Flat = {(None, None): _rest(mode)}
+    flat: _Flat = {(None, None): _pass_of_mode(mode)}
     for entry in rights.get(list_name, []) if mode == "option" else []:
         if isinstance(entry, dict) and isinstance(entry.get(identifier), str):
             _put(flat, (entry[identifier], None), entry.get("pass"))
@@ -74,9 +74,9 @@ def _put(flat: _Flat, key: _Key, value: Any) -> None:
     flat[key] = value if key not in flat and isinstance(value, dict) else None
 
 
-def _flat_keys(rights: Json) -> _Flat:
+def _flatten_keys(rights: Json) -> _Flat:
     mode = rights.get("default_mode")
-    flat: _Flat = {(None, None): _rest(mode)}
+    flat: _Flat = {(None, None): _pass_of_mode(mode)}
     for box in rights.get("key_devices_list", []) if mode == "option" else []:
         if isinstance(box, dict) and isinstance(box.get("key_device_id"), str):
             _put_box(flat, box["key_device_id"], box)
@@ -84,7 +84,7 @@ def _flat_keys(rights: Json) -> _Flat:
 
 
 def _put_box(flat: _Flat, name: str, box: Json) -> None:
-    _put(flat, (name, None), _rest(box.get("default_mode")))
+    _put(flat, (name, None), _pass_of_mode(box.get("default_mode")))
     units = box.get("units", [])
     for unit in units if isinstance(units, list) else []:
         if isinstance(unit, dict) and isinstance(unit.get("unit_no"), str):

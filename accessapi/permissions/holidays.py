@@ -28,41 +28,41 @@ class Holidays:
     included: Mapping[date, str] = field(default_factory=dict)
     excluded: frozenset[date] = frozenset()
     weekly: frozenset[str] = frozenset()
-    with_public: bool = False
-    weekdays_apply: bool = False
+    includes_public: bool = False
+    are_weekdays_applied: bool = False
 
     @classmethod
-    def of(cls, settings: HolidaySettings | None, *, weekdays_apply: bool = False) -> Holidays:
+    def from_settings(cls, settings: HolidaySettings | None, *, weekdays_apply: bool = False) -> Holidays:
         """Return the holidays of the tenant record; entries that are no date or weekday are left out."""
         if settings is None:
-            return cls(weekdays_apply=weekdays_apply)
+            return cls(are_weekdays_applied=weekdays_apply)
         return cls(
-            public=_dates(settings.public_holiday),
-            included=_dates(settings.include_date),
-            excluded=frozenset(_dates(settings.exclude_date)),
-            weekly=_weekdays(settings.weekly or ()),
-            with_public=settings.is_include_public_holiday is True,
-            weekdays_apply=weekdays_apply,
+            public=_read_dates(settings.public_holiday),
+            included=_read_dates(settings.include_date),
+            excluded=frozenset(_read_dates(settings.exclude_date)),
+            weekly=_read_weekdays(settings.weekly or ()),
+            includes_public=settings.is_include_public_holiday is True,
+            are_weekdays_applied=weekdays_apply,
         )
 
-    def name(self, day: date) -> str | None:
+    def name_of(self, day: date) -> str | None:
         """Return the name of the holiday, "" for one without a name, None for an ordinary day."""
         if day in self.excluded:
             return None
         if day in self.included:
             return self.included[day]
-        if self.with_public and day in self.public:
+        if self.includes_public and day in self.public:
             return self.public[day]
         return "" if WEEKDAYS[day.weekday()] in self.weekly else None
 
     def is_holiday(self, day: date) -> bool:
-        return self.name(day) is not None
+        return self.name_of(day) is not None
 
 
 NO_HOLIDAYS = Holidays()
 
 
-def _dates(named: Mapping[str, Any] | None) -> dict[date, str]:
+def _read_dates(named: Mapping[str, Any] | None) -> dict[date, str]:
     found: dict[date, str] = {}
     for text, name in (named or {}).items():
         try:
@@ -72,5 +72,5 @@ def _dates(named: Mapping[str, Any] | None) -> dict[date, str]:
     return found
 
 
-def _weekdays(names: Iterable[str]) -> frozenset[str]:
+def _read_weekdays(names: Iterable[str]) -> frozenset[str]:
     return frozenset(name for name in names if name in WEEKDAYS)

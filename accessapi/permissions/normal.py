@@ -44,12 +44,12 @@ def _normal_passes(entries: list[Any], identifier: str) -> list[Any]:
     for entry in entries:
         name = entry.get(identifier) if isinstance(entry, dict) else None
         if not isinstance(name, str) or set(entry) != {identifier, "pass"} or not is_plain(entry["pass"]):
-            foreign.append(_foreign(entry))
+            foreign.append(_normal_unknown_entry(entry))
             continue
         value = normal_pass(entry["pass"])
         merged[name] = merge_passes(merged[name], value) if name in merged else value
     kept = [{identifier: name, "pass": value} for name, value in sorted(merged.items()) if value != never()]
-    return kept + _settled(foreign)
+    return kept + _sort_distinct(foreign)
 
 
 def _normal_boxes(entries: list[Any]) -> list[Any]:
@@ -57,7 +57,7 @@ def _normal_boxes(entries: list[Any]) -> list[Any]:
     units: dict[str, list[Any]] = {}
     foreign: list[Any] = []
     for entry in entries:
-        if not _plain_box(entry):
+        if not _is_plain_box(entry):
             foreign.append(entry)
         elif entry["default_mode"] == "allow_all":
             open_boxes.add(entry["key_device_id"])
@@ -68,14 +68,14 @@ def _normal_boxes(entries: list[Any]) -> list[Any]:
         listed = _normal_passes(units[name], "unit_no")
         if listed:
             kept.append({**_box(name, "option"), "units": listed})
-    return sorted(kept, key=lambda box: str(box["key_device_id"])) + _settled(foreign)
+    return sorted(kept, key=lambda box: str(box["key_device_id"])) + _sort_distinct(foreign)
 
 
 def _box(key_device_id: str, mode: str) -> Json:
     return {"key_device_id": key_device_id, "default_mode": mode}
 
 
-def _plain_box(entry: Any) -> bool:
+def _is_plain_box(entry: Any) -> bool:
     if not isinstance(entry, dict) or not isinstance(entry.get("key_device_id"), str):
         return False
     known = set(entry) <= {"key_device_id", "default_mode", "units"}
@@ -84,13 +84,13 @@ def _plain_box(entry: Any) -> bool:
     return known and mode in ("allow_all", "deny_all", "option") and listed
 
 
-def _foreign(entry: Any) -> Any:
+def _normal_unknown_entry(entry: Any) -> Any:
     if isinstance(entry, dict) and "pass" in entry:
         return {**entry, "pass": normal_pass(entry["pass"])}
     return entry
 
 
-def _settled(foreign: list[Any]) -> list[Any]:
+def _sort_distinct(foreign: list[Any]) -> list[Any]:
     """Return the entries that cannot be merged, each once, in an order that does not depend on their positions."""
     distinct = {sort_key(entry): entry for entry in foreign}
     return [distinct[key] for key in sorted(distinct)]

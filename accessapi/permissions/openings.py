@@ -17,13 +17,13 @@ from accessapi.permissions.decision import AreaPlace, Decision, KeyPlace, decide
 from accessapi.permissions.holidays import NO_HOLIDAYS, Holidays
 from accessapi.permissions.passes import read_edge, read_time
 
-_DAY = 86400
+_DAY_SECONDS = 86400
 #: Days looked ahead: a whole year, so that every yearly holiday is met once.
-HORIZON = 400
+HORIZON_DAYS = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class DecisionSpan:
     """The answer from `start` up to `end` (not included), at +09:00; None: unknown."""
 
     start: datetime
@@ -32,7 +32,7 @@ class Stretch:
 
 
 @dataclass(frozen=True)
-class Openings:
+class OpeningHours:
     """One person's rights at one place (devices_pass for an area, keys_pass for a key) within the use period."""
 
     rights: Any
@@ -40,61 +40,61 @@ class Openings:
     holidays: Holidays = NO_HOLIDAYS
     use_period: tuple[datetime | None, datetime | None] = (None, None)
 
-    def at(self, moment: datetime) -> Decision:
+    def decision_at(self, moment: datetime) -> Decision:
         """Return the decision at a moment. Raises ValueError for one without a time zone."""
         return decide_place(self.rights, self.place, moment, self.holidays, use_period=self.use_period)
 
-    def day(self, day: date) -> list[Stretch]:
+    def spans_of_day(self, day: date) -> list[DecisionSpan]:
         """Return the day from 00:00 to 24:00 in stretches, each differing from its neighbours."""
         midnight = datetime.combine(day, time(), tzinfo=JST)
-        edges = sorted({0, *self._daily, *self._dated.get(day, ())})
-        found: list[Stretch] = []
-        for start, end in zip(edges, [*edges[1:], _DAY], strict=True):
-            allowed = self.at(midnight + timedelta(seconds=start)).allowed
+        edges = sorted({0, *self._daily_edges, *self._dated_edges.get(day, ())})
+        found: list[DecisionSpan] = []
+        for start, end in zip(edges, [*edges[1:], _DAY_SECONDS], strict=True):
+            allowed = self.decision_at(midnight + timedelta(seconds=start)).allowed
             begins = midnight + timedelta(seconds=start)
             if found and found[-1].allowed is allowed:
                 begins = found.pop().start
-            found.append(Stretch(begins, midnight + timedelta(seconds=end), allowed))
+            found.append(DecisionSpan(begins, midnight + timedelta(seconds=end), allowed))
         return found
 
-    def opens(self, moment: datetime) -> Stretch | None:
+    def next_opening(self, moment: datetime) -> DecisionSpan | None:
         """Return the first stretch from `moment` on that admits, up to its end of day; None without one in the next
         year.
         """
-        return next((each for each in self._from(moment) if each.allowed is True), None)
+        return next((each for each in self._spans_from(moment) if each.allowed is True), None)
 
-    def doubtful(self, moment: datetime) -> Stretch | None:
+    def next_unknown(self, moment: datetime) -> DecisionSpan | None:
         """Return the first stretch from `moment` on whose answer is unknown."""
-        return next((each for each in self._from(moment) if each.allowed is None), None)
+        return next((each for each in self._spans_from(moment) if each.allowed is None), None)
 
-    def changes(self, moment: datetime) -> datetime | None:
+    def next_change(self, moment: datetime) -> datetime | None:
         """Return when the answer that holds at `moment` ends; None when it does not end in the next year."""
-        now = self.at(moment).allowed
-        return next((max(each.start, moment) for each in self._from(moment) if each.allowed is not now), None)
+        now = self.decision_at(moment).allowed
+        return next((max(each.start, moment) for each in self._spans_from(moment) if each.allowed is not now), None)
 
-    def _from(self, moment: datetime) -> Iterator[Stretch]:
+    def _spans_from(self, moment: datetime) -> Iterator[DecisionSpan]:
         """Yield the stretches that end after `moment`: day by day for a year, then on the days that rights name."""
         moment = moment.astimezone(JST).replace(microsecond=0)
-        first, last = moment.date(), _later(moment.date(), HORIZON)
-        beyond = sorted(day for day in self._dated if day > last)
+        first, last = moment.date(), _add_days(moment.date(), HORIZON_DAYS)
+        beyond = sorted(day for day in self._dated_edges if day > last)
         days = [first + timedelta(days=number) for number in range((last - first).days + 1)]
         for day in [*days, *beyond]:
-            for each in self.day(day) if day < date.max else ():
+            for each in self.spans_of_day(day) if day < date.max else ():
                 if each.end > moment:
-                    yield Stretch(max(each.start, moment), each.end, each.allowed)
+                    yield DecisionSpan(max(each.start, moment), each.end, each.allowed)
 
     @cached_property
-    def _daily(self) -> frozenset[int]:
+    def _daily_edges(self) -> frozenset[int]:
         """Return the seconds of a day at which a weekly item begins, or has just ended."""
         found: set[int] = set()
         for item in _items(self.rights):
-            start, end = (_second(item.get(side)) for side in ("start", "end"))
+            start, end = (_second_of_day(item.get(side)) for side in ("start", "end"))
             found |= {start} if start is not None else set()
             found |= {end + 1} if end is not None else set()
-        return frozenset(second for second in found if second < _DAY)
+        return frozenset(second for second in found if second < _DAY_SECONDS)
 
     @cached_property
-    def _dated(self) -> dict[date, set[int]]:
+    def _dated_edges(self) -> dict[date, set[int]]:
         """Return the edges of dated items and of the use period, by day."""
         found: dict[date, set[int]] = {}
         starts = [self.use_period[0].astimezone(JST).replace(tzinfo=None)] if self.use_period[0] else []
@@ -108,7 +108,7 @@ class Openings:
         return found
 
 
-def _later(day: date, days: int) -> date:
+def _add_days(day: date, days: int) -> date:
     return day + timedelta(days=min(days, (date.max - day).days))
 
 
@@ -119,7 +119,7 @@ def _second_later(moment: datetime) -> datetime:
         return moment
 
 
-def _second(edge: Any) -> int | None:
+def _second_of_day(edge: Any) -> int | None:
     at = read_time(edge.get("time")) if isinstance(edge, dict) else None
     return None if at is None else at.hour * 3600 + at.minute * 60 + at.second
 

@@ -52,7 +52,7 @@ def all_day(*days: str) -> Json:
     return weekly("00:00:00", "23:59:59", *days)
 
 
-def dated(start: datetime, end: datetime) -> Json:
+def between(start: datetime, end: datetime) -> Json:
     """Return a range item between two moments, both inclusive, in service time (+09:00) without seconds' fractions."""
     edges = [{"date": f"{edge:%Y-%m-%d}", "time": f"{edge:%H:%M:%S}+09:00"} for edge in (start, end)]
     return {"mode": "range", "start": edges[0], "end": edges[1]}

@@ -31,7 +31,7 @@ _MONTHS = (
 )  # fmt: skip
 
 
-def phrase(pass_: Any, translate: Translate = str) -> str:
+def phrase_pass(pass_: Any, translate: Translate = str) -> str:
     """Return when a pass admits, in a few words: always, never, or its schedule with everything joined that can be."""
     _ = translate
     effect = pass_.get("effect") if isinstance(pass_, dict) else None
@@ -41,7 +41,7 @@ def phrase(pass_: Any, translate: Translate = str) -> str:
         return _("never")
     schedule = pass_.get("schedule") if isinstance(pass_, dict) else None
     if effect != "allow" or not isinstance(schedule, list):
-        return _("unknown setting: %(value)s") % {"value": _short(effect or pass_)}
+        return _("unknown setting: %(value)s") % {"value": _shorten(effect or pass_)}
     return phrase_schedule(schedule, _)
 
 
@@ -52,11 +52,11 @@ def phrase_schedule(items: Sequence[Any], translate: Translate = str) -> str:
         return _("never (no times set yet)")
     weekly = [read for item in items if (read := read_weekly(item)) is not None]
     ranges = [edges for item in items if (edges := read_range(item)) is not None]
-    parts = [_on(days, times, _) for days, times in _gathered(weekly)]
-    parts += [_between(first, last, _) for first, last in sorted(ranges)]
+    parts = [_phrase_weekly(days, times, _) for days, times in _group_days(weekly)]
+    parts += [_phrase_range(first, last, _) for first, last in sorted(ranges)]
     strange = [item for item in items if read_weekly(item) is None and read_range(item) is None]
-    parts += [_("unknown setting: %(value)s") % {"value": _short(item)} for item in strange]
-    return _joined(parts, _)
+    parts += [_("unknown setting: %(value)s") % {"value": _shorten(item)} for item in strange]
+    return _join_phrases(parts, _)
 
 
 def read_weekly(item: Any) -> tuple[frozenset[str], Times] | None:
@@ -94,17 +94,17 @@ def phrase_days(days: Iterable[str], translate: Translate = str) -> str:
         parts, week = [_("weekdays")], week[5:]
     elif week[-2:] == list(WEEKDAYS[5:]) and len(week) == 2:
         parts, week = [_("weekends")], []
-    for run in _runs(week):
+    for run in _consecutive_days(week):
         if len(run) > 2:
             parts.append(_("%(first)s to %(last)s") % {"first": _(run[0]), "last": _(run[-1])})
         else:
             parts += [_(day) for day in run]
-    return _listed([*parts, *([_("holidays")] if HOLIDAY in chosen else [])], _)
+    return _join_names([*parts, *([_("holidays")] if HOLIDAY in chosen else [])], _)
 
 
-def clock(at: time, *, closing: bool = False) -> str:
+def format_time(at: time, *, is_closing: bool = False) -> str:
     """Return 08:00, with seconds only when there are any; the last second of a day closes at 24:00."""
-    if closing and at == DAY_END:
+    if is_closing and at == DAY_END:
         return "24:00"
     return f"{at:%H:%M:%S}" if at.second else f"{at:%H:%M}"
 
@@ -114,7 +114,7 @@ def phrase_date(day: date, translate: Translate = str) -> str:
     return _("%(day)d %(month)s %(year)d") % {"day": day.day, "month": _(_MONTHS[day.month - 1]), "year": day.year}
 
 
-def _gathered(weekly: list[tuple[frozenset[str], Times]]) -> list[tuple[frozenset[str], list[Times]]]:
+def _group_days(weekly: list[tuple[frozenset[str], Times]]) -> list[tuple[frozenset[str], list[Times]]]:
     """Return days with their times: days with the same times together, then times of the same days. In the order of a
     week.
     """
@@ -127,37 +127,40 @@ def _gathered(weekly: list[tuple[frozenset[str], Times]]) -> list[tuple[frozense
     return sorted(by_days.items(), key=lambda pair: (min(map(DAYS.index, pair[0]), default=9), pair[1]))
 
 
-def _on(days: frozenset[str], times: list[Times], translate: Translate) -> str:
+def _phrase_weekly(days: frozenset[str], times: list[Times], translate: Translate) -> str:
     _ = translate
     if times == [(DAY_START, DAY_END)]:
         return _("%(days)s all day") % {"days": phrase_days(days, _)}
-    return _("%(days)s %(times)s") % {"days": phrase_days(days, _), "times": _listed([_hours(t, _) for t in times], _)}
+    return _("%(days)s %(times)s") % {
+        "days": phrase_days(days, _),
+        "times": _join_names([_phrase_hours(t, _) for t in times], _),
+    }
 
 
-def _hours(times: Times, translate: Translate) -> str:
+def _phrase_hours(times: Times, translate: Translate) -> str:
     _ = translate
     opens, closes = times
-    words = _("%(start)s to %(end)s") % {"start": clock(opens), "end": clock(closes, closing=True)}
+    words = _("%(start)s to %(end)s") % {"start": format_time(opens), "end": format_time(closes, is_closing=True)}
     return _("%(hours)s (never: it ends before it begins)") % {"hours": words} if closes < opens else words
 
 
-def _between(first: datetime, last: datetime, translate: Translate) -> str:
+def _phrase_range(first: datetime, last: datetime, translate: Translate) -> str:
     _ = translate
     whole = (first.time(), last.time()) == (DAY_START, DAY_END)
     if first.date() == last.date() and first <= last:
         day = phrase_date(first.date(), _)
         if whole:
             return _("%(days)s all day") % {"days": day}
-        return _("%(days)s %(times)s") % {"days": day, "times": _hours((first.time(), last.time()), _)}
+        return _("%(days)s %(times)s") % {"days": day, "times": _phrase_hours((first.time(), last.time()), _)}
     edges = {"first": phrase_date(first.date(), _), "last": phrase_date(last.date(), _)}
     if whole and first < last:
         return _("%(first)s to %(last)s") % edges
-    edges |= {"opens": clock(first.time()), "closes": clock(last.time(), closing=True)}
+    edges |= {"opens": format_time(first.time()), "closes": format_time(last.time(), is_closing=True)}
     words = _("from %(first)s %(opens)s to %(last)s %(closes)s") % edges
     return _("%(hours)s (never: it ends before it begins)") % {"hours": words} if last < first else words
 
 
-def _runs(week: list[str]) -> list[list[str]]:
+def _consecutive_days(week: list[str]) -> list[list[str]]:
     """Return the days in groups of those that follow each other."""
     found: list[list[str]] = []
     for day in week:
@@ -168,7 +171,7 @@ def _runs(week: list[str]) -> list[list[str]]:
     return found
 
 
-def _listed(parts: list[str], translate: Translate) -> str:
+def _join_names(parts: list[str], translate: Translate) -> str:
     """Return short names in a row: "Monday, Thursday and holidays"."""
     _ = translate
     if len(parts) < 2:
@@ -179,7 +182,7 @@ def _listed(parts: list[str], translate: Translate) -> str:
     return _("%(list)s and %(last)s") % {"list": text, "last": last}
 
 
-def _joined(parts: list[str], translate: Translate) -> str:
+def _join_phrases(parts: list[str], translate: Translate) -> str:
     """Return whole phrases in a row, kept apart from an "and" inside one of them."""
     _ = translate
     if len(parts) < 2:
@@ -191,10 +194,19 @@ def _time(edge: Any) -> time | None:
     return read_time(edge.get("time")) if isinstance(edge, dict) else None
 
 
-def _short(value: Any) -> str:
+def _shorten(value: Any) -> str:
     text = str(value)
     return text if len(text) <= 80 else text[:79] + "…"
 
 
-__all__ = ["DAYS", "Json", "clock", "phrase", "phrase_date", "phrase_days", "phrase_schedule", "read_range",
-           "read_weekly"]  # fmt: skip
+__all__ = [
+    "DAYS",
+    "Json",
+    "format_time",
+    "phrase_date",
+    "phrase_days",
+    "phrase_pass",
+    "phrase_schedule",
+    "read_range",
+    "read_weekly",
+]  # fmt: skip

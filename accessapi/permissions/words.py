@@ -5,26 +5,26 @@ The sentences are English message ids; `translate` (gettext or anything like it)
 
 from __future__ import annotations
 
-from accessapi.permissions.decision import Decision, Rule
+from accessapi.permissions.decision import Decision, DecisionRule
 from accessapi.permissions.phrases import Translate, phrase_schedule
 
 
-def explain(decision: Decision, translate: Translate = str) -> str:
+def explain_decision(decision: Decision, translate: Translate = str) -> str:
     """Return why the answer is what it is, in one sentence."""
     _ = translate
     sentences = {
-        Rule.BEFORE_USE: _("Refused: the use period has not begun."),
-        Rule.AFTER_USE: _("Refused: the use period is over."),
-        Rule.EVERYWHERE: _("Allowed: everything here is allowed, including what is added later."),
-        Rule.NOWHERE: _("Refused: no access rights."),
-        Rule.NOT_LISTED: _("Refused: no access right for it."),
-        Rule.ALWAYS: _("Allowed at any time."),
-        Rule.NEVER: _("Refused: set to “never”."),
-        Rule.OUTSIDE_SCHEDULE: _("Refused: outside the scheduled hours."),
-        Rule.RIGHTS_NOT_READ: _("Unknown: this member's rights are not loaded yet."),
-        Rule.UNKNOWN_VALUE: _("Unknown: these rights use a setting this portal does not recognise."),
+        DecisionRule.BEFORE_USE: _("Refused: the use period has not begun."),
+        DecisionRule.AFTER_USE: _("Refused: the use period is over."),
+        DecisionRule.EVERYWHERE: _("Allowed: everything here is allowed, including what is added later."),
+        DecisionRule.NOWHERE: _("Refused: no access rights."),
+        DecisionRule.NOT_LISTED: _("Refused: no access right for it."),
+        DecisionRule.ALWAYS: _("Allowed at any time."),
+        DecisionRule.NEVER: _("Refused: set to “never”."),
+        DecisionRule.OUTSIDE_SCHEDULE: _("Refused: outside the scheduled hours."),
+        DecisionRule.RIGHTS_NOT_READ: _("Unknown: this member's rights are not loaded yet."),
+        DecisionRule.UNKNOWN_VALUE: _("Unknown: these rights use a setting this portal does not recognise."),
     }
-    if decision.rule is Rule.SCHEDULE:
+    if decision.rule is DecisionRule.SCHEDULE:
         text = _("Allowed by the schedule: %(item)s.") % {"item": phrase_schedule([decision.item], _)}
     else:
         text = sentences[decision.rule]

@@ -7,7 +7,7 @@ Received: no field ever raises (`Received.odd`, `Received.extra`). `Page` is one
 from accessapi.resources.cameras import CameraStatus, CameraUsage, HistoryVideo, Snapshot, StreamingSession
 from accessapi.resources.groups import Group, GroupCreate, GroupUpdate
 from accessapi.resources.guests import Guest, GuestCreate, GuestKeys, GuestUpdate, IssuingMethod
-from accessapi.resources.histories import History, HistoryDevice, HistoryMember, HistoryUnit, Notification
+from accessapi.resources.histories import History, HistoryDevice, HistoryMember, HistoryUnit, WebhookMessage
 from accessapi.resources.members import (
     BulkCreate,
     BulkDelete,
@@ -39,10 +39,10 @@ from accessapi.resources.places import (
     PassControllerStatus,
     RequestAccepted,
 )
-from accessapi.resources.received import Page, Received
+from accessapi.resources.received import ReceivedModel, ReceivedPage
 from accessapi.resources.requests import BulkItem, BulkResult, MemberError, RequestRecord
 from accessapi.resources.rights import DevicesPass, KeysPass, Pass
-from accessapi.resources.sent import Sent, write_moment
+from accessapi.resources.sent import SentModel, write_moment
 from accessapi.resources.tenants import HolidaySettings, Settings, Tenant, WebhookSettings, WebhookUpdate
 
 __all__ = [
@@ -84,19 +84,18 @@ __all__ = [
     "MemberCreate",
     "MemberError",
     "MemberUpdate",
-    "Notification",
     "OneTimeQr",
     "OneTimeQrIssued",
-    "Page",
     "Pass",
     "PassController",
     "PassControllerStatus",
     "Privilege",
     "QrCode",
-    "Received",
+    "ReceivedModel",
+    "ReceivedPage",
     "RequestAccepted",
     "RequestRecord",
-    "Sent",
+    "SentModel",
     "Settings",
     "Snapshot",
     "StreamingSession",
@@ -104,6 +103,7 @@ __all__ = [
     "TemporaryUse",
     "TemporaryUseSent",
     "Tenant",
+    "WebhookMessage",
     "WebhookSettings",
     "WebhookUpdate",
     "write_moment",

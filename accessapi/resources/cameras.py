@@ -4,10 +4,10 @@ clear.
 
 from __future__ import annotations
 
-from accessapi.resources.received import Identifier, Moment, Number, Received, words
+from accessapi.resources.received import Identifier, Moment, Number, ReceivedModel, open_text
 
 
-class CameraUsage(Received):
+class CameraUsage(ReceivedModel):
     """Cumulative time in the current period; the unit of the totals is not shown."""
 
     since: Moment | None = None
@@ -18,23 +18,23 @@ class CameraUsage(Received):
     tenant_download_limit: Number | None = None
 
 
-class Snapshot(Received):
+class Snapshot(ReceivedModel):
     camera_id: Identifier
     snapshot: str | None = None
 
 
-class StreamingSession(Received):
+class StreamingSession(ReceivedModel):
     camera_id: str | None = None
     streaming_url: str | None = None
-    playback_type: str | None = words("live")
+    playback_type: str | None = open_text("live")
     expires_at: Moment | None = None
 
 
-class CameraStatus(Received):
+class CameraStatus(ReceivedModel):
     is_connected: bool | None = None
     is_streaming: bool | None = None
 
 
-class HistoryVideo(Received):
+class HistoryVideo(ReceivedModel):
     camera_name: str | None = None
     video_url: str | None = None

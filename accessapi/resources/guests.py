@@ -12,7 +12,7 @@ from accessapi.resources import received as r
 from accessapi.resources import sent as s
 
 
-class IssuingMethod(s.Sent):
+class IssuingMethod(s.SentModel):
     """qrcode_issuing_method: email (with remarks, if any) or qrcode_data. With email a live QR code is sent
     out.
     """
@@ -37,7 +37,7 @@ class IssuingMethod(s.Sent):
         return self
 
 
-class GuestKeys(s.Sent):
+class GuestKeys(s.SentModel):
     key_device_id: s.Identifier
     units_no_list: list[s.UnitNumber]
 
@@ -45,13 +45,13 @@ class GuestKeys(s.Sent):
 Areas = Annotated[
     list[s.Identifier],
     Field(max_length=limits.GUEST_AREAS_MAX),
-    AfterValidator(s.distinct),
-    s.Described(uniqueItems=True),
+    AfterValidator(s.check_distinct),
+    s.SchemaKeywords(uniqueItems=True),
 ]
 Keys = Annotated[list[GuestKeys], Field(max_length=limits.GUEST_KEY_DEVICES_MAX)]
 
 
-class _GuestFields(s.Sent):
+class _GuestFields(s.SentModel):
     email: s.Email = ""
     return_grace_period: s.GraceMinutes = 0
     area_id_list: Areas = Field(default_factory=list)
@@ -78,7 +78,7 @@ class GuestUpdate(_GuestFields):
     remarks: s.Remarks = ""
 
 
-class Guest(r.Received):
+class Guest(r.ReceivedModel):
     """A guest as listed (19), read (21), or named by a write (20, 22)."""
 
     guest_id: r.Identifier
@@ -87,7 +87,7 @@ class Guest(r.Received):
     use_date_start: r.Moment | None = None
     use_date_end: r.Moment | None = None
     key_return_date_end: r.Moment | None = None
-    return_grace_period: r.Whole | None = None
+    return_grace_period: r.WholeNumber | None = None
     qrcode_data: str | None = None
     area_id_list: list[str] | None = None
     key_devices_list: list[dict[str, Any]] | None = None

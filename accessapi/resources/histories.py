@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from accessapi.resources.received import Identifier, Moment, Received, UnitNo, each_readable, words
+from accessapi.resources.received import Identifier, Moment, ReceivedModel, UnitNo, open_text, readable_items
 
 
-class HistoryMember(Received):
+class HistoryMember(ReceivedModel):
     id: str | None = None
     name: str | None = None
     type_: str | None = Field(default=None, alias="_type")
@@ -20,31 +20,31 @@ class HistoryMember(Received):
     attribute: str | None = None
 
 
-class HistoryUnit(Received):
+class HistoryUnit(ReceivedModel):
     unit_no: UnitNo
     unit_name: str | None = None
 
 
-class HistoryDevice(Received):
+class HistoryDevice(ReceivedModel):
     id: str | None = None
     name: str | None = None
     module: str | None = None
-    units: Annotated[list[HistoryUnit], BeforeValidator(each_readable(HistoryUnit))] = Field(default_factory=list)
+    units: Annotated[list[HistoryUnit], BeforeValidator(readable_items(HistoryUnit))] = Field(default_factory=list)
 
 
-class History(Received):
+class History(ReceivedModel):
     """One log record. Value sets of status, category and member._type are not shown: any text may come."""
 
     history_id: Identifier
     datetime: Moment | None = None
     status: str | None = None
-    category: str | None = words("normal", "operation")
+    category: str | None = open_text("normal", "operation")
     content: str | None = Field(default=None, alias="_content")
     member: HistoryMember | None = None
     device: HistoryDevice | None = None
 
 
-class Notification(Received):
+class WebhookMessage(ReceivedModel):
     """Body of a webhook notification (published, not specified). A hint to read the histories, never the
     truth.
     """
@@ -54,8 +54,8 @@ class Notification(Received):
     datetime: Moment | None = None
     event: str | None = None
     event_name: str | None = None
-    status: str | None = words("occur", "restore")
-    category: str | None = words("normal", "suspicious", "warning", "error", "emergency")
+    status: str | None = open_text("occur", "restore")
+    category: str | None = open_text("normal", "suspicious", "warning", "error", "emergency")
     device_id: str | None = None
     device_name: str | None = None
     device_module: str | None = None

@@ -10,10 +10,10 @@ from pydantic_core import PydanticCustomError
 from accessapi import limits
 from accessapi.resources import received as r
 from accessapi.resources import sent as s
-from accessapi.resources.rights import DevicesRights, KeysRights, Like
+from accessapi.resources.rights import DevicesRights, KeysRights, SchemaOf
 
 
-class OneTimeQr(s.Sent):
+class OneTimeQr(s.SentModel):
     """Settings of a one-time QR. timestep in seconds, skew in windows; both may be left to the service.
 
     Validated with `limits` in its context, an environment's lower bound holds (see `overrides`).
@@ -33,7 +33,7 @@ class OneTimeQr(s.Sent):
         return value
 
 
-class QrCode(s.Sent):
+class QrCode(s.SentModel):
     """One variant of qrcode: data (static), email (issued and sent by the service), data and one_time_qr."""
 
     model_config = ConfigDict(
@@ -45,7 +45,7 @@ class QrCode(s.Sent):
         }
     )
 
-    data: s.Filled = ""
+    data: s.NonEmptyText = ""
     email: s.Email = ""
     one_time_qr: OneTimeQr | None = None
 
@@ -57,12 +57,12 @@ class QrCode(s.Sent):
         return self
 
 
-class Privilege(s.Sent):
+class Privilege(s.SentModel):
     keys_without_2fa: bool = False
     restricted_keys_enabled: bool = False
 
 
-def _privilege(value: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+def _check_privilege(value: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
     # As with rights: the service's own values may hold more than we know, and an update may replace the whole
     # object, so the client carries it (see `rights._checked`).
     if not (info.context and info.context.get("carry_unknown")):
@@ -70,10 +70,10 @@ def _privilege(value: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
     return value
 
 
-Privileges = Annotated[dict[str, Any], AfterValidator(_privilege), Like(Privilege)]
+Privileges = Annotated[dict[str, Any], AfterValidator(_check_privilege), SchemaOf(Privilege)]
 
 
-class _MemberFields(s.Sent):
+class _MemberFields(s.SentModel):
     member_code: s.MemberCode = ""
     card_data: s.CardData = ""
     qrcode: QrCode | None = None
@@ -108,31 +108,31 @@ class BulkMember(MemberUpdate):
     member_id: s.Identifier
 
 
-class BulkMemberId(s.Sent):
+class BulkMemberId(s.SentModel):
     member_id: s.Identifier
 
 
 _BULK = Field(min_length=1, max_length=limits.BULK_MEMBERS_MAX)
 
 
-class BulkCreate(s.Sent):
+class BulkCreate(s.SentModel):
     members: Annotated[list[MemberCreate], _BULK]
 
 
-class BulkUpdate(s.Sent):
+class BulkUpdate(s.SentModel):
     members: Annotated[list[BulkMember], _BULK]
 
 
-class BulkDelete(s.Sent):
+class BulkDelete(s.SentModel):
     members: Annotated[list[BulkMemberId], _BULK]
 
 
-class TemporaryTarget(s.Sent):
+class TemporaryTarget(s.SentModel):
     device_id: s.Identifier
     unit_no_list: list[s.UnitNumber]
 
 
-class TemporaryUse(s.Sent):
+class TemporaryUse(s.SentModel):
     """Body of operation 11. timer in seconds, counted from receipt: a repeated call extends access."""
 
     target: Literal["key"]
@@ -142,25 +142,25 @@ class TemporaryUse(s.Sent):
     info: s.Info = ""
 
 
-class ReceivedOneTimeQr(r.Received):
+class ReceivedOneTimeQr(r.ReceivedModel):
     enabled: bool | None = None
-    timestep: r.Whole | None = None
-    skew: r.Whole | None = None
+    timestep: r.WholeNumber | None = None
+    skew: r.WholeNumber | None = None
     totp_seed: str | None = None
 
 
-class ReceivedQrCode(r.Received):
+class ReceivedQrCode(r.ReceivedModel):
     data: str | None = None
     email: str | None = None
     one_time_qr: ReceivedOneTimeQr | None = None
 
 
-class ReceivedPrivilege(r.Received):
+class ReceivedPrivilege(r.ReceivedModel):
     keys_without_2fa: bool | None = None
     restricted_keys_enabled: bool | None = None
 
 
-class Member(r.Received):
+class Member(r.ReceivedModel):
     """A member as listed (3), read (5), or named by a write (4, 6). Rights are known from a single read
     only.
     """
@@ -182,16 +182,16 @@ class Member(r.Received):
     privilege: ReceivedPrivilege | None = None
 
 
-class TemporaryUseSent(r.Received):
+class TemporaryUseSent(r.ReceivedModel):
     """Answer of operation 11."""
 
     sent_device_id_list: list[str] | None = None
 
 
-class OneTimeQrIssued(r.Received):
+class OneTimeQrIssued(r.ReceivedModel):
     """Answer of operation 12; expiration in seconds. The data is a live credential."""
 
     member_id: str | None = None
     one_time_qr_data: r.Identifier
     version: str | None = None
-    expiration_in_seconds: r.Whole | None = None
+    expiration_in_seconds: r.WholeNumber | None = None

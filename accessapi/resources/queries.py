@@ -8,22 +8,22 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from accessapi import limits
-from accessapi.resources.sent import Described, Filled, Moment, Sent
+from accessapi.resources.sent import Moment, NonEmptyText, SchemaKeywords, SentModel
 
-_CAMERAS = f"^[^,\\u0000]+(,[^,\\u0000]+){{0,{limits.SNAPSHOT_CAMERAS_MAX - 1}}}$"
+_CAMERAS_PATTERN = f"^[^,\\u0000]+(,[^,\\u0000]+){{0,{limits.SNAPSHOT_CAMERAS_MAX - 1}}}$"
 
 
-class ListQuery(Sent):
+class ListQuery(SentModel):
     """limit 1 to 1000 (the service's default is 100)."""
 
     limit: int = Field(default=limits.PAGE_DEFAULT, ge=limits.PAGE_MIN, le=limits.PAGE_MAX)
-    last_evaluated_key: Filled = ""
+    last_evaluated_key: NonEmptyText = ""
 
 
 class FieldsQuery(ListQuery):
     """A list that can add items; `fields` is a comma-separated list of names, not all of them shown."""
 
-    fields: Filled = ""
+    fields: NonEmptyText = ""
 
 
 class HistoriesQuery(FieldsQuery):
@@ -35,16 +35,16 @@ class HistoriesQuery(FieldsQuery):
     sort: Literal["asc", "desc"] = "desc"
 
 
-class OneTimeQrQuery(Sent):
+class OneTimeQrQuery(SentModel):
     version: Literal["1"] = "1"
 
 
-class SnapshotQuery(Sent):
+class SnapshotQuery(SentModel):
     """cameras_list: comma-separated camera identifiers, at most 10. Without datetime the latest is
     returned.
     """
 
-    cameras_list: Annotated[Filled, Described(pattern=_CAMERAS)]
+    cameras_list: Annotated[NonEmptyText, SchemaKeywords(pattern=_CAMERAS_PATTERN)]
     datetime: Annotated[Moment | None, Field()] = None
 
     @model_validator(mode="after")
@@ -57,7 +57,7 @@ class SnapshotQuery(Sent):
         return self
 
 
-class StreamingQuery(Sent):
+class StreamingQuery(SentModel):
     """Without since and until the live picture; a longer range is cut to 10 minutes from since."""
 
     since: Moment | None = None

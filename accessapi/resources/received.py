@@ -25,49 +25,49 @@ from pydantic import (
 )
 
 from accessapi.limits import IDENTIFIER_BYTES_MAX, INTEGER_MAX, INTEGER_MIN
-from accessapi.moments import in_service_time
+from accessapi.moments import to_service_time
 
-_ORDINARY = IDENTIFIER_BYTES_MAX // 4  # characters, of which each takes four bytes at most
+_ORDINARY_LENGTH = IDENTIFIER_BYTES_MAX // 4  # characters, of which each takes four bytes at most
 
 
 N = TypeVar("N", int, float)
 
 
-def _indexable(value: str) -> str:
+def _check_length(value: str) -> str:
     if len(value.encode(errors="replace")) > IDENTIFIER_BYTES_MAX:
         raise ValueError("is too long for an identifier")
     return value
 
 
 Identifier = Annotated[
-    str, StringConstraints(min_length=1, max_length=IDENTIFIER_BYTES_MAX), AfterValidator(_indexable)
+    str, StringConstraints(min_length=1, max_length=IDENTIFIER_BYTES_MAX), AfterValidator(_check_length)
 ]
 
 
 def _in_service_time(value: datetime) -> datetime:
-    there = in_service_time(value)
+    there = to_service_time(value)
     if there is None:
         raise ValueError("is outside the calendar")
     return there
 
 
-def _countable(value: N) -> N:
+def _check_range(value: N) -> N:
     if not INTEGER_MIN <= value <= INTEGER_MAX:  # nor what is no number
         raise ValueError("is no number that can be kept")
     return value
 
 
 Moment = Annotated[datetime, AfterValidator(_in_service_time)]
-Whole = Annotated[int, AfterValidator(_countable)]
-Number = Annotated[float, AfterValidator(_countable)]
+WholeNumber = Annotated[int, AfterValidator(_check_range)]
+Number = Annotated[float, AfterValidator(_check_range)]
 
 
-def words(*seen: str) -> Any:
+def open_text(*seen: str) -> Any:
     """Return the type of a text with these known values, in which any other may come."""
     return Field(default=None, examples=list(seen))
 
 
-class Received(BaseModel):
+class ReceivedModel(BaseModel):
     """Base of everything received. `odd` maps field names to values that could not be read, as they came.
 
     `nullable` names the fields of which the specification says that they may be null.
@@ -81,11 +81,11 @@ class Received(BaseModel):
     nullable: ClassVar[frozenset[str]] = frozenset()
 
     @cached_property
-    def odd(self) -> dict[str, Any]:
+    def invalid_values(self) -> dict[str, Any]:
         return {}
 
     @property
-    def extra(self) -> dict[str, Any]:
+    def unknown_fields(self) -> dict[str, Any]:
         """Return the fields that the specification does not name, as they came."""
         return self.model_extra or {}
 
@@ -109,10 +109,10 @@ class Received(BaseModel):
         return [(name, value) for name, value in self.__dict__.items() if name.endswith("_id") and value is not None]
 
 
-R = TypeVar("R", bound=Received)
+R = TypeVar("R", bound=ReceivedModel)
 
 
-def listed(value: Any) -> list[Any]:
+def as_list(value: Any) -> list[Any]:
     """Return what is listed: one object where a list was is its only item, anything else lists nothing."""
     return value if isinstance(value, list) else [value] if isinstance(value, dict) else []
 
@@ -126,16 +126,16 @@ def unit_number(value: Any) -> Any:
 UnitNo = Annotated[Identifier, BeforeValidator(unit_number)]
 
 
-def each_readable(model: type[R]) -> Callable[[Any], list[Any]]:
+def readable_items(model: type[R]) -> Callable[[Any], list[Any]]:
     def keep(value: Any) -> list[Any]:
         if not isinstance(value, (list, dict)):
             raise ValueError("is not a list")
-        return [item for item in listed(value) if _readable(model, item)]
+        return [item for item in as_list(value) if _is_readable(model, item)]
 
     return keep
 
 
-def _readable(model: type[R], item: Any) -> bool:
+def _is_readable(model: type[R], item: Any) -> bool:
     try:
         model.model_validate(item)
     except ValidationError:
@@ -144,7 +144,7 @@ def _readable(model: type[R], item: Any) -> bool:
 
 
 @dataclass(frozen=True)
-class Page(Generic[R]):
+class ReceivedPage(Generic[R]):
     """One page of a list: its rows as received, and the cursor when there is more.
 
     `items` are the rows that could be read, `unreadable` the others, as they came. Rows become resources when `items`
@@ -157,23 +157,23 @@ class Page(Generic[R]):
 
     @property
     def items(self) -> list[R]:
-        return self._read[0]
+        return self._parsed[0]
 
     @property
-    def readable(self) -> list[Any]:
+    def readable_rows(self) -> list[Any]:
         """Return the rows of `items`, in the same order, as received."""
-        without = set(map(id, self.unreadable))
+        without = set(map(id, self.unreadable_rows))
         return [row for row in self.rows if id(row) not in without] if without else self.rows
 
     @property
-    def unreadable(self) -> list[Any]:
+    def unreadable_rows(self) -> list[Any]:
         needed = [name for name, each in self.model.model_fields.items() if each.is_required()]
         if needed and all(_all_have(self.rows, each) for each in needed):
             return []
-        return self._read[1]
+        return self._parsed[1]
 
     @cached_property
-    def _read(self) -> tuple[list[R], list[Any]]:
+    def _parsed(self) -> tuple[list[R], list[Any]]:
         items: list[R] = []
         unreadable: list[Any] = []
         for row in self.rows:
@@ -187,11 +187,12 @@ class Page(Generic[R]):
 def _all_have(rows: list[Any], name: str) -> bool:
     """Return whether every row certainly has a usable identifier, of ordinary length."""
     return all(
-        isinstance(row, dict) and isinstance(value := row.get(name), str) and 0 < len(value) < _ORDINARY for row in rows
+        isinstance(row, dict) and isinstance(value := row.get(name), str) and 0 < len(value) < _ORDINARY_LENGTH
+        for row in rows
     )
 
 
-def read_page(data: Any, key: str, model: type[R]) -> Page[R]:
+def read_page(data: Any, key: str, model: type[R]) -> ReceivedPage[R]:
     """Return the page in `data[key]`; a bare array is taken as the page. Raises ValueError without an array.
 
     One object where the array was is its only row. Null is a row that cannot be read: nothing is there, and nothing
@@ -203,7 +204,7 @@ def read_page(data: Any, key: str, model: type[R]) -> Page[R]:
         rows = [rows] if isinstance(rows, dict) or (rows is None and key in data) else rows
     if not isinstance(rows, list):
         raise ValueError(f"the answer has no array {key}")
-    return Page(rows, model, _cursor(cursor))
+    return ReceivedPage(rows, model, _cursor(cursor))
 
 
 def _cursor(value: Any) -> str | None:

@@ -15,10 +15,10 @@ from accessapi.resources import (
     requests,
     tenants,
 )
-from accessapi.resources.received import Received
-from accessapi.resources.sent import Sent
+from accessapi.resources.received import ReceivedModel
+from accessapi.resources.sent import SentModel
 
-QUERIES: dict[str, type[Sent]] = {
+QUERIES: dict[str, type[SentModel]] = {
     "list_members": queries.FieldsQuery,
     "one_time_qr": queries.OneTimeQrQuery,
     "list_membergroups": queries.ListQuery,
@@ -28,7 +28,7 @@ QUERIES: dict[str, type[Sent]] = {
     "camera_streaming": queries.StreamingQuery,
 }
 
-REQUESTS: dict[str, type[Sent]] = {
+REQUESTS: dict[str, type[SentModel]] = {
     "update_webhook": tenants.WebhookUpdate,
     "create_member": members.MemberCreate,
     "update_member": members.MemberUpdate,
@@ -44,7 +44,7 @@ REQUESTS: dict[str, type[Sent]] = {
     "operate_keys": places.KeyOperation,
 }
 
-ANSWERS: dict[str, type[Received]] = {
+ANSWERS: dict[str, type[ReceivedModel]] = {
     "get_tenant": tenants.Tenant,
     "list_members": members.Member,
     "create_member": members.Member,

@@ -8,48 +8,48 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from accessapi.resources.received import Identifier, Received, Whole, words
+from accessapi.resources.received import Identifier, ReceivedModel, WholeNumber, open_text
 
 
-class MemberError(Received):
+class MemberError(ReceivedModel):
     error_code: str | None = None
     error_detail: str | None = None
 
 
-class BulkItem(Received):
+class BulkItem(ReceivedModel):
     """What came of one member, in the order of the request. member_id is absent for failed members."""
 
     member_id: str | None = None
     member_name: str | None = None
-    status: str | None = words("succeeded", "failed")
+    status: str | None = open_text("succeeded", "failed")
     error: MemberError | None = None
 
 
-def _in_order(value: Any) -> list[Any]:
+def _retain_order(value: Any) -> list[Any]:
     # The position says which member is meant: an item that cannot be read must keep its place.
     if not isinstance(value, list):
         raise ValueError("is not a list")
     return [item if isinstance(item, dict) else {"unreadable": item} for item in value]
 
 
-class BulkResult(Received):
+class BulkResult(ReceivedModel):
     """Result of a bulk request: counts, and the members finished so far. completed counts failures too."""
 
-    member_count: Whole | None = None
-    completed_member_count: Whole | None = None
-    members: Annotated[list[BulkItem], BeforeValidator(_in_order)] = Field(default_factory=list)
+    member_count: WholeNumber | None = None
+    completed_member_count: WholeNumber | None = None
+    members: Annotated[list[BulkItem], BeforeValidator(_retain_order)] = Field(default_factory=list)
 
 
-class RequestRecord(Received):
+class RequestRecord(ReceivedModel):
     """Answer of operation 34: how far a request has come.
 
     `States.outcome(request_type, status)` says what the status means.
     """
 
     request_id: Identifier
-    request_type: str | None = words("face", "members_bulk", "device_request")
-    status: str | None = words(
+    request_type: str | None = open_text("face", "members_bulk", "device_request")
+    status: str | None = open_text(
         "pending", "progress", "completed", "completed_with_errors", "failed", "succeeded", "failed_registered"
     )
-    tag: str | None = words("create")
+    tag: str | None = open_text("create")
     result: BulkResult | None = None

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, ConfigDict, Field, GetJsonSchemaHandler, ValidationInfo, model_validator
 from pydantic_core import CoreSchema, PydanticCustomError
 
-from accessapi.resources.sent import Described, Identifier, Sent, UnitNumber
+from accessapi.resources.sent import Identifier, SchemaKeywords, SentModel, UnitNumber
 
 Mode = Literal["allow_all", "deny_all", "option"]
 DayName = Literal["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday", "Holiday"]
@@ -23,13 +23,13 @@ _TIME = re.compile(_TIME_PATTERN.replace("$", r"\Z"))
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")
 
 
-def _time(value: str) -> str:
+def _check_time(value: str) -> str:
     if not _TIME.match(value):
         raise PydanticCustomError("time", "must look like 09:00:00+09:00")
     return value
 
 
-def _date(value: str) -> str:
+def _check_date(value: str) -> str:
     try:
         if _DATE.match(value):
             date.fromisoformat(value)
@@ -39,23 +39,23 @@ def _date(value: str) -> str:
     raise PydanticCustomError("date", "must be a date like 2026-04-01")
 
 
-Time = Annotated[str, AfterValidator(_time), Described(pattern=_TIME_PATTERN)]
-Date = Annotated[str, AfterValidator(_date), Described(format="date")]
+Time = Annotated[str, AfterValidator(_check_time), SchemaKeywords(pattern=_TIME_PATTERN)]
+Date = Annotated[str, AfterValidator(_check_date), SchemaKeywords(format="date")]
 
 
 _Every = Annotated[list[Literal["*"]], Field(min_length=1, max_length=1)]
 
 
-class TimeOfDay(Sent):
+class TimeOfDay(SentModel):
     time: Time
 
 
-class DatedTime(Sent):
+class DatedTime(SentModel):
     date: Date
     time: Time
 
 
-class Weekly(Sent):
+class Weekly(SentModel):
     """A time of day on weekdays. `week` is an array of names, or the single value * (bare or in an array)."""
 
     mode: Literal["weekly"]
@@ -64,7 +64,7 @@ class Weekly(Sent):
     week: Annotated[list[DayName], Field(min_length=1)] | _Every | Literal["*"]
 
 
-class Range(Sent):
+class Range(SentModel):
     """One stretch of time between two dated moments."""
 
     mode: Literal["range"]
@@ -75,7 +75,7 @@ class Range(Sent):
 ScheduleItem = Annotated[Weekly | Range, Field(discriminator="mode")]
 
 
-class Pass(Sent):
+class Pass(SentModel):
     """What one area or key is given: always, never, or by schedule."""
 
     model_config = ConfigDict(
@@ -94,37 +94,37 @@ class Pass(Sent):
         return self
 
 
-class AreaPass(Sent):
+class AreaPass(SentModel):
     area_id: Identifier
     pass_: Pass = Field(alias="pass")
 
 
-class UnitPass(Sent):
+class UnitPass(SentModel):
     unit_no: UnitNumber
     pass_: Pass = Field(alias="pass")
 
 
-class KeyBoxPass(Sent):
+class KeyBoxPass(SentModel):
     key_device_id: Identifier
     default_mode: Mode
     units: list[UnitPass] = Field(default_factory=list)
 
 
-class DevicesPass(Sent):
+class DevicesPass(SentModel):
     """Entry permissions of a member."""
 
     default_mode: Mode
     areas_list: list[AreaPass] = Field(default_factory=list)
 
 
-class KeysPass(Sent):
+class KeysPass(SentModel):
     """Key permissions of a member."""
 
     default_mode: Mode
     key_devices_list: list[KeyBoxPass] = Field(default_factory=list)
 
 
-def _checked(model: type[Sent], value: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+def _check_rights(model: type[SentModel], value: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
     # The service's own values may hold modes or effects we do not know; an update replaces the whole
     # object, so they must travel back unchanged. Only the client carries them (context), forms and the
     # sandbox do not.
@@ -136,23 +136,23 @@ def _checked(model: type[Sent], value: dict[str, Any], info: ValidationInfo) -> 
     return value
 
 
-def _devices(value: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
-    return _checked(DevicesPass, value, info)
+def _check_devices(value: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+    return _check_rights(DevicesPass, value, info)
 
 
-def _keys(value: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
-    return _checked(KeysPass, value, info)
+def _check_keys(value: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+    return _check_rights(KeysPass, value, info)
 
 
-class Like:
+class SchemaOf:
     """Annotation: in JSON Schema the plain object looks like this model."""
 
-    def __init__(self, model: type[Sent]) -> None:
+    def __init__(self, model: type[SentModel]) -> None:
         self._model = model
 
     def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         return handler(self._model.__pydantic_core_schema__)
 
 
-DevicesRights = Annotated[dict[str, Any], AfterValidator(_devices), Like(DevicesPass)]
-KeysRights = Annotated[dict[str, Any], AfterValidator(_keys), Like(KeysPass)]
+DevicesRights = Annotated[dict[str, Any], AfterValidator(_check_devices), SchemaOf(DevicesPass)]
+KeysRights = Annotated[dict[str, Any], AfterValidator(_check_keys), SchemaOf(KeysPass)]

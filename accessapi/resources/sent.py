@@ -32,7 +32,7 @@ MOMENT_PATTERN = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\+09:00
 _MOMENT = re.compile(MOMENT_PATTERN.replace("$", r"\Z"))
 
 
-class Sent(BaseModel):
+class SentModel(BaseModel):
     """Base of everything sent. `nullable` names the fields that may be null."""
 
     # Built when first used, as what is received.
@@ -47,7 +47,7 @@ class Sent(BaseModel):
             raise PydanticCustomError("null", "may be left out but not be null")
         return value
 
-    def wire(self) -> dict[str, Any]:
+    def to_body(self) -> dict[str, Any]:
         """Return what goes on the wire: JSON values, only the keys that were given."""
         return self.model_dump(mode="json", exclude_unset=True, by_alias=True)
 
@@ -55,7 +55,7 @@ class Sent(BaseModel):
         return [(name, "…") for name in sorted(self.model_fields_set)]
 
 
-class Described:
+class SchemaKeywords:
     """Annotation that adds keywords to the JSON Schema of a field, where a validator alone does not show."""
 
     def __init__(self, **keywords: Any) -> None:
@@ -65,18 +65,18 @@ class Described:
         return handler(core) | self._keywords
 
 
-def _storable(value: str) -> str:
+def _check_storable(value: str) -> str:
     if "\x00" in value:
         raise PydanticCustomError("nul", "may not hold the character NUL")
     return value
 
 
-class _Storable(Described):
+class _Storable(SchemaKeywords):
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.no_info_after_validator_function(_storable, handler(source))
+        return core_schema.no_info_after_validator_function(_check_storable, handler(source))
 
 
-def _moment(value: Any) -> Any:
+def _read_moment(value: Any) -> Any:
     if isinstance(value, str):
         if not _MOMENT.match(value):
             raise PydanticCustomError("moment", "must look like 2026-04-01T09:00:00+09:00")
@@ -96,13 +96,13 @@ def write_moment(value: datetime) -> str:
 
 _STORABLE = _Storable(pattern=r"^[^\u0000]*$")
 Text = Annotated[str, _STORABLE]
-Filled = Annotated[str, StringConstraints(min_length=1), _STORABLE]
+NonEmptyText = Annotated[str, StringConstraints(min_length=1), _STORABLE]
 Identifier = Annotated[str, StringConstraints(min_length=1), _STORABLE]
 Moment = Annotated[
     datetime,
-    BeforeValidator(_moment),
+    BeforeValidator(_read_moment),
     PlainSerializer(write_moment, when_used="json"),
-    Described(pattern=MOMENT_PATTERN),
+    SchemaKeywords(pattern=MOMENT_PATTERN),
 ]
 
 MemberName = Annotated[str, StringConstraints(min_length=1, max_length=limits.MEMBER_NAME_MAX), _STORABLE]
@@ -116,10 +116,10 @@ Remarks = Annotated[str, StringConstraints(max_length=limits.REMARKS_MAX), _STOR
 GraceMinutes = Annotated[int, Field(ge=0, le=limits.GRACE_MINUTES_MAX)]
 SecretToken = Annotated[str, StringConstraints(max_length=limits.SECRET_TOKEN_MAX), _STORABLE]
 Info = Annotated[str, StringConstraints(max_length=limits.INFO_MAX), _STORABLE]
-UnitNumber = Annotated[str, StringConstraints(pattern=r"\A[0-9]{2}\z"), Described(pattern=limits.UNIT_PATTERN)]
+UnitNumber = Annotated[str, StringConstraints(pattern=r"\A[0-9]{2}\z"), SchemaKeywords(pattern=limits.UNIT_PATTERN)]
 
 
-def distinct(values: list[Any]) -> list[Any]:
+def check_distinct(values: list[Any]) -> list[Any]:
     """Check that an array has no value twice, where the specification says so."""
     if len(set(values)) != len(values):
         raise PydanticCustomError("not_unique", "holds a value twice")

@@ -10,17 +10,17 @@ from accessapi.resources import received as r
 from accessapi.resources import sent as s
 
 
-class HistoryTrigger(s.Sent):
+class HistoryTrigger(s.SentModel):
     """Categories that notify; the full set of values is not shown, so any non-empty word may be sent."""
 
-    category: list[s.Filled]
+    category: list[s.NonEmptyText]
 
 
-class Trigger(s.Sent):
+class Trigger(s.SentModel):
     history: HistoryTrigger
 
 
-class WebhookUpdate(s.Sent):
+class WebhookUpdate(s.SentModel):
     """Body of operation 2. is_invalid true switches notifications off. secret_token signs them."""
 
     nullable: ClassVar[frozenset[str]] = frozenset({"secret_token"})
@@ -31,7 +31,7 @@ class WebhookUpdate(s.Sent):
     trigger: Trigger
 
 
-class HolidaySettings(r.Received):
+class HolidaySettings(r.ReceivedModel):
     """Days that count as holidays. The maps go from a date YYYY-MM-DD to its name.
 
     `permissions.holidays` says which days that makes.
@@ -44,15 +44,15 @@ class HolidaySettings(r.Received):
     weekly: list[str] | None = None
 
 
-class ReceivedHistoryTrigger(r.Received):
+class ReceivedHistoryTrigger(r.ReceivedModel):
     category: list[str] | None = None
 
 
-class ReceivedTrigger(r.Received):
+class ReceivedTrigger(r.ReceivedModel):
     history: ReceivedHistoryTrigger | None = None
 
 
-class WebhookSettings(r.Received):
+class WebhookSettings(r.ReceivedModel):
     nullable: ClassVar[frozenset[str]] = frozenset({"secret_token"})
 
     is_invalid: bool | None = None
@@ -65,12 +65,12 @@ _Holiday = Annotated[HolidaySettings, Field(default_factory=HolidaySettings)]
 _Webhook = Annotated[WebhookSettings, Field(default_factory=WebhookSettings)]
 
 
-class Settings(r.Received):
+class Settings(r.ReceivedModel):
     holiday: _Holiday
     webhook: _Webhook
 
 
-class Tenant(r.Received):
+class Tenant(r.ReceivedModel):
     """Answer of operation 1. Settings that are missing read as empty."""
 
     tenant_id: r.Identifier

@@ -10,8 +10,8 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from portal.core.alerts.models import TEXT_MAX, Severity
-from portal.core.alerts.rules import Hours, Kept
-from portal.core.ui.stored import StoredForm
+from portal.core.alerts.rules import EffectiveRule, Hours
+from portal.core.ui.stored import ConflictForm
 
 DAYS = [
     (0, _("Monday")),
@@ -35,7 +35,7 @@ class NoteForm(forms.Form):
     )
 
 
-class RuleForm(StoredForm, forms.Form):
+class RuleForm(ConflictForm, forms.Form):
     """A rule: on or off, its severity, its numbers with their bounds, and when it counts."""
 
     is_on = forms.BooleanField(label=_("Switched on"), required=False)
@@ -50,19 +50,21 @@ class RuleForm(StoredForm, forms.Form):
     begin = forms.TimeField(label=pgettext_lazy("hours", "From"), required=False)
     end = forms.TimeField(label=pgettext_lazy("hours", "Until"), required=False)
 
-    def __init__(self, rule: Kept, data: QueryDict | None = None) -> None:
+    def __init__(self, rule: EffectiveRule, data: QueryDict | None = None) -> None:
         hours = rule.hours
         shown: dict[str, Any] = {"is_on": rule.is_on, "severity": int(rule.severity), **rule.values}
         if hours is not None:
             shown |= {"days": list(hours.days), "begin": hours.begin, "end": hours.end}
         super().__init__(data, initial=shown)
         self.rule = rule
-        for each in rule.kind.all_values:
-            bounds = _t("From %(least)s to %(most)s.") % {"least": each.least, "most": each.most}
+        for each in rule.kind.all_settings:
+            bounds = _t("From %(least)s to %(most)s.") % {"least": each.minimum, "most": each.maximum}
             self.fields[each.name] = forms.IntegerField(
-                label=str(each.label), min_value=each.least, max_value=each.most, help_text=bounds
+                label=str(each.label), min_value=each.minimum, max_value=each.maximum, help_text=bounds
             )
-        self.order_fields(["is_on", "severity", *(each.name for each in rule.kind.all_values), "days", "begin", "end"])
+        self.order_fields(
+            ["is_on", "severity", *(each.name for each in rule.kind.all_settings), "days", "begin", "end"]
+        )
         for name in ("begin", "end"):
             self.fields[name].widget.input_type = "time"
 
@@ -75,14 +77,14 @@ class RuleForm(StoredForm, forms.Form):
             self.add_error("end", _t("Enter another time than the first."))
         elif not days and (begin or end):
             self.add_error("days", _t("Choose the days."))
-        if self.rule.kind.by_hours and found.get("is_on") and not days and "days" not in self.errors:
+        if self.rule.kind.has_hours and found.get("is_on") and not days and "days" not in self.errors:
             self.add_error("days", _t("Choose the days and hours when nobody should be there."))
         return found
 
     @property
-    def wanted(self) -> Kept:
+    def rule_values(self) -> EffectiveRule:
         """The rule as the form says it."""
         said = self.cleaned_data
         hours = Hours(tuple(said["days"]), said["begin"], said["end"]) if said["days"] else None
-        values = {each.name: said[each.name] for each in self.rule.kind.all_values}
-        return Kept(self.rule.kind, said["is_on"], Severity(said["severity"]), values, hours)
+        values = {each.name: said[each.name] for each in self.rule.kind.all_settings}
+        return EffectiveRule(self.rule.kind, said["is_on"], Severity(said["severity"]), values, hours)

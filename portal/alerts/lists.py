@@ -11,13 +11,13 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from portal.core.alerts.kinds import KINDS
 from portal.core.alerts.models import Alert, Severity
-from portal.core.alerts.shown import Words
+from portal.core.alerts.shown import AlertTexts
 from portal.core.mirror import freshness
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.ui import watching
-from portal.core.ui.tables import Column, Empty, Table
+from portal.core.ui.tables import Column, EmptyState, Table
 from portal.core.ui.tables.filters import Filter
-from portal.core.ui.tables.keyset import Page
+from portal.core.ui.tables.keyset import ListPage
 from tenants.access import TenantRequest
 
 _TONES = {Severity.ALARM: "alarm", Severity.WARNING: "loud", Severity.NOTE: "quiet"}
@@ -34,7 +34,7 @@ def severity(row: Alert) -> SafeString:
     return format_html('<span class="chip chip-{}"><span>{}</span></span>', _TONES[known], known.label)
 
 
-def state(row: Alert) -> str:
+def state_text(row: Alert) -> str:
     """Return how far an alert is: closed, taken, over, or going on."""
     if row.closed_at is not None:
         return _("Closed by %(who)s") % {"who": row.closed_by}
@@ -56,17 +56,17 @@ class Alerts(Table):
     name = "alerts"
     caption = gettext_lazy("Alerts")
     default_sort = "-weight"
-    pace = "live"
+    poll_pace = "live"
     columns = (
         Column("severity", gettext_lazy("Severity"), cell=severity, sort="weight"),
         Column("what", gettext_lazy("Alert"), phone="title", fixed=True),
         Column("began_at", pgettext_lazy("alert", "Began"), kind="time"),
         Column("ended_at", pgettext_lazy("alert", "Ended"), kind="time"),
         Column("times", pgettext_lazy("alert", "Times"), kind="number"),
-        Column("state", pgettext_lazy("alert", "State"), value=state),
+        Column("state", pgettext_lazy("alert", "State"), value=state_text),
     )
     filters = (
-        Filter("state", pgettext_lazy("alert", "State"), _STATES, _by_state, single=True),
+        Filter("state", pgettext_lazy("alert", "State"), _STATES, _by_state, is_single=True),
         Filter(
             "kind",
             gettext_lazy("Rule"),
@@ -85,16 +85,16 @@ class Alerts(Table):
         rows = Alert.objects.select_related("taken_by", "closed_by")
         super().__init__(request, rows, **more)
         moved = Max("last_at"), Max("ended_at"), Max("taken_at"), Max("closed_at"), Max("pk")
-        self.seen = watching.mark(*Alert.objects.aggregate(*moved).values()) if self.is_first else ""
+        self.version = watching.version_of(*Alert.objects.aggregate(*moved).values()) if self.is_first_page else ""
 
     @property
-    def empty(self) -> Empty | None:
-        usual = Empty(_("No alerts yet"), _("What the rules find appears here."), "alert-triangle")
-        return freshness.empty(self.request, usual, Kind.HISTORIES)
+    def empty(self) -> EmptyState | None:
+        usual = EmptyState(_("No alerts yet"), _("What the rules find appears here."), "alert-triangle")
+        return freshness.empty_state(self.request, usual, MirrorKind.HISTORIES)
 
-    def complete_page(self, page: Page) -> Page:
-        words = Words.of(self.request.access, page.rows)
-        self.complete(what={"value": words.sentence})
+    def complete_page(self, page: ListPage) -> ListPage:
+        words = AlertTexts.of(self.request.access, page.rows)
+        self.complete_columns(what={"value": words.sentence})
         return page
 
     def row_href(self, row: Alert) -> str:

@@ -14,19 +14,24 @@ from django.utils.translation import gettext_lazy as _
 from portal.alerts.forms import DAYS
 from portal.core.alerts.rules import Hours
 from portal.core.telling.models import NAME_MAX, Audience, WebAddress, Wish
-from portal.core.telling.networks import PORT, is_refused_number
-from portal.core.ui.stored import StoredForm
+from portal.core.telling.networks import PORT, is_refused_ip_address
+from portal.core.ui.stored import ConflictForm
 from tenants.models import Staff
-from tenants.roles import TENANT_ROLES, Permission, role
+from tenants.roles import TENANT_ROLES, Permission, find_role
 
-_LEAST = ((0, _("None")), (3, _("Alarms")), (2, _("Alarms and warnings")), (1, pgettext_lazy("alerts", "All")))
+_SEVERITY_CHOICES = (
+    (0, _("None")),
+    (3, _("Alarms")),
+    (2, _("Alarms and warnings")),
+    (1, pgettext_lazy("alerts", "All")),
+)
 _URL_MAX = 1000
 
 
-class WishForm(forms.Form):
+class NotificationForm(forms.Form):
     """Which alerts a person gets by e-mail, and the working hours in which they want none."""
 
-    least = forms.TypedChoiceField(label=_("E-mail for"), choices=_LEAST, coerce=int)
+    least = forms.TypedChoiceField(label=_("E-mail for"), choices=_SEVERITY_CHOICES, coerce=int)
     days = forms.TypedMultipleChoiceField(
         label=_("No e-mail on these days (none: always send)"),
         choices=DAYS,
@@ -61,7 +66,7 @@ class WishForm(forms.Form):
         return Hours(tuple(said["days"]), said["begin"], said["end"]) if said["days"] else None
 
 
-class RecipientsForm(StoredForm, forms.Form):
+class RecipientsForm(ConflictForm, forms.Form):
     """Which roles and people may be told of a rule's alerts."""
 
     def __init__(self, audience: Audience | None, data: QueryDict | None = None) -> None:
@@ -70,7 +75,7 @@ class RecipientsForm(StoredForm, forms.Form):
         named = [each for each in TENANT_ROLES if Permission.ALERTS_VIEW in each.permissions]
         roles = [(each.name, each.title) for each in named]
         staff = Staff.objects.filter(is_active=True, user__is_active=True).select_related("user").order_by("user__name")
-        seen = [each for each in staff if Permission.ALERTS_VIEW in role(each.role).permissions]
+        seen = [each for each in staff if Permission.ALERTS_VIEW in find_role(each.role).permissions]
         people = [(each.user_id, str(each.user)) for each in seen]
         several = forms.CheckboxSelectMultiple
         refused = {"invalid_choice": _t("Choose roles and people from the list. Nothing was changed.")}
@@ -96,7 +101,7 @@ class AddressForm(forms.Form):
     )
     shape = forms.ChoiceField(label=pgettext_lazy("web address", "Format"), choices=WebAddress.Shape.choices)
     least = forms.TypedChoiceField(
-        label=pgettext_lazy("web address", "Alerts"), choices=_LEAST[1:], coerce=int, initial=2
+        label=pgettext_lazy("web address", "Alerts"), choices=_SEVERITY_CHOICES[1:], coerce=int, initial=2
     )
     language = forms.ChoiceField(label=_("Language"), choices=settings.LANGUAGES, initial=get_language)
 
@@ -113,6 +118,6 @@ class AddressForm(forms.Form):
         port = parts.port or PORT
         if port != PORT and not settings.ALERT_NETWORKS:
             raise forms.ValidationError(_t("Alerts are sent to port 443 only. Remove the port from the address."))
-        if is_refused_number(parts.hostname or "", port):
+        if is_refused_ip_address(parts.hostname or "", port):
             raise forms.ValidationError(_t("The portal does not send to this network."))
         return url

@@ -9,19 +9,19 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from portal.alerts.forms import RuleForm
-from portal.alerts.notify_forms import AddressForm, RecipientsForm, WishForm
+from portal.alerts.notify_forms import AddressForm, NotificationForm, RecipientsForm
 from portal.alerts.views import rule_context
 from portal.core.alerts.kinds import KINDS
 from portal.core.alerts.models import Rule
 from portal.core.alerts.rules import rule_of
-from portal.core.intents.record import Asker
-from portal.core.safety.answering import answer
+from portal.core.intents.record import Requester
+from portal.core.safety.answering import change_with_feedback
 from portal.core.telling import acts
-from portal.core.telling.addresses import masked
+from portal.core.telling.addresses import mask
 from portal.core.telling.models import Telling, WebAddress, Wish
-from portal.core.telling.writing import least_for
-from portal.core.ui.addresses import row_or_404
-from tenants.access import Refused, TenantRequest, tenant_view
+from portal.core.telling.writing import default_min_severity
+from portal.core.ui.addresses import get_row_or_404
+from tenants.access import AccessDenied, TenantRequest, tenant_view
 from tenants.roles import Permission
 
 # Tellings that an address's page shows, the newest.
@@ -29,14 +29,16 @@ _LAST = 20
 
 
 @tenant_view(Permission.ALERTS_VIEW, methods=["GET", "POST"])
-def mine(request: TenantRequest) -> HttpResponseBase:
+def own_settings(request: TenantRequest) -> HttpResponseBase:
     """What a person gets by e-mail; in the browser, what this page asks it for."""
     kept = Wish.objects.filter(user=request.user).first()
-    form = WishForm(kept, least_for(request.access.role.name), request.POST or None)
+    form = NotificationForm(kept, default_min_severity(request.access.role.name), request.POST or None)
     if form.is_valid():
         if request.access.support_session:
-            raise Refused(_("In a support session you get no e-mail about alerts."))
-        acts.wish(least=form.cleaned_data["least"], hours=form.hours, by=Asker.of(request))
+            raise AccessDenied(_("In a support session you get no e-mail about alerts."))
+        acts.save_preferences(
+            min_severity=form.cleaned_data["least"], hours=form.hours, by=Requester.from_request(request)
+        )
         messages.success(request, _("Notifications saved."))
         return redirect("alerts:notify", request.tenant.slug)
     may_manage = request.access.can(Permission.ALERTS_MANAGE)
@@ -50,8 +52,10 @@ def recipients(request: TenantRequest, watched: str) -> HttpResponseBase:
         raise Http404
     form = RecipientsForm.of(watched, request.POST)
     if form.is_valid():
-        wanted = partial(acts.change_audience, **form.cleaned_data, kind=KINDS[watched], by=Asker.of(request))
-        if answer(request, wanted, _("Recipients saved."), form):
+        wanted = partial(
+            acts.change_recipients, **form.cleaned_data, kind=KINDS[watched], by=Requester.from_request(request)
+        )
+        if change_with_feedback(request, wanted, _("Recipients saved."), form):
             return redirect("alerts:rule", request.tenant.slug, watched)
     rule = RuleForm(rule_of(KINDS[watched], Rule.objects.filter(kind=watched).first()))
     return render(request, "alerts/rule.html", rule_context(request, rule, form))
@@ -63,51 +67,57 @@ def addresses(request: TenantRequest) -> HttpResponse:
     form = AddressForm(request.POST or None)
     if form.is_valid():
         try:
-            return _secret(request, acts.add_address(said=form.cleaned_data, by=Asker.of(request)))
-        except acts.NotKept:
-            most = {"most": acts.MOST_ADDRESSES}
+            return _secret_page(request, acts.add_address(values=form.cleaned_data, by=Requester.from_request(request)))
+        except acts.AddressNotSaved:
+            most = {"most": acts.MAX_ADDRESSES}
             form.add_error("name", _("There is an address of this name, or there are %(most)s already.") % most)
-    rows = [(each, masked(each.url)) for each in WebAddress.objects.order_by("name")]
+    rows = [(each, mask(each.url)) for each in WebAddress.objects.order_by("name")]
     return render(request, "alerts/addresses.html", {"form": form, "rows": rows})
 
 
-def _secret(request: TenantRequest, row: WebAddress) -> HttpResponse:
+def _secret_page(request: TenantRequest, row: WebAddress) -> HttpResponse:
     return render(request, "alerts/address_secret.html", {"row": row, "value": row.secret})
 
 
-def _found(address_id: int) -> WebAddress:
-    return row_or_404(WebAddress.objects.all(), pk=address_id)
+def _address_or_404(address_id: int) -> WebAddress:
+    return get_row_or_404(WebAddress.objects.all(), pk=address_id)
 
 
 @tenant_view(Permission.ALERTS_MANAGE)
 def address(request: TenantRequest, address_id: int) -> HttpResponse:
     """One web address, masked, with what it answered last."""
-    row = _found(address_id)
+    row = _address_or_404(address_id)
     last = Telling.objects.filter(address=row).select_related("alert").order_by("-pk")[:_LAST]
-    return render(request, "alerts/address.html", {"row": row, "shown": masked(row.url), "last": last})
+    return render(request, "alerts/address.html", {"row": row, "shown": mask(row.url), "last": last})
 
 
 @tenant_view(Permission.ALERTS_MANAGE, methods=["POST"])
-def probe(request: TenantRequest, address_id: int) -> HttpResponseBase:
+def send_test(request: TenantRequest, address_id: int) -> HttpResponseBase:
     """Have a test sent to an address."""
     try:
-        acts.try_address(address=_found(address_id), by=Asker.of(request))
+        acts.send_test(address=_address_or_404(address_id), by=Requester.from_request(request))
         messages.success(request, _("Test requested. Reload this page to see the answer."))
     except acts.TooManyTests:
         text = _("No test was sent. %(most)d tests in %(minutes)d minutes is the limit. Try again later.")
-        messages.error(request, text % {"most": acts.MOST_TESTS, "minutes": acts.TEST_SECONDS // 60})
+        messages.error(request, text % {"most": acts.MAX_TESTS, "minutes": acts.TEST_SECONDS // 60})
     return redirect("alerts:address", request.tenant.slug, address_id)
 
 
 @tenant_view(Permission.ALERTS_MANAGE, methods=["POST"])
-def renew(request: TenantRequest, address_id: int) -> HttpResponse:
+def renew_secret(request: TenantRequest, address_id: int) -> HttpResponse:
     """Make a new secret, which is shown once."""
-    return _secret(request, acts.renew_secret(address=_found(address_id), by=Asker.of(request)))
+    return _secret_page(
+        request, acts.renew_secret(address=_address_or_404(address_id), by=Requester.from_request(request))
+    )
 
 
 @tenant_view(Permission.ALERTS_MANAGE, methods=["POST"])
-def remove(request: TenantRequest, address_id: int) -> HttpResponseBase:
+def remove_address(request: TenantRequest, address_id: int) -> HttpResponseBase:
     """Take an address away, with what was sent to it."""
-    found = _found(address_id)
-    answer(request, partial(acts.remove_address, address=found, by=Asker.of(request)), _("Web address removed."))
+    found = _address_or_404(address_id)
+    change_with_feedback(
+        request,
+        partial(acts.remove_address, address=found, by=Requester.from_request(request)),
+        _("Web address removed."),
+    )
     return redirect("alerts:addresses", request.tenant.slug)

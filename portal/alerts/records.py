@@ -10,7 +10,7 @@ from portal.core.alerts.kinds import KINDS
 from portal.core.alerts.models import Alert, AlertRecord
 from portal.core.log import visible
 from portal.core.mirror import freshness
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import History
 from tenants.access import TenantRequest
 
@@ -21,7 +21,7 @@ _BEFORE = timedelta(days=7)
 
 
 @dataclass(frozen=True)
-class Records:
+class AlertRecords:
     """The newest records by which an alert was found; of one that a look found, those that tell of it."""
 
     request: TenantRequest
@@ -34,48 +34,55 @@ class Records:
 
     @cached_property
     def rows(self) -> list[History]:
-        if not self.may_look:
+        if not self.may_see_records:
             return []
-        return self._heard() or self._told()
+        return self._triggering_records() or self._describing_records()
 
     @property
-    def may_look(self) -> bool:
-        return visible.may_look(self.request.access)
+    def may_see_records(self) -> bool:
+        return visible.may_view_log(self.request.access)
 
     @property
     def searched_from(self) -> datetime | None:
         """Return since when the log was looked through in vain; None where it was not, or has what was looked for."""
-        if self.count or not self.may_look or not self._can_tell:
+        if self.count or not self.may_see_records or not self._has_describing_records:
             return None
         return self._since
 
     @property
-    def through(self) -> datetime | None:
+    def complete_until(self) -> datetime | None:
         """Return until when the log is complete."""
-        return freshness.known(self.request)[Kind.HISTORIES].as_of
+        return freshness.freshness_for(self.request)[MirrorKind.HISTORIES].as_of
 
-    def _heard(self) -> list[History]:
+    def _triggering_records(self) -> list[History]:
         behind = AlertRecord.objects.filter(alert=self.alert).order_by("-at", "-pk")
         named = dict(behind.values_list("history_id", "at")[:_MOST])
         if not named:
             return []
-        rows = visible.records(self.request.access).filter(history_id__in=named, at__gte=min(named.values()))
+        rows = visible.visible_records(self.request.access).filter(history_id__in=named, at__gte=min(named.values()))
         return list(rows.filter(at__lte=max(named.values())).order_by("-at", "-pk"))
 
     @property
-    def _can_tell(self) -> bool:
+    def _has_describing_records(self) -> bool:
         kind = KINDS.get(self.alert.kind)
-        return kind is not None and kind.tells is not None and bool(self.alert.facts.get("device"))
+        return kind is not None and kind.matching_records is not None and bool(self.alert.facts.get("device"))
 
     @property
     def _since(self) -> datetime:
-        first = visible.since(self.request.access)
+        first = visible.visible_since(self.request.access)
         return max(filter(None, (first, self.alert.began_at - _BEFORE)))
 
-    def _told(self) -> list[History]:
+    def _describing_records(self) -> list[History]:
         kind = KINDS.get(self.alert.kind)
-        if kind is None or kind.tells is None or not self._can_tell or self.alert.records.exists():
+        if (
+            kind is None
+            or kind.matching_records is None
+            or not self._has_describing_records
+            or self.alert.records.exists()
+        ):
             return []
-        rows = visible.records(self.request.access).filter(device_id=self.alert.facts["device"], at__gte=self._since)
+        rows = visible.visible_records(self.request.access).filter(
+            device_id=self.alert.facts["device"], at__gte=self._since
+        )
         around = rows.filter(at__lte=self.alert.ended_at or timezone.now()).order_by("-at", "-pk")[:_LOOKED_AT]
-        return kind.tells(self.request.tenant, self.alert, reversed(around))[: -_MOST - 1 : -1]
+        return kind.matching_records(self.request.tenant, self.alert, reversed(around))[: -_MOST - 1 : -1]

@@ -11,86 +11,88 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
 from portal.areas import merging, working
-from portal.areas.merging import Act, Effect, Verdict, Wish
-from portal.core.intents.actions import Asker
+from portal.areas.merging import AccessEdit, EditDecision, EditKind, EditResult
+from portal.core.intents.actions import Requester
 from portal.core.intents.models import target_of
 from portal.core.jobs import acts
 from portal.core.jobs.models import Job, Row
-from portal.core.jobs.queries import with_left
+from portal.core.jobs.queries import with_problem_flags
 from portal.core.jobs.states import JobState, RowState
 from portal.core.mirror.models import Area, Member
 from portal.core.timers.clock import database_now
 from tenants import audit
 from tenants.roles import Permission
-from tenants.wording import say
+from tenants.wording import coded_sentence
 
-Change = tuple[str, dict[str, Any], dict[str, Any]]
+RowValues = tuple[str, dict[str, Any], dict[str, Any]]
 
 
 @dataclass
-class Plan:
+class EditPlan:
     """`rows` for a job: (member ID, body, former values); both empty where the rights must be read first.
 
     `counts` by effect; `unknown_yet`: rights never read; `stale`: known, to be changed, and to be read again before.
     """
 
-    rows: list[Change] = field(default_factory=list)
-    counts: Counter[Effect] = field(default_factory=Counter)
-    unknown_yet: int = 0
+    rows: list[RowValues] = field(default_factory=list)
+    counts: Counter[EditResult] = field(default_factory=Counter)
+    unread: int = 0
     stale: int = 0
 
     @property
-    def left(self) -> int:
+    def unchanged(self) -> int:
         """Members that were chosen and of whom no row is made."""
-        return sum(n for effect, n in self.counts.items() if effect not in (Effect.CHANGES, Effect.WIDENED))
+        return sum(n for effect, n in self.counts.items() if effect not in (EditResult.CHANGES, EditResult.LISTED))
 
-    def told(self) -> dict[str, int]:
+    def to_options(self) -> dict[str, int]:
         """The counts as a job keeps them."""
         found = {str(effect): n for effect, n in self.counts.items() if n}
-        return found | {"unread": self.unknown_yet, "stale": self.stale}
+        return found | {"unread": self.unread, "stale": self.stale}
 
 
-def plan(members: QuerySet[Member], wish: Wish, trust: timedelta, *, everybody: bool = False) -> Plan:
+def plan_edit(
+    members: QuerySet[Member], edit: AccessEdit, max_age: timedelta, *, include_unchanged: bool = False
+) -> EditPlan:
     """Judge every chosen member by what the mirror knows. Members share few different rights: each is judged once.
 
     `everybody`: a row also for those who stay as they are today, for a job that judges again later.
     """
     all_areas = list(Area.objects.values_list("area_id", flat=True))
-    judge = _once(lambda rights: merging.judge(rights, wish, all_areas))
-    return _plan(members, lambda _member_id, rights: judge(rights), trust, everybody)
+    judge = _cached(lambda rights: merging.decide(rights, edit, all_areas))
+    return _plan_members(members, lambda _member_id, rights: judge(rights), max_age, include_unchanged)
 
 
-def plan_undo(done: dict[str, tuple[Any, Any]], area_id: str, trust: timedelta) -> Plan:
+def plan_undo(done: dict[str, tuple[Any, Any]], area_id: str, max_age: timedelta) -> EditPlan:
     """The same for taking back: `done` has (before, after) of each member of the job to be undone."""
     members = Member.objects.filter(member_id__in=done, gone_at__isnull=True)
-    return _plan(members, lambda member_id, rights: merging.undo(rights, *done[member_id], area_id), trust)
+    return _plan_members(members, lambda member_id, rights: merging.undo(rights, *done[member_id], area_id), max_age)
 
 
-def _plan(
-    members: QuerySet[Member], judge: Callable[[str, Any], Verdict], trust: timedelta, everybody: bool = False
-) -> Plan:
+def _plan_members(
+    members: QuerySet[Member], judge: Callable[[str, Any], EditDecision], trust: timedelta, everybody: bool = False
+) -> EditPlan:
     """Judge the devices_pass of each member by name; those whose rights are not known are read first."""
-    found, since = Plan(), database_now() - trust
+    found, since = EditPlan(), database_now() - trust
     rows = members.order_by("name_key", "pk").values_list("member_id", "rights", "rights_read_at")
     for member_id, rights, read_at in rows.iterator(chunk_size=2000):
         if rights is None:
-            found.unknown_yet += 1
+            found.unread += 1
             found.rows.append((member_id, {}, {}))
             continue
         now = rights.get("devices_pass")
         verdict = judge(member_id, now)
-        found.counts[verdict.effect] += 1
-        found.stale += verdict.sends and (read_at is None or read_at < since)
-        if verdict.sends or everybody:
-            body = {"devices_pass": verdict.after} if verdict.sends else {}
+        found.counts[verdict.result] += 1
+        found.stale += verdict.is_sent and (read_at is None or read_at < since)
+        if verdict.is_sent or everybody:
+            body = {"devices_pass": verdict.after} if verdict.is_sent else {}
             found.rows.append((member_id, body, {"devices_pass": now}))
     return found
 
 
-def _once(judge: Callable[[Any], Verdict]) -> Callable[[Any], Verdict]:
-    known: dict[str, Verdict] = {}
+def _cached(judge: Callable[[Any], EditDecision]) -> Callable[[Any], EditDecision]:
+    known: dict[str, EditDecision] = {}
 
-    def remembered(rights: Any) -> Verdict:
+    def remembered(rights: Any) -> EditDecision:
         key = json.dumps(rights, sort_keys=True)
         if key not in known:
             known[key] = judge(rights)
@@ -107,10 +109,10 @@ def prepare(
     *,
     area: Area,
     members: QuerySet[Member],
-    wish: Wish,
-    trust: timedelta,
+    edit: AccessEdit,
+    max_age: timedelta,
     chosen: Chosen,
-    by: Asker,
+    by: Requester,
     starts_at: datetime | None = None,
     until: datetime | None = None,
 ) -> Job | None:
@@ -119,54 +121,55 @@ def prepare(
     With `starts_at` it is on everybody who was chosen: what it does to each is worked out anew at that moment. `until`:
     when what it gives is taken back (`working.schedule_end`).
     """
-    planned = plan(members, wish, trust, everybody=starts_at is not None)
+    planned = plan_edit(members, edit, max_age, include_unchanged=starts_at is not None)
     options = {
-        "pass": wish.pass_, "replace": wish.replace, "everywhere": wish.everywhere, "chosen": dict(chosen),
+        "pass": edit.pass_, "replace": edit.replace_hours, "everywhere": edit.include_everywhere,
+        "chosen": dict(chosen),
         "scheduled": starts_at is not None, "until": until.isoformat() if until else "",
     }  # fmt: skip
-    return _open(area, wish.act, planned, trust, options, by, starts_at=starts_at)
+    return _prepare_job(area, edit.kind, planned, max_age, options, by, starts_at=starts_at)
 
 
-def take_back(*, job: Job, by: Asker) -> Job | None:
+def undo(*, job: Job, by: Requester) -> Job | None:
     """A job that gives back what one of `edits_of` changed, where that still stands. None: there is nothing to do, or
     it was done already.
     """
     area = Area.objects.filter(area_id=job.options["area_id"]).first()
-    if area is None or not can_be_taken_back(job):
+    if area is None or not can_be_undone(job):
         return None
-    trust = working.trust_of(job)
-    plan = plan_undo(_done(job), area.area_id, trust)
-    return _open(area, Act.UNDO, plan, trust, {}, by, undo_of=job)
+    trust = working.max_age_of(job)
+    plan = plan_undo(_changed_members(job), area.area_id, trust)
+    return _prepare_job(area, EditKind.UNDO, plan, trust, {}, by, undo_of=job)
 
 
 def edits_of(area: Area) -> QuerySet[Job]:
     """The edits of an area, each with whether it was taken back already (`is_undone`)."""
     undone = Job.objects.filter(undo_of=OuterRef("pk")).exclude(state__in=[JobState.CHECKED, JobState.WAITING])
     edits = Job.objects.filter(kind=working.KIND, options__area_id=area.area_id)
-    return with_left(edits).annotate(is_undone=Exists(undone))
+    return with_problem_flags(edits).annotate(is_undone=Exists(undone))
 
 
-def can_be_taken_back(job: Any) -> bool:
+def can_be_undone(job: Any) -> bool:
     """Whether one of `edits_of` has changed anybody and was not taken back yet."""
     finished = job.state in (JobState.DONE, JobState.STOPPED)
     return finished and job.undo_of_id is None and not job.is_undone
 
 
-def exported(*, by: Asker, area: Area | None, count: int, kind: str, match: str) -> None:
+def record_export(*, by: Requester, area: Area | None, count: int, kind: str, match: str) -> None:
     """Write down that somebody took a list along, of an area's people or (None) of areas, before they get it."""
     form = kind.upper()
-    people = say("area.export", area=area, n=count, kind=form)
+    people = coded_sentence("area.export", area=area, n=count, kind=form)
     with transaction.atomic():
         audit.record(
-            **by.author,
+            **by.audit_author,
             action="area.export",
             target=target_of("area", area.area_id) if area else "areas",
-            summary=people if area else say("areas.export", n=count, kind=form),
+            summary=people if area else coded_sentence("areas.export", n=count, kind=form),
             after={"rows": count, "filter": match, "format": kind},
         )
 
 
-def _done(job: Job) -> dict[str, tuple[Any, Any]]:
+def _changed_members(job: Job) -> dict[str, tuple[Any, Any]]:
     """(before, after) of each member that a job really changed."""
     rows = Row.objects.filter(job=job, state=RowState.SUCCEEDED).exclude(member_id="").order_by("line")
     found = {}
@@ -178,20 +181,20 @@ def _done(job: Job) -> dict[str, tuple[Any, Any]]:
     return found
 
 
-def _open(
+def _prepare_job(
     area: Area,
-    act: Act,
-    plan: Plan,
+    act: EditKind,
+    plan: EditPlan,
     trust: timedelta,
     options: dict[str, Any],
-    by: Asker,
+    by: Requester,
     undo_of: Job | None = None,
     starts_at: datetime | None = None,
 ) -> Job | None:
     if not plan.rows:
         return None
     known = {
-        "act": str(act), "area_id": area.area_id, "area_name": area.area_name, "plan": plan.told(),
+        "act": str(act), "area_id": area.area_id, "area_name": area.area_name, "plan": plan.to_options(),
         "trust": int(trust.total_seconds()) // 60,
     }  # fmt: skip
     return acts.prepare(
@@ -200,7 +203,7 @@ def _open(
         rows=plan.rows,
         permission=Permission.RIGHTS_EDIT,
         options=known | options,
-        unchanged=0 if starts_at is not None else plan.left,
+        unchanged=0 if starts_at is not None else plan.unchanged,
         starts_at=starts_at,
         undo_of=undo_of,
     )

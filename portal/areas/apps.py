@@ -8,11 +8,11 @@ class AreasConfig(AppConfig):
     def ready(self) -> None:
         from portal.areas import grants, queries, working
         from portal.core.mirror import freshness, hooks
-        from portal.core.mirror.kinds import Kind
+        from portal.core.mirror.kinds import MirrorKind
         from tenants.trail import changes
 
-        hooks.after(Kind.RIGHTS, grants.file)
-        hooks.after(Kind.AREAS, grants.tidy)
-        freshness.shows("areas", Kind.AREAS)
+        hooks.subscribe(MirrorKind.RIGHTS, grants.update)
+        hooks.subscribe(MirrorKind.AREAS, grants.compact_tallies)
+        freshness.register_footer("areas", MirrorKind.AREAS)
         working.register()
-        changes.word("area", queries.in_words)
+        changes.register_words("area", queries.audit_words)

@@ -8,11 +8,11 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from portal.areas.merging import Act, Wish
-from portal.core.jobs.forms import StartForm, moment
+from portal.areas.merging import AccessEdit, EditKind
+from portal.core.jobs.forms import StartForm, moment_field
 from portal.core.rights.forms import PassField
 
-TRUST = (
+MAX_AGE_CHOICES = (
     ("0", _("just before sending (safest)")),
     ("15", _("in the last 15 minutes")),
     ("60", _("in the last hour")),
@@ -20,14 +20,14 @@ TRUST = (
 )
 
 
-class _Edit(StartForm):
+class _AreaEditForm(StartForm):
     """When it begins, and `trust`: rights read longer ago are read again before they are changed, one call for each
     member.
     """
 
     trust = forms.ChoiceField(
         label=_("Use rights loaded"),
-        choices=TRUST,
+        choices=MAX_AGE_CHOICES,
         initial="0",
         help_text=_(
             "Older rights are loaded again first (1 API call per member). Members changed in the "
@@ -35,7 +35,7 @@ class _Edit(StartForm):
         ),
     )
 
-    act = Act.GRANT
+    kind = EditKind.GRANT
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -47,12 +47,14 @@ class _Edit(StartForm):
         """When what is given ends; None without an end."""
         return self.cleaned_data.get("until")
 
-    def wish(self, area_id: str) -> Wish:
+    def edit(self, area_id: str) -> AccessEdit:
         told = self.cleaned_data
-        return Wish(self.act, area_id, told.get("pass_"), bool(told.get("replace")), bool(told.get("everywhere")))
+        return AccessEdit(
+            self.kind, area_id, told.get("pass_"), bool(told.get("replace")), bool(told.get("everywhere"))
+        )
 
 
-class GrantForm(_Edit):
+class GrantForm(_AreaEditForm):
     """When the members shall be let in."""
 
     pass_ = PassField(label=pgettext_lazy("access", "When"), templates=True)
@@ -61,7 +63,7 @@ class GrantForm(_Edit):
         help_text=_("Otherwise they keep their hours. Giving access never removes any."),
         required=False,
     )
-    until = moment(
+    until = moment_field(
         pgettext_lazy("access", "Until"),
         help_text=_(
             "Leave empty for no end. At this time everyone who gets access here loses it, or "
@@ -85,8 +87,8 @@ class GrantForm(_Edit):
         return bool(widget.is_editing(self.data, "pass_"))
 
 
-class WithdrawForm(_Edit):
-    act = Act.WITHDRAW
+class WithdrawForm(_AreaEditForm):
+    kind = EditKind.WITHDRAW
     everywhere = forms.BooleanField(
         label=_("Also from members who may enter every area"),
         help_text=_(

@@ -16,13 +16,13 @@ from tenants.scope import tenant_scope
 _BATCH = 5000
 
 
-def file(tenant: Tenant, members: Iterable[Member]) -> None:
+def update(tenant: Tenant, members: Iterable[Member]) -> None:
     """Bring the grants of members whose rights were just written up to date; what did not change is not touched."""
-    told = {member.pk: list(passes(member.rights)) for member in members if member.rights is not None}
+    told = {member.pk: list(passes_by_area(member.rights)) for member in members if member.rights is not None}
     if not told:
         return
     with tenant_scope(tenant):
-        ids = _ids(tenant, {digest_of(body): body for each in told.values() for _area, body in each})
+        ids = _pass_ids(tenant, {digest_of(body): body for each in told.values() for _area, body in each})
         wanted = {(pk, area, ids[digest_of(body)]) for pk, each in told.items() for area, body in each}
         rows = Grant.objects.filter(member_id__in=told).values_list("member_id", "area_id", "held_id", "pk")
         there = {(member, area, held): pk for member, area, held, pk in rows}
@@ -33,7 +33,7 @@ def file(tenant: Tenant, members: Iterable[Member]) -> None:
         Grant.objects.bulk_create(fresh, ignore_conflicts=True, batch_size=_BATCH)
 
 
-def passes(rights: Any) -> Iterator[tuple[str, Any]]:
+def passes_by_area(rights: Any) -> Iterator[tuple[str, Any]]:
     """(area, pass) for everything that rights as read say of areas; EVERYWHERE for what holds for all of them."""
     yield KNOWN, never()
     devices = rights.get("devices_pass") if isinstance(rights, dict) else None
@@ -71,13 +71,13 @@ def digest_of(body: Any) -> str:
     return hashlib.sha256(sort_key(body).encode()).hexdigest()[:32]
 
 
-def tidy(tenant: Tenant) -> None:
+def compact_tallies(tenant: Tenant) -> None:
     """Add the tallies together. Passes stay, also unused: somebody may be about to file them."""
     with tenant_scope(tenant), database.cursor() as cursor:
-        cursor.execute(_ADD_UP, {"tenant": tenant.pk})
+        cursor.execute(_COMPACT, {"tenant": tenant.pk})
 
 
-def _ids(tenant: Tenant, bodies: dict[str, Any]) -> dict[str, int]:
+def _pass_ids(tenant: Tenant, bodies: dict[str, Any]) -> dict[str, int]:
     rows = Pass.objects.filter(digest__in=bodies)
     known = dict(rows.values_list("digest", "pk"))
     if fresh := bodies.keys() - known.keys():
@@ -89,7 +89,7 @@ def _ids(tenant: Tenant, bodies: dict[str, Any]) -> dict[str, int]:
     return known
 
 
-_ADD_UP = """
+_COMPACT = """
 WITH taken AS (DELETE FROM areas_tally WHERE tenant_id = %(tenant)s RETURNING area_id, held_id, members)
 INSERT INTO areas_tally (tenant_id, area_id, held_id, members)
 SELECT %(tenant)s, area_id, held_id, sum(members) FROM taken GROUP BY area_id, held_id HAVING sum(members) <> 0

@@ -13,15 +13,15 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
 from portal.areas import loading, queries, rolls
-from portal.core.jobs.lists import DETAIL, WHO, Rows
+from portal.core.jobs.lists import DETAIL_COLUMN, MEMBER_COLUMN, JobRows
 from portal.core.jobs.models import Job, Row
 from portal.core.log import visible
 from portal.core.mirror import freshness
-from portal.core.mirror.freshness import known
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.freshness import freshness_for
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Area
-from portal.core.ui.tables import Column, Empty, Filter, Table
-from portal.core.ui.vocabulary import beside, joined
+from portal.core.ui.tables import Column, EmptyState, Filter, Table
+from portal.core.ui.vocabulary import add_side, join_values
 from tenants.access import TenantRequest
 from tenants.roles import Permission
 
@@ -56,53 +56,54 @@ class Areas(Table):
     export_permission = Permission.AREAS_VIEW
 
     @property
-    def empty(self) -> Empty | None:
-        usual = Empty(_("No areas yet"), _("Areas are set up on the member site."), "map-pin")
-        return freshness.empty(self.request, usual, Kind.AREAS)
+    def empty(self) -> EmptyState | None:
+        usual = EmptyState(_("No areas yet"), _("Areas are set up on the member site."), "map-pin")
+        return freshness.empty_state(self.request, usual, MirrorKind.AREAS)
 
     def __init__(self, request: TenantRequest, queryset: QuerySet[Area]) -> None:
-        super().__init__(request, queryset, total=lambda: known(request)[Kind.AREAS].total)
-        self.complete(
+        super().__init__(request, queryset, total=lambda: freshness_for(request)[MirrorKind.AREAS].total)
+        self.complete_columns(
             doors={"value": self._doors},
             flags={"value": self._flags},
-            may={"value": self._may, "cell": self._drawn_may},
+            may={"value": self._may, "cell": self._may_cell},
             **{name: {"value": self._count(name)} for name in ("always", "schedule", "everywhere")},
-            last={"value": self._last} | ({"label": _("Last used today")} if visible.since(request.access) else {}),
+            last={"value": self._last}
+            | ({"label": _("Last used today")} if visible.visible_since(request.access) else {}),
         )
-        if not visible.may_look(request.access):
+        if not visible.may_view_log(request.access):
             self.columns = [column for column in self.columns if column.name != "last"]
 
     @cached_property
-    def _all(self) -> Sequence[Area]:
+    def _listed_areas(self) -> Sequence[Area]:
         """What the file holds, or the page."""
-        return list(self.matching) if self.wanted_file else self.page.rows
+        return list(self.matching_rows) if self.requested_file else self.page.rows
 
     @cached_property
-    def _places(self) -> dict[str, list[queries.Door]]:
-        return queries.doors_of(self._all, self._controllers)
+    def _places(self) -> dict[str, list[queries.AreaDoor]]:
+        return queries.doors_of(self._listed_areas, self._controllers)
 
     @cached_property
     def _controllers(self) -> dict[str, Any]:
-        return queries.controllers()
+        return queries.doors_by_id()
 
     @cached_property
-    def _told(self) -> rolls.Rolls:
-        return rolls.of_all(area.area_id for area in self._all)
+    def _access_counts(self) -> rolls.AccessCounts:
+        return rolls.count_all(area.area_id for area in self._listed_areas)
 
     @property
-    def loaded(self) -> loading.Loaded:
-        return queries.loaded(self.request, self._told.known)
+    def loaded(self) -> loading.LoadedRights:
+        return queries.loaded_rights(self.request, self._access_counts.members_known)
 
     @property
     def file_note(self) -> str:
-        return self.loaded.sentence()
+        return self.loaded.summary()
 
     @property
-    def _rolls(self) -> dict[str, rolls.Roll]:
-        return self._told.areas
+    def _counts_by_area(self) -> dict[str, rolls.AccessCount]:
+        return self._access_counts.areas
 
     def _doors(self, row: Area) -> str:
-        return joined(beside(str(door), door.side) for door in self._places[row.area_id])
+        return join_values(add_side(str(door), door.side) for door in self._places[row.area_id])
 
     def _flags(self, row: Area) -> str:
         words = [(row.is_outside, _t("Outside")), (row.is_management, _t("Management area"))]
@@ -110,19 +111,19 @@ class Areas(Table):
 
     def _count(self, name: str) -> Callable[[Area], int | str]:
         """Return what reads a number of an area's roll with its doubt."""
-        return lambda row: self.loaded.cell(getattr(self._rolls[row.area_id], name))
+        return lambda row: self.loaded.cell_value(getattr(self._counts_by_area[row.area_id], name))
 
     def _may(self, row: Area) -> int | str:
-        roll = self._rolls[row.area_id]
-        return self.loaded.cell(roll.may_enter, is_doubtful=roll.unknown > 0)
+        roll = self._counts_by_area[row.area_id]
+        return self.loaded.cell_value(roll.with_access, is_doubtful=roll.unknown > 0)
 
-    def _drawn_may(self, row: Area) -> SafeString:
+    def _may_cell(self, row: Area) -> SafeString:
         told = self._may(row)
-        return format_html("<b>{}</b>", told if isinstance(told, str) else self.loaded.count(told))
+        return format_html("<b>{}</b>", told if isinstance(told, str) else self.loaded.count_text(told))
 
     def _last(self, row: Area) -> datetime | None:
         used = [getattr(door.door, "last_at", None) for door in self._places[row.area_id]]
-        since = visible.since(self.request.access)
+        since = visible.visible_since(self.request.access)
         return max((at for at in used if at and (since is None or at >= since)), default=None)
 
     def search(self, queryset: QuerySet[Any], text: str) -> QuerySet[Any]:
@@ -132,10 +133,10 @@ class Areas(Table):
         return reverse("areas:area", args=[self.request.tenant.slug, row.area_id])
 
 
-class Preview(Rows):
+class AreaEditRows(JobRows):
     name = "area-edit-rows"
     caption = _("Members to change")
-    columns = (WHO, DETAIL)
+    columns = (MEMBER_COLUMN, DETAIL_COLUMN)
 
     def __init__(self, request: Any, queryset: QuerySet[Row], *, job: Job) -> None:
         super().__init__(request, queryset, job=job, groups={})

@@ -12,8 +12,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from portal.areas import actions, loading, working
-from portal.areas.merging import Act, Effect
-from portal.areas.rolls import Roll
+from portal.areas.merging import EditKind, EditResult
+from portal.areas.rolls import AccessCount
 from portal.core.budget import outlook as budget
 from portal.core.intents.models import target_of
 from portal.core.jobs import costs, kinds
@@ -21,8 +21,8 @@ from portal.core.jobs.lists import job_chip
 from portal.core.jobs.models import Job
 from portal.core.jobs.states import JobState
 from portal.core.mirror import places
-from portal.core.mirror.freshness import known
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.freshness import freshness_for
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Area, History, Member, PassController
 from portal.core.rights import words
 from portal.core.ui.chips import Chip
@@ -30,13 +30,13 @@ from tenants.access import TenantRequest
 from tenants.connections.service import current_connection
 from tenants.models import AuditEntry
 from tenants.roles import Permission
-from tenants.wording import Said
+from tenants.wording import Sentence
 
 CHANGES = 10
 
 
 @dataclass(frozen=True)
-class Door:
+class AreaDoor:
     """A pass controller of an area. `side` as in `mirror.places.Place`; `door` None: not in the list of doors."""
 
     device_id: str
@@ -48,144 +48,146 @@ class Door:
 
 
 @dataclass(frozen=True)
-class Span:
+class ReadingTimes:
     """Between when and when the rights that are known were read."""
 
     oldest: datetime | None
     newest: datetime | None
 
 
-def doors_of(areas: Iterable[Area], known: dict[str, PassController]) -> dict[str, list[Door]]:
+def doors_of(areas: Iterable[Area], known: dict[str, PassController]) -> dict[str, list[AreaDoor]]:
     """The doors of each area by area_id, in the service's order."""
-    states = places.words()
+    states = places.service_states()
     return {
-        area.area_id: [Door(device_id, side, known.get(device_id)) for device_id, side in places.doors_of(area, states)]
+        area.area_id: [
+            AreaDoor(device_id, side, known.get(device_id)) for device_id, side in places.doors_of_area(area, states)
+        ]
         for area in areas
     }
 
 
-def controllers() -> dict[str, PassController]:
+def doors_by_id() -> dict[str, PassController]:
     """Every door by device_id, with when its latest record was made (`last_at`): one short look at an index each."""
     log = History.objects.filter(device_id=OuterRef("device_id")).exclude(device_id="").order_by("-at", "-pk")
     doors = PassController.objects.annotate(last_at=Subquery(log.values("at")[:1]))
     return {door.device_id: door for door in doors}
 
 
-def controllers_of(area: Area) -> list[Door]:
-    ids = [device_id for device_id, _ in places.doors_of(area, places.words())]
+def doors_of_area(area: Area) -> list[AreaDoor]:
+    ids = [device_id for device_id, _ in places.doors_of_area(area, places.service_states())]
     known = {door.device_id: door for door in PassController.objects.filter(device_id__in=ids)}
     return doors_of([area], known)[area.area_id]
 
 
-def rights_read() -> Span:
+def rights_reading_times() -> ReadingTimes:
     """As of when members' rights are known: the oldest and the newest reading, each at one end of an index."""
     read = Member.objects.filter(rights_read_at__isnull=False)
-    return Span(**read.aggregate(oldest=Min("rights_read_at"), newest=Max("rights_read_at")))
+    return ReadingTimes(**read.aggregate(oldest=Min("rights_read_at"), newest=Max("rights_read_at")))
 
 
 @dataclass(frozen=True)
-class Change:
+class StaffChange:
     """What staff did to an area's access, with the hours that were given, in words."""
 
     entry: AuditEntry
     when: str
 
 
-def staff_changes(area: Area) -> list[Change]:
+def staff_changes(area: Area) -> list[StaffChange]:
     """What staff did to the area's access, newest first."""
     rows = AuditEntry.objects.filter(target=target_of("area", area.area_id)).select_related("by", "support_session")
     entries = list(rows.order_by("-at", "-pk")[:CHANGES])
     # Entries from before kept the words of whoever wrote them.
-    return [Change(entry, ((kept := entry.after or {}) | in_words(kept)).get("when", "")) for entry in entries]
+    return [StaffChange(entry, ((kept := entry.after or {}) | audit_words(kept)).get("when", "")) for entry in entries]
 
 
-def in_words(kept: Mapping[str, Any]) -> dict[str, str]:
+def audit_words(kept: Mapping[str, Any]) -> dict[str, str]:
     """What the trail kept of an edit in the reader's words."""
-    return {"when": words.when(kept["pass"])} if "pass" in kept else {}
+    return {"when": words.pass_text(kept["pass"])} if "pass" in kept else {}
 
 
 JOBS = 5
 
 
 @dataclass(frozen=True)
-class Edit:
+class AreaEdit:
     """An edit of the area as its page lists it."""
 
     job: Job
-    title: Said
+    title: Sentence
     chip: Chip
     href: str
-    can_be_taken_back: bool
+    can_be_undone: bool
 
     @property
-    def is_under_way(self) -> bool:
+    def is_running(self) -> bool:
         return self.job.state in (JobState.RUNNING, JobState.WAITING)
 
 
-def around(request: TenantRequest, area: Area) -> dict[str, Any]:
+def page_context(request: TenantRequest, area: Area) -> dict[str, Any]:
     """Doors, what staff changed, and as of when rights are known."""
-    doors = controllers_of(area)
+    doors = doors_of_area(area)
     may_edit = request.access.can(Permission.RIGHTS_EDIT)
     jobs = actions.edits_of(area).select_related("by", "tenant")
     return {
         "doors": doors,
         "changes": staff_changes(area),
-        "read": rights_read(),
+        "read": rights_reading_times(),
         "may_edit": may_edit,
         "edits": [edit_of(job, may_edit) for job in jobs.order_by("-id")[:JOBS]],
     }
 
 
-def loaded(request: TenantRequest, number: int) -> loading.Loaded:
+def loaded_rights(request: TenantRequest, number: int) -> loading.LoadedRights:
     """Return of how many of the tenant's members the rights are known, where `number` of them are."""
-    members = known(request)[Kind.MEMBERS]
-    return loading.Loaded(number, members.total, is_listed=members.as_of is not None)
+    members = freshness_for(request)[MirrorKind.MEMBERS]
+    return loading.LoadedRights(number, members.total, is_list_loaded=members.as_of is not None)
 
 
-def figures(loaded: loading.Loaded, roll: Roll) -> dict[str, Any]:
+def count_texts(loaded: loading.LoadedRights, roll: AccessCount) -> dict[str, Any]:
     """Return how many may enter an area, and by what, each with its doubt."""
-    may = loaded.count(roll.may_enter, is_doubtful=roll.unknown > 0)
-    shares = {name: loaded.count(getattr(roll, name)) for name in ("always", "schedule", "everywhere")}
-    return {"may": may, "at_least": loaded.sentence(roll.may_enter), "shares": shares}
+    may = loaded.count_text(roll.with_access, is_doubtful=roll.unknown > 0)
+    shares = {name: loaded.count_text(getattr(roll, name)) for name in ("always", "schedule", "everywhere")}
+    return {"may": may, "at_least": loaded.summary(roll.with_access), "shares": shares}
 
 
-def offer(request: TenantRequest, loaded: loading.Loaded) -> loading.Offer | None:
+def load_offer(request: TenantRequest, loaded: loading.LoadedRights) -> loading.LoadOffer | None:
     """To load what is missing, for whoever may spend calls on it."""
     may = request.access.can(Permission.RIGHTS_EDIT)
-    return loading.offer(loaded, budget.known(request)) if may else None
+    return loading.make_offer(loaded, budget.quota_of_page(request)) if may else None
 
 
-def edit_of(job: Job, may_edit: bool) -> Edit:
-    back = may_edit and actions.can_be_taken_back(job)
-    return Edit(job, working.titled(job), job_chip(job), kinds.page(job), back)
+def edit_of(job: Job, may_edit: bool) -> AreaEdit:
+    back = may_edit and actions.can_be_undone(job)
+    return AreaEdit(job, working.title_of(job), job_chip(job), kinds.page_address(job), back)
 
 
-def preview(job: Job, area: Area) -> dict[str, Any]:
+def preview_context(job: Job, area: Area) -> dict[str, Any]:
     """The counts and costs of a prepared edit, in sentences."""
-    told, wish = job.options.get("plan", {}), working.wish_of(job)
+    told, wish = job.options.get("plan", {}), working.edit_of_job(job)
     connection = current_connection()
     reads = told.get("unread", 0) + told.get("stale", 0)
-    changing = told.get(Effect.CHANGES, 0) + told.get(Effect.WIDENED, 0)
+    changing = told.get(EditResult.CHANGES, 0) + told.get(EditResult.LISTED, 0)
     return {
         "wish": wish,
-        "when": words.when(wish.pass_) if wish.act == Act.GRANT else "",
+        "when": words.pass_text(wish.pass_) if wish.kind == EditKind.GRANT else "",
         "changing": changing,
-        "widened": told.get(Effect.WIDENED, 0),
+        "widened": told.get(EditResult.LISTED, 0),
         "unread": told.get("unread", 0),
         "stale": told.get("stale", 0),
         "reads": reads,
-        "left": list(_left(told)),
-        "cost": costs.of_rows(connection, updates=changing + told.get("unread", 0), reads=reads),
+        "left": list(_unchanged_texts(told)),
+        "cost": costs.cost_of_rows(connection, updates=changing + told.get("unread", 0), reads=reads),
         "connected": connection.is_connected,
-        "other_areas": Area.objects.exclude(pk=area.pk).count() if told.get(Effect.WIDENED) else 0,
-        "overlapping": _overlapping(job),
+        "other_areas": Area.objects.exclude(pk=area.pk).count() if told.get(EditResult.LISTED) else 0,
+        "overlapping": _overlap_warning(job),
         "starts_at": job.starts_at,
         "until": datetime.fromisoformat(job.options["until"]) if job.options.get("until") else None,
-        "again": _again(job, area),
+        "again": _change_again(job, area),
     }
 
 
-def _again(job: Job, area: Area) -> dict[str, Any] | None:
+def _change_again(job: Job, area: Area) -> dict[str, Any] | None:
     """Where, and with which hidden fields, the same members are asked about again; None for what undoes."""
     chosen = dict(job.options.get("chosen") or {})
     if not chosen:
@@ -195,20 +197,22 @@ def _again(job: Job, area: Area) -> dict[str, Any] | None:
     return {"url": f"{there}?{listed}", "fields": chosen}
 
 
-def _left(told: dict[str, int]) -> Iterator[tuple[str, str]]:
+def _unchanged_texts(told: dict[str, int]) -> Iterator[tuple[str, str]]:
     """(how many, in words) of the members that stay as they are."""
     said: dict[str, Callable[[int], str]] = {
-        Effect.SAME: lambda n: ngettext("%(n)d already has this", "%(n)d already have this", n),
-        Effect.OTHER_HOURS: lambda n: ngettext(
+        EditResult.UNCHANGED: lambda n: ngettext("%(n)d already has this", "%(n)d already have this", n),
+        EditResult.OTHER_HOURS: lambda n: ngettext(
             "%(n)d keeps their existing hours here", "%(n)d keep their existing hours here", n
         ),
-        Effect.EVERYWHERE: lambda n: ngettext("%(n)d keeps access to every area", "%(n)d keep access to every area", n),
-        Effect.UNKNOWN: lambda n: ngettext(
+        EditResult.EVERYWHERE: lambda n: ngettext(
+            "%(n)d keeps access to every area", "%(n)d keep access to every area", n
+        ),
+        EditResult.UNKNOWN: lambda n: ngettext(
             "%(n)d has an unknown setting and is skipped",
             "%(n)d have unknown settings and are skipped",
             n,
         ),
-        Effect.NOT_OURS: lambda n: ngettext(
+        EditResult.CHANGED_SINCE: lambda n: ngettext(
             "%(n)d was changed since and is skipped", "%(n)d were changed since and are skipped", n
         ),
     }
@@ -217,7 +221,7 @@ def _left(told: dict[str, int]) -> Iterator[tuple[str, str]]:
             yield effect, words_(n) % {"n": n}
 
 
-def _overlapping(job: Job) -> str:
+def _overlap_warning(job: Job) -> str:
     """Another edit of the same area that is under way: what it changes is changed meanwhile for this one."""
     running = Job.objects.filter(
         kind=working.KIND, options__area_id=job.options["area_id"], state__in=[JobState.RUNNING, JobState.WAITING]

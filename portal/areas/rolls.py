@@ -25,11 +25,11 @@ from portal.core.mirror.models import NEVER, Area, Member
 from tenants.scope import current_tenant_id
 
 Kind = Pass.Kind
-Counted = tuple[str, str, int]
+CountRow = tuple[str, str, int]
 
 
 @dataclass
-class Roll:
+class AccessCount:
     """Members that hold something for one area, by what it is. `everywhere`: of those, all areas."""
 
     always: int = 0
@@ -39,17 +39,17 @@ class Roll:
     everywhere: int = 0
 
     @property
-    def may_enter(self) -> int:
+    def with_access(self) -> int:
         """Whoever may enter at some time."""
         return self.always + self.schedule + self.everywhere
 
     @property
     def total(self) -> int:
-        return self.may_enter + self.never + self.unknown
+        return self.with_access + self.never + self.unknown
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldPass:
     """One pass as it is held for an area: by how many, and whether it comes with a right to all areas."""
 
     id: int
@@ -60,40 +60,40 @@ class Held:
 
 
 @dataclass(frozen=True)
-class Now:
+class PassesAtMoment:
     """Passes that admit at a moment, and those of which it cannot be told."""
 
-    admit: set[int] = field(default_factory=set)
-    doubtful: set[int] = field(default_factory=set)
+    admitting: set[int] = field(default_factory=set)
+    unknown: set[int] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
-class Rolls:
+class AccessCounts:
     """Every area's roll, and of how many members the rights are known."""
 
-    areas: dict[str, Roll]
-    known: int
+    areas: dict[str, AccessCount]
+    members_known: int
 
 
 @dataclass(frozen=True)
-class AreaRoll:
+class AreaAccess:
     """One area's roll, the different passes held for it, and of how many members the rights are known."""
 
-    roll: Roll
-    passes: list[Held]
-    known: int
+    count: AccessCount
+    passes: list[HeldPass]
+    members_known: int
 
 
-def of_all(area_ids: Iterable[str]) -> Rolls:
+def count_all(area_ids: Iterable[str]) -> AccessCounts:
     """Two queries, whatever the number of areas and members."""
     rows = Tally.objects.values_list("area_id", "held__kind").annotate(n=Sum("members"))
-    counts = _without_gone(rows, _gone())
+    counts = _without_gone(rows, _gone_grants())
     everywhere = counts.get(EVERYWHERE, {})
-    rolls = {area_id: _roll(counts.get(area_id, {}), everywhere) for area_id in area_ids}
-    return Rolls(rolls, sum(counts.get(KNOWN, {}).values()))
+    rolls = {area_id: _count_of(counts.get(area_id, {}), everywhere) for area_id in area_ids}
+    return AccessCounts(rolls, sum(counts.get(KNOWN, {}).values()))
 
 
-def of_area(area_id: str) -> AreaRoll:
+def count_area(area_id: str) -> AreaAccess:
     """The same for one area, in two queries."""
     ids = [area_id, EVERYWHERE, KNOWN]
     # A pass has one kind and one body: the least of them is that, and nothing is grouped by a long text.
@@ -101,37 +101,39 @@ def of_area(area_id: str) -> AreaRoll:
         n=Sum("members"), kind=Min("held__kind"), text=Min(Cast("held__body", TextField()))
     )  # fmt: skip
     found = [row for row in rows if row["n"] > 0]
-    counts = _without_gone(((row["area_id"], row["kind"], row["n"]) for row in found), _gone().filter(area_id__in=ids))
+    counts = _without_gone(
+        ((row["area_id"], row["kind"], row["n"]) for row in found), _gone_grants().filter(area_id__in=ids)
+    )
     passes = [
-        Held(row["held_id"], row["kind"], json.loads(row["text"]), row["area_id"] == EVERYWHERE, row["n"])
+        HeldPass(row["held_id"], row["kind"], json.loads(row["text"]), row["area_id"] == EVERYWHERE, row["n"])
         for row in found
         if row["area_id"] != KNOWN
     ]
     passes.sort(key=lambda one: (-one.members, one.id))
-    roll = _roll(counts.get(area_id, {}), counts.get(EVERYWHERE, {}))
-    return AreaRoll(roll, passes, sum(counts.get(KNOWN, {}).values()))
+    roll = _count_of(counts.get(area_id, {}), counts.get(EVERYWHERE, {}))
+    return AreaAccess(roll, passes, sum(counts.get(KNOWN, {}).values()))
 
 
-def passes_at(moment: datetime, area_id: str, passes: Iterable[Held], holidays: Holidays) -> Now:
+def passes_at(moment: datetime, area_id: str, passes: Iterable[HeldPass], holidays: Holidays) -> PassesAtMoment:
     """Which passes admit to the area at a moment."""
-    now = Now()
+    now = PassesAtMoment()
     for each in passes:
         rights = {"default_mode": "option", "areas_list": [{"area_id": area_id, "pass": each.body}]}
         allowed = decide_place(rights, AreaPlace(area_id), moment, holidays).allowed
         if allowed:
-            now.admit.add(each.id)
+            now.admitting.add(each.id)
         elif allowed is None:
-            now.doubtful.add(each.id)
+            now.unknown.add(each.id)
     return now
 
 
-def _gone() -> QuerySet[Grant]:
+def _gone_grants() -> QuerySet[Grant]:
     """What members hold that the service no longer knows and that no complete list has confirmed yet."""
     # The tenant named once more lets the short index of those who are gone serve it.
     return Grant.objects.filter(member__gone_at__isnull=False, member__tenant_id=current_tenant_id())
 
 
-def _without_gone(tallied: Iterable[Counted], gone: QuerySet[Grant]) -> dict[str, dict[str, int]]:
+def _without_gone(tallied: Iterable[CountRow], gone: QuerySet[Grant]) -> dict[str, dict[str, int]]:
     """Members by area and kind of pass, without those who are gone."""
     counts: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for area_id, kind, n in tallied:
@@ -141,8 +143,8 @@ def _without_gone(tallied: Iterable[Counted], gone: QuerySet[Grant]) -> dict[str
     return counts
 
 
-def _roll(here: Mapping[str, int], everywhere: Mapping[str, int]) -> Roll:
-    return Roll(
+def _count_of(here: Mapping[str, int], everywhere: Mapping[str, int]) -> AccessCount:
+    return AccessCount(
         always=here.get(Kind.ALWAYS, 0),
         schedule=here.get(Kind.SCHEDULE, 0),
         never=here.get(Kind.NEVER, 0),
@@ -151,123 +153,127 @@ def _roll(here: Mapping[str, int], everywhere: Mapping[str, int]) -> Roll:
     )
 
 
-_SHOWS = Q(has_card=True) | Q(has_qr=True) | Q(has_face=True)
+_HAS_CREDENTIAL = Q(has_card=True) | Q(has_qr=True) | Q(has_face=True)
 # So many are sorted as quickly as they are found one after the other among 200,000.
-FEW = 2_000
+FEW_HOLDERS = 2_000
 
 
 @dataclass(frozen=True)
-class AreaAt:
+class AreaAccessAt:
     """An area at a moment: the passes held for it, and which of them admit."""
 
     area: Area
     at: datetime
-    told: AreaRoll
-    now: Now
-    gathers: bool = False  # takes all holders first, also where they are many
+    access: AreaAccess
+    active: PassesAtMoment
+    holders_first: bool = False  # takes all holders first, also where they are many
 
     @classmethod
-    def of(cls, area: Area, at: datetime, holidays: Holidays) -> "AreaAt":
-        told = of_area(area.area_id)
+    def of(cls, area: Area, at: datetime, holidays: Holidays) -> "AreaAccessAt":
+        told = count_area(area.area_id)
         return cls(area, at, told, passes_at(at, area.area_id, told.passes, holidays))
 
     @property
-    def passes(self) -> Sequence[Held]:
-        return self.told.passes
+    def passes(self) -> Sequence[HeldPass]:
+        return self.access.passes
 
     @property
-    def roll(self) -> Roll:
-        return self.told.roll
+    def count(self) -> AccessCount:
+        return self.access.count
 
-    def gathered(self) -> "AreaAt":
+    def for_counting(self) -> "AreaAccessAt":
         """The same for counting, which asks for all that match and for no order."""
-        return replace(self, gathers=True)
+        return replace(self, holders_first=True)
 
-    def grants(self) -> Q:
+    def is_holder(self) -> Q:
         """Members that hold something for the area, or for all areas."""
-        return self._holds(self.passes)
+        return self._holds_any(self.passes)
 
-    def by_hours(self, members: QuerySet[Member], values: Sequence[str]) -> QuerySet[Member]:
+    def filter_by_hours(self, members: QuerySet[Member], values: Sequence[str]) -> QuerySet[Member]:
         """Those of the members that hold any of this here: always, schedule, everywhere or unknown."""
-        wanted = [[held for held in self.passes if _is(held, value)] for value in values]
+        wanted = [[held for held in self.passes if _is_of_hours(held, value)] for value in values]
         if len(wanted) == 1:
-            return self._narrowed(members, wanted[0])
-        return members.filter(reduce(or_, (self._holds(held) for held in wanted)))
+            return self._filter_holders(members, wanted[0])
+        return members.filter(reduce(or_, (self._holds_any(held) for held in wanted)))
 
-    def by_entry(self, members: QuerySet[Member], values: Sequence[str]) -> QuerySet[Member]:
+    def filter_by_access(self, members: QuerySet[Member], values: Sequence[str]) -> QuerySet[Member]:
         """Those of the members of whom any of this is true at the moment: yes, no or unknown."""
         if values == ["yes"]:
-            return self._narrowed(members.filter(self._ready()), self._held(self.now.admit))
-        entering, doubtful = self.entering(), self.doubtful()
+            return self._filter_holders(members.filter(self._is_usable()), self._passes_of(self.active.admitting))
+        entering, doubtful = self.has_access(), self.is_unknown()
         meaning = {"yes": entering, "unknown": doubtful, "no": ~entering & ~doubtful}
         return members.filter(reduce(or_, (meaning[value] for value in values)))
 
     def holders(self) -> QuerySet[Member]:
         """Members that hold anything for the area, each with what (`held_id`)."""
-        return self.noted(self._narrowed(queries.members(), self.passes))
+        return self.with_held_pass(self._filter_holders(queries.members(), self.passes))
 
-    def noted(self, members: QuerySet[Member]) -> QuerySet[Member]:
+    def with_held_pass(self, members: QuerySet[Member]) -> QuerySet[Member]:
         """The same members, each with the pass that is held (`held_id`)."""
-        rows = self._grants(self.passes).filter(member=OuterRef("pk")).order_by("area_id", "held_id")
+        rows = self._grants_of(self.passes).filter(member=OuterRef("pk")).order_by("area_id", "held_id")
         return members.annotate(held_id=Subquery(rows.values("held_id")[:1]))
 
-    def inside(self) -> Q:
+    def is_in_period(self) -> Q:
         """Members whose use period covers the moment."""
         started = Q(use_date_start__isnull=True) | Q(use_date_start__lte=self.at)
         return Q(use_end_key__gte=int(self.at.timestamp()), use_end_key__lte=NEVER) & started
 
-    def entering(self) -> Q:
+    def has_access(self) -> Q:
         """Members who may enter at the moment: period, something to show, and a pass that admits."""
-        return self._ready() & self._holds(self._held(self.now.admit))
+        return self._is_usable() & self._holds_any(self._passes_of(self.active.admitting))
 
-    def doubtful(self) -> Q:
+    def is_unknown(self) -> Q:
         """Members of whom it cannot be told."""
-        return self._ready() & self._holds(self._held(self.now.doubtful)) & ~self._holds(self._held(self.now.admit))
+        return (
+            self._is_usable()
+            & self._holds_any(self._passes_of(self.active.unknown))
+            & ~self._holds_any(self._passes_of(self.active.admitting))
+        )
 
-    def state(self, member: Any) -> str:
+    def access_state(self, member: Any) -> str:
         """yes, unknown, or why not, for a member of this area's lists: period, nothing to show, or the right itself."""
         begun = member.use_date_start is None or member.use_date_start <= self.at
         if not begun or not int(self.at.timestamp()) <= member.use_end_key <= NEVER:
             return "period"
         if not (member.has_card or member.has_qr or member.has_face):
             return "credential"
-        if member.held_id in self.now.admit:
+        if member.held_id in self.active.admitting:
             return "yes"
-        return "unknown" if member.held_id in self.now.doubtful else "no"
+        return "unknown" if member.held_id in self.active.unknown else "no"
 
-    def _ready(self) -> Q:
-        return self.inside() & _SHOWS
+    def _is_usable(self) -> Q:
+        return self.is_in_period() & _HAS_CREDENTIAL
 
-    def _held(self, held_ids: set[int]) -> list[Held]:
+    def _passes_of(self, held_ids: set[int]) -> list[HeldPass]:
         return [held for held in self.passes if held.id in held_ids]
 
-    def _grants(self, held: Sequence[Held]) -> QuerySet[Grant]:
+    def _grants_of(self, held: Sequence[HeldPass]) -> QuerySet[Grant]:
         """The grants of these passes. Where all are meant, none is named: the index finds them by the area alone."""
         if held is self.passes:
             return Grant.objects.filter(area_id__in=[self.area.area_id, EVERYWHERE])
         areas = {EVERYWHERE if each.everywhere else self.area.area_id for each in held}
         return Grant.objects.filter(area_id__in=sorted(areas), held_id__in=sorted({each.id for each in held}))
 
-    def _holds(self, held: Sequence[Held]) -> Q:
+    def _holds_any(self, held: Sequence[HeldPass]) -> Q:
         """Members that hold one of these, as a condition that may be negated or one of several."""
-        grants = self._grants(held)
-        if self._gathers(held):
+        grants = self._grants_of(held)
+        if self._are_few(held):
             return Q(pk__in=grants.values("member_id"))
         # A value that is compared: asked whether one exists, PostgreSQL would join them all.
         return Q(IsNull(Subquery(grants.filter(member=OuterRef("pk")).values("held_id")[:1]), False))
 
-    def _narrowed(self, members: QuerySet[Member], held: Sequence[Held]) -> QuerySet[Member]:
+    def _filter_holders(self, members: QuerySet[Member], held: Sequence[HeldPass]) -> QuerySet[Member]:
         """Those of the members that hold one of these."""
-        if self._gathers(held):
-            return queries.among(members, self._grants(held).values("member_id"))
-        return members.filter(self._holds(held))
+        if self._are_few(held):
+            return queries.members_with_ids(members, self._grants_of(held).values("member_id"))
+        return members.filter(self._holds_any(held))
 
-    def _gathers(self, held: Sequence[Held]) -> bool:
+    def _are_few(self, held: Sequence[HeldPass]) -> bool:
         """Whether holders are found first: that is quicker for as few as the tallies say there are."""
-        return self.gathers or sum(each.members for each in held) <= FEW
+        return self.holders_first or sum(each.members for each in held) <= FEW_HOLDERS
 
 
-def _is(held: Held, value: str) -> bool:
+def _is_of_hours(held: HeldPass, value: str) -> bool:
     if value == "everywhere":
         return held.everywhere and held.kind == Kind.ALWAYS
     return held.kind == value and (value == "unknown" or not held.everywhere)

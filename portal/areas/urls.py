@@ -1,7 +1,7 @@
 from django.urls import path
 
 from portal.areas import views
-from portal.core.jobs.views import under
+from portal.core.jobs.views import job_urls
 
 app_name = "areas"
 urlpatterns = [
@@ -11,5 +11,12 @@ urlpatterns = [
     path("<sid:area_id>/members/", views.choose, name="choose"),
     path("<sid:area_id>/grant/", views.grant, name="grant"),
     path("<sid:area_id>/withdraw/", views.withdraw, name="withdraw"),
-    *under(views.EDITS, "start", "discard", "undo", at="<sid:area_id>/edits/<int:job_id>/", prefix="edit_"),
+    *job_urls(
+        views.EDIT_PAGES,
+        "start",
+        "discard",
+        "undo",
+        path_prefix="<sid:area_id>/edits/<int:job_id>/",
+        name_prefix="edit_",
+    ),
 ]

@@ -11,11 +11,11 @@ from django.utils.translation import pgettext_lazy
 
 from accessapi.limits import STREAMING_SECONDS_MAX
 from portal.core.cameras import recorded
-from portal.core.cameras.keeping import MOST_AT_ONCE
+from portal.core.cameras.keeping import MAX_AT_ONCE
 from portal.core.cameras.models import IDENTIFIER_MAX, NAME_MAX, Camera
 from portal.core.mirror.models import Area, PassController
-from portal.core.ui.inputs import line, moment, offer, plain, seen
-from portal.core.ui.stored import StoredForm
+from portal.core.ui.inputs import line_field, moment_field, set_choices, validate_multiline, validate_visible
+from portal.core.ui.stored import ConflictForm
 
 _SPLIT = re.compile(r"[,\t、，;]")
 
@@ -27,7 +27,7 @@ class NewForm(forms.Form):
         label=_("Cameras"),
         max_length=60_000,
         widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "false"}),
-        validators=[lambda text: plain(text.replace("\t", ""))],
+        validators=[lambda text: validate_multiline(text.replace("\t", ""))],
         help_text=_(
             "One camera a line: its ID, a comma, and a name. Copy the IDs from the member site; the service does not "
             "list them."
@@ -45,8 +45,8 @@ class NewForm(forms.Form):
             found[camera_id] = name
         if not found:
             raise forms.ValidationError(_t("Enter the ID of a camera."))
-        if len(found) > MOST_AT_ONCE:
-            raise forms.ValidationError(_t("At most %(n)d cameras at once.") % {"n": MOST_AT_ONCE})
+        if len(found) > MAX_AT_ONCE:
+            raise forms.ValidationError(_t("At most %(n)d cameras at once.") % {"n": MAX_AT_ONCE})
         return list(found.items())
 
     @staticmethod
@@ -63,11 +63,14 @@ class NewForm(forms.Form):
             raise forms.ValidationError(_t("Line %(line)d repeats the ID of an earlier line.") % {"line": number})
 
 
-class EditForm(StoredForm, forms.Form):
+class EditForm(ConflictForm, forms.Form):
     """What a camera is called, and where it looks."""
 
-    name = line(
-        pgettext_lazy("camera", "Name"), NAME_MAX, _("Enter a name, for example “Front entrance”."), validators=[seen]
+    name = line_field(
+        pgettext_lazy("camera", "Name"),
+        NAME_MAX,
+        _("Enter a name, for example “Front entrance”."),
+        validators=[validate_visible],
     )
     doors = forms.MultipleChoiceField(label=_("Doors it looks at"), required=False, widget=forms.CheckboxSelectMultiple)
     areas = forms.MultipleChoiceField(label=_("Areas it looks at"), required=False, widget=forms.CheckboxSelectMultiple)
@@ -83,10 +86,10 @@ class EditForm(StoredForm, forms.Form):
         super().__init__(posted, initial=initial)
         doors = {door.device_id: str(door) for door in PassController.objects.order_by("name_order", "pk")}
         areas = {area.area_id: str(area) for area in Area.objects.order_by("name_order", "pk")}
-        offer(self, doors=_with_gone(doors, camera.doors), areas=_with_gone(areas, camera.areas))
+        set_choices(self, doors=_with_gone(doors, camera.doors), areas=_with_gone(areas, camera.areas))
 
 
-class SettingsForm(StoredForm, forms.Form):
+class SettingsForm(ConflictForm, forms.Form):
     """What a tenant chooses about its cameras."""
 
     wanted = forms.BooleanField(
@@ -105,8 +108,8 @@ def _with_gone(named: dict[str, str], kept: list[str]) -> list[tuple[str, str]]:
 class MomentForm(forms.Form):
     """A moment of the recordings, which are kept for 90 days."""
 
-    at = moment(_("Date and time"), required=True)
+    at = moment_field(_("Date and time"), required=True)
     seconds = forms.IntegerField(min_value=5, max_value=STREAMING_SECONDS_MAX, required=False)
 
     def clean_at(self) -> Any:
-        return recorded.moment(self.cleaned_data["at"])
+        return recorded.validate_moment(self.cleaned_data["at"])

@@ -12,13 +12,13 @@ from django.utils import timezone
 
 from portal.core.cameras import media, watching
 from portal.core.cameras.models import Camera, Viewing
-from portal.core.intents.record import Asker
-from portal.core.ui.addresses import is_row_number, row_or_404
+from portal.core.intents.record import Requester
+from portal.core.ui.addresses import get_row_or_404, is_row_number
 from tenants.access import TenantRequest
 from tenants.connections.service import current_connection
 
 
-def with_media(request: TenantRequest, response: HttpResponse) -> HttpResponse:
+def allow_media(request: TenantRequest, response: HttpResponse) -> HttpResponse:
     """Let exactly the environment's media hosts into a page."""
     hosts = list(media.hosts_of(request.tenant.environment))
     policy: Any = response
@@ -40,23 +40,23 @@ def seconds_left(viewing: Viewing | None) -> int:
     return max(0, round((viewing.ends_at - timezone.now()).total_seconds())) if viewing else 0
 
 
-def watched(request: TenantRequest, page: str, begin: Callable[[], Viewing], at: str = "") -> HttpResponseBase:
+def start_viewing(request: TenantRequest, page: str, begin: Callable[[], Viewing], at: str = "") -> HttpResponseBase:
     """Begin a look and show it on its page, at the moment `at` of a day; what stands against it is said there."""
     try:
         viewing = begin()
-    except watching.NotWatched as why:
+    except watching.VideoUnavailable as why:
         messages.error(request, str(why))
         return redirect(f"{page}?at={at}" if at else page)
     return redirect(f"{page}?watch={viewing.pk}{f'&at={at}' if at else ''}#video")
 
 
-def gone_on(request: TenantRequest, camera: Camera, pk: int, area: str) -> HttpResponse:
+def continue_viewing(request: TenantRequest, camera: Camera, pk: int, area: str) -> HttpResponse:
     """Watch on live where this person's look ends, and tell the page its new addresses in `area`."""
-    before = row_or_404(Viewing.objects.filter(camera=camera, by=request.user), pk=pk)
-    watching.stop(before)
+    before = get_row_or_404(Viewing.objects.filter(camera=camera, by=request.user), pk=pk)
+    watching.stop_live(before)
     try:
-        viewing = watching.live(current_connection(), camera, by=Asker.of(request))
-    except watching.NotWatched as why:
+        viewing = watching.play_live(current_connection(), camera, by=Requester.from_request(request))
+    except watching.VideoUnavailable as why:
         return JsonResponse({"why": str(why)}, status=409)
     there = [request.tenant.slug, camera.camera_id, viewing.pk]
     told = {"go_on": reverse(f"{area}:go_on", args=there), "stop": reverse(f"{area}:stop", args=there)}

@@ -17,6 +17,6 @@ urlpatterns = [
     path("<sid:camera_id>/picture-at/", views.picture_at, name="picture_at"),
     path("<sid:camera_id>/live/", views.live, name="live"),
     path("<sid:camera_id>/recording/", views.recording, name="recording"),
-    path("<sid:camera_id>/viewing/<int:pk>/go-on/", views.go_on, name="go_on"),
+    path("<sid:camera_id>/viewing/<int:pk>/go-on/", views.continue_live, name="go_on"),
     path("<sid:camera_id>/viewing/<int:pk>/stop/", views.stop, name="stop"),
 ]

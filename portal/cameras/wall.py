@@ -6,25 +6,25 @@ from django.utils.translation import ngettext
 
 from portal.core.cameras import watch
 from portal.core.cameras.models import Camera
-from portal.core.cameras.tiles import Tile, latest, mark_of, tile_of
+from portal.core.cameras.tiles import Tile, latest_pictures, tile_of, version_of
 from portal.core.mirror.models import Area
-from portal.core.ui.tables import Empty
-from portal.core.ui.tables.filters import Address
-from portal.core.ui.vocabulary import joined
+from portal.core.ui.tables import EmptyState
+from portal.core.ui.tables.filters import ListAddress
+from portal.core.ui.vocabulary import join_values
 from tenants.access import TenantRequest
 from tenants.roles import Permission
 
 
-class Wall:
+class CameraWall:
     """The cameras of the request's tenant, narrowed by what the address says."""
 
     def __init__(self, request: TenantRequest) -> None:
         self.request = request
-        self.address = Address(request.path, request.GET)
+        self.address = ListAddress(request.path, request.GET)
 
     @cached_property
     def cameras(self) -> list[Camera]:
-        return list(Camera.objects.order_by("name_order", "pk").prefetch_related(latest()))
+        return list(Camera.objects.order_by("name_order", "pk").prefetch_related(latest_pictures()))
 
     @cached_property
     def shown(self) -> list[Camera]:
@@ -36,8 +36,8 @@ class Wall:
         return [tile_of(self.request, camera) for camera in self.shown]
 
     @property
-    def seen(self) -> str:
-        return mark_of(self.tiles)
+    def version(self) -> str:
+        return version_of(self.tiles)
 
     @property
     def headline(self) -> str:
@@ -45,17 +45,17 @@ class Wall:
         return ngettext("%(n)d camera", "%(n)d cameras", n) % {"n": n}
 
     @property
-    def doubt(self) -> str:
+    def missing_text(self) -> str:
         """What of the cameras is not seen; empty where each has a young picture."""
         offline = sum(tile.tone == "hatched" for tile in self.tiles)
-        without = sum(not tile.source and tile.tone != "hatched" for tile in self.tiles)
-        old = sum(bool(tile.source) and tile.is_old and tile.tone != "hatched" for tile in self.tiles)
+        without = sum(not tile.picture_url and tile.tone != "hatched" for tile in self.tiles)
+        old = sum(bool(tile.picture_url) and tile.is_old and tile.tone != "hatched" for tile in self.tiles)
         said = (
             (offline, ngettext("%(n)d offline", "%(n)d offline", offline)),
             (without, ngettext("%(n)d without a picture", "%(n)d without a picture", without)),
             (old, ngettext("%(n)d older than 15 minutes", "%(n)d older than 15 minutes", old)),
         )
-        return joined(words % {"n": n} for n, words in said if n)
+        return join_values(words % {"n": n} for n, words in said if n)
 
     @property
     def area_links(self) -> list[tuple[str, str, bool]]:
@@ -68,16 +68,18 @@ class Wall:
         return links if len(links) > 1 else []
 
     @property
-    def empty(self) -> Empty | None:
+    def empty(self) -> EmptyState | None:
         """Why no camera is shown; None where some are."""
         if self.shown:
             return None
         if self.cameras:
-            return Empty(_("No cameras in this area"), _("Choose another area above."), "video")
+            return EmptyState(_("No cameras in this area"), _("Choose another area above."), "video")
         if self.request.access.can(Permission.CAMERAS_MANAGE):
-            return Empty(_("No cameras yet"), _("The service does not list cameras. Add them by their IDs."), "video")
-        return Empty(_("No cameras yet"), _("A facility manager adds cameras by their IDs."), "video")
+            return EmptyState(
+                _("No cameras yet"), _("The service does not list cameras. Add them by their IDs."), "video"
+            )
+        return EmptyState(_("No cameras yet"), _("A facility manager adds cameras by their IDs."), "video")
 
-    def look(self) -> None:
+    def record_view(self) -> None:
         """Note that somebody has the shown cameras in sight."""
-        watch.seen(self.shown)
+        watch.mark_in_sight(self.shown)

@@ -10,8 +10,8 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
 from portal.changes.forms import ChangeForm, DeleteForm, ExtendForm, MoveForm, ResumeForm, RightsForm, SuspendForm
-from portal.changes.plans import Plan
-from portal.core.intents.record import Asker
+from portal.changes.plans import ChangePlan
+from portal.core.intents.record import Requester
 from portal.core.jobs import acts, bulk, kinds, suspensions
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import Action
@@ -19,112 +19,117 @@ from portal.core.mirror import queries
 from portal.core.mirror.fields.members import CODE, END, GROUP, NAME, START
 from portal.core.mirror.models import Member
 from portal.core.rights import replacing
-from portal.core.ui.tables import Selection, Table, chosen
+from portal.core.ui.tables import Selection, Table, load_selection
 from portal.core.ui.tables.table import Table as AnyTable
 from tenants.access import TenantRequest
 from tenants.roles import Permission
-from tenants.wording import Said, say
+from tenants.wording import Sentence, coded_sentence
 
 Text = str | Promise
 
 
 @dataclass(frozen=True)
-class Act:
+class BulkChange:
     """One of them. `title(job)` names a job of it, `heading` the form; `undo`: whether it can be taken back."""
 
     name: str
     permission: Permission
     form: type[ChangeForm]
     heading: Text
-    lead: Text
-    title: Callable[[Job], Said]
+    introduction: Text
+    title: Callable[[Job], Sentence]
     action: Action = Action.UPDATE
-    undo: bool = True
-    more: Mapping[str, Any] = field(default_factory=dict)
+    can_undo: bool = True
+    job_functions: Mapping[str, Any] = field(default_factory=dict)
 
 
-def _suspending(job: Job, rows: Sequence[Row]) -> Mapping[int, kinds.Fresh]:
+def _record_suspensions(job: Job, rows: Sequence[Row]) -> Mapping[int, kinds.RowDecision]:
     """The usual last look; who is about to be suspended is known as such from the same transaction on."""
-    verdicts = bulk.compared_with_lists(job, rows)
+    verdicts = bulk.compare_with_lists(job, rows)
     if not job.options.get("undo"):
-        suspensions.record(job, [row for row in rows if row.pk not in verdicts])
+        suspensions.save_suspensions(job, [row for row in rows if row.pk not in verdicts])
     return verdicts
 
 
-ACTS: dict[str, Act] = {
+BULK_CHANGES: dict[str, BulkChange] = {
     act.name: act
     for act in (
-        Act(
+        BulkChange(
             "suspend", Permission.MEMBERS_EDIT, SuspendForm,
             gettext_lazy("Suspend members"),
             gettext_lazy(
                 "Their access stops at the chosen time. Cards, QR codes and rights are kept, and so "
                 "is the previous end date, so you can resume access later."
             ),
-            lambda job: say("job.suspend", n=job.size), more={"fresh": _suspending},
+            lambda job: coded_sentence("job.suspend", n=job.size), job_functions={"decide_rows": _record_suspensions},
         ),
-        Act(
+        BulkChange(
             "resume", Permission.MEMBERS_EDIT, ResumeForm, gettext_lazy("Resume access"),
             gettext_lazy("Members whose access has ended can use it again."),
-            lambda job: say("job.resume", n=job.size),
+            lambda job: coded_sentence("job.resume", n=job.size),
         ),
-        Act(
+        BulkChange(
             "extend", Permission.MEMBERS_EDIT, ExtendForm,
             gettext_lazy("Extend access"), gettext_lazy("Sets a later end date."),
-            lambda job: say("job.extend", n=job.size),
+            lambda job: coded_sentence("job.extend", n=job.size),
         ),
-        Act(
+        BulkChange(
             "move", Permission.MEMBERS_EDIT, MoveForm,
             gettext_lazy("Move members to another group"),
             gettext_lazy("Access rights do not change: groups have no rights of their own."),
-            lambda job: say("job.move", n=job.size, group=job.options.get("group", "")),
+            lambda job: coded_sentence("job.move", n=job.size, group=job.options.get("group", "")),
         ),
-        Act(
+        BulkChange(
             "rights", Permission.RIGHTS_EDIT, RightsForm, gettext_lazy("Set access rights"),
             gettext_lazy(
                 "All selected members get the same rights, replacing their own. Rights not loaded "
                 "yet are loaded first (1 API call per member)."
             ),
-            lambda job: say("job.rights", n=job.size, source=job.options.get("source", "")),
-            more={"unread": replacing.unread, "fresh": replacing.fresh, "changes": replacing.changes},
+            lambda job: coded_sentence("job.rights", n=job.size, source=job.options.get("source", "")),
+            job_functions={"rows_to_read": replacing.rows_to_read, "decide_rows": replacing.check_again,
+            "changes": replacing.describe_changes},
         ),
-        Act(
+        BulkChange(
             "delete", Permission.MEMBERS_DELETE, DeleteForm, gettext_lazy("Delete members"),
             gettext_lazy(
                 "Deletes them from the service with their cards, QR codes and faces. This cannot be "
                 "undone. To stop access but keep the record, suspend instead."
             ),
-            lambda job: say("job.delete", n=job.size), action=Action.DELETE, undo=False,
+            lambda job: coded_sentence("job.delete", n=job.size), action=Action.DELETE, can_undo=False,
         ),
     )
 }  # fmt: skip
 
 
-def _titled(act: Act) -> Callable[[Job], Said]:
-    def titled(job: Job) -> Said:
+def _title_function(act: BulkChange) -> Callable[[Job], Sentence]:
+    def titled(job: Job) -> Sentence:
         said = act.title(job)
-        return say("job.undo", what=said) if job.options.get("undo") else said
+        return coded_sentence("job.undo", what=said) if job.options.get("undo") else said
 
     return titled
 
 
 def register() -> None:
     """Make each of them a kind of job."""
-    for act in ACTS.values():
-        own: dict[str, Any] = {"carrier": bulk, "fresh": bulk.compared_with_lists, **act.more}
-        kinds.register(kinds.Kind(name=act.name, permission=act.permission, titled=_titled(act), undo=act.undo, **own))
+    for act in BULK_CHANGES.values():
+        own: dict[str, Any] = {"executor": bulk, "decide_rows": bulk.compare_with_lists, **act.job_functions}
+        kinds.register(
+            kinds.JobKind(
+                name=act.name, permission=act.permission, title_of=_title_function(act), can_undo=act.can_undo, **own
+            )
+        )
 
 
-def selection(request: TenantRequest) -> Selection:
+def posted_selection(request: TenantRequest) -> Selection:
     """The selection that was posted. `?group=` in the address: the list was one group's."""
     base = queries.members()
     group = request.GET.get("group", "")
     if group:
-        base = queries.in_groups(base, [group])
-    return chosen(request, _listed, base)  # type: ignore[arg-type]  # makes a table, as the class does
+        base = queries.filter_by_groups(base, [group])
+    return load_selection(request, _source_list, base)  # type: ignore[arg-type]  # makes a table, as the class does
 
 
-def _listed(request: TenantRequest, queryset: QuerySet[Member], *, query: QueryDict) -> AnyTable:
+def _source_list(request: TenantRequest, queryset: QuerySet[Member], *, query: QueryDict) -> AnyTable:
     """The list that was looked at, so that search and filters mean here what they meant there.
 
     `?leavers=` in the address: it was one of the leavers' lists, which holds by itself only some of the members.
@@ -133,32 +138,34 @@ def _listed(request: TenantRequest, queryset: QuerySet[Member], *, query: QueryD
     listed: Any = Table.registry["leavers" if which else "members"]
     table: AnyTable = listed.selecting(request, which, query) if which else listed(request, query=query)
     if not which:
-        table.base = queryset
+        table.all_rows = queryset
     return table
 
 
-def prepare(*, by: Asker, act: Act, form: ChangeForm, selection: Selection) -> tuple[Job | None, Plan]:
+def prepare(
+    *, by: Requester, change: BulkChange, form: ChangeForm, selection: Selection
+) -> tuple[Job | None, ChangePlan]:
     """A job on those of the chosen members for whom something would change; None when there is nobody."""
-    members = _members(act, selection)
-    plan = Plan.of(members, form.decide(members))
+    members = _members(change, selection)
+    plan = ChangePlan.of(members, form.decide(members))
     if not plan.rows:
         return None, plan
     job = acts.prepare(
-        kind=act.name,
+        kind=change.name,
         by=by,
         rows=plan.rows,
-        permission=act.permission,
-        action=act.action,
-        options={**form.options, "left_out": dict(plan.left_out), "left_out_named": plan.named},
+        permission=change.permission,
+        action=change.action,
+        options={**form.options, "left_out": dict(plan.left_out), "left_out_named": plan.left_out_ids},
         unchanged=plan.left_out.total(),
         starts_at=form.starts_at,
     )
     return job, plan
 
 
-def _members(act: Act, selection: Selection) -> list[Member]:
+def _members(act: BulkChange, selection: Selection) -> list[Member]:
     needed = [column for field in (NAME, CODE, GROUP, START, END) for column in field.columns]
     if act.name == "rights":
         needed.append("rights")
     rows = selection.queryset.order_by("name_key", "pk").defer(None).only("id", "tenant_id", "member_id", *needed)
-    return list(rows[: acts.MOST_ROWS])
+    return list(rows[: acts.MAX_JOB_ROWS])

@@ -10,17 +10,17 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
 from accessapi.limits import LATEST_YEAR
-from accessapi.moments import is_sensible
+from accessapi.moments import is_in_range
 from portal.changes import plans
 from portal.core.jobs import suspensions
 from portal.core.jobs.forms import StartForm
 from portal.core.mirror.models import Group, Member
 from portal.core.mirror.queries import groups
-from portal.core.rights.forms import GivenRights
-from portal.core.ui.inputs import offer
+from portal.core.rights.forms import RightsSourceForm
+from portal.core.ui.inputs import set_choices
 from portal.core.ui.times import TOKYO
 
-Decide = Callable[[Member], plans.Outcome]
+DecideMember = Callable[[Member], plans.RowOrReason]
 _LAST_DAY = datetime(LATEST_YEAR, 12, 31, tzinfo=TOKYO)
 
 
@@ -31,7 +31,7 @@ class ChangeForm(StartForm):
     def options(self) -> dict[str, Any]:
         return {}
 
-    def decide(self, members: Iterable[Member]) -> Decide:
+    def decide(self, members: Iterable[Member]) -> DecideMember:
         raise NotImplementedError
 
 
@@ -45,7 +45,7 @@ class SuspendForm(ChangeForm):
         why = str(self.cleaned_data["why"]).strip()
         return {"why": why} if why else {}
 
-    def decide(self, members: Iterable[Member]) -> Decide:
+    def decide(self, members: Iterable[Member]) -> DecideMember:
         return plans.suspend((self.starts_at or timezone.now()).replace(microsecond=0))
 
 
@@ -60,7 +60,7 @@ class ResumeForm(ChangeForm):
         widget=forms.RadioSelect,
     )
 
-    def decide(self, members: Iterable[Member]) -> Decide:
+    def decide(self, members: Iterable[Member]) -> DecideMember:
         how = self.cleaned_data["end"]
         former = suspensions.former_ends(members) if how == "former" else {}
         return plans.resume(how, former, self.starts_at or timezone.now())
@@ -93,11 +93,11 @@ class ExtendForm(ChangeForm):
         if cleaned.get("how") and field not in self.errors and not cleaned.get(field):
             self.add_error(field, _t("Enter a date.") if field == "day" else _t("Enter the number of days."))
         day = cleaned.get("day")
-        if field == "day" and day is not None and not is_sensible(day):
+        if field == "day" and day is not None and not is_in_range(day):
             self.add_error("day", _t("The service does not support this date."))
         return cleaned
 
-    def decide(self, members: Iterable[Member]) -> Decide:
+    def decide(self, members: Iterable[Member]) -> DecideMember:
         if self.cleaned_data["how"] == "by":
             return plans.extend_by(self.cleaned_data["days"])
         return plans.extend_to(datetime.combine(self.cleaned_data["day"], time(23, 59, 59), TOKYO))
@@ -109,26 +109,26 @@ class MoveForm(ChangeForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         known = groups().values_list("membergroup_id", "membergroup_name")
-        offer(self, group=[("", _t("Choose a group")), *known])
+        set_choices(self, group=[("", _t("Choose a group")), *known])
 
     @property
     def options(self) -> dict[str, Any]:
         group = Group.objects.filter(membergroup_id=self.cleaned_data["group"]).first()
         return {"group": str(group or self.cleaned_data["group"])}
 
-    def decide(self, members: Iterable[Member]) -> Decide:
+    def decide(self, members: Iterable[Member]) -> DecideMember:
         return plans.move(self.cleaned_data["group"])
 
 
-class RightsForm(GivenRights, ChangeForm):
+class RightsForm(RightsSourceForm, ChangeForm):
     @property
     def options(self) -> dict[str, Any]:
-        return {"source": self.named}
+        return {"source": self.source_name}
 
-    def decide(self, members: Iterable[Member]) -> Decide:
-        return plans.rights(self.given)
+    def decide(self, members: Iterable[Member]) -> DecideMember:
+        return plans.rights(self.rights)
 
 
 class DeleteForm(ChangeForm):
-    def decide(self, members: Iterable[Member]) -> Decide:
+    def decide(self, members: Iterable[Member]) -> DecideMember:
         return plans.delete

@@ -9,11 +9,11 @@ from django.utils.translation import pgettext_lazy
 from portal.core.files.writing import KINDS
 from portal.core.jobs import kinds, words
 from portal.core.jobs.about import changes_of
-from portal.core.jobs.lists import DETAIL, OUTCOME, WHO, Rows, job_chip
+from portal.core.jobs.lists import DETAIL_COLUMN, MEMBER_COLUMN, OUTCOME_COLUMN, JobRows, job_chip
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import Action
 from portal.core.ui.addresses import ServiceId
-from portal.core.ui.tables.columns import Column, Empty
+from portal.core.ui.tables.columns import Column, EmptyState
 from portal.core.ui.tables.table import Table
 from tenants.roles import Permission
 
@@ -28,7 +28,7 @@ class Changes(Table):
         Column(
             "what",
             pgettext_lazy("noun", "Change"),
-            value=lambda job: str(kinds.kind_of(job).titled(job)),
+            value=lambda job: str(kinds.kind_of(job).title_of(job)),
             phone="title",
             fixed=True,
         ),
@@ -39,7 +39,7 @@ class Changes(Table):
         Column("id", pgettext_lazy("moment", "Prepared"), value="created_at", kind="time", sort="id"),
         Column("finished", pgettext_lazy("moment", "Finished"), value="finished_at", kind="time"),
     )
-    empty = Empty(
+    empty = EmptyState(
         _("No bulk changes yet"),
         _("Select members in the list, then choose an action below it: suspend, extend, move, delete and more."),
         "users",
@@ -48,7 +48,7 @@ class Changes(Table):
     )
 
     def row_href(self, row: Job) -> str:
-        return kinds.page(row)
+        return kinds.page_address(row)
 
 
 def _old(row: Row) -> str:
@@ -62,17 +62,19 @@ def _new(row: Row) -> str:
 
 
 _FILE_ONLY: dict[str, Any] = {"shown": False, "phone": "hide"}
-_WHO = Column("who", _("Member"), value=lambda row: row.content["name"], cell=WHO.cell, phone="title", fixed=True)
+_WHO = Column(
+    "who", _("Member"), value=lambda row: row.content["name"], cell=MEMBER_COLUMN.cell, phone="title", fixed=True
+)
 _FILE = (
     Column("code", _("Member code"), value=lambda row: row.content["code"], kind="mono", **_FILE_ONLY),
     Column("member_id", _("Member ID"), kind="mono", **_FILE_ONLY),
     Column("old", _("Before"), value=_old, **_FILE_ONLY),
     Column("new", _("After"), value=_new, **_FILE_ONLY),
 )
-_WHAT = Column("detail", DETAIL.label, kind="detail", cell=DETAIL.cell, fixed=True, export=False)
+_WHAT = Column("detail", DETAIL_COLUMN.label, kind="detail", cell=DETAIL_COLUMN.cell, fixed=True, export=False)
 
 
-class _Of(Rows):
+class _ChangeRows(JobRows):
     exports = KINDS
     export_permission = Permission.MEMBERS_EXPORT
 
@@ -81,7 +83,7 @@ class _Of(Rows):
         return f"{index}{_ids.to_url(row.member_id)}/" if row.member_id else ""
 
 
-class Preview(_Of):
+class PlannedRows(_ChangeRows):
     """What would change."""
 
     name = "change-preview"
@@ -89,15 +91,15 @@ class Preview(_Of):
     columns = (_WHO, _WHAT, *_FILE)
 
 
-class Outcome(_Of):
+class ResultRows(_ChangeRows):
     """What came of each."""
 
     name = "change-rows"
     caption = _("Members and results")
     columns = (
         _WHO,
-        OUTCOME,
+        OUTCOME_COLUMN,
         _WHAT,
         *_FILE,
-        Column("reason", _("Reason"), value=lambda row: "; ".join(words.reasons(row, row.job)), **_FILE_ONLY),
+        Column("reason", _("Reason"), value=lambda row: "; ".join(words.describe_row(row, row.job)), **_FILE_ONLY),
     )

@@ -1,11 +1,11 @@
 from django.urls import path
 
 from portal.changes import views
-from portal.core.jobs.views import under
+from portal.core.jobs.views import job_urls
 
 app_name = "changes"
 urlpatterns = [
     path("", views.index, name="index"),
-    path("new/<slug:act>/", views.ask, name="ask"),
-    *under(views.JOBS, "start", "stop", "continue", "retry", "undo", "decide", "discard"),
+    path("new/<slug:act>/", views.new, name="ask"),
+    *job_urls(views.CHANGE_PAGES, "start", "stop", "continue", "retry", "undo", "decide", "discard"),
 ]

@@ -17,7 +17,7 @@ from portal.codes import tokens
 from portal.core.budget.ledger import BudgetExhausted
 from portal.core.budget.priorities import Priority
 from portal.core.intents.models import target_of
-from portal.core.intents.record import Asker
+from portal.core.intents.record import Requester
 from portal.core.mirror import reading, reasons
 from portal.core.mirror.models import Guest
 from portal.core.timers.clock import ClockTime
@@ -27,14 +27,14 @@ from portal.core.visits.models import CodeLink, Visit
 from tenants import audit
 from tenants.connections.service import current_connection
 from tenants.scope import tenant_scope
-from tenants.wording import say
+from tenants.wording import coded_sentence
 
 # The service deletes a guest a week after the end: a code that was extended works no longer than that.
 _LONGEST_AFTER = timedelta(days=7)
 
 
 @dataclass(frozen=True)
-class Made:
+class CreatedLink:
     """A link that was just made: the only moment at which its address is known."""
 
     link: CodeLink
@@ -42,7 +42,7 @@ class Made:
 
 
 @dataclass(frozen=True)
-class Opened:
+class OpenedCode:
     """What a working link shows, and nothing else."""
 
     data: str
@@ -50,23 +50,23 @@ class Opened:
     end: datetime
 
 
-def create_link(*, visit: Visit, by: Asker, base: str) -> Made:
+def create_link(*, visit: Visit, by: Requester, base: str) -> CreatedLink:
     """A new link to this visit's code; earlier ones end. `base` is the site's own address ("https://…")."""
     token = tokens.new(visit.tenant_id)
     with transaction.atomic():
         Visit.objects.select_for_update(of=("self",)).get(pk=visit.pk)  # two desks at once: one link stays
-        _working(visit).update(revoked_at=ClockTime())
+        _open_links(visit).update(revoked_at=ClockTime())
         link = CodeLink.objects.create(
             visit=visit, digest=token.digest, by=by.user, expires_at=_expiry(visit, timezone.now())
         )
         record(visit, by, "code_linked")
-    return Made(link, base.rstrip("/") + reverse("guest_code", args=[token.text]))
+    return CreatedLink(link, base.rstrip("/") + reverse("guest_code", args=[token.text]))
 
 
-def revoke_link(*, visit: Visit, by: Asker) -> bool:
+def revoke_link(*, visit: Visit, by: Requester) -> bool:
     """End the link of this visit. False: there was none that worked."""
     with transaction.atomic():
-        if not _working(visit).update(revoked_at=ClockTime()):
+        if not _open_links(visit).update(revoked_at=ClockTime()):
             return False
         record(visit, by, "code_unlinked")
         return True
@@ -74,24 +74,24 @@ def revoke_link(*, visit: Visit, by: Asker) -> bool:
 
 def current_link(visit: Visit) -> CodeLink | None:
     """The link that works now, if any."""
-    return _working(visit).filter(expires_at__gt=timezone.now()).order_by("-pk").first()
+    return _open_links(visit).filter(expires_at__gt=timezone.now()).order_by("-pk").first()
 
 
-def open_link(text: str) -> Opened | None:
+def open_link(text: str) -> OpenedCode | None:
     """What the link with this secret shows; None, after the very same queries, for any that does not work."""
-    token = tokens.read(text)
+    token = tokens.parse(text)
     with tenant_scope(token.tenant_id):
-        rows = CodeLink.objects.filter(_works(), digest=token.digest)
+        rows = CodeLink.objects.filter(_is_working(), digest=token.digest)
         rows.update(opened=F("opened") + 1, opened_at=ClockTime())
         link = rows.select_related("visit").first()
         guest = Guest.objects.filter(guest_id=link.visit.guest_id if link else "", gone_at=None)
         shown = guest.only("id", "tenant_id", "guest_id", "qrcode_data").first()
         if link is None or shown is None or not shown.qrcode_data:
             return None
-        return Opened(shown.qrcode_data, link.visit.use_date_start, link.visit.use_date_end)
+        return OpenedCode(shown.qrcode_data, link.visit.use_date_start, link.visit.use_date_end)
 
 
-def _works() -> Q:
+def _is_working() -> Q:
     """Not revoked, not over, and of a code that lives: one that was cut short is shown again only with a later end."""
     now = timezone.now()
     alive = Q(visit__gone_at=None, visit__erased_at=None, visit__use_date_end__gt=now)
@@ -99,7 +99,7 @@ def _works() -> Q:
     return Q(revoked_at=None, expires_at__gt=now) & alive & (Q(visit__must_end_at=None) | later)
 
 
-def _working(visit: Visit) -> QuerySet[CodeLink]:
+def _open_links(visit: Visit) -> QuerySet[CodeLink]:
     return CodeLink.objects.filter(visit=visit, revoked_at=None)
 
 
@@ -109,7 +109,7 @@ def _expiry(visit: Visit, now: datetime) -> datetime:
     return now + timedelta(minutes=minutes) if minutes else visit.use_date_end + _LONGEST_AFTER
 
 
-def read_code(visit: Visit, by: Asker) -> str:
+def read_code(visit: Visit, by: Requester) -> str:
     """Have the service say the code (operation 21, one call). Returns why that was not possible, or an empty text."""
     connection = current_connection()
     if not connection.is_connected:
@@ -122,18 +122,18 @@ def read_code(visit: Visit, by: Asker) -> str:
         words = _("No API calls left this hour. The code can be loaded from %(time)s.")
         return words % {"time": f"{local(exhausted.retry_at):%H:%M}"}
     except ServiceError as error:
-        return " ".join([reasons.trouble(error), _("The code is not loaded yet.")])
+        return " ".join([reasons.describe_error(error), _("The code is not loaded yet.")])
     record(visit, by, "code_shown")
     return "" if guest.qrcode_data else _("The service has no code for this guest.")
 
 
-def record(visit: Visit, by: Asker, act: str, **facts: object) -> None:
+def record(visit: Visit, by: Requester, act: str, **facts: object) -> None:
     """Somebody took a code away, or had it shown: that they did is kept, the code is not."""
     with transaction.atomic():
         audit.record(
-            **by.author,
+            **by.audit_author,
             action=f"guest.{act}",
             target=target_of("guest", visit.guest_id),
-            summary=say(f"guest.{act}"),
+            summary=coded_sentence(f"guest.{act}"),
             after=dict(facts) or None,
         )

@@ -15,7 +15,7 @@ from segno import QRCode
 from portal.core.ui import drawing
 from portal.core.ui.times import local
 from portal.core.visits.models import Stage, Visit
-from portal.core.visits.queries import data_of_all
+from portal.core.visits.queries import code_data_by_visit
 from tenants.models import Tenant
 
 MOST_AT_ONCE = 500
@@ -23,39 +23,39 @@ MOST_AT_ONCE = 500
 KIND = "GUEST 来訪者"
 
 
-class Phase(StrEnum):
+class CodePhase(StrEnum):
     """What the code does at a door right now, as far as the portal knows."""
 
-    EARLY = "not_yet"
-    WORKS = "works"
-    ENDING = "ending"  # cut short, and the service has not confirmed it: it may still open
-    CUT = "cut"
+    NOT_STARTED = "not_yet"
+    ACTIVE = "works"
+    DEACTIVATING = "ending"  # cut short, and the service has not confirmed it: it may still open
+    DEACTIVATED = "cut"
     ENDED = "ended"
-    GONE = "gone"  # the service deleted the guest
+    DELETED = "gone"  # the service deleted the guest
 
 
 @dataclass(frozen=True)
-class Hours:
+class CodeHours:
     """The phase at one moment, and the moments that make it."""
 
-    phase: Phase
+    phase: CodePhase
     start: datetime
     end: datetime
 
     @property
     def is_over(self) -> bool:
-        return self.phase in (Phase.CUT, Phase.ENDED, Phase.GONE)
+        return self.phase in (CodePhase.DEACTIVATED, CodePhase.ENDED, CodePhase.DELETED)
 
     @property
     def title(self) -> str:
         """One or two words."""
         return {
-            Phase.EARLY: _("Not active yet"),
-            Phase.WORKS: _("Active now"),
-            Phase.ENDING: _("Deactivating"),
-            Phase.CUT: _("Deactivated"),
-            Phase.ENDED: _("Ended"),
-            Phase.GONE: _("Deleted from the service"),
+            CodePhase.NOT_STARTED: _("Not active yet"),
+            CodePhase.ACTIVE: _("Active now"),
+            CodePhase.DEACTIVATING: _("Deactivating"),
+            CodePhase.DEACTIVATED: _("Deactivated"),
+            CodePhase.ENDED: _("Ended"),
+            CodePhase.DELETED: _("Deleted from the service"),
         }[self.phase]
 
     @property
@@ -63,39 +63,39 @@ class Hours:
         """The whole of it, with dates wherever they are not today's."""
         now = timezone.now()
         at = {"start": _moment(self.start, now), "end": _moment(self.end, now, self.start)}
-        if self.phase == Phase.EARLY:
+        if self.phase == CodePhase.NOT_STARTED:
             return _("Active from %(start)s to %(end)s") % at
-        if self.phase == Phase.WORKS:
+        if self.phase == CodePhase.ACTIVE:
             return _("Active until %(end)s") % {"end": _moment(self.end, now)}
-        if self.phase == Phase.ENDING:
+        if self.phase == CodePhase.DEACTIVATING:
             return _("It may still open doors until the service confirms.")
-        if self.phase == Phase.GONE:
+        if self.phase == CodePhase.DELETED:
             return _("It no longer opens any door.")
         return _("It stopped working at %(end)s.") % {"end": _moment(self.end, now)}
 
     @property
-    def span(self) -> str:
+    def period(self) -> str:
         """`2026-11-21 09:00 – 18:00`, for paper."""
         begin, end = local(self.start), local(self.end)
         until = end.strftime("%H:%M" if begin.date() == end.date() else "%Y-%m-%d %H:%M")
         return f"{begin:%Y-%m-%d %H:%M} – {until}"
 
 
-def hours(visit: Visit, now: datetime | None = None) -> Hours:
+def hours_of(visit: Visit, now: datetime | None = None) -> CodeHours:
     """How the code of a visit stands at `now`."""
     now = now or timezone.now()
     start, end = visit.use_date_start, visit.use_date_end
     if visit.gone_at is not None:
-        phase = Phase.GONE
+        phase = CodePhase.DELETED
     elif visit.may_still_open and end > now:
-        phase = Phase.ENDING
+        phase = CodePhase.DEACTIVATING
     elif visit.is_cut:
-        phase, end = Phase.CUT, visit.dead_since or end
+        phase, end = CodePhase.DEACTIVATED, visit.dead_since or end
     elif end <= now:
-        phase = Phase.ENDED
+        phase = CodePhase.ENDED
     else:
-        phase = Phase.EARLY if start > now else Phase.WORKS
-    return Hours(phase, start, end)
+        phase = CodePhase.NOT_STARTED if start > now else CodePhase.ACTIVE
+    return CodeHours(phase, start, end)
 
 
 def _moment(moment: datetime, now: datetime, beside: datetime | None = None) -> str:
@@ -113,7 +113,7 @@ class Badge:
     name: str
     company: str
     host: str
-    hours: Hours
+    hours: CodeHours
     code: QRCode | None
 
     @property
@@ -122,31 +122,31 @@ class Badge:
 
     @property
     def picture(self) -> str:
-        return drawing.svg(self.code, self.name) if self.code else ""
+        return drawing.draw_svg(self.code, self.name) if self.code else ""
 
     @property
-    def is_dense(self) -> bool:
+    def is_large(self) -> bool:
         """Whether the code needs more room than a short one."""
-        return self.code is not None and drawing.side(self.code) > 65
+        return self.code is not None and drawing.code_width(self.code) > 65
 
 
-def badges(tenant: Tenant, visits: Sequence[Visit]) -> list[Badge]:
+def badges_of(tenant: Tenant, visits: Sequence[Visit]) -> list[Badge]:
     """The badges of these visits, in their order, with one query for all codes."""
-    data = data_of_all(visits)
+    data = code_data_by_visit(visits)
     return [_badge(tenant, visit, data.get(visit.pk, "")) for visit in visits]
 
 
-def party(name: uuid.UUID) -> list[Visit]:
+def visits_of_party(name: uuid.UUID) -> list[Visit]:
     """The issued visits of a party that can still come, by name. 404 when there are none."""
-    return _to_come(Visit.objects.filter(party=name))
+    return _upcoming(Visit.objects.filter(party=name))
 
 
-def of_visits(keys: Iterable[int]) -> list[Visit]:
+def upcoming_visits(keys: Iterable[int]) -> list[Visit]:
     """Those of these visits that can still come, by name; at most MOST_AT_ONCE of them. 404 when there are none."""
-    return _to_come(Visit.objects.filter(pk__in=list(keys)))
+    return _upcoming(Visit.objects.filter(pk__in=list(keys)))
 
 
-def _to_come(visits: QuerySet[Visit]) -> list[Visit]:
+def _upcoming(visits: QuerySet[Visit]) -> list[Visit]:
     rows = visits.filter(stage=Stage.ISSUED, gone_at=None, erased_at=None)
     found = list(rows.order_by("name_key", "pk")[:MOST_AT_ONCE])
     if not found:
@@ -155,7 +155,7 @@ def _to_come(visits: QuerySet[Visit]) -> list[Visit]:
 
 
 def _badge(tenant: Tenant, visit: Visit, data: str) -> Badge:
-    at = hours(visit)
+    at = hours_of(visit)
     return Badge(
         building=tenant.name,
         name=str(visit),
@@ -169,6 +169,6 @@ def _badge(tenant: Tenant, visit: Visit, data: str) -> Badge:
 def symbol_of(data: str) -> QRCode | None:
     """The code to draw, or None where the data is not known or cannot be drawn."""
     try:
-        return drawing.symbol(data) if data else None
+        return drawing.build_code(data) if data else None
     except drawing.NotDrawable:
         return None

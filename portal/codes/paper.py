@@ -33,7 +33,7 @@ _PIECE = re.compile(
 
 
 @dataclass(frozen=True)
-class Set:
+class FittedText:
     """Lines at a size in points."""
 
     size: float
@@ -50,9 +50,9 @@ def line_height(size: float) -> float:
     return size * 0.3528 * 1.25
 
 
-def fit(
+def fit_text(
     text: str, width: float, height: float, sizes: tuple[float, float], measure: Callable[[str, float], float]
-) -> Set:
+) -> FittedText:
     """The text at the largest size, from `sizes` (largest, smallest), at which it fits into width x height millimetres
     without breaking a word.
 
@@ -66,14 +66,14 @@ def fit(
 
     longest = max(_PIECE.findall(text), key=lambda piece: width_of(piece.rstrip()), default="").rstrip()
     while True:
-        lines = list(wrap(text, width, width_of))
+        lines = list(wrap_text(text, width, width_of))
         fits = len(lines) * line_height(size) <= height and width_of(longest) <= width
         if fits or size <= sizes[1]:
-            return Set(size, lines)
+            return FittedText(size, lines)
         size = max(size - 1, sizes[1])
 
 
-def wrap(text: str, width: float, measure: Callable[[str], float]) -> Iterator[str]:
+def wrap_text(text: str, width: float, measure: Callable[[str], float]) -> Iterator[str]:
     """Lines no wider than `width`. A piece that is wider alone is broken between characters."""
     line = ""
     for piece in _PIECE.findall(" ".join(text.split())):
@@ -89,29 +89,29 @@ def wrap(text: str, width: float, measure: Callable[[str], float]) -> Iterator[s
         yield line.rstrip()
 
 
-def cards(badges: Sequence[Badge], *, first: int = 1) -> bytes:
+def render_badges(badges: Sequence[Badge], *, first: int = 1) -> bytes:
     """A4 sheets of badges; `first` is the slot, from 1 to 10, that the first one takes on a sheet begun before."""
-    pdf = _document(A4)
+    pdf = _new_document(A4)
     left, top = (A4[0] - ACROSS * CARD[0]) / 2, (A4[1] - DOWN * CARD[1]) / 2
     start = min(max(first, 1), SLOTS) - 1
     for place, badge in enumerate(badges, start=start):
         slot = place % SLOTS
         if slot == 0 or place == start:
             pdf.add_page()
-        _card(pdf, badge, left + slot % ACROSS * CARD[0], top + slot // ACROSS * CARD[1])
+        _draw_card(pdf, badge, left + slot % ACROSS * CARD[0], top + slot // ACROSS * CARD[1])
     return bytes(pdf.output())
 
 
-def slips(badges: Sequence[Badge]) -> bytes:
+def render_slips(badges: Sequence[Badge]) -> bytes:
     """One slip a guest, each as long as it needs to be."""
-    pdf = _document((SLIP_WIDTH, 200))
+    pdf = _new_document((SLIP_WIDTH, 200))
     for badge in badges:
-        pdf.add_page(format=(SLIP_WIDTH, _slip(pdf, badge, dry=True)))
-        _slip(pdf, badge)
+        pdf.add_page(format=(SLIP_WIDTH, _draw_slip(pdf, badge, measure_only=True)))
+        _draw_slip(pdf, badge)
     return bytes(pdf.output())
 
 
-class _Paper(FPDF):
+class _BadgeDocument(FPDF):
     """A document that knows how wide its characters are: each is asked for once, and grows with the size."""
 
     def __init__(self, size: tuple[float, float]) -> None:
@@ -129,73 +129,75 @@ class _Paper(FPDF):
         return self._widths[character]
 
 
-def _document(size: tuple[float, float]) -> _Paper:
-    pdf = _Paper(size)
+def _new_document(size: tuple[float, float]) -> _BadgeDocument:
+    pdf = _BadgeDocument(size)
     pdf.set_margin(0)
     pdf.set_auto_page_break(False)
     fonts.add_font(pdf)
-    pdf.set_font(fonts.NAME, size=10)
+    pdf.set_font(fonts.FONT_FAMILY, size=10)
     pdf.set_title(_("Guest badges"))
     return pdf
 
 
-def _card(pdf: _Paper, badge: Badge, x: float, y: float) -> None:
-    _corners(pdf, x, y)
+def _draw_card(pdf: _BadgeDocument, badge: Badge, x: float, y: float) -> None:
+    _draw_cut_marks(pdf, x, y)
     inner, edge = 5.0, CARD[1] - 10
-    code = (edge if badge.is_dense else 34.0) if badge.code else 0.0
+    code = (edge if badge.is_large else 34.0) if badge.code else 0.0
     if badge.code:
-        _code(pdf, badge.code, x + CARD[0] - inner - code, y + (CARD[1] - code) / 2, code)
+        _draw_code(pdf, badge.code, x + CARD[0] - inner - code, y + (CARD[1] - code) / 2, code)
     width, left, foot = CARD[0] - 2 * inner - (code + 3 if code else 0), x + inner, y + CARD[1] - inner
-    rest = [line for line in (badge.company, _host(badge)) if line]
-    when = _text(pdf, badge.hours.span, left, 0, width, 8, _SMALL, dry=True)
-    room = sum(_text(pdf, line, left, 0, width, 7, _SMALL, dry=True) + 0.8 for line in rest) + when + 3
-    at = _text(pdf, badge.kind, left, y + inner, width, 6, (12, 8)) + 0.5
-    at = _text(pdf, badge.building, left, at, width, 6, (8, 5.5), grey=True) + 1.2
-    at = _text(pdf, badge.name, left, at, width, foot - room - at, (24, 8)) + 1.5
+    rest = [line for line in (badge.company, _host_text(badge)) if line]
+    when = _draw_text(pdf, badge.hours.period, left, 0, width, 8, _SMALL, measure_only=True)
+    room = sum(_draw_text(pdf, line, left, 0, width, 7, _SMALL, measure_only=True) + 0.8 for line in rest) + when + 3
+    at = _draw_text(pdf, badge.kind, left, y + inner, width, 6, (12, 8)) + 0.5
+    at = _draw_text(pdf, badge.building, left, at, width, 6, (8, 5.5), grey=True) + 1.2
+    at = _draw_text(pdf, badge.name, left, at, width, foot - room - at, (24, 8)) + 1.5
     for line in rest:
-        at = _text(pdf, line, left, at, width, 7, _SMALL) + 0.8
-    _text(pdf, badge.hours.span, left, max(at, foot - when), width, 8, _SMALL)
+        at = _draw_text(pdf, line, left, at, width, 7, _SMALL) + 0.8
+    _draw_text(pdf, badge.hours.period, left, max(at, foot - when), width, 8, _SMALL)
 
 
-def _slip(pdf: _Paper, badge: Badge, *, dry: bool = False) -> float:
+def _draw_slip(pdf: _BadgeDocument, badge: Badge, *, measure_only: bool = False) -> float:
     """Draw a slip, or with `dry` only find out how long it is; the length in millimetres."""
     x, width = _SLIP_MARGIN, SLIP_WIDTH - 2 * _SLIP_MARGIN
     at = 6.0
-    at = _text(pdf, badge.kind, x, at, width, 7, (14, 10), dry=dry) + 1
-    at = _text(pdf, badge.building, x, at, width, 8, (10, 7), grey=True, dry=dry) + 2
-    at = _text(pdf, badge.name, x, at, width, 30, (26, 11), dry=dry) + 2
-    for line in (badge.company, _host(badge)):
-        at = _text(pdf, line, x, at, width, 12, (12, 8), dry=dry) + (1 if line else 0)
-    at = _text(pdf, badge.hours.span, x, at + 1, width, 6, (12, 8), dry=dry) + 3
+    at = _draw_text(pdf, badge.kind, x, at, width, 7, (14, 10), measure_only=measure_only) + 1
+    at = _draw_text(pdf, badge.building, x, at, width, 8, (10, 7), grey=True, measure_only=measure_only) + 2
+    at = _draw_text(pdf, badge.name, x, at, width, 30, (26, 11), measure_only=measure_only) + 2
+    for line in (badge.company, _host_text(badge)):
+        at = _draw_text(pdf, line, x, at, width, 12, (12, 8), measure_only=measure_only) + (1 if line else 0)
+    at = _draw_text(pdf, badge.hours.period, x, at + 1, width, 6, (12, 8), measure_only=measure_only) + 3
     if badge.code:
-        code = width if badge.is_dense else 56.0
-        if not dry:
-            _code(pdf, badge.code, (SLIP_WIDTH - code) / 2, at, code)
+        code = width if badge.is_large else 56.0
+        if not measure_only:
+            _draw_code(pdf, badge.code, (SLIP_WIDTH - code) / 2, at, code)
         at += code + 2
-        at = _text(pdf, _("Hold the code up to the reader."), x, at, width, 12, (9, 7), grey=True, dry=dry)
+        at = _draw_text(
+            pdf, _("Hold the code up to the reader."), x, at, width, 12, (9, 7), grey=True, measure_only=measure_only
+        )
     else:
-        at = _text(pdf, _missing(badge), x, at, width, 20, (10, 8), grey=True, dry=dry)
+        at = _draw_text(pdf, _no_code_text(badge), x, at, width, 20, (10, 8), grey=True, measure_only=measure_only)
     return at + 8
 
 
-def _host(badge: Badge) -> str:
+def _host_text(badge: Badge) -> str:
     return _("Host: %(name)s") % {"name": badge.host} if badge.host else ""
 
 
-def _missing(badge: Badge) -> str:
+def _no_code_text(badge: Badge) -> str:
     return badge.hours.title if badge.hours.is_over else _("The code was sent by e-mail.")
 
 
-def _text(
-    pdf: _Paper, text: str, x: float, y: float, width: float, height: float, sizes: tuple[float, float],
-    *, grey: bool = False, dry: bool = False,
+def _draw_text(
+    pdf: _BadgeDocument, text: str, x: float, y: float, width: float, height: float, sizes: tuple[float, float],
+    *, grey: bool = False, measure_only: bool = False,
 ) -> float:  # fmt: skip
     """Set a text into a box as large as it fits; returns where it ends."""
     if not text:
         return y
 
-    placed = fit(text, width, height, sizes, pdf.width_of)
-    if not dry:
+    placed = fit_text(text, width, height, sizes, pdf.width_of)
+    if not measure_only:
         pdf.set_font_size(placed.size)
         pdf.set_text_color(_GREY if grey else _INK)
         for number, line in enumerate(placed.lines):
@@ -203,16 +205,16 @@ def _text(
     return y + placed.height
 
 
-def _code(pdf: _Paper, code: QRCode, x: float, y: float, size: float) -> None:
+def _draw_code(pdf: _BadgeDocument, code: QRCode, x: float, y: float, size: float) -> None:
     """The code, its quiet zone inside `size`. Rows overlap a little, so that no viewer shows seams between them."""
-    module = size / drawing.side(code)
+    module = size / drawing.code_width(code)
     pdf.set_fill_color(0)
-    for row, column, length in drawing.runs(code):
-        left, top = x + (column + drawing.QUIET) * module, y + (row + drawing.QUIET) * module
+    for row, column, length in drawing.dark_runs(code):
+        left, top = x + (column + drawing.QUIET_ZONE) * module, y + (row + drawing.QUIET_ZONE) * module
         pdf.rect(left, top, length * module, module * 1.02, style="F")
 
 
-def _corners(pdf: _Paper, x: float, y: float) -> None:
+def _draw_cut_marks(pdf: _BadgeDocument, x: float, y: float) -> None:
     """Where to cut, for paper that is not perforated."""
     pdf.set_draw_color(190)
     pdf.set_line_width(0.1)

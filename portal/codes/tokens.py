@@ -30,7 +30,7 @@ class Token:
 
 
 # What an unusable token is taken for: no tenant has this id, so that nothing is found, in as many steps.
-NOBODY = Token("", 0, hashlib.sha256(b"").digest())
+NO_TOKEN = Token("", 0, hashlib.sha256(b"").digest())
 
 
 def new(tenant_id: int) -> Token:
@@ -38,22 +38,22 @@ def new(tenant_id: int) -> Token:
     return _token(plain, AESSIV(_keys()[0]).encrypt(plain, None))
 
 
-def read(text: str) -> Token:
+def parse(text: str) -> Token:
     """The token of an address, or NOBODY when this site never made it."""
     try:
         sealed = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):
-        return NOBODY
+        return NO_TOKEN
     if len(sealed) != _TENANT + _RANDOM + _TAG:
-        return NOBODY
+        return NO_TOKEN
     for key in _keys():
         try:
             plain = AESSIV(key).decrypt(sealed, None)
         except InvalidTag:
             continue
         found = _token(plain, sealed)
-        return found if found.text == text else NOBODY
-    return NOBODY
+        return found if found.text == text else NO_TOKEN
+    return NO_TOKEN
 
 
 def _token(plain: bytes, sealed: bytes) -> Token:

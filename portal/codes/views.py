@@ -16,17 +16,17 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from portal.codes import actions, badges, paper
-from portal.codes.badges import Hours, Phase, hours, symbol_of
-from portal.core.intents.record import Asker
+from portal.codes.badges import CodeHours, CodePhase, hours_of, symbol_of
+from portal.core.intents.record import Requester
 from portal.core.ui import drawing
 from portal.core.visits.models import Visit
-from portal.core.visits.queries import data_of, get_visit
+from portal.core.visits.queries import code_data_of, get_visit
 from tenants.access import TenantRequest, tenant_view
 from tenants.addresses import network_of
 from tenants.roles import Permission
 
 DESK = Permission.GUESTS_DESK
-PAPERS = {"badge": paper.cards, "slip": paper.slips}
+PAPERS = {"badge": paper.render_badges, "slip": paper.render_slips}
 # A whole party opens its codes behind one address; nobody needs more than this.
 MOST_A_MINUTE = 120
 
@@ -36,8 +36,8 @@ def code(request: TenantRequest, guest_id: str) -> HttpResponse:
     """The code alone, as large as the screen. A POST reads it from the service, where it is not known here."""
     visit = get_visit(guest_id)
     trouble = ""
-    if request.method == "POST" and not data_of(visit):
-        trouble = actions.read_code(visit, Asker.of(request))
+    if request.method == "POST" and not code_data_of(visit):
+        trouble = actions.read_code(visit, Requester.from_request(request))
     if request.method == "POST" and request.htmx:
         return render(request, "guests/codes/code_only.html", {"visit": visit, "trouble": trouble})
     if request.method == "POST" and not trouble:
@@ -46,55 +46,55 @@ def code(request: TenantRequest, guest_id: str) -> HttpResponse:
 
 
 @tenant_view(DESK)
-def file(request: TenantRequest, guest_id: str, kind: str) -> HttpResponse:
+def code_file(request: TenantRequest, guest_id: str, kind: str) -> HttpResponse:
     """The code as a picture to take away."""
     visit = get_visit(guest_id)
-    drawn = None if hours(visit).is_over else symbol_of(data_of(visit))
+    drawn = None if hours_of(visit).is_over else symbol_of(code_data_of(visit))
     if drawn is None:
         raise Http404(_("There is no code to download. Show it first, or check that it is still active."))
-    actions.record(visit, Asker.of(request), "code_downloaded", kind=kind)
-    content_type, write = drawing.FILES[kind]
+    actions.record(visit, Requester.from_request(request), "code_downloaded", kind=kind)
+    content_type, write = drawing.FILE_FORMATS[kind]
     return _download(write(drawn), content_type, f"code-{visit}.{kind}")
 
 
 @tenant_view(DESK)
 def badge(request: TenantRequest, guest_id: str) -> HttpResponse:
     """Badge or slip, to be printed from the browser."""
-    return _sheet(request, [get_visit(guest_id)], {"guest_id": guest_id})
+    return _badges_page(request, [get_visit(guest_id)], {"guest_id": guest_id})
 
 
 @tenant_view(DESK)
 def badge_pdf(request: TenantRequest, guest_id: str, form: str) -> HttpResponse:
-    return pdf(request, [get_visit(guest_id)], form, guest_id)
+    return badges_pdf(request, [get_visit(guest_id)], form, guest_id)
 
 
 @tenant_view(DESK)
 def party_badges(request: TenantRequest, party: uuid.UUID) -> HttpResponse:
     """The badges of everybody whom one form issued."""
-    return _sheet(request, badges.party(party), {"party": party})
+    return _badges_page(request, badges.visits_of_party(party), {"party": party})
 
 
 @tenant_view(DESK)
 def party_pdf(request: TenantRequest, party: uuid.UUID, form: str) -> HttpResponse:
-    return pdf(request, badges.party(party), form, str(party))
+    return badges_pdf(request, badges.visits_of_party(party), form, str(party))
 
 
 @tenant_view(DESK, methods=["POST"])
-def link(request: TenantRequest, guest_id: str) -> HttpResponse:
+def create_link(request: TenantRequest, guest_id: str) -> HttpResponse:
     """Make a link for the guest's phone. Its address is shown in this answer and never again."""
     visit = get_visit(guest_id)
-    if hours(visit).is_over or not data_of(visit):
+    if hours_of(visit).is_over or not code_data_of(visit):
         messages.error(request, _("No link was created because there is no code to show."))
         return redirect("guests:code", request.tenant.slug, guest_id)
-    made = actions.create_link(visit=visit, by=Asker.of(request), base=settings.PORTAL_URL)
-    drawn = drawing.svg(drawing.symbol(made.url), _("Link to the code as a QR code"))
+    made = actions.create_link(visit=visit, by=Requester.from_request(request), base=settings.PORTAL_URL)
+    drawn = drawing.draw_svg(drawing.build_code(made.url), _("Link to the code as a QR code"))
     return _page(request, visit, made=made, made_picture=drawn)
 
 
 @tenant_view(DESK, methods=["POST"])
-def unlink(request: TenantRequest, guest_id: str) -> HttpResponse:
+def revoke_link(request: TenantRequest, guest_id: str) -> HttpResponse:
     visit = get_visit(guest_id)
-    if actions.revoke_link(visit=visit, by=Asker.of(request)):
+    if actions.revoke_link(visit=visit, by=Requester.from_request(request)):
         messages.success(request, _("Link revoked. The code itself is still active."))
     else:
         messages.info(request, _("There was no active link."))
@@ -104,31 +104,31 @@ def unlink(request: TenantRequest, guest_id: str) -> HttpResponse:
 def _page(request: TenantRequest, visit: Visit, **told: Any) -> HttpResponse:
     shown = {
         "visit": visit,
-        "known": bool(data_of(visit)),
-        "hours": hours(visit),
+        "known": bool(code_data_of(visit)),
+        "hours": hours_of(visit),
         "link": actions.current_link(visit),
     }
     return render(request, "guests/codes/page.html", shown | told)
 
 
-def _sheet(request: TenantRequest, visits: list[Visit], address: dict[str, Any]) -> HttpResponse:
+def _badges_page(request: TenantRequest, visits: list[Visit], address: dict[str, Any]) -> HttpResponse:
     form = request.GET.get("paper", "badge")
     form = form if form in PAPERS else "badge"
-    shown = {"badges": badges.badges(request.tenant, visits), "form": form, "address": address}
-    actions.record(visits[0], Asker.of(request), "badge_opened", paper=form, **_of(visits))
+    shown = {"badges": badges.badges_of(request.tenant, visits), "form": form, "address": address}
+    actions.record(visits[0], Requester.from_request(request), "badge_opened", paper=form, **_audit_facts(visits))
     return render(request, "guests/codes/badge.html", shown)
 
 
-def pdf(request: TenantRequest, visits: list[Visit], form: str, name: str) -> HttpResponse:
+def badges_pdf(request: TenantRequest, visits: list[Visit], form: str, name: str) -> HttpResponse:
     """Badges or slips of these visits, as one file."""
-    made = badges.badges(request.tenant, visits)
+    made = badges.badges_of(request.tenant, visits)
     first = request.GET.get("first", "1")
     options = {"first": int(first)} if form == "badge" and first.isdecimal() and len(first) < 3 else {}
-    actions.record(visits[0], Asker.of(request), "badge_downloaded", paper=form, **_of(visits))
+    actions.record(visits[0], Requester.from_request(request), "badge_downloaded", paper=form, **_audit_facts(visits))
     return _download(PAPERS[form](made, **options), "application/pdf", f"{form}-{name}.pdf")
 
 
-def _of(visits: list[Visit]) -> dict[str, Any]:
+def _audit_facts(visits: list[Visit]) -> dict[str, Any]:
     return {"guests": len(visits)} | ({"visits": [visit.pk for visit in visits]} if len(visits) > 1 else {})
 
 
@@ -142,14 +142,14 @@ def _download(content: bytes, content_type: str, name: str) -> HttpResponse:
 @require_safe
 def guest_code(request: HttpRequest, token: str) -> HttpResponse:
     """The code and its hours. Unknown, expired, revoked and cut all get one and the same answer."""
-    if _too_many(request):
+    if _is_rate_limited(request):
         return _answer(request, "guests/codes/wait.html", {}, 429)
     opened = actions.open_link(token)
     symbol = symbol_of(opened.data) if opened is not None else None
     if opened is None or symbol is None:
         return _answer(request, "guests/codes/no_longer.html", {}, 404)
-    phase = Phase.EARLY if opened.start > timezone.now() else Phase.WORKS
-    shown = {"picture": drawing.svg(symbol, _("Entry code")), "hours": Hours(phase, opened.start, opened.end)}
+    phase = CodePhase.NOT_STARTED if opened.start > timezone.now() else CodePhase.ACTIVE
+    shown = {"picture": drawing.draw_svg(symbol, _("Entry code")), "hours": CodeHours(phase, opened.start, opened.end)}
     return _answer(request, "guests/codes/phone.html", shown, 200)
 
 
@@ -163,7 +163,7 @@ def _answer(request: HttpRequest, template: str, context: dict[str, object], sta
     return answer
 
 
-def _too_many(request: HttpRequest) -> bool:
+def _is_rate_limited(request: HttpRequest) -> bool:
     """Whether this address asked too often within a minute."""
     key = f"guest-code:{network_of(request.META['REMOTE_ADDR'])}"
     asked: int = cache.count(key, 60)  # type: ignore[attr-defined]  # the method of DatabaseMemory

@@ -9,35 +9,35 @@ from django.utils.translation import gettext_lazy as _
 
 from accessapi.limits import INFO_MAX
 from portal.core.budget.priorities import Priority
-from portal.core.intents.actions import Asker, dispatch
+from portal.core.intents.actions import Requester, dispatch
 from portal.core.intents.models import Intent, target_of
 from portal.core.intents.nonces import Nonce
-from portal.core.intents.record import Asked, record
+from portal.core.intents.record import IntentDetails, record_intent
 from portal.core.intents.states import Reason
 from portal.core.mirror.models import PassController
 from portal.devices.models import Hold
 from tenants.models import Connection, User
 from tenants.roles import Permission
-from tenants.wording import say
+from tenants.wording import coded_sentence
 
 
-class Command(TextChoices):
+class DoorCommand(TextChoices):
     UNLOCK = "unlock", _("Unlock")
     LOCK = "lock", _("Lock")
     HOLD = "cont_unlock", _("Hold unlocked")
     IN = "in_unlock", _("Unlock for entry")
     OUT = "out_unlock", _("Unlock for exit")
 
-    def of(self, door: object) -> str:
+    def title_for(self, door: object) -> str:
         """The command as a person says it: "Unlock 倉庫 入口"."""
-        return str(_SAID[self.value]) % {"door": door}
+        return str(_TITLES[self.value]) % {"door": door}
 
     @property
     def icon(self) -> str:
         return {"lock": "lock", "cont_unlock": "door-enter"}.get(self.value, "lock-open")
 
 
-_SAID: dict[str, Promise] = {
+_TITLES: dict[str, Promise] = {
     "unlock": _("Unlock %(door)s"),
     "lock": _("Lock %(door)s"),
     "cont_unlock": _("Hold %(door)s unlocked"),
@@ -46,11 +46,11 @@ _SAID: dict[str, Promise] = {
 }
 
 
-def command(
+def send_command(
     *,
     door: PassController,
-    command: Command,
-    by: Asker,
+    command: DoorCommand,
+    by: Requester,
     nonce: Nonce,
     until: datetime | None = None,
     permission: Permission = Permission.DOORS_OPERATE,
@@ -59,18 +59,18 @@ def command(
 
     A hold ends at `until`, by itself, while nothing newer is asked of the door; without, only when somebody locks it.
     """
-    asked = asked_of(door, command, by, nonce, by.user) | {"permission": permission}
-    intent, is_new = _hold(asked, until) if command is Command.HOLD else record(**asked)
+    asked = intent_values(door, command, by, nonce, by.user) | {"permission": permission}
+    intent, is_new = _record_hold(asked, until) if command is DoorCommand.HOLD else record_intent(**asked)
     if is_new:
         dispatch(intent)
     return intent
 
 
-def _hold(asked: Asked, until: datetime | None) -> tuple[Intent, bool]:
+def _record_hold(asked: IntentDetails, until: datetime | None) -> tuple[Intent, bool]:
     """Record a command to hold a door together with the hold, which has its end from the start."""
     by = asked["by"]
     with transaction.atomic():
-        intent, is_new = record(**asked)
+        intent, is_new = record_intent(**asked)
         if is_new:
             Hold.objects.create(
                 tenant=by.tenant,
@@ -84,14 +84,16 @@ def _hold(asked: Asked, until: datetime | None) -> tuple[Intent, bool]:
     return intent, is_new
 
 
-def asked_of(door: PassController, command: Command, by: Asker, nonce: Nonce, person: User) -> Asked:
+def intent_values(
+    door: PassController, command: DoorCommand, by: Requester, nonce: Nonce, person: User
+) -> IntentDetails:
     """What an intent for this command records; the service's log names the `person`."""
     return {
         "by": by,
         "permission": Permission.DOORS_OPERATE,
         "operation": "operate_door",
         "target": target_of("pass_controller", door.device_id),
-        "title": say(f"door.{command.value}", door=door),
+        "title": coded_sentence(f"door.{command.value}", door=door),
         "path": {"device_id": door.device_id},
         "body": {"tag": "lock_operation", "control": command.value, "info": str(person.email)[:INFO_MAX]},
         "nonce": nonce,
@@ -100,9 +102,9 @@ def asked_of(door: PassController, command: Command, by: Asker, nonce: Nonce, pe
     }
 
 
-def obstacle(connection: Connection) -> str:
+def why_unavailable(connection: Connection) -> str:
     """Return why no command can be sent to any door now; empty when one can."""
     if not connection.is_connected:
         return str(Reason.CONNECTION.label)
-    operation = connection.tenant.environment.catalogue.operation("operate_door")
-    return str(Reason.LICENCE.label) if operation.licence and not connection.licence_key else ""
+    operation = connection.tenant.environment.catalogue.find("operate_door")
+    return str(Reason.LICENCE.label) if operation.needs_licence and not connection.licence_key else ""

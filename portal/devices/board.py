@@ -14,17 +14,17 @@ from django.utils.translation import gettext_lazy, ngettext, pgettext_lazy
 
 from portal.core.log import visible
 from portal.core.mirror import doors, freshness, log
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import DoorState, History, PassController
 from portal.core.mirror.order import natural_key
-from portal.core.mirror.places import Place, places
+from portal.core.mirror.places import DoorArea, areas_by_door
 from portal.core.ui import watching
-from portal.core.ui.addresses import within
+from portal.core.ui.addresses import url_in_tenant
 from portal.core.ui.chips import Chip
-from portal.core.ui.tables import Empty
-from portal.core.ui.tables.columns import Wish
-from portal.core.ui.tables.filters import Address
-from portal.core.ui.vocabulary import joined
+from portal.core.ui.tables import EmptyState
+from portal.core.ui.tables.columns import ListPreferences
+from portal.core.ui.tables.filters import ListAddress
+from portal.core.ui.vocabulary import join_values
 from portal.devices import queries
 from tenants.access import TenantRequest
 
@@ -35,63 +35,63 @@ VIEWS: Mapping[str, tuple[str | Promise, str]] = {
 _NO_AREA = ""
 
 
-def view_of(request: TenantRequest) -> str:
+def chosen_view(request: TenantRequest) -> str:
     """Return how the doors are looked at: as the address says, else as this person did last."""
     asked = request.GET.get("view", "")
     if asked in VIEWS:
         return asked
-    kept = Wish.of(request, "doors:view").columns
+    kept = ListPreferences.load(request, "doors:view").columns
     return next((each for each in VIEWS if each in kept), "board")
 
 
 @dataclass(frozen=True)
-class Tile:
+class DoorTile:
     """A door on the board. `also` names the other areas it leads to."""
 
     door: PassController
     chip: Chip
     href: str
-    also: str
-    last: History | None
+    other_areas: str
+    latest_record: History | None
 
 
 @dataclass(frozen=True)
-class Group:
+class TileGroup:
     """The tiles of an area; without a name, those of doors in no area."""
 
     name: str
-    tiles: list[Tile]
+    tiles: list[DoorTile]
 
 
-class Board:
+class DoorBoard:
     """The doors of the request's tenant as the person may know them, narrowed by what the address says."""
 
     def __init__(self, request: TenantRequest) -> None:
         self.request = request
-        self.address = Address(request.path, request.GET)
+        self.address = ListAddress(request.path, request.GET)
 
     @cached_property
-    def seen(self) -> str:
+    def version(self) -> str:
         """The mark of the board: what is learned of any door, of the areas, or from the log changes it."""
         access = self.request.access
-        newest = log.newest() if visible.may_look(access) else None
-        areas = freshness.known(self.request)[Kind.AREAS].as_of
-        return watching.mark(queries.mark_of_doors(), newest, visible.since(access), areas)
+        newest = log.newest_record_key() if visible.may_view_log(access) else None
+        areas = freshness.freshness_for(self.request)[MirrorKind.AREAS].as_of
+        return watching.version_of(queries.version_of_doors(), newest, visible.visible_since(access), areas)
 
     @cached_property
     def doors(self) -> list[PassController]:
-        return list(queries.by_calm().defer("extra", "told"))
+        return list(queries.by_urgency().defer("extra", "told"))
 
     @cached_property
-    def places(self) -> dict[str, list[Place]]:
+    def places(self) -> dict[str, list[DoorArea]]:
         return {
             each: sorted(found, key=lambda place: (natural_key(place.name), place.area_id))
-            for each, found in places().items()
+            for each, found in areas_by_door().items()
         }
 
     @cached_property
-    def last(self) -> dict[str, History]:
-        return queries.last_at_doors(self.request.access)
+    def latest_records(self) -> dict[str, History]:
+        return queries.latest_records(self.request.access)
 
     # What is said of all of them
 
@@ -107,50 +107,50 @@ class Board:
         return said % {"n": wanting, "all": of_all}
 
     @property
-    def doubt(self) -> str:
+    def unknown_text(self) -> str:
         """What the headline does not know; empty where every door's state is known."""
-        counted = Counter(map(_doubt_of, self.doors))
+        counted = Counter(map(_unknown_reason, self.doors))
         said = (
             ngettext("%(n)d never read", "%(n)d never read", counted["unread"]) % {"n": counted["unread"]},
             ngettext("%(n)d unknown", "%(n)d unknown", counted["unknown"]) % {"n": counted["unknown"]},
             ngettext("%(n)d offline", "%(n)d offline", counted["offline"]) % {"n": counted["offline"]},
         )
-        return joined(
+        return join_values(
             words for words, name in zip(said, ("unread", "unknown", "offline"), strict=True) if counted[name]
         )
 
     @property
-    def loudest(self) -> str:
+    def headline_class(self) -> str:
         """The class of the headline: that of the most alarming door."""
         states = {door.state for door in self.doors}
-        if states.intersection(doors.LOUD):
+        if states.intersection(doors.LOUD_STATES):
             return "alarm"
         return "loud" if any(door.attention for door in self.doors) else "quiet"
 
     # What is shown
 
     @property
-    def groups(self) -> list[Group]:
+    def groups(self) -> list[TileGroup]:
         """The tiles by area: areas with a door that needs somebody first, the most alarming of them foremost; then the
         others by name, those of doors in no area last. In each, what needs somebody first.
         """
-        found: dict[tuple[bool, str, str, str], list[Tile]] = {}
+        found: dict[tuple[bool, str, str, str], list[DoorTile]] = {}
         for door in filter(self._matches, self.doors):
             first = next(iter(self._shown_places(door)), None)
             key = (False, natural_key(first.name), first.area_id, first.name) if first else (True, "", "", "")
             found.setdefault(key, []).append(self._tile(door, first))
         place = {key: number for number, key in enumerate(found)}  # doors come the most alarming first
 
-        def rank(each: tuple[tuple[bool, str, str, str], list[Tile]]) -> tuple[Any, ...]:
+        def rank(each: tuple[tuple[bool, str, str, str], list[DoorTile]]) -> tuple[Any, ...]:
             key, tiles = each
             return (0, place[key]) if tiles[0].door.attention else (1, 0, *key)
 
-        return [Group(key[-1], tiles) for key, tiles in sorted(found.items(), key=rank)]
+        return [TileGroup(key[-1], tiles) for key, tiles in sorted(found.items(), key=rank)]
 
     @property
-    def empty(self) -> Empty | None:
+    def empty(self) -> EmptyState | None:
         """Why there is no door at all; None where there are some."""
-        return None if self.doors else queries.no_doors(self.request)
+        return None if self.doors else queries.empty_state(self.request)
 
     def _matches(self, door: PassController) -> bool:
         wanted = self.area is None or any(place.area_id == self.area for place in self.places.get(door.device_id, ()))
@@ -158,18 +158,18 @@ class Board:
             wanted = door.device_id not in self.places
         return wanted and (door.attention or not self.only_attention)
 
-    def _shown_places(self, door: PassController) -> list[Place]:
+    def _shown_places(self, door: PassController) -> list[DoorArea]:
         """A door's areas; the one that the board is narrowed to stands first."""
         return sorted(self.places.get(door.device_id, ()), key=lambda place: place.area_id != self.area)
 
-    def _tile(self, door: PassController, first: Place | None) -> Tile:
+    def _tile(self, door: PassController, first: DoorArea | None) -> DoorTile:
         also = [each.name for each in self._shown_places(door) if first is None or each.area_id != first.area_id]
-        return Tile(
+        return DoorTile(
             door,
             queries.state_of(door, self.request.tenant.environment.catalogue.states),
-            within("devices:door", self.request.tenant.slug, door.device_id),
-            joined(dict.fromkeys(also)),
-            self.last.get(door.device_id),
+            url_in_tenant("devices:door", self.request.tenant.slug, door.device_id),
+            join_values(dict.fromkeys(also)),
+            self.latest_records.get(door.device_id),
         )
 
     # What the address says
@@ -185,7 +185,7 @@ class Board:
         return (_NO_AREA if asked == "none" else asked) if asked else None
 
     @property
-    def narrowed(self) -> bool:
+    def is_filtered(self) -> bool:
         return self.only_attention or self.area is not None
 
     @property
@@ -213,7 +213,7 @@ class Board:
         return links if len(links) > 2 else []
 
 
-def _doubt_of(door: PassController) -> str:
+def _unknown_reason(door: PassController) -> str:
     if door.state == DoorState.OFFLINE:
         return "offline"
     if door.state != DoorState.UNKNOWN:
@@ -221,7 +221,7 @@ def _doubt_of(door: PassController) -> str:
     return "unknown" if door.status_as_of else "unread"
 
 
-def views(request: TenantRequest, chosen: str) -> Iterable[dict[str, Any]]:
+def view_links(request: TenantRequest, chosen: str) -> Iterable[dict[str, Any]]:
     """Return the ways to look at the doors: what each is called, its address and whether it is the chosen one."""
     return [
         {"name": name, "label": label, "icon": icon, "here": name == chosen, "href": f"{request.path}?view={name}"}

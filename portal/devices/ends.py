@@ -6,7 +6,7 @@ from django.db.models import TextChoices
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from portal.core.intents.nonces import NotAsked
+from portal.core.intents.nonces import NotSubmitted
 from portal.core.timers.clock import database_now
 from portal.core.ui import times
 
@@ -14,18 +14,18 @@ LONGEST = timedelta(hours=24)
 _EVENING = 18
 
 
-class End(TextChoices):
+class HoldEnd(TextChoices):
     QUARTER = "15", gettext_lazy("For 15 minutes")
     HOUR = "60", gettext_lazy("For 1 hour")
     LONG = "240", gettext_lazy("For 4 hours")
     EVENING = "evening", gettext_lazy("Until 18:00 today")
     MOMENT = "moment", gettext_lazy("Until the time below")
-    OPEN = "open", gettext_lazy("Until somebody locks it")
+    NEVER = "open", gettext_lazy("Until somebody locks it")
 
 
-def offered() -> list[End]:
+def available_ends() -> list[HoldEnd]:
     """The ends that can be chosen now: 18:00 only while it lies ahead."""
-    return [end for end in End if end is not End.EVENING or _evening(database_now()) > database_now()]
+    return [end for end in HoldEnd if end is not HoldEnd.EVENING or _evening(database_now()) > database_now()]
 
 
 def until_of(end: str, moment: str) -> datetime | None:
@@ -34,20 +34,20 @@ def until_of(end: str, moment: str) -> datetime | None:
     Minutes count from now, so that a command that waited for its person is held for as long as was said.
     """
     now = database_now()
-    if end not in End.values:
-        raise NotAsked(_("Choose how long to hold the door unlocked. Nothing was sent."))
-    if end == End.OPEN:
+    if end not in HoldEnd.values:
+        raise NotSubmitted(_("Choose how long to hold the door unlocked. Nothing was sent."))
+    if end == HoldEnd.NEVER:
         return None
-    until = _moment(End(end), moment, now)
+    until = _moment(HoldEnd(end), moment, now)
     if until is None or not now < until <= now + LONGEST:
-        raise NotAsked(_("Enter a time within the next 24 hours. Nothing was sent."))
+        raise NotSubmitted(_("Enter a time within the next 24 hours. Nothing was sent."))
     return until
 
 
-def _moment(end: End, moment: str, now: datetime) -> datetime | None:
-    if end is End.MOMENT:
-        return times.read(moment)
-    return _evening(now) if end is End.EVENING else now + timedelta(minutes=int(end.value))
+def _moment(end: HoldEnd, moment: str, now: datetime) -> datetime | None:
+    if end is HoldEnd.MOMENT:
+        return times.parse_moment(moment)
+    return _evening(now) if end is HoldEnd.EVENING else now + timedelta(minutes=int(end.value))
 
 
 def _evening(now: datetime) -> datetime:

@@ -9,8 +9,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from portal.core.mirror import freshness
-from portal.core.mirror.doors import LOUD
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.doors import LOUD_STATES
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import DoorState, PassController
 from portal.core.ui import frame, palette
 from portal.core.ui.frame import Banner
@@ -25,15 +25,15 @@ from tenants.roles import Permission
 MOST = 4
 
 
-def loud_doors(request: TenantRequest) -> Iterator[Banner]:
+def door_banners(request: TenantRequest) -> Iterator[Banner]:
     """A banner for each door that is forced open, left open or held unlocked, the most alarming first."""
     if not request.access.can(Permission.DEVICES_VIEW):
         return
-    found = list(_loud().defer("status", "extra", "told"))
-    found.sort(key=lambda door: (LOUD.index(DoorState(door.state)), door.name_order, door.pk))
-    held = holds.standing(door.device_id for door in found[:MOST] if is_held(door))
+    found = list(_alarming_doors().defer("status", "extra", "told"))
+    found.sort(key=lambda door: (LOUD_STATES.index(DoorState(door.state)), door.name_order, door.pk))
+    held = holds.active_holds(door.device_id for door in found[:MOST] if is_held(door))
     for door in found[:MOST]:
-        yield _of(request, door, held.get(door.device_id))
+        yield _banner_of(request, door, held.get(door.device_id))
     if more := found[MOST:]:
         yield Banner(
             "alarm",
@@ -42,25 +42,25 @@ def loud_doors(request: TenantRequest) -> Iterator[Banner]:
             icon="door-enter",
             action=_("All doors"),
             action_url=reverse("devices:index", args=[request.tenant.slug]),
-            action_get=True,
+            is_link=True,
         )
 
 
-def _loud() -> QuerySet[PassController]:
-    return PassController.objects.filter(state__in=LOUD)
+def _alarming_doors() -> QuerySet[PassController]:
+    return PassController.objects.filter(state__in=LOUD_STATES)
 
 
-def _of(request: TenantRequest, door: PassController, hold: Hold | None) -> Banner:
+def _banner_of(request: TenantRequest, door: PassController, hold: Hold | None) -> Banner:
     lockable = is_held(door) and request.access.can(Permission.DOORS_OPERATE)
     return Banner(
         "alarm",
         _WORDS[DoorState(door.state)]() % {"door": door},
-        queries.told(hold) if hold is not None else "",
+        queries.describe_hold(hold) if hold is not None else "",
         icon="door-enter" if is_held(door) else "alert-triangle",
         since=door.since,
         action=_("Lock now") if lockable else _("Show door"),
         action_url=reverse("devices:door", args=[request.tenant.slug, door.device_id]),
-        action_get=True,
+        is_link=True,
     )
 
 
@@ -72,14 +72,14 @@ _WORDS = {
 }
 
 
-def doors(request: TenantRequest, text: str) -> Iterator[Hit]:
+def find_doors(request: TenantRequest, text: str) -> Iterator[Hit]:
     """The first doors by name that hold `text`."""
     found = PassController.objects.filter(device_name__icontains=text).order_by("name_order", "pk")
-    for door in found[: palette.MOST]:
+    for door in found[: palette.MAX_HITS]:
         yield Hit(str(door), reverse("devices:door", args=[request.tenant.slug, door.device_id]), "door")
 
 
 def register() -> None:
-    unread = partial(freshness.unread, kind=Kind.PASS_CONTROLLERS)
-    palette.register("doors", gettext_lazy("Doors"), doors, Permission.DEVICES_VIEW, unread)
-    frame.banner(loud_doors, when=lambda: _loud().only("pk"))
+    unread = partial(freshness.describe_unread, kind=MirrorKind.PASS_CONTROLLERS)
+    palette.register("doors", gettext_lazy("Doors"), find_doors, Permission.DEVICES_VIEW, unread)
+    frame.register_banners(door_banners, rows=lambda: _alarming_doors().only("pk"))

@@ -16,14 +16,14 @@ from django.db.models import F, Q, QuerySet, Value
 from portal.core.intents import actions as intents
 from portal.core.intents.models import Intent, target_of
 from portal.core.intents.nonces import Nonce
-from portal.core.intents.record import Asker, record, wait_for_turn
+from portal.core.intents.record import Requester, lock_target, record_intent
 from portal.core.intents.states import NOT_APPLIED, UNDER_WAY, Reason, State
 from portal.core.mirror.models import PassController
 from portal.core.restore import finding
 from portal.core.timers import ticking
 from portal.core.timers.clock import ClockTime
-from portal.core.timers.ticking import Wakeup
-from portal.devices.actions import Command, asked_of
+from portal.core.timers.ticking import TaskWakeup
+from portal.devices.actions import DoorCommand, intent_values
 from portal.devices.models import OPEN, Hold
 from tenants.models import Connection, Staff
 from tenants.roles import Permission
@@ -32,40 +32,40 @@ from tenants.signals import connected
 from tenants.standing import holds_permission
 
 # Between two looks at what is under way; between two tries at first, and at most.
-_SOON, _FIRST, _LATEST = 2.0, 5.0, 300.0
+_CHECK_AGAIN, _FIRST_RETRY, _LONGEST_RETRY = 2.0, 5.0, 300.0
 # What a door is told to stay as, other than to let somebody through once: for that a due lock waits so long.
-_STAYING = (Command.HOLD.value, Command.LOCK.value)
-PASS = timedelta(seconds=30)
+_LASTING = (DoorCommand.HOLD.value, DoorCommand.LOCK.value)
+PASSAGE_TIME = timedelta(seconds=30)
 
 
-def step(hold_id: int) -> None:
+def process_due(hold_id: int) -> None:
     """What the timer of one hold asks for, by one process at a time. Safe to call any number of times."""
     with transaction.atomic():
         rows = Hold.objects.select_related("tenant__environment", "by", "support_session", "intent", "lock")
         due = rows.select_for_update(of=("self",)).filter(pk=hold_id, state__in=OPEN, due_at__lte=ClockTime())
         for hold in due:
-            if finding.waits("holds", hold.pk):
+            if finding.is_waiting("holds", hold.pk):
                 Hold.objects.filter(pk=hold.pk).update(due_at=None)
                 continue
-            wait_for_turn(hold.tenant, target_of("pass_controller", hold.device_id))
-            _see_to(hold)
+            lock_target(hold.tenant, target_of("pass_controller", hold.device_id))
+            _advance(hold)
 
 
-def _see_to(hold: Hold) -> None:
-    newer = _newer(hold)
-    if is_nothing(hold.intent):
+def _advance(hold: Hold) -> None:
+    newer = _newer_commands(hold)
+    if has_no_effect(hold.intent):
         _close(hold, Hold.State.FAILED)
-    elif newer.filter(_done()).exists():
+    elif newer.filter(_was_applied()).exists():
         _close(hold, Hold.State.SUPERSEDED)
     elif hold.lock is not None and hold.lock.state == State.SUCCEEDED:
         _close(hold, Hold.State.ENDED)
-    elif _is_waited_for(hold) or newer.filter(_passing()).exists():
-        _again(Hold.objects.filter(pk=hold.pk), _SOON)
+    elif _is_pending(hold) or newer.filter(_is_in_progress()).exists():
+        _reschedule(Hold.objects.filter(pk=hold.pk), _CHECK_AGAIN)
     else:
         _lock(hold)
 
 
-def _is_waited_for(hold: Hold) -> bool:
+def _is_pending(hold: Hold) -> bool:
     return hold.intent.state in UNDER_WAY or (hold.lock is not None and hold.lock.state in UNDER_WAY)
 
 
@@ -74,87 +74,87 @@ def _lock(hold: Hold) -> None:
     door = PassController.objects.filter(device_id=hold.device_id).first() or PassController(
         device_id=hold.device_id, device_name=hold.device_id
     )
-    asked = asked_of(door, Command.LOCK, _asker(hold), Nonce(f"{_nonces(hold)}{hold.attempts}"), hold.by)
+    asked = intent_values(door, DoorCommand.LOCK, _asker(hold), Nonce(f"{_nonce_prefix(hold)}{hold.attempts}"), hold.by)
     asked["automatic"] = True
-    intent, _is_new = record(**asked)
+    intent, _is_new = record_intent(**asked)
     Hold.objects.filter(pk=hold.pk).update(lock=intent, attempts=F("attempts") + 1)
-    _again(Hold.objects.filter(pk=hold.pk), _SOON)
+    _reschedule(Hold.objects.filter(pk=hold.pk), _CHECK_AGAIN)
     intents.dispatch(intent, inline=False)
 
 
-def _asker(hold: Hold) -> Asker:
+def _asker(hold: Hold) -> Requester:
     """Whose right the lock needs: of who asked for the hold while they have it, else of somebody who has it now."""
     may = holds_permission(Permission.DOORS_OPERATE)
     if Hold.objects.filter(may, pk=hold.pk).exists():
-        return Asker(hold.tenant, hold.by, hold.support_session)
+        return Requester(hold.tenant, hold.by, hold.support_session)
     staff = Staff.objects.annotate(nobody=Value(None, output_field=Hold._meta.get_field("id")))
     others = staff.filter(holds_permission(Permission.DOORS_OPERATE, user="user_id", session="nobody"))
     other = others.select_related("user").order_by("pk").first()
-    return Asker(hold.tenant, other.user if other is not None else hold.by)
+    return Requester(hold.tenant, other.user if other is not None else hold.by)
 
 
-def heard(intent: Intent, control: str) -> None:
+def on_command(intent: Intent, control: str) -> None:
     """A command of a door came to something: its hold stands or not, has ended, or others are over by it."""
-    if control == Command.HOLD:
-        state, due = (Hold.State.FAILED, Value(None)) if is_nothing(intent) else (Hold.State.STANDING, F("due_at"))
+    if control == DoorCommand.HOLD:
+        state, due = (Hold.State.FAILED, Value(None)) if has_no_effect(intent) else (Hold.State.STANDING, F("due_at"))
         Hold.objects.filter(intent=intent, state=Hold.State.ASKED).update(state=state, due_at=due)
-    elif control == Command.LOCK:
-        _told_of_the_end(intent)
-    if _ends_others(intent, control):
+    elif control == DoorCommand.LOCK:
+        _on_lock(intent)
+    if _supersedes_holds(intent, control):
         older = Hold.objects.filter(device_id=intent.path["device_id"], state__in=OPEN, intent_id__lt=intent.pk)
         older.exclude(lock=intent).update(state=Hold.State.SUPERSEDED, due_at=None)
 
 
-def _told_of_the_end(lock: Intent) -> None:
+def _on_lock(lock: Intent) -> None:
     for hold in Hold.objects.filter(lock=lock, state__in=OPEN):
         if lock.state == State.SUCCEEDED:
             _close(hold, Hold.State.ENDED)
         else:
-            _again(Hold.objects.filter(pk=hold.pk), pause(hold.attempts))
+            _reschedule(Hold.objects.filter(pk=hold.pk), retry_delay(hold.attempts))
 
 
-def is_nothing(intent: Intent) -> bool:
+def has_no_effect(intent: Intent) -> bool:
     """Whether the service surely did nothing of it."""
     return intent.state in NOT_APPLIED and intent.reason != Reason.REQUEST_FAILED
 
 
-def _ends_others(intent: Intent, control: str) -> bool:
+def _supersedes_holds(intent: Intent, control: str) -> bool:
     """Whether it is a newer word about how the door stays, and was done or may have been.
 
     A lock that is not sure is none: it is locked again. Nor is a single pass: it is over before the hold is, and a door
     that somebody let a visitor through must not stay unlocked for the night.
     """
     maybe = intent.state == State.UNCERTAIN or intent.reason == Reason.REQUEST_FAILED
-    return (intent.state == State.SUCCEEDED and control in _STAYING) or (maybe and control == Command.HOLD)
+    return (intent.state == State.SUCCEEDED and control in _LASTING) or (maybe and control == DoorCommand.HOLD)
 
 
-def _done() -> Q:
+def _was_applied() -> Q:
     """Return the same of rows."""
     maybe = Q(state=State.UNCERTAIN) | Q(reason=Reason.REQUEST_FAILED)
-    return Q(state=State.SUCCEEDED, result__control__in=_STAYING) | maybe & Q(result__control=Command.HOLD.value)
+    return Q(state=State.SUCCEEDED, result__control__in=_LASTING) | maybe & Q(result__control=DoorCommand.HOLD.value)
 
 
-def _passing() -> Q:
+def _is_in_progress() -> Q:
     """What is under way, and a single pass until the person is through."""
-    return Q(state__in=UNDER_WAY) | Q(finished_at__gt=ClockTime() - PASS) & ~Q(result__control__in=_STAYING)
+    return Q(state__in=UNDER_WAY) | Q(finished_at__gt=ClockTime() - PASSAGE_TIME) & ~Q(result__control__in=_LASTING)
 
 
-def _newer(hold: Hold) -> QuerySet[Intent]:
+def _newer_commands(hold: Hold) -> QuerySet[Intent]:
     """What was asked of the door after the hold, but for its own locks."""
     target = target_of("pass_controller", hold.device_id)
-    return Intent.objects.filter(target=target, pk__gt=hold.intent_id).exclude(nonce__startswith=_nonces(hold))
+    return Intent.objects.filter(target=target, pk__gt=hold.intent_id).exclude(nonce__startswith=_nonce_prefix(hold))
 
 
-def _nonces(hold: Hold) -> str:
+def _nonce_prefix(hold: Hold) -> str:
     return f"hold-{hold.pk}-"
 
 
-def pause(attempts: int) -> float:
+def retry_delay(attempts: int) -> float:
     """Seconds until the next try."""
-    return min(_FIRST * 2.0 ** min(max(attempts - 1, 0), 10), _LATEST)
+    return min(_FIRST_RETRY * 2.0 ** min(max(attempts - 1, 0), 10), _LONGEST_RETRY)
 
 
-def _again(holds: QuerySet[Hold], seconds: float) -> None:
+def _reschedule(holds: QuerySet[Hold], seconds: float) -> None:
     holds.update(due_at=ClockTime() + timedelta(seconds=seconds))
 
 
@@ -162,7 +162,7 @@ def _close(hold: Hold, state: Hold.State) -> None:
     Hold.objects.filter(pk=hold.pk).update(state=state, due_at=None)
 
 
-def standing(device_ids: Iterable[str]) -> dict[str, Hold]:
+def active_holds(device_ids: Iterable[str]) -> dict[str, Hold]:
     """The newest hold of each of these doors that stands."""
     rows = Hold.objects.filter(device_id__in=list(device_ids), state=Hold.State.STANDING)
     return {hold.device_id: hold for hold in rows.select_related("by", "lock").order_by("pk")}
@@ -171,17 +171,17 @@ def standing(device_ids: Iterable[str]) -> dict[str, Hold]:
 def on_connected(sender: Any, *, connection: Connection, **more: Any) -> None:
     """Receiver of tenants.signals.connected: what could not be locked is tried again."""
     with tenant_scope(connection.tenant):
-        _again(Hold.objects.filter(state__in=OPEN, attempts__gt=0), 0)
+        _reschedule(Hold.objects.filter(state__in=OPEN, attempts__gt=0), 0)
 
 
-def _due_ones() -> QuerySet[Hold]:
+def _due_holds() -> QuerySet[Hold]:
     return Hold.objects_across_tenants.filter(state__in=OPEN, due_at__lte=ClockTime())
 
 
-DUE = Wakeup(rows=_due_ones, task="portal.devices.tasks.end_hold")
+DUE = TaskWakeup(rows=_due_holds, task="portal.devices.tasks.end_hold")
 
 
 def register() -> None:
     finding.register_timer("holds", lambda: Hold.objects.filter(state__in=OPEN))
-    ticking.register("holds", DUE.look, every=1.0, queue="doors", work=DUE.work)
+    ticking.register("holds", DUE.check_due, every=1.0, queue="doors", due_rows=DUE.querysets)
     connected.connect(on_connected, dispatch_uid="holds")

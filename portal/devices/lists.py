@@ -8,19 +8,19 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from portal.core.mirror.models import PassController
-from portal.core.mirror.places import places
-from portal.core.ui.tables import Column, Empty, Table
-from portal.core.ui.vocabulary import beside, joined
+from portal.core.mirror.places import areas_by_door
+from portal.core.ui.tables import Column, EmptyState, Table
+from portal.core.ui.vocabulary import add_side, join_values
 from portal.devices import queries
 
 
-class Doors(Table):
+class DoorList(Table):
     name = "doors"
     caption = _("Doors")
     search_label = _("Find a door")
     default_sort = "calm"
     views = ("board", "list")
-    pace = "state"
+    poll_pace = "state"
     columns = (
         Column("name", _("Door"), value=str, sort="name_order", phone="title", fixed=True),
         Column("state", _("State"), sort="calm"),
@@ -33,27 +33,27 @@ class Doors(Table):
     )
 
     @property
-    def empty(self) -> Empty | None:
-        return queries.no_doors(self.request)
+    def empty(self) -> EmptyState | None:
+        return queries.empty_state(self.request)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.seen = queries.mark_of_doors()
-        self.places = places()
+        self.version = queries.version_of_doors()
+        self.places = areas_by_door()
         words = self.request.tenant.environment.catalogue.states
         said = partial(queries.words_of, states=words)
-        self.complete(
+        self.complete_columns(
             state={"value": partial(queries.state_of, states=words)},
-            areas={"value": self.areas_of},
+            areas={"value": self.areas_text},
             door={"value": lambda row: said(row).leaf},
             power={"value": lambda row: said(row).power},
             line={"value": lambda row: said(row).line},
-            errors={"value": lambda row: joined(said(row).errors)},
+            errors={"value": lambda row: join_values(said(row).errors)},
         )
 
-    def areas_of(self, row: PassController) -> str:
+    def areas_text(self, row: PassController) -> str:
         there = self.places.get(row.device_id, ())
-        return joined(beside(place.name, place.side) for place in there)
+        return join_values(add_side(place.name, place.side) for place in there)
 
     def search(self, queryset: QuerySet[Any], text: str) -> QuerySet[Any]:
         return queryset.filter(device_name__icontains=text)

@@ -7,27 +7,27 @@ from django.db.models import Case, CharField, Count, Max, OuterRef, QuerySet, Su
 from django.db.models.functions import Concat, JSONObject
 from django.utils.translation import gettext as _
 
-from accessapi.doors import DoorWord
+from accessapi.doors import DoorEvent
 from accessapi.overrides import States
 from portal.core.intents import queries as intents
 from portal.core.intents.models import Intent, target_of
 from portal.core.intents.states import UNDER_WAY, Reason, State
 from portal.core.log import visible
-from portal.core.log.happened import Happened
+from portal.core.log.happened import RecentRecords
 from portal.core.mirror import doors, freshness
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import DoorState, History, PassController
 from portal.core.timers.clock import database_now
 from portal.core.ui import watching
 from portal.core.ui.chips import CHIPS, Chip
-from portal.core.ui.tables import Empty
+from portal.core.ui.tables import EmptyState
 from portal.core.ui.times import local
-from portal.core.ui.vocabulary import join_sentences, joined, word
+from portal.core.ui.vocabulary import join_sentences, join_values, service_word
 from portal.devices.models import Hold
 from tenants.access import Access, TenantRequest
-from tenants.postgresql.edges import moment
+from tenants.postgresql.edges import moment_from_json
 
-_ERRORS: dict[DoorWord | None, str] = {DoorWord.FORCED: "forced_open", DoorWord.LEFT: "left_open"}
+_ERRORS: dict[DoorEvent | None, str] = {DoorEvent.FORCED_OPEN: "forced_open", DoorEvent.LEFT_OPEN: "left_open"}
 
 
 def state_of(door: PassController, states: States) -> Chip:
@@ -35,28 +35,28 @@ def state_of(door: PassController, states: States) -> Chip:
     learned, and what is wrong beside. Without any knowledge, unknown.
     """
     known = str(CHIPS.get(door.state, ("",))[0])
-    wrong = joined(each for each in dict.fromkeys(_troubles(door, states)) if each != known)
+    wrong = join_values(each for each in dict.fromkeys(_problems(door, states)) if each != known)
     if door.state:
-        return Chip(door.state, as_of=door.known_at, wrong=wrong)
-    unheard_of = door.lock if door.lock and not states.lock(door.lock) else "unknown"
-    return Chip(unheard_of, as_of=door.status_as_of, wrong=wrong)
+        return Chip(door.state, as_of=door.known_at, problem=wrong)
+    unheard_of = door.lock if door.lock and not states.lock_state(door.lock) else "unknown"
+    return Chip(unheard_of, as_of=door.status_as_of, problem=wrong)
 
 
-def _troubles(door: PassController, states: States) -> Iterator[str]:
+def _problems(door: PassController, states: States) -> Iterator[str]:
     """Yield what the last reading of a door says is wrong with it, in words."""
     yield from _errors(door, states)
     if not states.is_powered(door.power_status):
-        yield _("No power") if door.power_status == "stopped" else word("power", door.power_status)
+        yield _("No power") if door.power_status == "stopped" else service_word("power", door.power_status)
     if door.state != DoorState.OFFLINE and not states.is_connected(door.cloud_com_status):
-        yield word("network", door.cloud_com_status)
+        yield service_word("network", door.cloud_com_status)
 
 
 def _errors(door: PassController, states: States) -> list[str]:
-    return [word("error", _ERRORS.get(states.event([each]), each), each) for each in door.errors]
+    return [service_word("error", _ERRORS.get(states.event_of([each]), each), each) for each in door.errors]
 
 
 @dataclass(frozen=True)
-class Words:
+class DoorStatusWords:
     """What the last reading of a door says, in the reader's language or else in the service's own words."""
 
     leaf: str
@@ -67,16 +67,16 @@ class Words:
     sync: str
 
 
-def words_of(door: PassController, states: States) -> Words:
+def words_of(door: PassController, states: States) -> DoorStatusWords:
     """The last reading of a door, part by part; empty for what it does not say."""
     power, network = door.power_status, door.cloud_com_status
-    return Words(
-        leaf=word("leaf", states.leaf(door.door), door.door),
-        lock=word("lock", states.lock(door.lock), door.lock),
+    return DoorStatusWords(
+        leaf=service_word("leaf", states.leaf_state(door.door), door.door),
+        lock=service_word("lock", states.lock_state(door.lock), door.lock),
         errors=_errors(door, states),
-        power=word("power", "running" if power and states.is_powered(power) else power),
-        line=word("network", "connected" if network and states.is_connected(network) else network),
-        sync=word("sync", door.sync_status),
+        power=service_word("power", "running" if power and states.is_powered(power) else power),
+        line=service_word("network", "connected" if network and states.is_connected(network) else network),
+        sync=service_word("sync", door.sync_status),
     )
 
 
@@ -84,7 +84,7 @@ def is_held(door: PassController) -> bool:
     return door.state in (DoorState.HELD, DoorState.HELD_OPEN)
 
 
-def told(hold: Hold) -> str:
+def describe_hold(hold: Hold) -> str:
     """Until when a door is held and by whom, and why it is held still when that time is over."""
     if hold.until is None:
         return _("Held by %(who)s until somebody locks it.") % {"who": hold.by}
@@ -97,51 +97,58 @@ def told(hold: Hold) -> str:
     return join_sentences([words, _("Locking again did not succeed and is tried again."), str(why)])
 
 
-def by_calm() -> QuerySet[PassController]:
+def by_urgency() -> QuerySet[PassController]:
     """All doors by `calm`: those that need somebody first, the most alarming of them foremost."""
-    loud = [state for state in DoorState if state in doors.ATTENTION]
+    loud = [state for state in DoorState if state in doors.ATTENTION_STATES]
     ranks = [When(state=state, then=Value(str(place))) for place, state in enumerate(loud)]
     rank = Case(*ranks, When(attention=True, then=Value("8")), default=Value("9"))
     rows = PassController.objects.annotate(calm=Concat(rank, "name_order", output_field=CharField()))
     return rows.order_by("calm", "pk")
 
 
-def mark_of_doors() -> str:
+def version_of_doors() -> str:
     """What the tenant's doors are known by: it changes with whatever is learned of any of them."""
     rows = PassController.objects.aggregate(Count("pk"), Max("known_at"), Max("state_since"), Max("pk"))
-    return watching.mark(sorted(rows.items()), sorted(PassController.objects.values_list("device_name", flat=True)))
+    return watching.version_of(
+        sorted(rows.items()), sorted(PassController.objects.values_list("device_name", flat=True))
+    )
 
 
-_TOLD = (
+_RECORD_FIELDS = (
     *("history_id", "at", "status", "category", "content", "member_id", "member_name", "member_label", "device_id"),
     "notified",
 )
 
 
-def last_at_doors(access: Access) -> dict[str, History]:
+def latest_records(access: Access) -> dict[str, History]:
     """Return the newest record at each door that a person may see, in one statement however many doors there are."""
-    if not visible.may_look(access):
+    if not visible.may_view_log(access):
         return {}
-    here = visible.records(access).filter(device_id=OuterRef("device_id")).exclude(device_id="").order_by("-at", "-pk")
-    last = Subquery(here.values(said=JSONObject(**dict(zip(_TOLD, _TOLD, strict=True))))[:1])
+    here = (
+        visible.visible_records(access)
+        .filter(device_id=OuterRef("device_id"))
+        .exclude(device_id="")
+        .order_by("-at", "-pk")
+    )
+    last = Subquery(here.values(said=JSONObject(**dict(zip(_RECORD_FIELDS, _RECORD_FIELDS, strict=True))))[:1])
     told = PassController.objects.annotate(last=last).exclude(last=None).values_list("device_id", "last")
-    return {key: History(**said | {"at": moment(said["at"])}) for key, said in told}
+    return {key: History(**said | {"at": moment_from_json(said["at"])}) for key, said in told}
 
 
-def no_doors(request: TenantRequest) -> Empty | None:
+def empty_state(request: TenantRequest) -> EmptyState | None:
     """Return why a tenant shows no door: there is none, or nobody may know."""
-    usual = Empty(_("No doors yet"), _("The vendor sets up door controllers."), "door")
-    return freshness.empty(request, usual, Kind.PASS_CONTROLLERS)
+    usual = EmptyState(_("No doors yet"), _("The vendor sets up door controllers."), "door")
+    return freshness.empty_state(request, usual, MirrorKind.PASS_CONTROLLERS)
 
 
 def latest_commands(door: PassController) -> list[Intent]:
     """The newest commands for this door, whoever gave them."""
-    return list(intents.latest(target_of("pass_controller", door.device_id)).select_related("tenant")[:5])
+    return list(intents.latest_intents(target_of("pass_controller", door.device_id)).select_related("tenant")[:5])
 
 
-def mark_of(door: PassController, happened: Happened, commands: list[Intent], hold: Hold | None) -> str:
+def version_of(door: PassController, happened: RecentRecords, commands: list[Intent], hold: Hold | None) -> str:
     """What a door's page is known by; outcome lines follow their commands themselves."""
     newest = commands[0].pk if commands else 0
-    return watching.mark(
-        door.known_at, door.status_as_of, door.state, door.since, happened.seen, newest, hold and told(hold)
+    return watching.version_of(
+        door.known_at, door.status_as_of, door.state, door.since, happened.version, newest, hold and describe_hold(hold)
     )

@@ -14,23 +14,23 @@ from portal.devices.models import BoardSight
 from tenants.scope import current_tenant_id
 
 # A board asks every five seconds; many pages open have it ask less.
-LASTS = timedelta(seconds=60)
-_GRAIN = timedelta(seconds=20)
+VIEWED_FOR = timedelta(seconds=60)
+_WRITE_EVERY = timedelta(seconds=20)
 
-_MARK = """
+_RECORD_VIEWER = """
 INSERT INTO devices_boardsight AS s (tenant_id, looked_at) VALUES (%(tenant)s, clock_timestamp())
 ON CONFLICT (tenant_id) DO UPDATE SET looked_at = EXCLUDED.looked_at
 WHERE s.looked_at < EXCLUDED.looked_at - %(grain)s
 """
 
 
-def mark() -> None:
+def record_viewer() -> None:
     """Note that somebody looks at the board of the tenant in scope, written every 20 seconds at most."""
-    values: dict[str, Any] = {"tenant": current_tenant_id(), "grain": _GRAIN}
+    values: dict[str, Any] = {"tenant": current_tenant_id(), "grain": _WRITE_EVERY}
     with database.cursor() as cursor:
-        cursor.execute(_MARK, values)
+        cursor.execute(_RECORD_VIEWER, values)
 
 
-def of_boards(rows: QuerySet[BoardSight]) -> QuerySet[BoardSight]:
+def viewed_now(rows: QuerySet[BoardSight]) -> QuerySet[BoardSight]:
     """Return those of the rows whose board is in sight now."""
-    return rows.filter(looked_at__gt=ClockTime() - LASTS)
+    return rows.filter(looked_at__gt=ClockTime() - VIEWED_FOR)

@@ -1,23 +1,23 @@
 """The bells of doors: of the watch over them, and of holds that end."""
 
 from portal.devices import holds, watch
-from portal.site.celery import promised
+from portal.site.celery import portal_task
 from tenants.scope import tenant_scope
 
 
-@promised(queue="sync", promise="idempotent", seconds=280)
+@portal_task(queue="sync", promise="idempotent", seconds=280)
 def read_stale(tenant_id: int) -> None:
     with tenant_scope(tenant_id):
         watch.read_stale()
 
 
-@promised(queue="interactive", promise="idempotent", seconds=110)
+@portal_task(queue="interactive", promise="idempotent", seconds=110)
 def read_soon(tenant_id: int) -> None:
     with tenant_scope(tenant_id):
         watch.read_soon()
 
 
-@promised(queue="doors", promise="idempotent", seconds=30)
+@portal_task(queue="doors", promise="idempotent", seconds=30)
 def end_hold(tenant_id: int, hold_id: int) -> None:
     with tenant_scope(tenant_id):
-        holds.step(hold_id)
+        holds.process_due(hold_id)

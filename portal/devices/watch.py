@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 import structlog
 from django.db.models import F, Q, QuerySet
 
-from accessapi.doors import DoorWord
+from accessapi.doors import DoorEvent
 from accessapi.errors import NotFound, ServiceError
 from accessapi.operations import CallClass
 from accessapi.overrides import States
@@ -23,13 +23,13 @@ from portal.core.budget import ledger
 from portal.core.budget.ledger import BudgetExhausted
 from portal.core.budget.priorities import Priority
 from portal.core.mirror import doors, hooks, reading
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import DoorState, History, PassController
-from portal.core.mirror.models.places import SOON
+from portal.core.mirror.models.places import IS_READ_SOON
 from portal.core.timers import rounds, ticking
-from portal.core.timers.bell import ring_after_commit
+from portal.core.timers.bell import enqueue_after_commit
 from portal.core.timers.clock import ClockTime
-from portal.core.timers.ticking import Wakeup
+from portal.core.timers.ticking import TaskWakeup
 from portal.devices import sight
 from portal.devices.models import BoardSight
 from tenants.connections.service import current_connection
@@ -41,30 +41,30 @@ READ_STALE, READ_SOON = "portal.devices.tasks.read_stale", "portal.devices.tasks
 
 
 # With a board in sight: how old a reading may be of a door in a state that no log record ends, and of any door.
-_UNTOLD = (DoorState.UNKNOWN, DoorState.OFFLINE, DoorState.UNLOCKED)
-_UNTOLD_FOR, _ANY_FOR = timedelta(minutes=2), timedelta(minutes=5)
+_UNLOGGED_STATES = (DoorState.UNKNOWN, DoorState.OFFLINE, DoorState.UNLOCKED)
+_UNLOGGED_MAX_AGE, _ANY_MAX_AGE = timedelta(minutes=2), timedelta(minutes=5)
 
 
-def stale() -> list[QuerySet[PassController]]:
+def due_doors() -> list[QuerySet[PassController]]:
     """Return the doors to be read, of all connected tenants. Call inside `across_tenants`."""
     connected = Connection.objects_across_tenants.filter(state=Connection.State.CONNECTED).values("tenant_id")
-    watched = sight.of_boards(BoardSight.objects_across_tenants.all()).values("tenant_id")
+    watched = sight.viewed_now(BoardSight.objects_across_tenants.all()).values("tenant_id")
     found = PassController.objects_across_tenants.filter(tenant_id__in=connected)
-    return [found.filter(_due() | (_sooner() & Q(tenant_id__in=watched)))]
+    return [found.filter(_due() | (_due_for_board() & Q(tenant_id__in=watched)))]
 
 
 def read_stale() -> int:
     """Read the doors of the tenant in scope whose time has come, within budget. Returns how many were read."""
-    in_sight = sight.of_boards(BoardSight.objects.all()).exists()
-    read, _is_all = _read(_due() | _sooner() if in_sight else _due(), in_sight)
+    in_sight = sight.viewed_now(BoardSight.objects.all()).exists()
+    read, _is_all = _read(_due() | _due_for_board() if in_sight else _due(), in_sight)
     return read
 
 
 def read_soon() -> int:
     """Read the doors of the tenant in scope that cannot wait for their turn, or put them off. Returns how many were."""
-    read, is_all = _read(_due() & SOON, in_sight=False)
+    read, is_all = _read(_due() & IS_READ_SOON, in_sight=False)
     if not is_all:
-        doors.postpone()
+        doors.postpone_missed()
     return read
 
 
@@ -73,14 +73,14 @@ def _read(wanted: Q, in_sight: bool) -> tuple[int, bool]:
     connection, read = current_connection(), 0
     if not connection.is_connected:
         return 0, False
-    for device_id, urgent in _longest_waiting(wanted):
+    for device_id, urgent in _next_doors(wanted):
         beyond = in_sight and not urgent and _is_share_used(connection)
-        usual = Priority.IN_SIGHT if beyond else Priority.SYNC
+        usual = Priority.WATCHED if beyond else Priority.SYNC
         try:
-            reading.door_status(connection, device_id, Priority.JOBS if urgent else usual)
+            reading.read_door_status(connection, device_id, Priority.JOBS if urgent else usual)
             read += 1
         except NotFound:
-            doors.later(device_id)
+            doors.postpone_door(device_id)
         except (BudgetExhausted, ServiceError):
             return read, False
     return read, True
@@ -90,61 +90,67 @@ def _due() -> Q:
     return Q(look_at__isnull=True) | Q(look_at__lte=ClockTime())
 
 
-def _sooner() -> Q:
+def _due_for_board() -> Q:
     """Doors to be read now for a board, though not their turn; one that the service does not know waits for it."""
     now = ClockTime()
-    untold = Q(state__in=_UNTOLD, status_as_of__lte=now - _UNTOLD_FOR)
-    waited = Q(look_at__lte=now + doors.QUIET - _UNTOLD_FOR)
-    return waited & (untold | Q(status_as_of__lte=now - _ANY_FOR))
+    untold = Q(state__in=_UNLOGGED_STATES, status_as_of__lte=now - _UNLOGGED_MAX_AGE)
+    waited = Q(look_at__lte=now + doors.USUAL_INTERVAL - _UNLOGGED_MAX_AGE)
+    return waited & (untold | Q(status_as_of__lte=now - _ANY_MAX_AGE))
 
 
 def _is_share_used(connection: Connection) -> bool:
     """Whether no reading fits into the share of sync any more."""
-    return not ledger.read(connection, CallClass.DEVICE).fits(Priority.SYNC)
+    return not ledger.read_gauge(connection, CallClass.DEVICE).has_room_for(Priority.SYNC)
 
 
-def _longest_waiting(due_now: Q) -> list[tuple[str, bool]]:
+def _next_doors(due_now: Q) -> list[tuple[str, bool]]:
     due = PassController.objects.filter(due_now).order_by("-urgent", F("look_at").asc(nulls_first=True), "pk")
     return list(due.values_list("device_id", "urgent")[:_AT_ONCE])
 
 
-def heard(tenant: Tenant, *, histories: Sequence[History]) -> None:
+def on_histories(tenant: Tenant, *, histories: Sequence[History]) -> None:
     """New records came in, oldest first: listener of the mirror, inside the transaction that takes them over."""
     catalogue = tenant.environment.catalogue
     # Records of these categories are worth a reading, whatever their words: the door was operated, or it is serious.
-    telling = {*catalogue.records.operated, *catalogue.records.serious}
+    telling = {*catalogue.records.operated, *catalogue.records.device_alarm_categories}
     wanted: dict[str, datetime | None] = {}
     for record in filter(lambda record: record.device_id, histories):
-        word = word_of(record, catalogue.states)
-        if word and doors.tell(tenant, record.device_id, word, at=record.at, content=record.text):
-            if word is DoorWord.LOST:  # the record says it all: a reading confirms it when there is a call for it
-                doors.look_at(record.device_id, urgent=False)
+        word = door_word_of(record, catalogue.states)
+        if word and doors.apply_event(tenant, record.device_id, word, at=record.at, content=record.text):
+            if (
+                word is DoorEvent.CONNECTION_LOST
+            ):  # the record says it all: a reading confirms it when there is a call for it
+                doors.request_reading(record.device_id, is_urgent=False)
             else:
                 wanted[record.device_id] = None
         elif record.category in telling:
             wanted.setdefault(record.device_id, record.at)
-    if sum(doors.look_at(device_id, unless_read_after=at) for device_id, at in sorted(wanted.items())):
-        ring_after_commit(READ_SOON, tenant.pk)
+    if sum(doors.request_reading(device_id, unless_read_after=at) for device_id, at in sorted(wanted.items())):
+        enqueue_after_commit(READ_SOON, tenant.pk)
 
 
-def word_of(record: History, states: States) -> DoorWord | None:
+def door_word_of(record: History, states: States) -> DoorEvent | None:
     """What a record tells of its door, if it is about an alarm, a hold or the door's line."""
-    word = states.event([record.text])
-    return _ENDS.get(word, word) if word is not None and states.is_over(record.status) else word
+    word = states.event_of([record.text])
+    return _ENDED_WORDS.get(word, word) if word is not None and states.is_over(record.status) else word
 
 
-_ENDS = {DoorWord.FORCED: DoorWord.OVER, DoorWord.LEFT: DoorWord.OVER, DoorWord.LOST: DoorWord.BACK}
+_ENDED_WORDS = {
+    DoorEvent.FORCED_OPEN: DoorEvent.PROBLEM_OVER,
+    DoorEvent.LEFT_OPEN: DoorEvent.PROBLEM_OVER,
+    DoorEvent.CONNECTION_LOST: DoorEvent.CONNECTION_RESTORED,
+}
 
 
-def _soon() -> QuerySet[PassController]:
+def _due_soon() -> QuerySet[PassController]:
     connected = Connection.objects_across_tenants.filter(state=Connection.State.CONNECTED).values("tenant_id")
-    return PassController.objects_across_tenants.filter(SOON, look_at__lte=ClockTime(), tenant_id__in=connected)
+    return PassController.objects_across_tenants.filter(IS_READ_SOON, look_at__lte=ClockTime(), tenant_id__in=connected)
 
 
-SOON_DUE = Wakeup(rows=_soon, task=READ_SOON, ids=("tenant_id",), order=("look_at", "pk"))
+SOON_DUE = TaskWakeup(rows=_due_soon, task=READ_SOON, id_columns=("tenant_id",), order=("look_at", "pk"))
 
 
 def register() -> None:
-    hooks.after(Kind.HISTORIES, heard)
-    rounds.register("doors", rounds.ringing(READ_STALE, stale), every=60.0, queue="sync")
-    ticking.register("doors_soon", SOON_DUE.look, every=1.0, queue="interactive", work=SOON_DUE.work)
+    hooks.subscribe(MirrorKind.HISTORIES, on_histories)
+    rounds.register("doors", rounds.enqueue_steps(READ_STALE, due_doors), every=60.0, queue="sync")
+    ticking.register("doors_soon", SOON_DUE.check_due, every=1.0, queue="interactive", due_rows=SOON_DUE.querysets)

@@ -9,46 +9,46 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.translation import get_language
 
-from portal.core.intents.record import Asker
+from portal.core.intents.record import Requester
 from portal.core.timers.clock import ClockTime, database_now
 from portal.core.ui.times import TOKYO, local
 from portal.evidence import rules, store
 from portal.evidence.models import EvidenceSettings, Export, Incident, Item, LegalHold, StoredFile
 from portal.evidence.rules import NotDone
 from tenants import audit
-from tenants.wording import say
+from tenants.wording import coded_sentence
 
 # Of one incident, and what may be added at once.
 MOST_ITEMS, MOST_AT_ONCE = 2_000, 500
-DAYS_KEPT = 1_095
+DEFAULT_DAYS = 1_095
 # Who looks at the same video or picture within this is written down once.
 _VIEWING = timedelta(minutes=15)
 
 
-def open_incident(*, title: str, began_at: datetime, ended_at: datetime | None, by: Asker) -> Incident:
+def open_incident(*, title: str, began_at: datetime, ended_at: datetime | None, by: Requester) -> Incident:
     """Open an incident under the tenant's next number."""
     with transaction.atomic():
-        EvidenceSettings.objects.get_or_create(tenant=by.tenant, defaults={"days": DAYS_KEPT})
+        EvidenceSettings.objects.get_or_create(tenant=by.tenant, defaults={"days": DEFAULT_DAYS})
         kept = EvidenceSettings.objects.select_for_update().get()
         kept.last_number += 1
         kept.save(update_fields=["last_number"])
         told: dict[str, Any] = {"title": title, "began_at": began_at, "ended_at": ended_at}
         incident = Incident.objects.create(number=kept.last_number, opened_by=by.user, **told)
-        _write_down(incident, by, "incident.opened", after=_told(incident))
+        _write_down(incident, by, "incident.opened", after=_audited_incident(incident))
     return incident
 
 
-def edit(*, incident: Incident, title: str, began_at: datetime, ended_at: datetime | None, by: Asker) -> None:
+def edit(*, incident: Incident, title: str, began_at: datetime, ended_at: datetime | None, by: Requester) -> None:
     """Change what an open incident is called, and when it was. Raises NotDone for a closed one and on legal hold."""
     with transaction.atomic():
         row = rules.lock(incident.pk, "edit")
-        before = _told(row)
+        before = _audited_incident(row)
         row.title, row.began_at, row.ended_at = title, began_at, ended_at
         row.save(update_fields=["title", "began_at", "ended_at"])
-        _write_down(row, by, "incident.edited", before=before, after=_told(row))
+        _write_down(row, by, "incident.edited", before=before, after=_audited_incident(row))
 
 
-def add(*, incident: Incident, items: Iterable[Item], by: Asker, fetch: bool = True) -> list[Item]:
+def add_items(*, incident: Incident, items: Iterable[Item], by: Requester, fetch: bool = True) -> list[Item]:
     """Add what is not in the incident yet, and have its video and pictures fetched. Returns what was added.
 
     Raises NotDone for a closed incident, and where it would have too many items.
@@ -65,32 +65,32 @@ def add(*, incident: Incident, items: Iterable[Item], by: Asker, fetch: bool = T
             item.incident, item.added_by = incident, by.user
         Item.objects.bulk_create(added)
         if added:
-            _write_down(incident, by, "evidence.added", count=len(added), after=_listed(added))
+            _write_down(incident, by, "evidence.added", count=len(added), after=_audited_items(added))
         if fetch:
-            _want(Item.objects.filter(pk__in=[item.pk for item in added], media=Item.Media.THERE))
+            _request(Item.objects.filter(pk__in=[item.pk for item in added], media=Item.Media.THERE))
     return added
 
 
-def note(*, incident: Incident, text: str, by: Asker) -> Item:
+def add_note(*, incident: Incident, text: str, by: Requester) -> Item:
     """Add a note of a member of staff; notes are never changed."""
     now = database_now()
     item = Item(kind=Item.Kind.NOTE, reference=uuid4().hex, at=now, facts={"text": text, "by": str(by.user)})
-    return add(incident=incident, items=[item], by=by)[0]
+    return add_items(incident=incident, items=[item], by=by)[0]
 
 
-def fetch_now(*, incident: Incident, items: QuerySet[Item], by: Asker) -> int:
+def request_fetch(*, incident: Incident, items: QuerySet[Item], by: Requester) -> int:
     """Have video and pictures fetched that are not in the store yet. Returns how many."""
     missing = items.filter(incident=incident, media__in=Item.NOT_SAVED)
     with transaction.atomic():
         rules.lock(incident.pk, "fetch")
         found = list(missing.values_list("pk", flat=True))
         if found:
-            _want(Item.objects.filter(pk__in=found))
+            _request(Item.objects.filter(pk__in=found))
             _write_down(incident, by, "evidence.fetch", count=len(found))
     return len(found)
 
 
-def remove(*, incident: Incident, item: Item, by: Asker) -> None:
+def remove_item(*, incident: Incident, item: Item, by: Requester) -> None:
     """Take something out of an open incident; the audit trail keeps what it was, and the digest of its file.
 
     Raises NotDone for a closed one and on legal hold.
@@ -100,12 +100,12 @@ def remove(*, incident: Incident, item: Item, by: Asker) -> None:
         deleted, _rows = incident.items.filter(pk=item.pk).delete()
         if not deleted:
             return
-        _write_down(incident, by, "evidence.removed", before=_listed([item]))
+        _write_down(incident, by, "evidence.removed", before=_audited_items([item]))
         if item.file_id is not None:
-            store.delete_soon(StoredFile.objects.filter(pk=item.file_id))
+            store.schedule_deletion(StoredFile.objects.filter(pk=item.file_id))
 
 
-def close(*, incident: Incident, keep_until: date, by: Asker) -> None:
+def close(*, incident: Incident, keep_until: date, by: Requester) -> None:
     """Close an incident; nothing is added any more, and it is deleted after that day.
 
     Raises NotDone where it is closed, and on legal hold: what is still missing would be lost.
@@ -118,7 +118,7 @@ def close(*, incident: Incident, keep_until: date, by: Asker) -> None:
         _write_down(row, by, "incident.closed", after={"keep_until": keep_until.isoformat()})
 
 
-def reopen(*, incident: Incident, by: Asker) -> None:
+def reopen(*, incident: Incident, by: Requester) -> None:
     """Open a closed incident again, also on legal hold: more is kept by it, never less."""
     with transaction.atomic():
         row = rules.lock(incident.pk, "reopen")
@@ -127,7 +127,7 @@ def reopen(*, incident: Incident, by: Asker) -> None:
         _write_down(row, by, "incident.reopened")
 
 
-def hold(*, incident: Incident, reason: str, by: Asker) -> LegalHold:
+def add_hold(*, incident: Incident, reason: str, by: Requester) -> LegalHold:
     """Put an incident on legal hold, beside the holds that it has: until all of them have ended it only grows."""
     with transaction.atomic():
         rules.lock(incident.pk, "hold")
@@ -136,7 +136,7 @@ def hold(*, incident: Incident, reason: str, by: Asker) -> LegalHold:
     return held
 
 
-def end_hold(*, incident: Incident, hold: LegalHold, by: Asker) -> None:
+def end_hold(*, incident: Incident, hold: LegalHold, by: Requester) -> None:
     """End one hold of an incident; the others stay. Raises NotDone where it has ended already."""
     with transaction.atomic():
         rules.lock(incident.pk, "end_hold")
@@ -147,7 +147,7 @@ def end_hold(*, incident: Incident, hold: LegalHold, by: Asker) -> None:
         _write_down(incident, by, "incident.hold_ended", before=before)
 
 
-def ask_for_export(*, incident: Incident, by: Asker) -> Export:
+def request_export(*, incident: Incident, by: Requester) -> Export:
     """Have a worker write a signed file of an incident; return the one that is being made already, if there is one."""
     with transaction.atomic():
         rules.lock(incident.pk, "export")
@@ -164,7 +164,7 @@ def ask_for_export(*, incident: Incident, by: Asker) -> Export:
     return export
 
 
-def downloaded(*, export: Export, by: Asker) -> None:
+def record_download(*, export: Export, by: Requester) -> None:
     """Note that somebody took an export out of the portal."""
     with transaction.atomic():
         _write_down(
@@ -172,25 +172,25 @@ def downloaded(*, export: Export, by: Asker) -> None:
         )
 
 
-def shown(*, item: Item, by: Asker) -> None:
+def record_view(*, item: Item, by: Requester) -> None:
     """Note that somebody looks at video or a picture: once for each viewing, of which a player asks part by part."""
     number = item.incident.number
     audit.record_once(
         within=_VIEWING,
-        **by.author,
+        **by.audit_author,
         action="evidence.viewed",
         target=f"incident:{number}",
-        summary=say("evidence.viewed", number=number, item=item.pk),
-        after=_listed([item]),
+        summary=coded_sentence("evidence.viewed", number=number, item=item.pk),
+        after=_audited_items([item]),
     )
 
 
-def _want(items: QuerySet[Item]) -> None:
+def _request(items: QuerySet[Item]) -> None:
     """Have a worker fetch these."""
     items.update(media=Item.Media.WANTED, due_at=ClockTime(), trouble="")
 
 
-def _listed(items: Iterable[Item]) -> dict[str, Any]:
+def _audited_items(items: Iterable[Item]) -> dict[str, Any]:
     """Return what the audit trail keeps of items: what they are, never what they say of anybody."""
     told = [
         {"kind": item.kind, "reference": item.reference, "at": local(item.at).isoformat(timespec="seconds")}
@@ -200,12 +200,18 @@ def _listed(items: Iterable[Item]) -> dict[str, Any]:
     return {"items": told[:100], "count": len(told)}
 
 
-def _told(incident: Incident) -> dict[str, Any]:
+def _audited_incident(incident: Incident) -> dict[str, Any]:
     """Return what the audit trail keeps of an incident: not its title, for nothing is ever taken out of there."""
     ended = local(incident.ended_at).isoformat() if incident.ended_at else None
     return {"began_at": local(incident.began_at).isoformat(), "ended_at": ended}
 
 
-def _write_down(incident: Incident, by: Asker, action: str, *, count: int = 0, **told: Any) -> None:
+def _write_down(incident: Incident, by: Requester, action: str, *, count: int = 0, **told: Any) -> None:
     target, number = f"incident:{incident.number}", incident.number
-    audit.record(**by.author, action=action, target=target, summary=say(action, number=number, count=count), **told)
+    audit.record(
+        **by.audit_author,
+        action=action,
+        target=target,
+        summary=coded_sentence(action, number=number, count=count),
+        **told,
+    )

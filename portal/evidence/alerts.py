@@ -6,7 +6,7 @@ from datetime import timedelta
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from portal.core.alerts.kinds import AlertKind, Seen, Value, Values, having
+from portal.core.alerts.kinds import AlertKind, Observation, RuleSetting, RuleValues, tenants_having
 from portal.core.alerts.kinds import register as add
 from portal.core.alerts.models import Severity
 from portal.core.timers.clock import ClockTime, database_now
@@ -15,13 +15,13 @@ from portal.evidence.models import Item
 from tenants.models import Tenant
 
 
-def _about_to_go(tenant: Tenant, values: Values) -> Iterator[Seen]:
+def _expiring_incidents(tenant: Tenant, values: RuleValues) -> Iterator[Observation]:
     now = database_now()
-    for key, number in fetching.expiring(timedelta(days=values["left"])):
-        yield Seen(f"incident:{key}", now, {"number": number, "days": values["left"]})
+    for key, number in fetching.expiring_incidents(timedelta(days=values["left"])):
+        yield Observation(f"incident:{key}", now, {"number": number, "days": values["left"]})
 
 
-def _lacking(rules: Collection[Values]) -> QuerySet[Item]:
+def _unsaved_items(rules: Collection[RuleValues]) -> QuerySet[Item]:
     """What is not saved yet and goes within the time of the earliest rule."""
     before = ClockTime() + timedelta(days=max(each["left"] for each in rules))
     rows = Item.reachable_objects.filter(media__in=Item.LACKING)
@@ -32,13 +32,13 @@ def register() -> None:
     add(
         AlertKind(
             name="evidence",
-            said=_(
+            message=_(
                 "Incident %(number)s has video or pictures that are not saved yet. The service deletes them within"
                 " %(days)s days."
             ),
             severity=Severity.WARNING,
-            values=(Value("left", _("Days before"), 14, 1, 60, larger_alerts_more=True),),
-            look=_about_to_go,
-            where=having(_lacking),
+            settings=(RuleSetting("left", _("Days before"), 14, 1, 60, is_stricter_when_larger=True),),
+            find_current=_expiring_incidents,
+            tenants_to_check=tenants_having(_unsaved_items),
         )
     )

@@ -8,13 +8,23 @@ class EvidenceConfig(AppConfig):
     def ready(self) -> None:
         from portal.core.safety import rules
         from portal.core.timers import ticking
-        from portal.core.timers.pauses import seconds
+        from portal.core.timers.pauses import scaled_seconds
         from portal.evidence import alerts, backups, exporting, fetching, panel, retention, store
 
-        ticking.register("evidence_media", fetching.DUE.look, every=seconds(2), queue="sync", work=fetching.DUE.work)
-        ticking.register("evidence_exports", exporting.DUE.look, every=2.0, queue="bulk", work=exporting.DUE.work)
-        ticking.register("incidents_over", retention.DUE.look, every=600.0, queue="bulk", work=retention.DUE.work)
-        rules.register(retention.RULE)
+        ticking.register(
+            "evidence_media",
+            fetching.DUE.check_due,
+            every=scaled_seconds(2),
+            queue="sync",
+            due_rows=fetching.DUE.querysets,
+        )
+        ticking.register(
+            "evidence_exports", exporting.DUE.check_due, every=2.0, queue="bulk", due_rows=exporting.DUE.querysets
+        )
+        ticking.register(
+            "incidents_over", retention.DUE.check_due, every=600.0, queue="bulk", due_rows=retention.DUE.querysets
+        )
+        rules.register(retention.RETENTION_RULE)
         store.register()
         alerts.register()
         backups.register()

@@ -22,7 +22,7 @@ class _Sink(Protocol):
     def write(self, data: bytes) -> int: ...
 
 
-class _Tail:
+class _TailBuffer:
     """Passes bytes on but for the last 64, which the signature replaces, and takes their digest."""
 
     def __init__(self, sink: _Sink) -> None:
@@ -43,15 +43,15 @@ class Archive:
     """A ZIP that is written into `sink`; `add` files, then `close` with the time stamp of the `manifest`, if any."""
 
     def __init__(self, sink: _Sink, at: datetime) -> None:
-        self._tail = _Tail(sink)
+        self._tail = _TailBuffer(sink)
         unseekable: Any = self._tail
         self._zip = zipfile.ZipFile(unseekable, "w", zipfile.ZIP_DEFLATED)
         self._at = at.timetuple()[:6]
         self._digests: list[tuple[str, str]] = []
 
-    def add(self, name: str, pieces: Iterable[bytes], *, packed: bool = False) -> str:
+    def add(self, name: str, pieces: Iterable[bytes], *, is_compressed: bool = False) -> str:
         """Write one file and list it in the manifest; return its SHA-256. `packed`: it is compressed already."""
-        digest = self._write(name, pieces, _NONE if packed else _QUICK)
+        digest = self._write(name, pieces, _NONE if is_compressed else _QUICK)
         self._digests.append((name, digest))
         return digest
 

@@ -5,37 +5,37 @@ from collections.abc import Iterator
 from portal.evidence import store
 from portal.evidence.models import StoredFile
 from tenants.backup import parts
-from tenants.backup.live import listed
-from tenants.backup.reading import Look
+from tenants.backup.live import join_names
+from tenants.backup.reading import RowReader
 from tenants.scope import across_tenants
 
 
-class Files:
+class EvidenceFiles:
     """The files that a dump names and that were not to be deleted at its moment."""
 
     def __init__(self) -> None:
         self._sizes: dict[str, int] = {}
 
-    def looks(self) -> Iterator[Look]:
-        yield Look(StoredFile._meta.db_table, ("path", "size", "delete_at"), self._take)
+    def row_readers(self) -> Iterator[RowReader]:
+        yield RowReader(StoredFile._meta.db_table, ("path", "size", "delete_at"), self._take)
 
     def _take(self, path: str, size: str, delete_at: str | None) -> None:
         if delete_at is None:
             self._sizes[path] = int(size)
 
-    def problems(self, *, alone: bool) -> Iterator[str]:
-        missing = [path for path, size in sorted(self._sizes.items()) if not store.has(path, size)]
-        if missing and not alone:  # what was deleted since is no matter
+    def problems(self, *, is_alone: bool) -> Iterator[str]:
+        missing = [path for path, size in sorted(self._sizes.items()) if not store.has_file(path, size)]
+        if missing and not is_alone:  # what was deleted since is no matter
             with across_tenants("a backup holds all tenants"):
                 kept = StoredFile.objects_across_tenants.filter(path__in=missing, delete_at=None)
                 missing = sorted(kept.values_list("path", flat=True))
         if missing:
             some = f"{len(missing):,} of {len(self._sizes):,} evidence files"
-            yield f"{some} are missing from the store, or incomplete: {listed(missing)}."
+            yield f"{some} are missing from the store, or incomplete: {join_names(missing)}."
 
     def summary(self) -> str:
         return f"Its {len(self._sizes):,} evidence files are in the store."
 
 
 def register() -> None:
-    parts.register(Files)
+    parts.register(EvidenceFiles)

@@ -13,47 +13,47 @@ from portal.core.mirror import queries
 from portal.core.mirror.models import History, Member
 from portal.core.ui.times import local
 from portal.evidence.models import Item
-from portal.explain.answers import Answer
-from portal.explain.questions import Place
-from portal.explain.since import Since
+from portal.explain.answers import AccessAnswer
+from portal.explain.questions import CheckedPlace
+from portal.explain.since import ChangesSince
 from tenants.models import Connection, current_tenant
 
-_OF_RECORD = (
+_RECORD_FIELDS = (
     *("status", "category", "content", "member_id", "member_name", "member_type", "member_label", "member_attribute"),
     *("device_id", "device_name", "device_module", "units", "extra", "notified"),
 )
-_OF_MEMBER = (
+_MEMBER_FIELDS = (
     *("member_id", "member_name", "has_card", "has_qr", "has_face", "rights", "use_end_key", "extra"),
     *("use_date_start", "use_date_end", "rights_read_at"),
 )
 
 
-def of_record(record: History) -> Item:
+def item_of_record(record: History) -> Item:
     """Return a copy of a record of the log."""
-    facts = {name: getattr(record, name) for name in _OF_RECORD}
+    facts = {name: getattr(record, name) for name in _RECORD_FIELDS}
     gone = record.at + timedelta(days=HISTORY_RETENTION_DAYS)
     return Item(kind=Item.Kind.RECORD, reference=record.history_id, at=record.at, facts=facts, expires_at=gone)
 
 
-def of_video(record: History) -> Item:
+def item_of_video(record: History) -> Item:
     """Return the video of a record, still to be fetched."""
     facts = {"device_id": record.device_id, "device_name": record.device_name}
     gone = record.at + timedelta(days=VIDEO_RETENTION_DAYS)
-    return _media(Item.Kind.CLIP, record.history_id, record.at, facts, gone)
+    return _item_to_fetch(Item.Kind.CLIP, record.history_id, record.at, facts, gone)
 
 
-def of_camera(camera: Camera, at: datetime) -> Item:
+def item_of_picture(camera: Camera, at: datetime) -> Item:
     """Return the picture of a camera at a moment, still to be fetched."""
     facts = {"camera_id": camera.camera_id, "name": camera.name}
     gone = at + timedelta(days=VIDEO_RETENTION_DAYS)
-    return _media(Item.Kind.SNAPSHOT, f"{camera.camera_id} {local(at).isoformat()}", at, facts, gone)
+    return _item_to_fetch(Item.Kind.SNAPSHOT, f"{camera.camera_id} {local(at).isoformat()}", at, facts, gone)
 
 
-def _media(kind: Item.Kind, reference: str, at: datetime, facts: dict[str, Any], gone: datetime) -> Item:
+def _item_to_fetch(kind: Item.Kind, reference: str, at: datetime, facts: dict[str, Any], gone: datetime) -> Item:
     return Item(kind=kind, reference=reference, at=at, facts=facts, media=Item.Media.THERE, expires_at=gone)
 
 
-def of_request(intent: Intent) -> Item:
+def item_of_request(intent: Intent) -> Item:
     """Return a copy of something that staff asked the service to do, with what came of it so far."""
     facts = {
         "by": "" if intent.automatic else str(intent.by),
@@ -71,11 +71,11 @@ def of_request(intent: Intent) -> Item:
     return Item(kind=Item.Kind.REQUEST, reference=str(intent.pk), **said)
 
 
-def of_rights(answer: Answer, since: Since | None) -> Item:
+def item_of_access_check(answer: AccessAnswer, since: ChangesSince | None) -> Item:
     """Return what an access check for a moment rests on, so that it can be worked out again in any language."""
-    member, record = answer.member, queries.tenant_record()
+    member, record = answer.member, queries.load_tenant_record()
     facts = {
-        "member": {name: _plain(getattr(member, name)) for name in _OF_MEMBER},
+        "member": {name: _to_json(getattr(member, name)) for name in _MEMBER_FIELDS},
         "place": {"value": answer.place.value, "name": answer.place.name},
         "has_contract": answer.has_contract,
         "holiday": record.holiday if record else None,
@@ -86,35 +86,35 @@ def of_rights(answer: Answer, since: Since | None) -> Item:
     return Item(kind=Item.Kind.RIGHTS, reference=reference, at=answer.at, facts=facts)
 
 
-def answer_of(item: Item) -> Answer:
+def answer_of(item: Item) -> AccessAnswer:
     """Return the access check of an item, worked out from what was kept of it."""
     kept = item.facts["member"]
     moments = ("use_date_start", "use_date_end", "rights_read_at")
     told = {name: datetime.fromisoformat(kept[name]) if kept[name] else None for name in moments}
-    member = Member(**{name: kept[name] for name in _OF_MEMBER if name not in moments}, **told)
+    member = Member(**{name: kept[name] for name in _MEMBER_FIELDS if name not in moments}, **told)
     kind, _colon, rest = item.facts["place"]["value"].partition(":")
     unit_no, _colon, box = rest.partition(":")
-    place = Place(
+    place = CheckedPlace(
         item.facts["place"]["value"],
         item.facts["place"]["name"],
         AreaPlace(rest) if kind == "area" else KeyPlace(box, unit_no),
     )
     rules = current_tenant().environment.catalogue.rules
     settings = HolidaySettings.model_validate(item.facts["holiday"]) if item.facts["holiday"] else None
-    holidays = Holidays.of(settings, weekdays_apply=rules.weekdays_on_holidays)
+    holidays = Holidays.from_settings(settings, weekdays_apply=rules.weekdays_on_holidays)
     refused = [] if item.facts["has_contract"] else ["door", "key_box"]
-    return Answer(member, place, item.at, holidays, Connection(contracts_refused=refused))
+    return AccessAnswer(member, place, item.at, holidays, Connection(contracts_refused=refused))
 
 
-def with_videos(records: Iterable[History], cameras_at: set[str]) -> Iterator[Item]:
+def items_with_videos(records: Iterable[History], cameras_at: set[str]) -> Iterator[Item]:
     """Yield records, each followed by its video where a camera looks at its door or the record names one."""
     for record in records:
-        yield of_record(record)
+        yield item_of_record(record)
         if record.device_id and (record.device_id in cameras_at or record.extra.get("camera_id")):
-            yield of_video(record)
+            yield item_of_video(record)
 
 
-def _plain(value: Any) -> Any:
+def _to_json(value: Any) -> Any:
     return _iso(value) if isinstance(value, datetime) else value
 
 

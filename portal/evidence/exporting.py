@@ -18,37 +18,37 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
-from portal.core.files.writing import csv_lines
+from portal.core.files.writing import render_csv_lines
 from portal.core.timers.clock import ClockTime
-from portal.core.timers.ticking import Wakeup
+from portal.core.timers.ticking import TaskWakeup
 from portal.core.ui.times import local
 from portal.evidence import stamping, store
 from portal.evidence.archive import Archive
 from portal.evidence.models import Export, Incident, Item
-from portal.evidence.shown import Shown, shown
+from portal.evidence.shown import ItemWords, words_of
 from tenants.models import current_tenant
 
 MOST_TRIES = 3
 # Longer than the task may take: whoever is at work then has died.
-_WORKED_ON = timedelta(seconds=330)
+_LEASE = timedelta(seconds=330)
 _SUFFIXES = {"video/mp4": "mp4", "video/webm": "webm", "video/mp2t": "ts", "image/jpeg": "jpg", "image/png": "png"}
 _BOM = "\ufeff".encode()
 
 
 @dataclass(frozen=True)
-class Row:
+class ExportRow:
     """An item with its number, and the path of its file within the export ("" without one)."""
 
     number: int
-    shown: Shown
+    words: ItemWords
     path: str
 
     @property
     def item(self) -> Item:
-        return self.shown.item
+        return self.words.item
 
 
-def write(export_id: int) -> None:
+def write_export(export_id: int) -> None:
     """Write an export of the tenant in scope that still waits, and keep it."""
     export = Export.objects.select_related("incident", "asked_by").filter(pk=export_id, due_at__isnull=False).first()
     if export is None:
@@ -58,9 +58,9 @@ def write(export_id: int) -> None:
         return
     Export.objects.filter(pk=export.pk).update(tries=export.tries + 1)
     try:
-        with override(export.language), store.Writing("application/zip") as file:
+        with override(export.language), store.FileWriter("application/zip") as file:
             told = _write_into(file, export)
-    except store.Unreadable:
+    except store.FileUnreadable:
         Export.objects.filter(pk=export.pk).update(due_at=None, trouble="unreadable")
         return
     except store.STORE_ERRORS:
@@ -69,10 +69,10 @@ def write(export_id: int) -> None:
     with transaction.atomic():
         waits = Export.objects.filter(pk=export.pk, due_at__isnull=False)
         if waits.update(file=file.row, due_at=None, trouble="", **told):
-            store.keep(file.row)
+            store.retain(file.row)
 
 
-def _write_into(file: store.Writing, export: Export) -> dict[str, Any]:
+def _write_into(file: store.FileWriter, export: Export) -> dict[str, Any]:
     """Write the files of an export. Returns what is kept of it."""
     incident = export.incident
     archive = Archive(file, local(export.asked_at))
@@ -89,11 +89,13 @@ def _write_into(file: store.Writing, export: Export) -> dict[str, Any]:
         "check_url": settings.PORTAL_URL + reverse("evidence_check"),
     }
     archive.add("index.html", [render_to_string("evidence/export/index.html", context).encode()])
-    archive.add("items.csv", [_BOM, *csv_lines(_lines(rows))])
+    archive.add("items.csv", [_BOM, *render_csv_lines(_lines(rows))])
     archive.add("items.json", [_json(incident, export, rows)])
     for row in rows:
         if row.path and row.item.file is not None:
-            archive.add(row.path, store.read(row.item.file), packed=row.shown.is_video or row.shown.is_picture)
+            archive.add(
+                row.path, store.read_file(row.item.file), is_compressed=row.words.is_video or row.words.is_picture
+            )
     archive.add("CHECK.txt", [render_to_string("evidence/export/check.txt", context).encode()])
     stamp, came = _stamp(archive.manifest)
     manifest, key = archive.close(stamp)
@@ -105,7 +107,7 @@ def _stamp(manifest: bytes) -> tuple[bytes | None, str]:
     if not stamping.is_configured():
         return None, ""
     try:
-        return stamping.stamp(manifest), "stamped"
+        return stamping.request_stamp(manifest), "stamped"
     except stamping.NotStamped:
         return None, "no_answer"
 
@@ -115,25 +117,25 @@ def items_of(incident: Incident) -> QuerySet[Item]:
     return incident.items.select_related("file", "added_by").order_by("at", "pk")
 
 
-def _rows(incident: Incident) -> Iterator[Row]:
+def _rows(incident: Incident) -> Iterator[ExportRow]:
     for number, item in enumerate(items_of(incident).iterator(chunk_size=200), start=1):
         path = ""
         if item.file is not None:
             path = f"media/{number:04d}.{_SUFFIXES.get(item.file.content_type, 'bin')}"
-        yield Row(number, shown(item), path)
+        yield ExportRow(number, words_of(item), path)
 
 
-def _lines(rows: list[Row]) -> Iterator[list[str]]:
+def _lines(rows: list[ExportRow]) -> Iterator[list[str]]:
     yield [_("No."), _("Date and time"), _("Type"), _("What"), _("Details"), _("File"), _("Added by"), _("Added at")]
     for row in rows:
-        told = row.shown
-        details = " / ".join(filter(None, [*told.lines, told.wrong]))
+        told = row.words
+        details = " / ".join(filter(None, [*told.lines, told.problem]))
         added = f"{local(row.item.added_at):%Y-%m-%d %H:%M:%S}"
         at = f"{local(row.item.at):%Y-%m-%d %H:%M:%S}"
         yield [str(row.number), at, told.kind, told.headline, details, row.path, str(row.item.added_by), added]
 
 
-def _json(incident: Incident, export: Export, rows: list[Row]) -> bytes:
+def _json(incident: Incident, export: Export, rows: list[ExportRow]) -> bytes:
     """Return the incident with all that is kept of its items, as the service and the portal named it."""
     told = {
         "tenant": current_tenant().name,
@@ -152,8 +154,8 @@ def _json(incident: Incident, export: Export, rows: list[Row]) -> bytes:
                 "kind": row.item.kind,
                 "reference": row.item.reference,
                 "at": local(row.item.at).isoformat(),
-                "headline": row.shown.headline,
-                "lines": row.shown.lines,
+                "headline": row.words.headline,
+                "lines": row.words.lines,
                 "facts": row.item.facts,
                 "added_by": str(row.item.added_by),
                 "added_at": local(row.item.added_at).isoformat(),
@@ -172,4 +174,4 @@ def _due() -> QuerySet[Export]:
     return Export.objects_across_tenants.filter(due_at__lte=ClockTime())
 
 
-DUE = Wakeup(rows=_due, task="portal.evidence.tasks.export", mark=lambda: {"due_at": ClockTime() + _WORKED_ON})
+DUE = TaskWakeup(rows=_due, task="portal.evidence.tasks.export", claim_values=lambda: {"due_at": ClockTime() + _LEASE})

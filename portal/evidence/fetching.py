@@ -20,20 +20,20 @@ from portal.core.cameras import clips, media, pictures
 from portal.core.cameras.models import Camera, Clip, Picture
 from portal.core.mirror.models import History
 from portal.core.timers.clock import ClockTime, database_now
-from portal.core.timers.ticking import Wakeup
+from portal.core.timers.ticking import TaskWakeup
 from portal.evidence import store
 from portal.evidence.models import Item, LegalHold, StoredFile
 from tenants import audit
 from tenants.connections.service import current_connection
 from tenants.models import current_tenant
-from tenants.wording import say
+from tenants.wording import coded_sentence
 
 _LOCK = 0x4C0E  # first key of the advisory locks of this module; the second is the item
-_AGAIN, _WORKED_ON = timedelta(seconds=30), timedelta(seconds=330)
+_RETRY_AFTER, _LEASE = timedelta(seconds=30), timedelta(seconds=330)
 _TYPES = {b"ftyp": (4, "video/mp4"), b"\x1aE\xdf\xa3": (0, "video/webm"), b"G": (0, "video/mp2t")}
 
 
-class _Later(Exception):
+class _RetryLater(Exception):
     """Nothing is there yet: look again at `at`."""
 
     def __init__(self, after: timedelta) -> None:
@@ -41,7 +41,7 @@ class _Later(Exception):
         self.after = after
 
 
-class _None(Exception):
+class _NotAvailable(Exception):
     """There is none, for this trouble; `ever` where that may change."""
 
     def __init__(self, trouble: str, *, ever: bool = True) -> None:
@@ -51,13 +51,13 @@ class _None(Exception):
 
 def fetch(item_id: int) -> None:
     """Fetch what an item of the tenant in scope still lacks, unless another worker is at it."""
-    with _alone(item_id) as is_alone:
+    with _locked(item_id) as is_alone:
         if is_alone:
             _fetch(item_id)
 
 
 @contextlib.contextmanager
-def _alone(item_id: int) -> Iterator[bool]:
+def _locked(item_id: int) -> Iterator[bool]:
     """Hold an item's lock for this session, so that a download is neither made nor counted twice: whether it is held.
 
     It ends with the session: of a worker that died nothing is left.
@@ -79,25 +79,25 @@ def _fetch(item_id: int) -> None:
     if item is None:
         return
     try:
-        file = _of_clip(item) if item.kind == Item.Kind.CLIP else _of_snapshot(item)
-    except _Later as later:
+        file = _fetch_clip(item) if item.kind == Item.Kind.CLIP else _fetch_snapshot(item)
+    except _RetryLater as later:
         Item.objects.filter(pk=item.pk).update(due_at=ClockTime() + later.after)
-    except _None as none:
+    except _NotAvailable as none:
         state = Item.Media.FAILED if none.ever else Item.Media.NEVER
         Item.objects.filter(pk=item.pk, media=Item.Media.WANTED).update(media=state, trouble=none.trouble, due_at=None)
     except store.STORE_ERRORS:
-        Item.objects.filter(pk=item.pk).update(due_at=ClockTime() + _AGAIN, trouble="store")
+        Item.objects.filter(pk=item.pk).update(due_at=ClockTime() + _RETRY_AFTER, trouble="store")
     else:
-        _keep(item, file)
+        _save_file(item, file)
 
 
-def _keep(item: Item, file: StoredFile) -> None:
+def _save_file(item: Item, file: StoredFile) -> None:
     """Have the item refer to its file, if it still waits for one."""
     with transaction.atomic():
         told = {"media": Item.Media.STORED, "file": file, "due_at": None, "trouble": "", "expires_at": None}
         if not Item.objects.filter(pk=item.pk, media=Item.Media.WANTED).update(**told):
             return
-        store.keep(file)
+        store.retain(file)
         number = item.incident.number
         after = {"kind": item.kind, "reference": item.reference, "sha256": file.sha256, "size": file.size}
         audit.record(
@@ -105,64 +105,64 @@ def _keep(item: Item, file: StoredFile) -> None:
             by=None,
             action="evidence.stored",
             target=f"incident:{number}",
-            summary=say("evidence.stored", number=number),
+            summary=coded_sentence("evidence.stored", number=number),
             after=after,
         )
 
 
-def _of_clip(item: Item) -> StoredFile:
+def _fetch_clip(item: Item) -> StoredFile:
     """Return the stored video of a record. Raises _Later and _None."""
     record = History.objects.filter(history_id=item.reference).first() or History(
         history_id=item.reference, at=item.at, device_id=item.facts.get("device_id", "")
     )
-    if clips.is_gone(record):
-        raise _None("gone", ever=False)
-    clip = clips.asked_for(current_connection(), record, Priority.JOBS, incident=True)
+    if clips.is_expired(record):
+        raise _NotAvailable("gone", ever=False)
+    clip = clips.request_clip(current_connection(), record, Priority.JOBS, incident=True)
     if clip.state == Clip.State.NEVER:
-        raise _None("no_video", ever=False)
+        raise _NotAvailable("no_video", ever=False)
     if clip.state == Clip.State.FAILED:
-        raise _None(clip.trouble)
+        raise _NotAvailable(clip.trouble)
     if clip.state == Clip.State.WAITING or not clip.address:
-        raise _Later(max((clip.due_at or database_now()) - database_now(), timedelta()) + timedelta(seconds=2))
-    if not clips.take(clip, incident=True):
-        raise _None("no_downloads")
+        raise _RetryLater(max((clip.due_at or database_now()) - database_now(), timedelta()) + timedelta(seconds=2))
+    if not clips.count_download(clip, incident=True):
+        raise _NotAvailable("no_downloads")
     try:
-        return _stored(media.pieces(current_tenant().environment, clip.address, media.VIDEO_MAX))
-    except _None as none:
+        return _store(media.stream(current_tenant().environment, clip.address, media.VIDEO_MAX))
+    except _NotAvailable as none:
         if none.trouble == "expired":
             clips.forget_address(clip)
         raise
 
 
-def _of_snapshot(item: Item) -> StoredFile:
+def _fetch_snapshot(item: Item) -> StoredFile:
     """Return the stored picture of a camera at a moment. Raises _Later and _None."""
     camera = Camera.objects.filter(camera_id=item.facts["camera_id"]).first()
     if camera is None:
-        raise _None("no_camera", ever=False)
+        raise _NotAvailable("no_camera", ever=False)
     kept = Picture.objects.filter(camera=camera, at=item.at).exclude(mark="").first()
     if kept is None:
         try:
             pictures.read(current_connection(), [camera], Priority.JOBS, item.at)
         except BudgetExhausted as error:
-            raise _Later(max(error.ask_at - database_now(), _AGAIN)) from None
+            raise _RetryLater(max(error.check_again_at - database_now(), _RETRY_AFTER)) from None
         except ServiceError as error:
-            raise _None(pictures.trouble_of(error)) from None
+            raise _NotAvailable(pictures.trouble_of(error)) from None
         kept = Picture.objects.get(camera=camera, at=item.at)
     if not kept.content:
-        raise _None(kept.trouble or "none")
-    return _stored([kept.content])
+        raise _NotAvailable(kept.trouble or "none")
+    return _store([kept.content])
 
 
-def _stored(source: Iterable[bytes]) -> StoredFile:
+def _store(source: Iterable[bytes]) -> StoredFile:
     """Write a source into the store and return its file, with the type that its first bytes tell."""
-    with store.Writing() as file:
+    with store.FileWriter() as file:
         try:
             for number, piece in enumerate(source):
                 if number == 0:
                     file.row.content_type = _type_of(piece)
                 file.write(piece)
         except media.NotFetched as why:
-            raise _None(str(why)) from None
+            raise _NotAvailable(str(why)) from None
     return file.row
 
 
@@ -171,10 +171,10 @@ def _type_of(head: bytes) -> str:
     for mark, (at, name) in _TYPES.items():
         if head[at:].startswith(mark):
             return name
-    return media.kind_of(head) or "application/octet-stream"
+    return media.content_type_of(head) or "application/octet-stream"
 
 
-def expiring(before: timedelta) -> list[tuple[int, int]]:
+def expiring_incidents(before: timedelta) -> list[tuple[int, int]]:
     """Return key and number of each incident that is open or on legal hold, and of which the service deletes something
     within that time.
     """
@@ -189,4 +189,4 @@ def _due() -> QuerySet[Item]:
 
 
 # A worker that died is rung for again after the mark's time, which is longer than the task may take.
-DUE = Wakeup(rows=_due, task="portal.evidence.tasks.fetch", mark=lambda: {"due_at": ClockTime() + _WORKED_ON})
+DUE = TaskWakeup(rows=_due, task="portal.evidence.tasks.fetch", claim_values=lambda: {"due_at": ClockTime() + _LEASE})

@@ -10,8 +10,8 @@ from django.utils.translation import pgettext_lazy
 
 from portal.core.cameras import recorded
 from portal.core.cameras.models import Camera
-from portal.core.ui.inputs import line, moment, offer, plain
-from portal.core.ui.stored import StoredForm
+from portal.core.ui.inputs import line_field, moment_field, set_choices, validate_multiline
+from portal.core.ui.stored import ConflictForm
 from portal.core.ui.times import local
 from portal.evidence.models import NOTE_MAX, TITLE_MAX, Incident
 
@@ -23,14 +23,14 @@ _OFFERED = 50
 class IncidentForm(forms.Form):
     """What happened, from when to when."""
 
-    title = line(
+    title = line_field(
         pgettext_lazy("incident", "What happened"),
         TITLE_MAX,
         _("Enter what happened."),
         help_text=_("One line, for example “Side door forced open”."),
     )
-    began_at = moment(pgettext_lazy("incident", "From"), required=True)
-    ended_at = moment(pgettext_lazy("incident", "Until"), help_text=_("Leave empty if it was a single moment."))
+    began_at = moment_field(pgettext_lazy("incident", "From"), required=True)
+    ended_at = moment_field(pgettext_lazy("incident", "Until"), help_text=_("Leave empty if it was a single moment."))
 
     def clean(self) -> dict[str, Any]:
         said = super().clean() or {}
@@ -40,7 +40,7 @@ class IncidentForm(forms.Form):
         return said
 
 
-class EditForm(StoredForm, IncidentForm):
+class EditForm(ConflictForm, IncidentForm):
     """The same of an incident that there is."""
 
 
@@ -51,7 +51,7 @@ class NoteForm(forms.Form):
         label=pgettext_lazy("evidence", "Note"),
         max_length=NOTE_MAX,
         widget=forms.Textarea(attrs={"rows": 3}),
-        validators=[plain],
+        validators=[validate_multiline],
         error_messages={"required": _("Enter a note.")},
     )
 
@@ -62,15 +62,15 @@ class PictureForm(forms.Form):
     camera = forms.ChoiceField(
         label=pgettext_lazy("evidence", "Camera"), error_messages={"required": _("Choose a camera.")}
     )
-    at = moment(_("Date and time"), required=True)
+    at = moment_field(_("Date and time"), required=True)
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
         cameras = Camera.objects.order_by("name_order", "pk").only("pk", "tenant_id", "name", "camera_id")
-        offer(self, camera=[(str(each.pk), str(each)) for each in cameras])
+        set_choices(self, camera=[(str(each.pk), str(each)) for each in cameras])
 
     def clean_at(self) -> Any:
-        return recorded.moment(self.cleaned_data["at"])
+        return recorded.validate_moment(self.cleaned_data["at"])
 
 
 class ChooseForm(forms.Form):
@@ -82,7 +82,7 @@ class ChooseForm(forms.Form):
         super().__init__(*args, **more)
         rows = Incident.objects.filter(closed_at=None).order_by("-number").only("number", "title", "tenant_id")
         self.has_choices = bool(found := [(str(each.number), f"{each.number} {each}") for each in rows[:_OFFERED]])
-        offer(self, incident=found)
+        set_choices(self, incident=found)
 
 
 class CloseForm(forms.Form):
@@ -105,15 +105,15 @@ class CloseForm(forms.Form):
 class HoldForm(forms.Form):
     """Why an incident must not be deleted."""
 
-    reason = line(_("Reason"), TITLE_MAX, _("Enter a reason."))
+    reason = line_field(_("Reason"), TITLE_MAX, _("Enter a reason."))
 
 
-class SettingsForm(StoredForm, forms.Form):
+class SettingsForm(ConflictForm, forms.Form):
     """For how long closed incidents are kept."""
 
     days = forms.IntegerField(label=_("Keep closed incidents for (days)"), min_value=DAYS_LEAST, max_value=DAYS_MOST)
 
 
-def first_values(incident: Incident) -> dict[str, Any]:
+def initial_values(incident: Incident) -> dict[str, Any]:
     """Return what the form of an incident begins with."""
     return {"title": incident.title, "began_at": incident.began_at, "ended_at": incident.ended_at}

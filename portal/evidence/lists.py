@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from portal.core.timers.clock import ClockTime
-from portal.core.ui.tables import Column, Empty, Table
+from portal.core.ui.tables import Column, EmptyState, Table
 from portal.core.ui.tables.filters import Filter
-from portal.core.ui.times import stamp
+from portal.core.ui.times import time_tag
 from portal.evidence.models import Incident, Item, LegalHold
 from tenants.access import TenantRequest
 from tenants.roles import Permission
@@ -28,7 +28,7 @@ _STATES = (
 )
 
 
-def state(row: Incident) -> SafeString:
+def state_chip(row: Incident) -> SafeString:
     """Return how far an incident is, and a hold beside it."""
     closed = _("Closed, kept until %(day)s") % {"day": row.keep_until}
     word = pgettext_lazy("incident", "Open") if row.is_open else closed
@@ -36,7 +36,7 @@ def state(row: Incident) -> SafeString:
     return format_html('<span class="chip chip-quiet"><span>{}</span></span>{}', word, held)
 
 
-def first_loss() -> Callable[[Any], SafeString]:
+def expiry_cell() -> Callable[[Any], SafeString]:
     """Return what draws when the service deletes what an open incident lacks still; loud where that is soon."""
     soon = timezone.now() + SOON
 
@@ -44,8 +44,8 @@ def first_loss() -> Callable[[Any], SafeString]:
         if row.expires is None or not row.is_collecting:
             return SafeString("")
         if row.expires < soon:
-            return format_html('<span class="chip chip-loud"><span>{}</span></span>', stamp(row.expires))
-        return SafeString(stamp(row.expires))
+            return format_html('<span class="chip chip-loud"><span>{}</span></span>', time_tag(row.expires))
+        return SafeString(time_tag(row.expires))
 
     return draw
 
@@ -67,12 +67,12 @@ class Incidents(Table):
         Column("number", pgettext_lazy("incident", "No."), kind="number", sort="number"),
         Column("title", pgettext_lazy("incident", "What happened"), phone="title", fixed=True),
         Column("began_at", pgettext_lazy("incident", "When"), kind="time", sort="began_at"),
-        Column("state", pgettext_lazy("incident", "State"), cell=state),
+        Column("state", pgettext_lazy("incident", "State"), cell=state_chip),
         Column("count", gettext_lazy("Items"), kind="number", value=lambda row: row.count),
-        Column("expires", gettext_lazy("Not saved, deleted by the service on"), drawer=first_loss),
+        Column("expires", gettext_lazy("Not saved, deleted by the service on"), drawer=expiry_cell),
         Column("opened_by", gettext_lazy("Opened by"), value=lambda row: str(row.opened_by)),
     )
-    filters = (Filter("state", pgettext_lazy("incident", "State"), _STATES, _by_state, single=True),)
+    filters = (Filter("state", pgettext_lazy("incident", "State"), _STATES, _by_state, is_single=True),)
 
     def __init__(self, request: TenantRequest, **more: Any) -> None:
         items = Item.objects.filter(incident=OuterRef("pk")).order_by().values("incident")
@@ -91,11 +91,11 @@ class Incidents(Table):
         return reverse("evidence:incident", args=[self.request.tenant.slug, row.number])
 
     @property
-    def empty(self) -> Empty | None:
+    def empty(self) -> EmptyState | None:
         said = _("An incident keeps log records, video, pictures and notes together, as proof for later.")
         if not self.request.access.can(Permission.EVIDENCE_MAKE):
-            return Empty(_("No incidents yet"), said, "folder")
-        return Empty(
+            return EmptyState(_("No incidents yet"), said, "folder")
+        return EmptyState(
             _("No incidents yet"),
             said,
             "folder",

@@ -5,8 +5,8 @@ import re
 from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
-from portal.core.intents.record import Asker
-from portal.core.ui.addresses import row_or_404
+from portal.core.intents.record import Requester
+from portal.core.ui.addresses import get_row_or_404
 from portal.evidence import actions, store
 from portal.evidence.exporting import items_of
 from portal.evidence.views import incident_or_404
@@ -17,19 +17,19 @@ _RANGE = re.compile(r"bytes=(?=\d|-\d)(\d{0,15})-(\d{0,15})")
 
 
 @tenant_view(Permission.EVIDENCE_VIEW)
-def file(request: TenantRequest, number: int, pk: int) -> HttpResponseBase:
+def item_file(request: TenantRequest, number: int, pk: int) -> HttpResponseBase:
     """Return the file of an item, or the part of it that a player asks for; written down before the first byte."""
-    item = row_or_404(items_of(incident_or_404(number)), pk=pk)
+    item = get_row_or_404(items_of(incident_or_404(number)), pk=pk)
     if item.file is None:
         raise Http404
-    part = _part(request, item.file.size)
+    part = _byte_range(request, item.file.size)
     start, end = part or (0, item.file.size)
     if part and start >= end:
         return HttpResponse(status=416, headers={"Content-Range": f"bytes */{item.file.size}"})
-    actions.shown(item=item, by=Asker.of(request))
+    actions.record_view(item=item, by=Requester.from_request(request))
     shows = item.file.content_type.startswith(("video/", "image/"))
     answer = StreamingHttpResponse(
-        store.read(item.file, start, end),
+        store.read_file(item.file, start, end),
         status=206 if part else 200,
         content_type=item.file.content_type if shows else "application/octet-stream",
     )
@@ -40,7 +40,7 @@ def file(request: TenantRequest, number: int, pk: int) -> HttpResponseBase:
     return answer
 
 
-def _part(request: TenantRequest, size: int) -> tuple[int, int] | None:
+def _byte_range(request: TenantRequest, size: int) -> tuple[int, int] | None:
     """Return the one part that is asked for, from its first byte to before its end; None for the whole file.
 
     Several parts at once are answered with the whole, and so is a part of what somebody has already (If-Range): no

@@ -7,7 +7,7 @@ from django.db.models.functions import Now
 
 from tenants.models import TenantModel
 from tenants.vault import EncryptedBytes
-from tenants.wording import SaidField
+from tenants.wording import SentenceField
 
 TITLE_MAX, NOTE_MAX = 120, 4000
 
@@ -146,7 +146,7 @@ class Item(TenantModel):
     reference = models.TextField(db_collation="C")
     at = models.DateTimeField()
     # What a request was called; empty for everything else.
-    title = SaidField(blank=True, default="")
+    title = SentenceField(blank=True, default="")
     facts = models.JSONField(default=dict)
     added_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     added_at = models.DateTimeField(db_default=Now())

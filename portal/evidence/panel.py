@@ -9,26 +9,26 @@ from tenants.access import TenantRequest
 from tenants.roles import Permission
 
 
-def draw_for_record(request: TenantRequest) -> SafeString:
+def draw_record_link(request: TenantRequest) -> SafeString:
     """Draw the way from a record's page into an incident."""
     record = getattr(request, "shown_record", None)
     if record is None:
         return SafeString("")
-    return _drawn(request, reverse("evidence:add_record", args=[request.tenant.slug, record.history_id]))
+    return _draw_link(request, reverse("evidence:add_record", args=[request.tenant.slug, record.history_id]))
 
 
-def draw_for_check(request: TenantRequest) -> SafeString:
+def draw_check_link(request: TenantRequest) -> SafeString:
     """Draw the way from an access check into an incident."""
     there = reverse("evidence:add_rights", args=[request.tenant.slug])
-    return _drawn(request, f"{there}?{request.GET.urlencode()}")
+    return _draw_link(request, f"{there}?{request.GET.urlencode()}")
 
 
-def _drawn(request: TenantRequest, href: str) -> SafeString:
+def _draw_link(request: TenantRequest, href: str) -> SafeString:
     if not request.access.can(Permission.EVIDENCE_MAKE):
         return SafeString("")
     return render_to_string("evidence/add.html", {"href": href}, request)
 
 
 def register() -> None:
-    panels.register("record", draw_for_record)
-    panels.register("access_check", draw_for_check)
+    panels.register("record", draw_record_link)
+    panels.register("access_check", draw_check_link)

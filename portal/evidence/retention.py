@@ -8,29 +8,29 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
-from portal.core.intents.record import Asker
+from portal.core.intents.record import Requester
 from portal.core.safety import changing
-from portal.core.safety.changing import Came
-from portal.core.safety.rules import SafetyRule, Values
+from portal.core.safety.changing import ChangeResult
+from portal.core.safety.rules import SafetyRule, SettingValues
 from portal.core.timers.clock import ClockTime, database_now
-from portal.core.timers.ticking import Wakeup
+from portal.core.timers.ticking import TaskWakeup
 from portal.core.ui.times import local
 from portal.evidence import rules, store
-from portal.evidence.actions import DAYS_KEPT
+from portal.evidence.actions import DEFAULT_DAYS
 from portal.evidence.models import EvidenceSettings, Incident, LegalHold, StoredFile
 from tenants import audit
 from tenants.models import Tenant
 from tenants.roles import Permission
-from tenants.wording import say
+from tenants.wording import coded_sentence
 
 
-def delete(*, incident: Incident, by: Asker) -> None:
+def delete(*, incident: Incident, by: Requester) -> None:
     """Delete a closed incident before its time. Raises NotDone where it is open or on hold."""
     with transaction.atomic():
-        _delete(rules.lock(incident.pk, "delete"), by=by.author)
+        _delete(rules.lock(incident.pk, "delete"), by=by.audit_author)
 
 
-def delete_after(incident_id: int) -> None:
+def delete_expired(incident_id: int) -> None:
     """Delete an incident of the tenant in scope whose time is over."""
     with contextlib.suppress(rules.NotDone), transaction.atomic():
         row = rules.lock(incident_id, "delete")
@@ -53,52 +53,52 @@ def _delete(incident: Incident, *, by: Any) -> None:
         **by,
         action="incident.deleted",
         target=f"incident:{incident.number}",
-        summary=say("incident.deleted", number=incident.number),
+        summary=coded_sentence("incident.deleted", number=incident.number),
         before=proof,
     )
     incident.delete()
-    store.delete_soon(StoredFile.objects.filter(pk__in=[each.pk for each in files]))
+    store.schedule_deletion(StoredFile.objects.filter(pk__in=[each.pk for each in files]))
 
 
-def days_kept() -> int:
+def retention_days() -> int:
     """Return for how many days the tenant in scope keeps closed incidents."""
     row = EvidenceSettings.objects.first()
-    return row.days if row is not None else DAYS_KEPT
+    return row.days if row is not None else DEFAULT_DAYS
 
 
-def last_day() -> date:
+def retention_end() -> date:
     """Return until when an incident that is closed today is kept."""
-    return _today() + timedelta(days=days_kept())
+    return _today() + timedelta(days=retention_days())
 
 
-def keep_for(*, days: int, by: Asker) -> Came:
+def change_retention(*, days: int, by: Requester) -> ChangeResult:
     """Keep closed incidents for so many days from now on; those closed already keep their day. Raises NotChanged."""
-    return changing.change(RULE, {"days": days}, by=by)
+    return changing.change(RETENTION_RULE, {"days": days}, by=by)
 
 
-def _save(_subject: str, after: Values, by: Asker) -> None:
-    before, days = days_kept(), after["days"]
+def _save(_subject: str, after: SettingValues, by: Requester) -> None:
+    before, days = retention_days(), after["days"]
     EvidenceSettings.objects.update_or_create(tenant=by.tenant, defaults={"days": days})
     audit.record(
-        **by.author,
+        **by.audit_author,
         action="evidence.retention",
         target="evidence:retention",
-        summary=say("evidence.retention", days=days),
+        summary=coded_sentence("evidence.retention", days=days),
         before={"days": before},
         after={"days": days},
     )
 
 
 # Fewer days delete evidence sooner.
-RULE = SafetyRule(
+RETENTION_RULE = SafetyRule(
     name="evidence_retention",
     permission=Permission.EVIDENCE_MAKE,
-    title=lambda _subject: say("safety_rule.evidence_retention"),
-    read=lambda _subject: {"days": days_kept()},
-    loosens=lambda _subject, before, after: after["days"] < before["days"],
+    title=lambda _subject: coded_sentence("safety_rule.evidence_retention"),
+    read=lambda _subject: {"days": retention_days()},
+    is_looser=lambda _subject, before, after: after["days"] < before["days"],
     save=_save,
-    words=lambda _subject, values: {_("Keep closed incidents for (days)"): str(values["days"])},
-    page=lambda _subject: ("evidence:settings",),
+    describe=lambda _subject, values: {_("Keep closed incidents for (days)"): str(values["days"])},
+    page_route=lambda _subject: ("evidence:settings",),
 )
 
 
@@ -112,4 +112,6 @@ def _due() -> QuerySet[Incident]:
 
 
 # What a worker did not come to is rung for again an hour later.
-DUE = Wakeup(rows=_due, task="portal.evidence.tasks.delete", mark=lambda: {"due_at": ClockTime() + timedelta(hours=1)})
+DUE = TaskWakeup(
+    rows=_due, task="portal.evidence.tasks.delete", claim_values=lambda: {"due_at": ClockTime() + timedelta(hours=1)}
+)

@@ -8,10 +8,10 @@ from typing import Literal, get_args
 
 from portal.evidence.models import Incident
 
-Act = Literal["edit", "add", "fetch", "remove", "close", "reopen", "hold", "end_hold", "export", "delete"]
+IncidentAction = Literal["edit", "add", "fetch", "remove", "close", "reopen", "hold", "end_hold", "export", "delete"]
 
 # The states that refuse an act; the first one that applies is the reason that is given.
-_REFUSED_BY: dict[Act, tuple[str, ...]] = {
+_REFUSED_BY: dict[IncidentAction, tuple[str, ...]] = {
     "edit": ("held", "closed"),
     "add": ("closed",),
     "fetch": ("settled",),
@@ -29,7 +29,7 @@ class NotDone(ValueError):
     """Nothing was changed; the text is one of TROUBLES of the views."""
 
 
-def refusal(incident: Incident, act: Act) -> str:
+def refusing_state(incident: Incident, act: IncidentAction) -> str:
     """Return which state of an incident refuses an act, "" where none does."""
     states = {
         "held": incident.is_held,
@@ -41,12 +41,12 @@ def refusal(incident: Incident, act: Act) -> str:
     return next((each for each in _REFUSED_BY[act] if states[each]), "")
 
 
-def allowed(incident: Incident) -> set[Act]:
+def allowed_actions(incident: Incident) -> set[IncidentAction]:
     """Return what the state of an incident allows."""
-    return {act for act in get_args(Act) if not refusal(incident, act)}
+    return {act for act in get_args(IncidentAction) if not refusing_state(incident, act)}
 
 
-def lock(incident_id: int, act: Act) -> Incident:
+def lock(incident_id: int, act: IncidentAction) -> Incident:
     """Lock an incident for this act until the transaction ends, and return it as it is then.
 
     Raises NotDone where its state refuses the act, and where it was deleted.
@@ -54,6 +54,6 @@ def lock(incident_id: int, act: Act) -> Incident:
     row = Incident.objects.select_for_update(no_key=act != "delete").filter(pk=incident_id).first()
     if row is None:
         raise NotDone("deleted")
-    if why := refusal(row, act):
+    if why := refusing_state(row, act):
         raise NotDone(why)
     return row

@@ -7,7 +7,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from portal.core.cameras.pictures import trouble_in_words
+from portal.core.cameras.pictures import trouble_text
 from portal.core.intents.states import State
 from portal.core.ui import vocabulary
 from portal.core.ui.times import local
@@ -22,13 +22,13 @@ KINDS: dict[str, str | Promise] = {
     Item.Kind.RIGHTS: gettext_lazy("Access check"),
     Item.Kind.NOTE: pgettext_lazy("evidence", "Note"),
 }
-_TROUBLES: dict[str, str | Promise] = {
+_TROUBLE_TEXTS: dict[str, str | Promise] = {
     "gone": gettext_lazy("The service has deleted it."),
     "no_video": gettext_lazy("There is no video of this record."),
     "no_camera": gettext_lazy("The camera was removed from the portal."),
     "store": gettext_lazy("The evidence store does not respond. Trying again."),
 }
-_VERDICTS: dict[str, str | Promise] = {
+_VERDICT_TEXTS: dict[str, str | Promise] = {
     "yes": gettext_lazy("Access allowed"),
     "no": gettext_lazy("Access not allowed"),
     "unknown": gettext_lazy("Access unknown"),
@@ -36,14 +36,14 @@ _VERDICTS: dict[str, str | Promise] = {
 
 
 @dataclass(frozen=True)
-class Shown:
+class ItemWords:
     """An item in words: what it is, its headline, further lines, and what is wrong with its picture or video."""
 
     item: Item
     kind: str
     headline: str
     lines: list[str] = field(default_factory=list)
-    wrong: str = ""
+    problem: str = ""
 
     @property
     def is_record(self) -> bool:
@@ -54,7 +54,7 @@ class Shown:
         return self.item.media == Item.Media.STORED
 
     @property
-    def is_awaited(self) -> bool:
+    def is_loading(self) -> bool:
         return self.item.media == Item.Media.WANTED
 
     @property
@@ -70,17 +70,17 @@ class Shown:
         return self.item.file is not None and self.item.file.content_type.startswith("image/")
 
 
-def shown(item: Item) -> Shown:
+def words_of(item: Item) -> ItemWords:
     """Return an item in the reader's words. An item is shown whatever its facts are."""
     headline, lines = _WORDS[Item.Kind(item.kind)](item)
-    wrong = str(_TROUBLES.get(item.trouble) or trouble_in_words(item.trouble))
-    return Shown(item, str(KINDS[item.kind]), headline, [line for line in lines if line], wrong)
+    wrong = str(_TROUBLE_TEXTS.get(item.trouble) or trouble_text(item.trouble))
+    return ItemWords(item, str(KINDS[item.kind]), headline, [line for line in lines if line], wrong)
 
 
 def _record(item: Item) -> tuple[str, list[str]]:
     facts = item.facts
     words = facts["content"] or facts.get("member_label")
-    said = str(words or vocabulary.word("category", facts["category"]) or item.reference)
+    said = str(words or vocabulary.service_word("category", facts["category"]) or item.reference)
     who = [
         facts["member_name"] or facts["member_id"],
         facts["member_attribute"],
@@ -112,17 +112,17 @@ def _rights(item: Item) -> tuple[str, list[str]]:
         "place": answer.place.name,
     }
     loaded = answer.member.rights_read_at
-    basis = _("Based on the rights loaded at %(at)s.") % {"at": _said(loaded)} if loaded else ""
+    basis = _("Based on the rights loaded at %(at)s.") % {"at": _moment_text(loaded)} if loaded else ""
     changes = [_("Changed since then: %(at)s %(by)s") % each for each in item.facts["changes"]]
-    verdict = _VERDICTS.get(answer.state, _VERDICTS["unknown"])
-    return f"{named}: {verdict}", [answer.because, basis, *changes]
+    verdict = _VERDICT_TEXTS.get(answer.state, _VERDICT_TEXTS["unknown"])
+    return f"{named}: {verdict}", [answer.reason, basis, *changes]
 
 
 def _note(item: Item) -> tuple[str, list[str]]:
     return item.facts["by"], str(item.facts["text"]).splitlines()
 
 
-def _said(moment: datetime) -> str:
+def _moment_text(moment: datetime) -> str:
     return f"{local(moment):%Y-%m-%d %H:%M}"
 
 

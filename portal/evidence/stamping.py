@@ -6,7 +6,7 @@ from django.conf import settings
 from rfc3161_client import HashAlgorithm, PKIStatus, TimestampRequestBuilder, decode_timestamp_response
 
 from accessapi.errors import ServiceError
-from accessapi.wire import Pool, Wire
+from accessapi.wire import ConnectionPool, ServiceTransport
 
 log = structlog.get_logger(__name__)
 # For the whole answer, however slowly it comes; a time stamp with all its certificates has about 6 KB.
@@ -26,11 +26,11 @@ def is_configured() -> bool:
     return bool(settings.TIME_STAMP_URL)
 
 
-def stamp(message: bytes) -> bytes:
+def request_stamp(message: bytes) -> bytes:
     """Return the authority's answer for a message, DER as `openssl ts -verify` reads it. Raises NotStamped."""
     asked = TimestampRequestBuilder().data(message).hash_algorithm(HashAlgorithm.SHA256).build()
     try:
-        answer = _answer(asked.as_bytes())
+        answer = _post(asked.as_bytes())
         told = decode_timestamp_response(answer)
         granted = told.status in (PKIStatus.GRANTED, PKIStatus.GRANTED_WITH_MODS)
         if not granted or told.tst_info.nonce != asked.nonce:
@@ -43,11 +43,11 @@ def stamp(message: bytes) -> bytes:
     return answer
 
 
-def _answer(asked: bytes) -> bytes:
+def _post(asked: bytes) -> bytes:
     """Return what the authority answers: not too much, not for too long, and from no other place. Raises NotStamped."""
-    pool = Pool(keep=0)
+    pool = ConnectionPool(max_idle=0)
     try:
-        wire = Wire(pool, read_seconds=_SECONDS, answer_seconds=_SECONDS, answer_max=_LARGEST)
+        wire = ServiceTransport(pool, read_seconds=_SECONDS, answer_seconds=_SECONDS, answer_max=_LARGEST)
         answer = wire.handle_request(httpx2.Request("POST", settings.TIME_STAMP_URL, headers=_HEADERS, content=asked))
     finally:
         pool.close()

@@ -26,9 +26,9 @@ from django.utils.http import content_disposition_header
 
 from portal.core.timers import ticking
 from portal.core.timers.clock import ClockTime, database_now
-from portal.core.timers.ticking import Due
+from portal.core.timers.ticking import DueRows
 from portal.evidence.models import StoredFile
-from tenants.reauthentication import check_file
+from tenants.reauthentication import require_proof_for_file
 from tenants.scope import across_tenants, current_tenant_id
 
 log = structlog.get_logger(__name__)
@@ -38,12 +38,12 @@ STORE_ERRORS = (OSError, ClientError, BotoCoreError)
 _TAG = 16
 _KEY = 32
 # A file that is not complete by then belongs to a worker that died.
-_WRITTEN_WITHIN = timedelta(hours=2)
+_LONGEST_WRITE = timedelta(hours=2)
 _AT_ONCE = 50
 _DELETE_AGAIN = timedelta(minutes=10)
 
 
-class Unreadable(Exception):
+class FileUnreadable(Exception):
     """The stored bytes are gone, or are not those that were stored."""
 
 
@@ -51,7 +51,7 @@ def _storage() -> Storage:
     return storages["evidence"]
 
 
-class Writing:
+class FileWriter:
     """Writes a file piece by piece: `with Writing("video/mp4") as file: file.write(…)`; then `file.row` is it.
 
     The row has a date of deletion until `keep` is called, in the transaction that refers to it. Neither this process
@@ -61,13 +61,13 @@ class Writing:
     def __init__(self, content_type: str = "") -> None:
         path = f"{current_tenant_id()}/{uuid4().hex}"
         self.row = StoredFile.objects.create(
-            path=path, key=os.urandom(_KEY), content_type=content_type, delete_at=database_now() + _WRITTEN_WITHIN
+            path=path, key=os.urandom(_KEY), content_type=content_type, delete_at=database_now() + _LONGEST_WRITE
         )
         self._cipher, self._digest = AESGCM(self.row.key), hashlib.sha256()
         self._sealed: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed in __exit__
         self._waiting, self._number, self.size = bytearray(), 0, 0
 
-    def __enter__(self) -> "Writing":
+    def __enter__(self) -> "FileWriter":
         return self
 
     def __exit__(self, kind: type[BaseException] | None, why: object, where: TracebackType | None) -> None:
@@ -75,7 +75,7 @@ class Writing:
             if kind is None:
                 self._finish()
             else:
-                delete_soon(StoredFile.objects.filter(pk=self.row.pk))
+                schedule_deletion(StoredFile.objects.filter(pk=self.row.pk))
 
     def write(self, data: bytes) -> int:
         """Take the next bytes."""
@@ -102,13 +102,13 @@ class Writing:
         self.row.save(update_fields=["sha256", "size", "content_type"])
 
 
-def keep(row: StoredFile) -> None:
+def retain(row: StoredFile) -> None:
     """Keep a file that was written: called in the transaction in which something begins to refer to it."""
     row.delete_at = None
     row.save(update_fields=["delete_at"])
 
 
-def read(row: StoredFile, start: int = 0, end: int | None = None) -> Iterator[bytes]:
+def read_file(row: StoredFile, start: int = 0, end: int | None = None) -> Iterator[bytes]:
     """Yield the plain bytes of a file from `start` to before `end`. Raises Unreadable, also on the way."""
     end = row.size if end is None else min(end, row.size)
     pieces = _pieces(row.size)
@@ -125,10 +125,10 @@ def read(row: StoredFile, start: int = 0, end: int | None = None) -> Iterator[by
                 plain = cipher.decrypt(_nonce(number, last=number == pieces - 1), data, None)
                 yield plain[max(start - begins, 0) : end - begins]
     except (*STORE_ERRORS, ValueError, InvalidTag):
-        raise Unreadable(row.path) from None
+        raise FileUnreadable(row.path) from None
 
 
-def has(path: str, size: int) -> bool:
+def has_file(path: str, size: int) -> bool:
     """Return whether the store has the whole of a file of `size` plain bytes; its content is not read."""
     try:
         return _storage().size(path) == size + _pieces(size) * _TAG
@@ -136,14 +136,14 @@ def has(path: str, size: int) -> bool:
         return False
 
 
-def answer(request: HttpRequest, row: StoredFile, name: str) -> StreamingHttpResponse:
+def download_response(request: HttpRequest, row: StoredFile, name: str) -> StreamingHttpResponse:
     """Answer with a whole file, as `name`. Raises Unproven where its person has not confirmed their identity lately."""
-    check_file(request)
+    require_proof_for_file(request)
     heads = {"Content-Length": str(row.size), "Content-Disposition": str(content_disposition_header(True, name))}
-    return StreamingHttpResponse(read(row), content_type=row.content_type, headers=heads)
+    return StreamingHttpResponse(read_file(row), content_type=row.content_type, headers=heads)
 
 
-def delete_soon(rows: QuerySet[StoredFile]) -> None:
+def schedule_deletion(rows: QuerySet[StoredFile]) -> None:
     """Have files deleted: their keys are gone with this transaction, their bytes soon after."""
     rows.update(delete_at=ClockTime(), key=None)
 
@@ -162,10 +162,10 @@ def _to_delete() -> QuerySet[StoredFile]:
 
 def delete_due() -> int:
     """Delete files whose time has come, of all tenants. Returns how many."""
-    return sum(_is_deleted(row) for batch in _DUE.batches() for row in batch)
+    return sum(_delete(row) for batch in _DUE.claim_batches() for row in batch)
 
 
-def _is_deleted(row: StoredFile) -> bool:
+def _delete(row: StoredFile) -> bool:
     """Delete a file and its row. False: the store does not answer, and the row stays, to be looked at again."""
     try:
         _storage().delete(row.path)
@@ -177,14 +177,14 @@ def _is_deleted(row: StoredFile) -> bool:
     return True
 
 
-_DUE: Due[StoredFile] = Due(
+_DUE: DueRows[StoredFile] = DueRows(
     rows=_to_delete,
-    mark=lambda: {"delete_at": ClockTime() + _DELETE_AGAIN},
-    needs=("path",),
+    claim_values=lambda: {"delete_at": ClockTime() + _DELETE_AGAIN},
+    columns=("path",),
     order=("delete_at",),
-    batch=_AT_ONCE,
+    batch_size=_AT_ONCE,
 )
 
 
 def register() -> None:
-    ticking.register("evidence_files", delete_due, every=60.0, queue="bulk", work=_DUE.work)
+    ticking.register("evidence_files", delete_due, every=60.0, queue="bulk", due_rows=_DUE.querysets)

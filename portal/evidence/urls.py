@@ -22,7 +22,7 @@ urlpatterns = [
     path("add/record/<sid:history_id>/", picking.add_record, name="add_record"),
     path("add/access-check/", picking.add_rights, name="add_rights"),
     path("<int:number>/items/<int:pk>/remove/", views.remove, name="remove"),
-    path("<int:number>/items/<int:pk>/file/", media.file, name="file"),
-    path("<int:number>/export/", exports.ask, name="export"),
+    path("<int:number>/items/<int:pk>/file/", media.item_file, name="file"),
+    path("<int:number>/export/", exports.request_export, name="export"),
     path("<int:number>/exports/<int:pk>/", exports.download, name="download"),
 ]

@@ -17,22 +17,22 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from portal.core.cameras import usage
-from portal.core.intents.record import Asker
-from portal.core.safety.answering import answer
+from portal.core.intents.record import Requester
+from portal.core.safety.answering import change_with_feedback
 from portal.core.ui import watching
-from portal.core.ui.addresses import is_row_number, row_or_404
+from portal.core.ui.addresses import get_row_or_404, is_row_number
 from portal.evidence import actions, retention, rules
 from portal.evidence.exporting import items_of
-from portal.evidence.forms import CloseForm, EditForm, HoldForm, IncidentForm, NoteForm, SettingsForm, first_values
+from portal.evidence.forms import CloseForm, EditForm, HoldForm, IncidentForm, NoteForm, SettingsForm, initial_values
 from portal.evidence.lists import Incidents
 from portal.evidence.models import Incident, Item, LegalHold
-from portal.evidence.shown import Shown, shown
+from portal.evidence.shown import ItemWords, words_of
 from tenants import unsent
 from tenants.access import TenantRequest, tenant_view
 from tenants.connections.service import current_connection
 from tenants.roles import Permission, Proof
 
-TROUBLES = {
+REFUSAL_TEXTS = {
     "closed": gettext_lazy("This incident is closed. Nothing was changed. Open it again to change it."),
     "open": gettext_lazy("This incident is open. Close it before you delete it."),
     "held": gettext_lazy("This incident is on legal hold until each hold is ended. Nothing was removed or changed."),
@@ -50,14 +50,14 @@ def incident_or_404(number: int) -> Incident:
     """Return the incident of this number, of the tenant in scope."""
     holds = Prefetch("holds", LegalHold.objects.select_related("by", "ended_by").order_by("pk"))
     rows = Incident.objects.select_related("opened_by", "closed_by").prefetch_related(holds)
-    return row_or_404(rows, number=number)
+    return get_row_or_404(rows, number=number)
 
 
 def page_of(request: TenantRequest, found: Incident) -> str:
     return reverse("evidence:incident", args=[request.tenant.slug, found.number])
 
 
-def done(
+def apply(
     request: TenantRequest, found: Incident, act: Callable[[], Any], said: str = "", *, typed: bool = False
 ) -> HttpResponseBase:
     """Do something with an incident and return to its page, saying what came of it. What was `typed` for nothing is
@@ -67,22 +67,22 @@ def done(
         act()
     except rules.NotDone as why:
         if typed:
-            return unsent.refuse(request, page_of(request, found), str(TROUBLES[str(why)]))
-        messages.error(request, str(TROUBLES[str(why)]))
+            return unsent.return_to_form(request, page_of(request, found), str(REFUSAL_TEXTS[str(why)]))
+        messages.error(request, str(REFUSAL_TEXTS[str(why)]))
     else:
         if said:
             messages.success(request, said)
     return redirect(page_of(request, found))
 
 
-def refused(request: TenantRequest, found: Incident, act: rules.Act) -> HttpResponseBase | None:
+def refuse(request: TenantRequest, found: Incident, act: rules.IncidentAction) -> HttpResponseBase | None:
     """Return to the incident's page with the reason where its state refuses an act, before anything is asked."""
-    why = rules.refusal(found, act)
+    why = rules.refusing_state(found, act)
     if not why:
         return None
     if request.method == "POST" and act in ("edit", "close"):
-        return unsent.refuse(request, page_of(request, found), str(TROUBLES[why]))
-    messages.error(request, str(TROUBLES[why]))
+        return unsent.return_to_form(request, page_of(request, found), str(REFUSAL_TEXTS[why]))
+    messages.error(request, str(REFUSAL_TEXTS[why]))
     return redirect(page_of(request, found))
 
 
@@ -96,45 +96,45 @@ def index(request: TenantRequest) -> HttpResponseBase:
 def incident(request: TenantRequest, number: int) -> HttpResponse:
     """An incident; while somebody looks, with video and exports as they come."""
     found = incident_or_404(number)
-    if watching.has_seen(request, _mark_of(found)):
-        return watching.unchanged()
-    page = "evidence/now.html" if watching.is_asked(request) else "evidence/incident.html"
+    if watching.is_up_to_date(request, _version_of(found)):
+        return watching.unchanged_response()
+    page = "evidence/now.html" if watching.is_poll(request) else "evidence/incident.html"
     response = render(request, page, _context(request, found))
     policy: Any = response
     policy._csp_update = {"media-src": ["'self'"]}
     return response
 
 
-def _mark_of(found: Incident) -> str:
+def _version_of(found: Incident) -> str:
     """Return the mark of what an incident's page shows, without wording any of it."""
     items = list(found.items.order_by("pk").values_list("pk", "media", "trouble"))
     exports = list(found.exports.order_by("pk").values_list("pk", "trouble", "file"))
     holds = [(each.pk, each.ended_at) for each in found.holds.all()]
-    return watching.mark(items, exports, found.closed_at, holds, found.title)
+    return watching.version_of(items, exports, found.closed_at, holds, found.title)
 
 
 def _context(request: TenantRequest, found: Incident) -> dict[str, Any]:
-    items = [shown(item) for item in items_of(found)]
+    items = [words_of(item) for item in items_of(found)]
     missing = [each for each in items if each.can_be_fetched]
     return {
         "incident": found,
-        "allowed": rules.allowed(found),
+        "allowed": rules.allowed_actions(found),
         "holds": [each for each in found.holds.all() if each.is_active],
         "ended_holds": [each for each in found.holds.all() if not each.is_active],
         "items": items,
         "exports": found.exports.select_related("asked_by", "file").order_by("-pk")[:_EXPORTS],
-        "seen": _mark_of(found),
-        "kept_until": min(_ends([each for each in items if each.is_record]), default=None),
+        "seen": _version_of(found),
+        "kept_until": min(_expiry_times([each for each in items if each.is_record]), default=None),
         "missing": len(missing),
-        "awaited": sum(1 for each in items if each.is_awaited),
-        "first_loss": min((end for end in _ends(missing) if end > timezone.now()), default=None),
-        "downloads": usage.refreshed(current_connection()).downloads if missing else None,
+        "awaited": sum(1 for each in items if each.is_loading),
+        "first_loss": min((end for end in _expiry_times(missing) if end > timezone.now()), default=None),
+        "downloads": usage.refreshed_usage(current_connection()).downloads if missing else None,
         "may_make": request.access.can(Permission.EVIDENCE_MAKE),
         "note_form": NoteForm(),
     }
 
 
-def _ends(items: list[Shown]) -> list[datetime]:
+def _expiry_times(items: list[ItemWords]) -> list[datetime]:
     """Return when the service deletes each of these."""
     return [each.item.expires_at for each in items if each.item.expires_at]
 
@@ -143,7 +143,7 @@ def _ends(items: list[Shown]) -> list[datetime]:
 def new(request: TenantRequest) -> HttpResponseBase:
     form = IncidentForm(request.POST) if request.method == "POST" else IncidentForm(initial=request.GET.dict())
     if form.is_valid():
-        made = actions.open_incident(**form.cleaned_data, by=Asker.of(request))
+        made = actions.open_incident(**form.cleaned_data, by=Requester.from_request(request))
         return redirect(page_of(request, made))
     return render(request, "evidence/new.html", {"form": form})
 
@@ -151,12 +151,12 @@ def new(request: TenantRequest) -> HttpResponseBase:
 @tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"])
 def edit(request: TenantRequest, number: int) -> HttpResponseBase:
     found = incident_or_404(number)
-    if stopped := refused(request, found, "edit"):
+    if stopped := refuse(request, found, "edit"):
         return stopped
-    form = EditForm(request.POST if request.method == "POST" else None, initial=first_values(found))
+    form = EditForm(request.POST if request.method == "POST" else None, initial=initial_values(found))
     if form.is_valid():
-        wanted = partial(actions.edit, incident=found, **form.cleaned_data, by=Asker.of(request))
-        return done(request, found, wanted, typed=True)
+        wanted = partial(actions.edit, incident=found, **form.cleaned_data, by=Requester.from_request(request))
+        return apply(request, found, wanted, typed=True)
     context = {"form": form, "incident": found}
     return render(request, "evidence/edit.html", context)
 
@@ -165,8 +165,8 @@ def edit(request: TenantRequest, number: int) -> HttpResponseBase:
 def note(request: TenantRequest, number: int) -> HttpResponseBase:
     found, form = incident_or_404(number), NoteForm(request.POST)
     if form.is_valid():
-        wanted = partial(actions.note, incident=found, **form.cleaned_data, by=Asker.of(request))
-        return done(request, found, wanted, typed=True)
+        wanted = partial(actions.add_note, incident=found, **form.cleaned_data, by=Requester.from_request(request))
+        return apply(request, found, wanted, typed=True)
     context = _context(request, found) | {"note_form": form}
     return render(request, "evidence/incident.html", context)
 
@@ -177,18 +177,22 @@ def fetch(request: TenantRequest, number: int) -> HttpResponseBase:
     found = incident_or_404(number)
     named = [int(each) for each in request.POST.getlist("item") if is_row_number(each)]
     items = Item.objects.filter(pk__in=named) if "item" in request.POST else Item.objects.all()
-    return done(request, found, lambda: actions.fetch_now(incident=found, items=items, by=Asker.of(request)))
+    return apply(
+        request, found, lambda: actions.request_fetch(incident=found, items=items, by=Requester.from_request(request))
+    )
 
 
 @tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"])
 def remove(request: TenantRequest, number: int, pk: int) -> HttpResponseBase:
     found = incident_or_404(number)
-    item = row_or_404(items_of(found), pk=pk)
-    if stopped := refused(request, found, "remove"):
+    item = get_row_or_404(items_of(found), pk=pk)
+    if stopped := refuse(request, found, "remove"):
         return stopped
-    told = shown(item)
+    told = words_of(item)
     if request.method == "POST":
-        return done(request, found, lambda: actions.remove(incident=found, item=item, by=Asker.of(request)))
+        return apply(
+            request, found, lambda: actions.remove_item(incident=found, item=item, by=Requester.from_request(request))
+        )
     what = _("%(kind)s: %(what)s") % {"kind": told.kind, "what": told.headline}
     lasts = _("The audit log keeps that it was there, and the SHA-256 of its file.")
     return _confirm(request, found, _("Remove from incident"), what, [lasts])
@@ -219,12 +223,14 @@ def _confirm(
 @tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"])
 def close(request: TenantRequest, number: int) -> HttpResponseBase:
     found = incident_or_404(number)
-    if stopped := refused(request, found, "close"):
+    if stopped := refuse(request, found, "close"):
         return stopped
-    form = CloseForm(request.POST if request.method == "POST" else None, initial={"keep_until": retention.last_day()})
+    form = CloseForm(
+        request.POST if request.method == "POST" else None, initial={"keep_until": retention.retention_end()}
+    )
     if form.is_valid():
-        wanted = partial(actions.close, incident=found, **form.cleaned_data, by=Asker.of(request))
-        return done(request, found, wanted, typed=True)
+        wanted = partial(actions.close, incident=found, **form.cleaned_data, by=Requester.from_request(request))
+        return apply(request, found, wanted, typed=True)
     missing = found.items.filter(media__in=Item.LACKING).count()
     lacks = ngettext(
         "%(n)d video or picture is not saved and will be lost.",
@@ -238,7 +244,7 @@ def close(request: TenantRequest, number: int) -> HttpResponseBase:
 @tenant_view(Permission.EVIDENCE_MAKE, methods=["POST"])
 def reopen(request: TenantRequest, number: int) -> HttpResponseBase:
     found = incident_or_404(number)
-    return done(request, found, lambda: actions.reopen(incident=found, by=Asker.of(request)))
+    return apply(request, found, lambda: actions.reopen(incident=found, by=Requester.from_request(request)))
 
 
 @tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"], proof=Proof.NONE)
@@ -246,8 +252,8 @@ def hold(request: TenantRequest, number: int) -> HttpResponseBase:
     found = incident_or_404(number)
     form = HoldForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
-        wanted = partial(actions.hold, incident=found, **form.cleaned_data, by=Asker.of(request))
-        return done(request, found, wanted, typed=True)
+        wanted = partial(actions.add_hold, incident=found, **form.cleaned_data, by=Requester.from_request(request))
+        return apply(request, found, wanted, typed=True)
     told = [
         _("Until each hold is ended, nothing of the incident can be removed, changed or deleted."),
         _("Items can still be added while the incident is open."),
@@ -259,9 +265,11 @@ def hold(request: TenantRequest, number: int) -> HttpResponseBase:
 def end_hold(request: TenantRequest, number: int, pk: int) -> HttpResponseBase:
     """End one of an incident's holds."""
     found = incident_or_404(number)
-    hold = row_or_404(found.holds.select_related("by"), pk=pk)
+    hold = get_row_or_404(found.holds.select_related("by"), pk=pk)
     if request.method == "POST":
-        return done(request, found, lambda: actions.end_hold(incident=found, hold=hold, by=Asker.of(request)))
+        return apply(
+            request, found, lambda: actions.end_hold(incident=found, hold=hold, by=Requester.from_request(request))
+        )
     others = sum(each.is_active for each in found.holds.all() if each.pk != hold.pk)
     stays = ngettext("%(n)d other hold stays.", "%(n)d other holds stay.", others) % {"n": others}
     told = stays if others else _("A closed incident whose time is over is deleted soon after.")
@@ -271,7 +279,7 @@ def end_hold(request: TenantRequest, number: int, pk: int) -> HttpResponseBase:
 @tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"])
 def delete(request: TenantRequest, number: int) -> HttpResponseBase:
     found = incident_or_404(number)
-    if stopped := refused(request, found, "delete"):
+    if stopped := refuse(request, found, "delete"):
         return stopped
     if request.method != "POST":
         told = [
@@ -280,9 +288,9 @@ def delete(request: TenantRequest, number: int) -> HttpResponseBase:
         ]
         return _confirm(request, found, _("Delete incident"), found.title, told)
     try:
-        retention.delete(incident=found, by=Asker.of(request))
+        retention.delete(incident=found, by=Requester.from_request(request))
     except rules.NotDone as why:
-        messages.error(request, str(TROUBLES[str(why)]))
+        messages.error(request, str(REFUSAL_TEXTS[str(why)]))
         return redirect(page_of(request, found))
     messages.success(request, _("Incident %(number)d deleted.") % {"number": found.number})
     return redirect(reverse("evidence:index", args=[request.tenant.slug]))
@@ -290,9 +298,11 @@ def delete(request: TenantRequest, number: int) -> HttpResponseBase:
 
 @tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"])
 def settings(request: TenantRequest) -> HttpResponseBase:
-    form = SettingsForm(request.POST if request.method == "POST" else None, initial={"days": retention.days_kept()})
+    form = SettingsForm(
+        request.POST if request.method == "POST" else None, initial={"days": retention.retention_days()}
+    )
     if form.is_valid():
-        wanted = partial(retention.keep_for, **form.cleaned_data, by=Asker.of(request))
-        if answer(request, wanted, _("Saved. Incidents closed before keep their day."), form):
+        wanted = partial(retention.change_retention, **form.cleaned_data, by=Requester.from_request(request))
+        if change_with_feedback(request, wanted, _("Saved. Incidents closed before keep their day."), form):
             return redirect(reverse("evidence:index", args=[request.tenant.slug]))
     return render(request, "evidence/settings.html", {"form": form})

@@ -14,38 +14,38 @@ from django.utils.translation import gettext_lazy as _
 from portal.core.budget.priorities import Priority
 from portal.core.intents.models import Intent
 from portal.core.intents.nonces import Nonce
-from portal.core.intents.record import Asker
+from portal.core.intents.record import Requester
 from portal.core.jobs import acts, rowstore, singly
-from portal.core.jobs.kinds import Kind, Skip, Told, Wait
+from portal.core.jobs.kinds import AuditDescription, JobKind, Skip, Wait
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.rowstore import NewRow
 from portal.core.jobs.states import JobState, RowState
 from portal.core.timers.clock import ClockTime
 from portal.core.visits.models import Visit
 from portal.expected import checking, words
-from portal.expected.queries import KIND, number
-from portal.expected.reading import restored, stored
-from portal.guests.clashes import Clash
-from portal.guests.issuing import issue
+from portal.expected.queries import KIND, list_number
+from portal.expected.reading import order_from_json, order_to_json
+from portal.guests.clashes import CodeClash
+from portal.guests.issuing import issue_codes
 from tenants.roles import Permission
-from tenants.wording import say
+from tenants.wording import coded_sentence
 
 # A list that nobody started is of no use a week later.
 _UNSTARTED = timedelta(days=7)
 
 
-def ask(job: Job, row: Row) -> Intent | Skip | Wait:
+def submit_row(job: Job, row: Row) -> Intent | Skip | Wait:
     """Record what asks for the code of a row: list, line and attempt name it, so that it is asked for once."""
     try:
-        [visit] = issue(
-            orders=[restored(row.content["order"])],
-            by=Asker(job.tenant, job.by, job.support_session),
-            nonce=Nonce(f"expected:{number(job)}:{row.line}:{row.attempts}"),
+        [visit] = issue_codes(
+            orders=[order_from_json(row.content["order"])],
+            by=Requester(job.tenant, job.by, job.support_session),
+            nonce=Nonce(f"expected:{list_number(job)}:{row.line}:{row.attempts}"),
             confirmed=_confirmed(job, row),
             priority=Priority.JOBS,
             inline=False,
         )
-    except Clash as clash:
+    except CodeClash as clash:
         return Wait("waits", field="name") if clash.pending else Skip("appeared", field="name")
     if visit.intent is None:  # a visit that was issued is there together with its intent
         raise ValueError("the visit was not asked for")
@@ -61,7 +61,7 @@ def _confirmed(job: Job, row: Row) -> list[str]:
     return [str(pk) for pk in (*row.content["marks"], *own)]
 
 
-def forget(before: datetime) -> None:
+def erase_before(before: datetime) -> None:
     """Erase the lists of the tenant in scope all of whose guests left, or were looked at, before that moment."""
     kept = Job.objects.filter(kind=KIND, erased_at=None).exclude(state=JobState.RUNNING)
     over = kept.annotate(ends=Coalesce("last_end", "created_at")).filter(ends__lt=before, created_at__lt=before)
@@ -70,41 +70,41 @@ def forget(before: datetime) -> None:
     Job.objects.filter(pk__in=ids).update(erased_at=ClockTime(), title="", headings=None)
 
 
-def drop_unstarted() -> None:
+def delete_unstarted() -> None:
     """Delete what was uploaded long ago in the tenant in scope and never started."""
     old = ClockTime() - _UNSTARTED
     Job.objects.filter(kind=KIND, state=JobState.CHECKED, created_at__lt=old).delete()
 
 
-def _told(job: Job, act: str) -> Told:
+def _audit_entry(job: Job, act: str) -> AuditDescription:
     """Without the file's name: nothing is ever erased from the trail, and files are called after people."""
     facts = {"doubles": bool(job.options.get("doubles"))} if act == "started" else {}
-    return Told(f"expected.{act}", f"expected:{number(job)}", say(f"expected.{act}"), facts)
+    return AuditDescription(f"expected.{act}", f"expected:{list_number(job)}", coded_sentence(f"expected.{act}"), facts)
 
 
-EXPECTED = Kind(
+GUEST_LIST_KIND = JobKind(
     name=KIND,
     permission=Permission.GUESTS_DESK,
-    carrier=singly,
+    executor=singly,
     family=KIND,
-    told=_told,
-    page=lambda job: reverse("guests:expected_page", args=[job.tenant.slug, number(job)]),
-    words=words.ROWS,
-    label=words.label,
-    ask=ask,
-    reasons=words.reasons,
+    describe_for_audit=_audit_entry,
+    page_address=lambda job: reverse("guests:expected_page", args=[job.tenant.slug, list_number(job)]),
+    reason_texts=words.PROBLEM_TEXTS,
+    field_label=words.label,
+    submit_row=submit_row,
+    describe_row=words.reasons,
     unit=_("codes"),
-    labels={RowState.SUCCEEDED: _("Issued"), RowState.FAILED: _("Not issued")},
+    state_labels={RowState.SUCCEEDED: _("Issued"), RowState.FAILED: _("Not issued")},
 )
 
 
-def upload(*, by: Asker, file: "UploadedFile[bytes]", mail: bool) -> Job:
+def upload(*, by: Requester, file: "UploadedFile[bytes]", mail: bool) -> Job:
     """Keep a list and what its dry run found. Raises FileFault; then nothing is kept."""
-    sheet = checking.sheet(file)
-    found = checking.check(sheet, mail=mail)
+    sheet = checking.read_sheet(file)
+    found = checking.check_rows(sheet, mail=mail)
     with transaction.atomic():
-        drop_unstarted()
-        job = acts.new(
+        delete_unstarted()
+        job = acts.create_job(
             by=by,
             kind=KIND,
             title=(file.name or "")[-200:].replace("\x00", ""),
@@ -115,12 +115,12 @@ def upload(*, by: Asker, file: "UploadedFile[bytes]", mail: bool) -> Job:
             state=JobState.CHECKED,
             checked_at=ClockTime(),
         )
-        rowstore.insert(job, [_row(each) for each in found])
-        acts.record(by, job, "uploaded", {"rows": len(found)})
+        rowstore.insert_rows(job, [_new_row(each) for each in found])
+        acts.record_action(by, job, "uploaded", {"rows": len(found)})
     return job
 
 
-def _row(found: checking.Found) -> NewRow:
-    order = stored(found.row.order) if found.row.order else None
-    content = {"cells": found.row.cells, "order": order, "marks": found.marks}
+def _new_row(found: checking.CheckedRow) -> NewRow:
+    order = order_to_json(found.row.order) if found.row.order else None
+    content = {"cells": found.row.cells, "order": order, "marks": found.double_ids}
     return NewRow(found.row.line, found.action, "", content, found.problems, found.row.notes)

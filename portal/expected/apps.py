@@ -10,5 +10,5 @@ class ExpectedConfig(AppConfig):
         from portal.expected import actions
         from portal.today import erasing as visits
 
-        kinds.register(actions.EXPECTED)
-        visits.also(actions.forget)
+        kinds.register(actions.GUEST_LIST_KIND)
+        visits.subscribe(actions.erase_before)

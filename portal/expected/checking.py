@@ -12,8 +12,8 @@ from portal.core.files import bounds, reading
 from portal.core.files.bounds import FileFault
 from portal.core.jobs.states import Action
 from portal.core.visits.models import Stage, Visit
-from portal.expected.reading import Known, Problem, Row, places, read, texts_of
-from portal.guests.issuing import Order
+from portal.expected.reading import Lookups, ParsedRow, Problem, column_places, parse_row, texts_of
+from portal.guests.issuing import CodeOrder
 from tenants import vault
 from tenants.scope import current_tenant_id
 
@@ -23,17 +23,17 @@ MOST_BYTES = 2 * 1024 * 1024
 
 
 @dataclass(frozen=True)
-class Found:
+class CheckedRow:
     """What the dry run says of one row. `marks`: visits that it likely doubles."""
 
-    row: Row
+    row: ParsedRow
     action: Action
     problems: list[Problem]
-    marks: list[int]
+    double_ids: list[int]
 
 
 @dataclass(frozen=True)
-class Sheet:
+class GuestSheet:
     """A file that was read whole."""
 
     headings: list[str]
@@ -41,15 +41,15 @@ class Sheet:
     fingerprint: bytes
 
 
-def sheet(upload: "UploadedFile[bytes]") -> Sheet:
+def read_sheet(upload: "UploadedFile[bytes]") -> GuestSheet:
     """The file's rows. Raises FileFault, for a file without a column of names too; then nothing was kept."""
     if (upload.size or 0) > MOST_BYTES:
         raise FileFault("size", mb=MOST_BYTES // 2**20)
-    shape = reading.look(lambda: upload.chunks(bounds.CHUNK_BYTES))
-    headings, rows = reading.opened(
+    shape = reading.inspect_file(lambda: upload.chunks(bounds.CHUNK_BYTES))
+    headings, rows = reading.open_rows(
         shape.kind, shape.encoding, shape.delimiter, lambda: upload.chunks(bounds.CHUNK_BYTES)
     )
-    if "name" not in places(headings):
+    if "name" not in column_places(headings):
         raise FileFault("no_names")
     lines: list[reading.Line] = []
     for each in rows:
@@ -59,27 +59,29 @@ def sheet(upload: "UploadedFile[bytes]") -> Sheet:
     digest = hashlib.sha256()
     for chunk in upload.chunks(bounds.CHUNK_BYTES):
         digest.update(chunk)
-    return Sheet(headings, lines, vault.fingerprint(current_tenant_id(), "guests.expected", digest.hexdigest()))
+    return GuestSheet(headings, lines, vault.fingerprint(current_tenant_id(), "guests.expected", digest.hexdigest()))
 
 
-def check(found: Sheet, *, mail: bool) -> list[Found]:
+def check_rows(found: GuestSheet, *, mail: bool) -> list[CheckedRow]:
     """Every row with what would become of it, in a handful of queries."""
-    columns = places(found.headings)
+    columns = column_places(found.headings)
     hosts = [texts_of(cells, columns).get("host", "") for _line, cells in found.lines]
-    known = Known.of(hosts, mail=mail)
-    rows = [read(line, cells, columns, known) for line, cells in found.lines]
-    there = _visits(row.order for row in rows if row.order)
-    seen: dict[str, list[tuple[int, Order]]] = {}
-    return [_judge(row, there, seen) for row in rows]
+    known = Lookups.of(hosts, mail=mail)
+    rows = [parse_row(line, cells, columns, known) for line, cells in found.lines]
+    there = _active_visits(row.order for row in rows if row.order)
+    seen: dict[str, list[tuple[int, CodeOrder]]] = {}
+    return [_check_row(row, there, seen) for row in rows]
 
 
-def _judge(row: Row, there: dict[str, list[Visit]], seen: dict[str, list[tuple[int, Order]]]) -> Found:
+def _check_row(
+    row: ParsedRow, there: dict[str, list[Visit]], seen: dict[str, list[tuple[int, CodeOrder]]]
+) -> CheckedRow:
     order = row.order
     if order is None:
-        return Found(row, Action.REFUSED, row.problems, [])
+        return CheckedRow(row, Action.REFUSED, row.problems, [])
     name = order.hours.name_key
-    visits = [visit for visit in there.get(name, []) if _meets(order, visit.use_date_start, visit.use_date_end)]
-    earlier = next((line for line, other in seen.get(name, []) if _meets(order, other.start, other.end)), 0)
+    visits = [visit for visit in there.get(name, []) if _overlaps(order, visit.use_date_start, visit.use_date_end)]
+    earlier = next((line for line, other in seen.get(name, []) if _overlaps(order, other.start, other.end)), 0)
     seen.setdefault(name, []).append((row.line, order))
     problems: list[Problem] = (
         [("name", "double_guest", {"until": visits[0].use_date_end.isoformat()})] if visits else []
@@ -87,14 +89,14 @@ def _judge(row: Row, there: dict[str, list[Visit]], seen: dict[str, list[tuple[i
     if earlier:
         problems.append(("name", "double_line", {"line": earlier}))
     action = Action.DOUBLE if problems else Action.CREATE
-    return Found(row, action, problems, [visit.pk for visit in visits])
+    return CheckedRow(row, action, problems, [visit.pk for visit in visits])
 
 
-def _meets(order: Order, start: Any, end: Any) -> bool:
+def _overlaps(order: CodeOrder, start: Any, end: Any) -> bool:
     return bool(order.start < end and start < order.end)
 
 
-def _visits(orders: Iterable[Order]) -> dict[str, list[Visit]]:
+def _active_visits(orders: Iterable[CodeOrder]) -> dict[str, list[Visit]]:
     """Visits of these names that have, or may have, a code that is not over."""
     names = {order.hours.name_key for order in orders}
     rows = Visit.objects.filter(name_key__in=names, use_date_end__gt=timezone.now(), gone_at=None)
@@ -105,6 +107,6 @@ def _visits(orders: Iterable[Order]) -> dict[str, list[Visit]]:
     return found
 
 
-def last_end(found: Sequence[Found]) -> Any:
+def last_end(found: Sequence[CheckedRow]) -> Any:
     """The latest end of all rows that could become codes."""
     return max((each.row.order.end for each in found if each.row.order), default=None)

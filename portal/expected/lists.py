@@ -12,24 +12,24 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from portal.core.jobs import kinds
-from portal.core.jobs.lists import LINE, Rows, job_chip
+from portal.core.jobs.lists import LINE_COLUMN, JobRows, job_chip
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import Action, RowState
 from portal.core.ui.chips import Chip
-from portal.core.ui.tables.columns import NOTHING, Column, Empty
+from portal.core.ui.tables.columns import EMPTY_CELL, Column, EmptyState
 from portal.core.ui.tables.table import Table
 from portal.core.ui.times import local
 from portal.core.visits.models import Visit
 from portal.expected import words
 
-_VERDICTS = {
+_ACTION_CHIPS = {
     Action.CREATE: Chip("create", text=_("New code")),
     Action.DOUBLE: Chip("uncertain", text=Action.DOUBLE.label),
     Action.REFUSED: Chip("refused", text=Action.REFUSED.label),
 }
 
 
-class Lists(Table):
+class GuestLists(Table):
     name = "expected-lists"
     caption = _("Lists of expected guests")
     default_sort = "-id"
@@ -41,76 +41,83 @@ class Lists(Table):
         Column("started", pgettext_lazy("moment", "Started"), value="started_at", kind="time"),
         Column("finished", pgettext_lazy("moment", "Finished"), value="finished_at", kind="time"),
     )
-    empty = Empty(_("No lists yet"), icon="table-import")
+    empty = EmptyState(_("No lists yet"), icon="table-import")
 
     def row_href(self, row: Job) -> str:
-        return kinds.page(row)
+        return kinds.page_address(row)
 
 
 def _order(row: Row) -> dict[str, Any]:
     return (row.content or {}).get("order") or {}
 
 
-def _who(row: Row) -> SafeString:
+def _guest_cell(row: Row) -> SafeString:
     order = _order(row)
     name = order.get("name") or next((cell for cell in (row.content or {}).get("cells", []) if cell.strip()), "")
     company = format_html(' <span class="muted">{}</span>', order["company"]) if order.get("company") else ""
-    return format_html("{}{}", name, company) if name else NOTHING
+    return format_html("{}{}", name, company) if name else EMPTY_CELL
 
 
-def _when(row: Row) -> SafeString:
+def _hours_cell(row: Row) -> SafeString:
     order = _order(row)
     if not order:
-        return NOTHING
+        return EMPTY_CELL
     start, end = (local(datetime.fromisoformat(order[name])) for name in ("start", "end"))
     until = end.strftime("%H:%M" if start.date() == end.date() else "%Y-%m-%d %H:%M")
     return format_html('<span class="nowrap">{}</span> – {}', start.strftime("%Y-%m-%d %H:%M"), until)
 
 
-def _way(row: Row) -> SafeString:
+def _delivery_cell(row: Row) -> SafeString:
     order = _order(row)
     if not order:
-        return NOTHING
+        return EMPTY_CELL
     return format_html("{}", order["email"] if order["mail"] else _t("at the desk"))
 
 
-def _said(row: Row) -> SafeString:
+def _detail_cell(row: Row) -> SafeString:
     lines = words.reasons(row)
     bad = row.action == Action.REFUSED or row.state in (RowState.FAILED, RowState.UNCERTAIN)
     tone = "is-bad" if bad else "is-doubt" if row.action == Action.DOUBLE and row.state == RowState.CHECKED else "muted"
     said = format_html_join("", '<span class="line {}">{}</span>', ((tone, line) for line in lines))
     host = (_order(row).get("host") or [""])[0]
     more = format_html('<span class="line muted">{}</span>', _t("Host: %(name)s") % {"name": host}) if host else ""
-    return format_html('<div class="lines">{}{}</div>', said, more) if said or more else NOTHING
+    return format_html('<div class="lines">{}{}</div>', said, more) if said or more else EMPTY_CELL
 
 
-_WHO = Column("who", _("Guest"), cell=_who, phone="title", fixed=True)
-_HOURS = Column("hours", _("Hours"), cell=_when, fixed=True)
-_CODE = Column("code", _("Code"), cell=_way, fixed=True)
-_DETAIL = Column("detail", _("What"), kind="detail", cell=_said, fixed=True)
+_WHO = Column("who", _("Guest"), cell=_guest_cell, phone="title", fixed=True)
+_HOURS = Column("hours", _("Hours"), cell=_hours_cell, fixed=True)
+_CODE = Column("code", _("Code"), cell=_delivery_cell, fixed=True)
+_DETAIL = Column("detail", _("What"), kind="detail", cell=_detail_cell, fixed=True)
 
 
-class CheckedRows(Rows):
+class CheckedRows(JobRows):
     """What the dry run found."""
 
     name = "expected-check"
     caption = _("Rows checked")
     columns = (
-        LINE,
+        LINE_COLUMN,
         _WHO,
         _HOURS,
         _CODE,
-        Column("verdict", pgettext_lazy("check", "Result"), value=lambda row: _VERDICTS[row.action], fixed=True),
+        Column("verdict", pgettext_lazy("check", "Result"), value=lambda row: _ACTION_CHIPS[row.action], fixed=True),
         _DETAIL,
     )
 
 
-class SentRows(Rows):
+class SentRows(JobRows):
     """What came of the rows."""
 
     name = "expected-rows"
     caption = _("Rows and results")
-    columns = (LINE, _WHO, _HOURS, _CODE, Column("state", _("Result"), value=words.outcome, fixed=True), _DETAIL)
+    columns = (
+        LINE_COLUMN,
+        _WHO,
+        _HOURS,
+        _CODE,
+        Column("state", _("Result"), value=words.outcome_chip, fixed=True),
+        _DETAIL,
+    )
 
     @cached_property
     def guests(self) -> dict[int, str]:

@@ -6,36 +6,38 @@ from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest
 
 from portal.core.jobs.models import Job, Row
-from portal.core.jobs.queries import with_left
+from portal.core.jobs.queries import with_problem_flags
 from portal.core.jobs.states import RowState
 from portal.core.visits.models import Visit
 
 KIND = "expected"
 
 
-def lists() -> QuerySet[Job]:
-    return with_left(Job.objects.filter(kind=KIND)).select_related("by", "tenant")
+def guest_lists() -> QuerySet[Job]:
+    return with_problem_flags(Job.objects.filter(kind=KIND)).select_related("by", "tenant")
 
 
-def number(job: Job) -> int:
+def list_number(job: Job) -> int:
     """What a list is called by: in addresses, the audit trail and its intents. Those that were uploaded before lists
     were jobs keep the number of that time.
     """
     return int(job.options.get("list") or job.pk)
 
 
-def find(_request: HttpRequest, job_id: int) -> Job:
+def list_or_404(_request: HttpRequest, job_id: int) -> Job:
     """The list of this number; Http404 for any other."""
-    known = lists().select_related("tenant__environment").filter(Q(pk=job_id) | Q(options__list=job_id))
+    known = guest_lists().select_related("tenant__environment").filter(Q(pk=job_id) | Q(options__list=job_id))
     job = known.order_by("-pk").first() if job_id < 2**63 else None
     if job is None:
         raise Http404
     return job
 
 
-def same_file(job: Job) -> Job | None:
+def earlier_upload(job: Job) -> Job | None:
     """An earlier list of the very same file that was started."""
-    same = lists().filter(options__fingerprint=job.options["fingerprint"], pk__lt=job.pk, started_at__isnull=False)
+    same = guest_lists().filter(
+        options__fingerprint=job.options["fingerprint"], pk__lt=job.pk, started_at__isnull=False
+    )
     return same.order_by("-pk").first()
 
 
@@ -46,7 +48,7 @@ def cells_of(job: Job, lines: set[int]) -> Iterator[tuple[int, list[str]]]:
         yield row.line, row.content["cells"]
 
 
-def issued(job: Job) -> QuerySet[Visit]:
+def issued_visits(job: Job) -> QuerySet[Visit]:
     """The visits of the list that have a code."""
     done = Row.objects.filter(job=job, state=RowState.SUCCEEDED, intent__isnull=False)
     return Visit.objects.filter(intent__in=done.values("intent"))

@@ -11,94 +11,98 @@ from django.utils.translation import gettext_lazy as _
 
 from accessapi.limits import JST
 from accessapi.resources.guests import GuestCreate
-from portal.core.files.moments import day_of, moment_of, time_of
-from portal.core.files.sheets import LOST
-from portal.core.files.writing import is_reason
+from portal.core.files.moments import parse_day, parse_moment, parse_time
+from portal.core.files.sheets import LOST_DIGITS
+from portal.core.files.writing import is_reason_heading
 from portal.core.mirror import queries as mirror
 from portal.core.mirror.fields import guests
-from portal.core.mirror.fields.field import Cell, faults, key, meanings
+from portal.core.mirror.fields.field import SheetColumn, columns_by_heading, find_faults, heading_key
 from portal.core.mirror.fields.guests import AREAS, EMAIL, END, GRACE, GUEST_NAME, KEYS, REMARKS, START
 from portal.core.mirror.folding import fold
 from portal.core.ui import inputs
 from portal.core.visits.models import Preset
 from portal.guests import hours
-from portal.guests.issuing import Order
+from portal.guests.issuing import CodeOrder
 from portal.guests.places import Host
 
 FIELDS = (
-    Cell(
+    SheetColumn(
         ("Name", "氏名"),
         "guest, guest name, full name, visitor, visitor name, 名前, お名前, ゲスト, ゲスト名, 来訪者, 来訪者名, "
         "来客名, 訪問者, 訪問者名",
         ("Aiko Tanaka", "田中 愛子"), "name", guests.GUEST_NAME.label,
     ),
-    Cell(
+    SheetColumn(
         ("E-mail", "メール"), "mail, e-mail address, mail address, メールアドレス, Eメール",
         ("aiko@example.com", "aiko@example.com"), "email", guests.EMAIL.label,
     ),
-    Cell(
+    SheetColumn(
         ("Company", "会社"), "organisation, organization, company name, 会社名, 所属, 企業名, 団体名",
         ("Mirai Ltd.", "株式会社みらい"), "company", _("Company"),
     ),
-    Cell(("Date", "日付"), "day, visit date, 来訪日, 訪問日, 来社日", ("", ""), "date", _("Date")),
-    Cell(
+    SheetColumn(("Date", "日付"), "day, visit date, 来訪日, 訪問日, 来社日", ("", ""), "date", _("Date")),
+    SheetColumn(
         ("Start", "開始"),
         "from, begin, start time, arrival, 開始日時, 開始時刻, 来訪日時, 訪問日時, 来訪時刻, 利用開始, 利用開始日時",
         ("2026-12-01 13:00", "2026-12-01 13:00"), "start", _("Start"),
     ),
-    Cell(
+    SheetColumn(
         ("End", "終了"), "until, to, end time, 終了日時, 終了時刻, 退館予定, 利用終了, 利用終了日時",
         ("15:00", "15:00"), "end", _("End"),
     ),
-    Cell(
+    SheetColumn(
         ("Host", "訪問先"), "visits, host name, contact, ホスト, 担当者, 訪問先担当者, 面会者, 受入担当者",
         ("Ichiro Suzuki", "鈴木 一郎"), "host", _("Host"),
     ),
-    Cell(("Preset", "プリセット"), "template, type, 種別, テンプレート, 区分", ("", ""), "preset", _("Preset")),
-    Cell(
+    SheetColumn(("Preset", "プリセット"), "template, type, 種別, テンプレート, 区分", ("", ""), "preset", _("Preset")),
+    SheetColumn(
         ("Remarks", "備考"), "remark, note, notes, comment, メモ, 連絡事項", ("", ""), "remarks", guests.REMARKS.label,
     ),
 )  # fmt: skip
 BY_NAME = {field.name: field for field in FIELDS}
-_MEANINGS = meanings(FIELDS)
+_MEANINGS = columns_by_heading(FIELDS)
 
 
-def places(headings: Sequence[str]) -> dict[str, int]:
+def column_places(headings: Sequence[str]) -> dict[str, int]:
     """Field -> place of its column; of two columns that mean the same the first counts."""
     found: dict[str, int] = {}
     for place, heading in enumerate(headings):
-        meaning = "" if is_reason(heading) else _MEANINGS.get(key(heading), "")
+        meaning = "" if is_reason_heading(heading) else _MEANINGS.get(heading_key(heading), "")
         if meaning:
             found.setdefault(meaning, place)
     return found
 
 
-def unknown(headings: Sequence[str]) -> list[str]:
+def unknown_headings(headings: Sequence[str]) -> list[str]:
     """Headings of columns that are left out."""
-    taken = set(places(headings).values())
-    return [name for place, name in enumerate(headings) if name.strip() and place not in taken and not is_reason(name)]
+    taken = set(column_places(headings).values())
+    return [
+        name
+        for place, name in enumerate(headings)
+        if name.strip() and place not in taken and not is_reason_heading(name)
+    ]
 
 
 Problem = tuple[str, str, dict[str, Any]]  # field, word, facts
 COMPANY_MAX = HOST_MAX = 100
 # Where a fault of the service's model is shown.
-_OF_MODEL = {GUEST_NAME.name: "name", START.name: "start", END.name: "end", GRACE.name: "preset",
+_COLUMN_OF_FIELD = {GUEST_NAME.name: "name", START.name: "start", END.name: "end", GRACE.name: "preset",
              AREAS.name: "preset", KEYS.name: "preset", EMAIL.name: "email", REMARKS.name: "remarks"}  # fmt: skip
 
 
 @dataclass
-class Row:
+class ParsedRow:
     """A line as read: an order when nothing stands against it. `notes` are worth knowing and refuse nothing."""
 
     line: int
     cells: list[str]
-    order: Order | None = None
+    order: CodeOrder | None = None
     problems: list[Problem] = field(default_factory=list)
     notes: list[Problem] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
-class Known:
+class Lookups:
     """What rows may name: presets and members, looked up once for the whole file."""
 
     presets: Mapping[str, Preset]
@@ -108,7 +112,7 @@ class Known:
     mail: bool
 
     @classmethod
-    def of(cls, texts: Iterable[str], *, mail: bool) -> "Known":
+    def of(cls, texts: Iterable[str], *, mail: bool) -> "Lookups":
         """`texts` are the hosts of all rows."""
         presets = list(Preset.objects.order_by("position", "pk"))
         default = next((preset for preset in presets if preset.is_default), None) or next(iter(presets), None)
@@ -131,18 +135,18 @@ def texts_of(cells: Sequence[str], places: Mapping[str, int]) -> dict[str, str]:
     return {name: text for name, text in found.items() if text}
 
 
-def read(line: int, cells: Sequence[str], places: Mapping[str, int], known: Known) -> Row:
+def parse_row(line: int, cells: Sequence[str], places: Mapping[str, int], known: Lookups) -> ParsedRow:
     """One row. Everything that is wrong with it is named at once."""
-    row, texts = Row(line, list(cells)), texts_of(cells, places)
+    row, texts = ParsedRow(line, list(cells)), texts_of(cells, places)
     for name, text in texts.items():
-        if LOST in text:
+        if LOST_DIGITS in text:
             row.problems.append((name, "digits_lost", {}))
-        elif not _accepts(inputs.plain if name == "remarks" else inputs.one_line, text):
+        elif not _is_valid(inputs.validate_multiline if name == "remarks" else inputs.validate_one_line, text):
             row.problems.append((name, "controls", {}))
     for name, most in (("company", COMPANY_MAX), ("host", HOST_MAX)):
         if len(texts.get(name, "")) > most:
             row.problems.append((name, "string_too_long", {"max_length": most}))
-    if "name" not in texts or not _accepts(inputs.seen, texts["name"]):
+    if "name" not in texts or not _is_valid(inputs.validate_visible, texts["name"]):
         row.problems.append(("name", "missing", {}))
     preset = _preset(row, texts, known)
     start = _start(row, texts)
@@ -159,7 +163,7 @@ def read(line: int, cells: Sequence[str], places: Mapping[str, int], known: Know
     return row
 
 
-def _preset(row: Row, texts: Mapping[str, str], known: Known) -> Preset | None:
+def _preset(row: ParsedRow, texts: Mapping[str, str], known: Lookups) -> Preset | None:
     if "preset" not in texts:
         return known.default
     found = known.presets.get(fold(texts["preset"]))
@@ -168,46 +172,48 @@ def _preset(row: Row, texts: Mapping[str, str], known: Known) -> Preset | None:
     return found
 
 
-def _start(row: Row, texts: Mapping[str, str]) -> datetime | None:
-    text, day = texts.get("start", ""), day_of(texts.get("date", ""))
+def _start(row: ParsedRow, texts: Mapping[str, str]) -> datetime | None:
+    text, day = texts.get("start", ""), parse_day(texts.get("date", ""))
     if "date" in texts and day is None:
         row.problems.append(("date", "date", {}))
         return None
     if not text and day is None:
         row.problems.append(("start", "missing", {}))
         return None
-    clock = time_of(text) if text else None
+    clock = parse_time(text) if text else None
     if day is not None and (clock is not None or not text):
         return datetime.combine(day, clock, JST) if clock else datetime(day.year, day.month, day.day, tzinfo=JST)
-    found = moment_of(text)
+    found = parse_moment(text)
     if found is None:
         row.problems.append(("start", "time_alone" if clock else "moment", {}))
     return found
 
 
-def _end(row: Row, texts: Mapping[str, str], start: datetime, preset: Preset | None) -> datetime | None:
+def _end(row: ParsedRow, texts: Mapping[str, str], start: datetime, preset: Preset | None) -> datetime | None:
     text = texts.get("end", "")
     if not text:
         return hours.end_of(preset, start)
-    clock = time_of(text)
-    found = datetime.combine(start.astimezone(JST).date(), clock, JST) if clock else moment_of(text, end=True)
+    clock = parse_time(text)
+    found = datetime.combine(start.astimezone(JST).date(), clock, JST) if clock else parse_moment(text, end=True)
     if found is None:
         row.problems.append(("end", "moment", {}))
     return found
 
 
-def _check_hours(row: Row, start: datetime, end: datetime, now: datetime) -> None:
+def _check_hours(row: ParsedRow, start: datetime, end: datetime, now: datetime) -> None:
     if end <= start:
         row.problems.append(("end", "ends_before", {}))
     elif end <= now:
         row.problems.append(("end", "over", {}))
 
 
-def _order(texts: Mapping[str, str], start: datetime, end: datetime, preset: Preset | None, known: Known) -> Order:
+def _order(
+    texts: Mapping[str, str], start: datetime, end: datetime, preset: Preset | None, known: Lookups
+) -> CodeOrder:
     email = texts.get("email", "")
     mail = known.mail and bool(email)
     remarks = texts.get("remarks") or (preset and (preset.remarks_ja or preset.remarks_en)) or ""
-    return Order(
+    return CodeOrder(
         name=texts.get("name", ""),
         start=start,
         end=end,
@@ -223,19 +229,19 @@ def _order(texts: Mapping[str, str], start: datetime, end: datetime, preset: Pre
     )
 
 
-def _check(row: Row, order: Order) -> None:
+def _check(row: ParsedRow, order: CodeOrder) -> None:
     """What the service's own limits refuse."""
-    if order.email and not _accepts(validate_email, order.email):
+    if order.email and not _is_valid(validate_email, order.email):
         row.problems.append(("email", "email", {}))
     named = {name for name, _word, _facts in row.problems}
-    for path, fault, facts in faults(GuestCreate, order.body()):
-        shown = next((_OF_MODEL[name] for name in reversed(path) if name in _OF_MODEL), "")
+    for path, fault, facts in find_faults(GuestCreate, order.body()):
+        shown = next((_COLUMN_OF_FIELD[name] for name in reversed(path) if name in _COLUMN_OF_FIELD), "")
         if shown and shown not in named:
             row.problems.append((shown, fault, facts))
             named.add(shown)
 
 
-def _accepts(check: Callable[[str], None], text: str) -> bool:
+def _is_valid(check: Callable[[str], None], text: str) -> bool:
     try:
         check(text)
     except Invalid:
@@ -243,7 +249,7 @@ def _accepts(check: Callable[[str], None], text: str) -> bool:
     return True
 
 
-def stored(order: Order) -> dict[str, Any]:
+def order_to_json(order: CodeOrder) -> dict[str, Any]:
     """An order as a row keeps it, without any code."""
     return {
         "name": order.name,
@@ -261,11 +267,11 @@ def stored(order: Order) -> dict[str, Any]:
     }
 
 
-def restored(kept: Mapping[str, Any]) -> Order:
+def order_from_json(kept: Mapping[str, Any]) -> CodeOrder:
     """The order of a row, as the dry run showed it."""
     plain = {name: kept[name] for name in ("name", "area_ids", "keys", "grace_minutes", "email", "mail", "remarks",
                                            "company")}  # fmt: skip
-    return Order(
+    return CodeOrder(
         **plain,
         start=datetime.fromisoformat(kept["start"]),
         end=datetime.fromisoformat(kept["end"]),

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from portal.core.jobs.views import under
+from portal.core.jobs.views import job_urls
 from portal.expected import views
 
 _LIST = "expected/<int:job_id>/"
@@ -10,5 +10,5 @@ urlpatterns = [
     path("expected/", views.index, name="expected"),
     path("expected/template-<spoken:language>.<sheet:kind>", views.template, name="expected_template"),
     path(f"{_LIST}badges.pdf", views.badge_file, name="expected_badges"),
-    *under(views.LISTS, "start", "stop", "continue", "discard", at=_LIST, prefix="expected_"),
+    *job_urls(views.LIST_PAGES, "start", "stop", "continue", "discard", path_prefix=_LIST, name_prefix="expected_"),
 ]

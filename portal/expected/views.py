@@ -6,21 +6,21 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from portal.codes.badges import of_visits
-from portal.codes.views import pdf
+from portal.codes.badges import upcoming_visits
+from portal.codes.views import badges_pdf
 from portal.core.files.bounds import FileFault
 from portal.core.intents import nonces
-from portal.core.intents.record import Asker
+from portal.core.intents.record import Requester
 from portal.core.jobs import costs, kinds, views
 from portal.core.jobs import queries as jobs
 from portal.core.jobs.models import Job
-from portal.core.jobs.pages import View, sent, table, tabs
+from portal.core.jobs.pages import JobPage, render_started_job, render_table, tabs_of
 from portal.core.jobs.states import Action, JobState
-from portal.core.jobs.views import Pages
+from portal.core.jobs.views import JobPages
 from portal.core.visits.models import DeskSettings
 from portal.expected import actions, queries, reading, words
 from portal.expected.forms import UploadForm
-from portal.expected.lists import CheckedRows, Lists, SentRows
+from portal.expected.lists import CheckedRows, GuestLists, SentRows
 from portal.expected.reading import FIELDS
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
@@ -30,33 +30,37 @@ DESK = Permission.GUESTS_DESK
 
 def page(request: TenantRequest, job: Job) -> HttpResponse:
     """The page as the list's state wants it."""
-    view = View(request, job)
+    view = JobPage(request, job)
     if job.erased_at is not None:
         return render(request, "expected/erased.html", view.context)
-    return _checked(view) if job.state == JobState.CHECKED else sent(view, SentRows, "expected/sent.html")
+    return (
+        _dry_run_page(view)
+        if job.state == JobState.CHECKED
+        else render_started_job(view, SentRows, "expected/sent.html")
+    )
 
 
-def _checked(view: View) -> HttpResponse:
-    job, counts, connection = view.job, jobs.counts(view.job), view.connection
-    same = queries.same_file(job)
-    found = tabs(view, [
+def _dry_run_page(view: JobPage) -> HttpResponse:
+    job, counts, connection = view.job, jobs.count_rows(view.job), view.connection
+    same = queries.earlier_upload(job)
+    found = tabs_of(view, [
         ("", _("All"), counts.rows),
-        (Action.CREATE, _("New codes"), counts.action(Action.CREATE)),
-        (Action.DOUBLE, _("Possible duplicates"), counts.action(Action.DOUBLE)),
-        (Action.REFUSED, _("Refused"), counts.action(Action.REFUSED)),
+        (Action.CREATE, _("New codes"), counts.by_action(Action.CREATE)),
+        (Action.DOUBLE, _("Possible duplicates"), counts.by_action(Action.DOUBLE)),
+        (Action.REFUSED, _("Refused"), counts.by_action(Action.REFUSED)),
     ])  # fmt: skip
     view.context |= {
-        "codes": counts.action(Action.CREATE),
-        "doubles": counts.action(Action.DOUBLE),
-        "refused": counts.action(Action.REFUSED),
+        "codes": counts.by_action(Action.CREATE),
+        "doubles": counts.by_action(Action.DOUBLE),
+        "refused": counts.by_action(Action.REFUSED),
         "connected": connection.is_connected,
-        "minutes": costs.of_each(counts.action(Action.CREATE), connection).minutes,
+        "minutes": costs.cost_of_single_rows(counts.by_action(Action.CREATE), connection).minutes,
         "same_file": same,
-        "same_file_url": kinds.page(same) if same is not None else "",
-        "left_out": reading.unknown(job.headings or []),
-        "nonce": nonces.new(view.request),
+        "same_file_url": kinds.page_address(same) if same is not None else "",
+        "left_out": reading.unknown_headings(job.headings or []),
+        "nonce": nonces.create_nonce(view.request),
     }
-    return table(view, CheckedRows, found, "expected/checked.html")
+    return render_table(view, CheckedRows, found, "expected/checked.html")
 
 
 @tenant_view(DESK, methods=["GET", "POST"])
@@ -68,42 +72,42 @@ def index(request: TenantRequest) -> HttpResponseBase:
     if form.is_valid():
         mail = (form.cleaned_data["delivery"] or chosen.delivery) == "mail"
         try:
-            job = actions.upload(by=Asker.of(request), file=form.cleaned_data["file"], mail=mail)
+            job = actions.upload(by=Requester.from_request(request), file=form.cleaned_data["file"], mail=mail)
         except FileFault as fault:
-            form.add_error("file", words.of_file(fault.word, fault.facts))
+            form.add_error("file", words.file_error_text(fault.code, fault.values))
         else:
-            return redirect(kinds.page(job))
-    listed = Lists(request, queries.lists())
+            return redirect(kinds.page_address(job))
+    listed = GuestLists(request, queries.guest_lists())
     if form.is_bound:
         return render(request, "expected/index.html", {"form": form, "table": listed})
     return listed.respond("expected/index.html", {"form": form})
 
 
-@tenant_view(DESK, file=True)
+@tenant_view(DESK, is_file=True)
 def badge_file(request: TenantRequest, job_id: int) -> HttpResponse:
     """The badges of everybody on the list who has a code, ready before they come."""
-    issued = queries.issued(queries.find(request, job_id)).values_list("pk", flat=True)
-    return pdf(request, of_visits(issued), "badge", f"list-{job_id}")
+    issued = queries.issued_visits(queries.list_or_404(request, job_id)).values_list("pk", flat=True)
+    return badges_pdf(request, upcoming_visits(issued), "badge", f"list-{job_id}")
 
 
-template = views.template(DESK, FIELDS, "guests")
+template = views.template_view(DESK, FIELDS, "guests")
 
 
 def _confirm(request: TenantRequest, _job: Job) -> str:
     """A list is started from its own page."""
     try:
-        nonces.check(request)
+        nonces.check_nonce(request)
     except nonces.BadNonce as refusal:
         return str(refusal)
     return ""
 
 
-LISTS = Pages(
+LIST_PAGES = JobPages(
     DESK,
-    find=queries.find,
-    page=page,
-    home=lambda job: reverse("guests:expected", args=[job.tenant.slug]),
-    confirm=_confirm,
-    cells=queries.cells_of,
-    sheet="guests",
+    find_job=queries.list_or_404,
+    show_job=page,
+    home_address=lambda job: reverse("guests:expected", args=[job.tenant.slug]),
+    reason_not_to_start=_confirm,
+    uploaded_cells=queries.cells_of,
+    sheet_title="guests",
 )

@@ -6,13 +6,13 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from accessapi.meanings import Blame
+from accessapi.meanings import RefusalCause
 from portal.core.files.bounds import fault_text
 from portal.core.intents.models import Intent
 from portal.core.intents.states import UNDER_WAY, Reason, State
 from portal.core.jobs import lists
 from portal.core.jobs.models import Row
-from portal.core.jobs.words import problems
+from portal.core.jobs.words import problem_texts
 from portal.core.ui.chips import Chip
 from portal.core.ui.times import local
 from portal.core.ui.vocabulary import join_sentences
@@ -21,7 +21,7 @@ from tenants.models import current_tenant
 
 Facts = Mapping[str, Any]
 
-ROWS: dict[str, Callable[[Facts], str]] = {
+PROBLEM_TEXTS: dict[str, Callable[[Facts], str]] = {
     "missing": lambda f: _("required"),
     "string_too_long": lambda f: _("more than %(max_length)d characters") % f,
     "string_too_short": lambda f: _("cannot be empty"),
@@ -38,22 +38,23 @@ ROWS: dict[str, Callable[[Facts], str]] = {
     "no_such_preset": lambda f: _("no preset with this name"),
     "unsent_remarks": lambda f: _("not used: remarks are only sent with the service's e-mail"),
     "double_guest": lambda f: (
-        _("a guest with this name already has a code for this time, until %(until)s") % {"until": _when(f["until"])}
+        _("a guest with this name already has a code for this time, until %(until)s")
+        % {"until": _moment_text(f["until"])}
     ),
     "double_line": lambda f: _("same name and overlapping time as line %(line)d") % f,
     "appeared": lambda f: _("not requested: a code with this name and time was issued in the meantime"),
     "waits": lambda f: _("waiting to see whether an earlier code with this name was issued"),
 }
 
-_MEANT: dict[Blame, Callable[[], str]] = {
-    Blame.SCOPE: lambda: _("The connection has no permission for this. No code was issued."),
-    Blame.CONTRACT: lambda: _("The contract with the service does not include this. No code was issued."),
-    Blame.SETTING: lambda: _("The key box does not allow keys for guests. No code was issued."),
-    Blame.DUPLICATE: lambda: _("The code was already in use. No code was issued. You can try again."),
+_REFUSAL_TEXTS: dict[RefusalCause, Callable[[], str]] = {
+    RefusalCause.SCOPE: lambda: _("The connection has no permission for this. No code was issued."),
+    RefusalCause.CONTRACT: lambda: _("The contract with the service does not include this. No code was issued."),
+    RefusalCause.SETTING: lambda: _("The key box does not allow keys for guests. No code was issued."),
+    RefusalCause.DUPLICATE: lambda: _("The code was already in use. No code was issued. You can try again."),
 }
 
 
-def of_file(word: str, facts: Facts) -> str:
+def file_error_text(word: str, facts: Facts) -> str:
     """Why a file cannot be used, and that nothing was kept."""
     if word == "no_names":
         said = _("No name column found. Use the heading “Name” or “氏名”.")
@@ -71,9 +72,9 @@ def label(field: str) -> str:
     return str(known.label) if known else ""
 
 
-def outcome(row: Row) -> Chip:
+def outcome_chip(row: Row) -> Chip:
     """What came of a row, in a word."""
-    return Chip(_OF_INTENT[State(row.intent.state)]) if row.intent is not None else lists.outcome(row)
+    return Chip(_OF_INTENT[State(row.intent.state)]) if row.intent is not None else lists.outcome_chip(row)
 
 
 _OF_INTENT = {
@@ -92,7 +93,7 @@ def reasons(row: Row) -> list[str]:
     """Everything to be said about what came of a row; the service's code and words among it."""
     intent = row.intent
     if intent is None or intent.state in (*UNDER_WAY, State.SUCCEEDED):
-        return problems([*row.problems, *row.notes], row.job)
+        return problem_texts([*row.problems, *row.notes], row.job)
     if intent.state == State.UNCERTAIN:
         return [_("The response was lost. It will not be sent again until it is known whether the code was issued.")]
     if intent.reason == Reason.REFUSED:
@@ -104,12 +105,12 @@ def reasons(row: Row) -> list[str]:
 def _refusal(intent: Intent) -> str:
     """What a refusal means, as the environment's table of codes has it."""
     meaning = current_tenant().environment.catalogue.errors.meaning(intent.error_code)
-    if meaning is not None and meaning.blame in _MEANT:
-        return _MEANT[meaning.blame]()
+    if meaning is not None and meaning.cause in _REFUSAL_TEXTS:
+        return _REFUSAL_TEXTS[meaning.cause]()
     if intent.http_status in (400, 422):
         return _("The service rejected a value in this row. No code was issued.")
     return _("The service refused this row. No code was issued.")
 
 
-def _when(text: str) -> str:
+def _moment_text(text: str) -> str:
     return f"{local(datetime.fromisoformat(text)):%Y-%m-%d %H:%M}"

@@ -15,28 +15,28 @@ from accessapi.limits import JST
 from accessapi.permissions import AreaPlace, KeyPlace
 from portal.core.mirror import search
 from portal.core.mirror.models import Member
-from portal.core.rights.places import Places, known
-from portal.core.ui.times import local, read
+from portal.core.rights.places import PlaceNames, load_place_names
+from portal.core.ui.times import local, parse_moment
 from tenants.access import TenantRequest
 
-HITS = 12
+MOST_MEMBERS = 12
 
 
 @dataclass(frozen=True)
-class Place:
+class CheckedPlace:
     """An area, or one key of a key box, with its name. `value` is what addresses call it."""
 
     value: str
     name: str
-    to_pass: AreaPlace | KeyPlace
+    access_place: AreaPlace | KeyPlace
 
     @property
     def is_key(self) -> bool:
-        return isinstance(self.to_pass, KeyPlace)
+        return isinstance(self.access_place, KeyPlace)
 
     @property
     def area_id(self) -> str:
-        return self.to_pass.area_id if isinstance(self.to_pass, AreaPlace) else ""
+        return self.access_place.area_id if isinstance(self.access_place, AreaPlace) else ""
 
 
 class Question:
@@ -48,8 +48,8 @@ class Question:
         self.text = self.query.get("q", "").strip()[:200]
 
     @cached_property
-    def places(self) -> Places:
-        return known()
+    def places(self) -> PlaceNames:
+        return load_place_names()
 
     @cached_property
     def member(self) -> Member | None:
@@ -63,7 +63,7 @@ class Question:
         return found
 
     @cached_property
-    def place(self) -> Place | None:
+    def place(self) -> CheckedPlace | None:
         """From `place=area:<id>`, `place=key:<unit>:<box>`, or a hand-made `area=<id>` or `box=<id>&unit=<no>`."""
         kind, _colon, rest = self.query.get("place", "").partition(":")
         if kind == "area" or self.query.get("area"):
@@ -78,87 +78,87 @@ class Question:
         return None
 
     @cached_property
-    def given_at(self) -> datetime | None:
+    def chosen_at(self) -> datetime | None:
         """The moment that was asked for, None for now. What cannot be read is now, and said."""
         text = self.query.get("at", "").strip()
-        found = read(text) if text else None
+        found = parse_moment(text) if text else None
         if text and found is None:
             self.trouble = _("“%(text)s” is not a date and time. Showing the result for now.") % {"text": text[:40]}
         return found
 
     @cached_property
     def at(self) -> datetime:
-        return self.given_at or local(timezone.now())
+        return self.chosen_at or local(timezone.now())
 
     @property
-    def at_value(self) -> str:
-        if self.given_at is None:
+    def chosen_at_text(self) -> str:
+        if self.chosen_at is None:
             return ""
-        return f"{self.given_at:%Y-%m-%dT%H:%M:%S}" if self.given_at.second else f"{self.given_at:%Y-%m-%dT%H:%M}"
+        return f"{self.chosen_at:%Y-%m-%dT%H:%M:%S}" if self.chosen_at.second else f"{self.chosen_at:%Y-%m-%dT%H:%M}"
 
     @property
     def monday(self) -> date:
         return self.at.astimezone(JST).date() - timedelta(days=self.at.astimezone(JST).weekday())
 
     @cached_property
-    def hits(self) -> list[Member]:
+    def found_members(self) -> list[Member]:
         """The first members that the typed text finds, one more than are shown."""
         if not self.text or self.member is not None:
             return []
-        return list(search.found_by(self.request.access, self.text)[: HITS + 1])
+        return list(search.search_for_reader(self.request.access, self.text)[: MOST_MEMBERS + 1])
 
     def address(self, view: str = "explain:index", **changes: str | None) -> str:
         """The page of this question with some of it changed; None leaves a part out."""
         place = self.place.value if self.place else ""
         member = self.member.member_id if self.member else ""
-        parts: dict[str, Any] = {"member": member, "place": place, "at": self.at_value} | changes
+        parts: dict[str, Any] = {"member": member, "place": place, "at": self.chosen_at_text} | changes
         kept = urlencode({name: value for name, value in parts.items() if value})
         there = reverse(view, args=[self.request.tenant.slug])
         return f"{there}?{kept}" if kept else there
 
     @property
-    def linked_hits(self) -> list[tuple[Member, str]]:
+    def member_links(self) -> list[tuple[Member, str]]:
         """Whom the text finds, each with the question that has them chosen."""
-        return [(hit, self.address(member=hit.member_id)) for hit in self.hits[:HITS]]
+        return [(hit, self.address(member=hit.member_id)) for hit in self.found_members[:MOST_MEMBERS]]
 
     @property
-    def more_hits(self) -> bool:
-        return len(self.hits) > HITS
+    def has_more_members(self) -> bool:
+        return len(self.found_members) > MOST_MEMBERS
 
     @property
-    def without_member(self) -> str:
+    def address_without_member(self) -> str:
         return self.address(member=None)
 
     @property
     def now_address(self) -> str:
         return self.address(at=None)
 
-    def then_address(self, moment: datetime) -> str:
+    def address_at(self, moment: datetime) -> str:
         """The same question for another moment."""
         return self.address(at=f"{local(moment):%Y-%m-%dT%H:%M:%S}")
 
     @property
-    def week_before(self) -> str:
-        return self.then_address(self.at - timedelta(days=7))
+    def previous_week_url(self) -> str:
+        return self.address_at(self.at - timedelta(days=7))
 
     @property
-    def week_after(self) -> str:
-        return self.then_address(self.at + timedelta(days=7))
+    def next_week_url(self) -> str:
+        return self.address_at(self.at + timedelta(days=7))
 
-    def _area(self, area_id: str) -> Place:
+    def _area(self, area_id: str) -> CheckedPlace:
         if area_id not in self.places.areas:
             raise Http404
-        return Place(f"area:{area_id}", self.places.area(area_id), AreaPlace(area_id))
+        return CheckedPlace(f"area:{area_id}", self.places.area_name(area_id), AreaPlace(area_id))
 
-    def _key(self, box: str, unit_no: str) -> Place:
+    def _key(self, box: str, unit_no: str) -> CheckedPlace:
         there = self.places.boxes.get(box)
         if there is None or unit_no not in there.units:
             raise Http404
         name = _key_name(there.name, unit_no, there.units[unit_no])
-        return Place(f"key:{unit_no}:{box}", name, KeyPlace(box, unit_no))
+        return CheckedPlace(f"key:{unit_no}:{box}", name, KeyPlace(box, unit_no))
 
     @property
-    def choices(self) -> list[tuple[str, list[tuple[str, str]]]]:
+    def place_choices(self) -> list[tuple[str, list[tuple[str, str]]]]:
         """The places to choose from: areas, then each key box with its keys."""
         areas = [(f"area:{area_id}", name) for area_id, name in self.places.areas.items()]
         boxes = [

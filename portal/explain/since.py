@@ -21,11 +21,11 @@ from portal.core.jobs import words as bulk_words
 from portal.core.jobs.models import Row
 from portal.core.jobs.states import RowState
 from portal.core.log import visible
-from portal.core.mirror.coverage import Coverage, coverage
+from portal.core.mirror.coverage import Coverage, load_coverage
 from portal.core.mirror.fields.members import CARD, DOORS_AND_KEYS, END, QR, START
 from portal.core.mirror.models import History, Member, RightsChange
 from portal.core.rights import places, words
-from portal.explain.questions import Place
+from portal.explain.questions import CheckedPlace
 from tenants.access import Access
 from tenants.models import AuditEntry
 
@@ -33,12 +33,12 @@ MOST, RECORDS = 20, 6
 # How far around the moment the log is looked at.
 AROUND = timedelta(hours=12)
 _RIGHTS = tuple(each.name for each in DOORS_AND_KEYS)
-_DECIDES = {START.name, END.name, CARD.name, QR.name, *_RIGHTS}
+_ACCESS_FIELDS = {START.name, END.name, CARD.name, QR.name, *_RIGHTS}
 Fields = list[tuple[str, str, str]]
 
 
 @dataclass(frozen=True)
-class Change:
+class AccessChange:
     """Something that decides about entry became something else at `at`; `since` where only a span is known.
 
     `by` is empty where nobody here did it. `href` leads to more about it.
@@ -52,32 +52,32 @@ class Change:
     uncertain: bool = False
 
 
-class Since:
+class ChangesSince:
     """What changed about a member since a moment of the past, newest first, and what the log has around it."""
 
-    def __init__(self, member: Member, place: Place, at: datetime, access: Access) -> None:
+    def __init__(self, member: Member, place: CheckedPlace, at: datetime, access: Access) -> None:
         self.member, self.place, self.at, self.access = member, place, at, access
         self.slug = access.tenant.slug
 
     @property
-    def sees_records(self) -> bool:
-        return visible.may_look(self.access)
+    def may_see_records(self) -> bool:
+        return visible.may_view_log(self.access)
 
     @cached_property
-    def changes(self) -> list[Change]:
-        found = [*self._alone(), *self._with_others(), *self._elsewhere()]
+    def changes(self) -> list[AccessChange]:
+        found = [*self._own_changes(), *self._bulk_changes(), *self._outside_changes()]
         return sorted(found, key=lambda change: change.at, reverse=True)[:MOST]
 
     @property
-    def begins_to_see(self) -> datetime | None:
+    def visible_from(self) -> datetime | None:
         """From when on the person sees records, where that leaves out some of those around the moment."""
-        begin = visible.since(self.access)
+        begin = visible.visible_since(self.access)
         return begin if begin is not None and begin > self.at - AROUND else None
 
     @property
-    def none_seen(self) -> str:
+    def no_records_text(self) -> str:
         """What follows from the lack of records; empty where nothing does, as of days that the person cannot see."""
-        begin, end = self.begins_to_see, self.log.through
+        begin, end = self.visible_from, self.log.through
         if not self.log_covers or end is None:
             return ""
         if begin is None:
@@ -88,14 +88,14 @@ class Since:
     @cached_property
     def records(self) -> list[History]:
         """The nearest records before and after the moment, oldest first."""
-        mine = visible.records(self.access).filter(member_id=self.member.member_id).order_by("-at", "-pk")
+        mine = visible.visible_records(self.access).filter(member_id=self.member.member_id).order_by("-at", "-pk")
         before = mine.filter(at__lte=self.at, at__gte=self.at - AROUND)[:RECORDS]
         after = mine.filter(at__gt=self.at, at__lte=self.at + AROUND).order_by("at", "pk")[:RECORDS]
         return [*reversed(before), *after]
 
     @cached_property
     def log(self) -> Coverage:
-        return coverage()
+        return load_coverage()
 
     @property
     def log_covers(self) -> bool:
@@ -104,10 +104,10 @@ class Since:
         return begin is not None and end is not None and begin <= self.at <= end
 
     @cached_property
-    def _places(self) -> places.Places:
-        return places.known()
+    def _places(self) -> places.PlaceNames:
+        return places.load_place_names()
 
-    def _alone(self) -> Iterable[Change]:
+    def _own_changes(self) -> Iterable[AccessChange]:
         """Requests about this member alone that were carried out, or may have been."""
         asked = Intent.objects.filter(
             target=target_of("member", self.member.member_id),
@@ -119,9 +119,9 @@ class Since:
         trail = AuditEntry.objects.filter(intent_id__in=intents, action__in=["create_member", "update_member"])
         for entry in trail if intents else ():
             intent = intents[entry.intent_id]
-            fields = self._fields(entry.before or {}, entry.after or {})
+            fields = self._field_changes(entry.before or {}, entry.after or {})
             if fields or intent.operation == "create_member":
-                yield Change(
+                yield AccessChange(
                     intent.finished_at or intent.created_at,
                     entry.who,
                     fields,
@@ -129,44 +129,46 @@ class Since:
                     uncertain=intent.state == State.UNCERTAIN,
                 )
 
-    def _with_others(self) -> Iterable[Change]:
+    def _bulk_changes(self) -> Iterable[AccessChange]:
         """Rows of jobs that were carried out."""
         rows = Row.objects.filter(member_id=self.member.member_id, state=RowState.SUCCEEDED, part__isnull=False)
         later = rows.filter(part__intent__created_at__gt=self.at).annotate(done_at=F("part__intent__finished_at"))
         for row in later.select_related("job__by", "job__tenant", "part__intent").order_by("-id")[:MOST]:
-            if _DECIDES & row.content.get("body", {}).keys():
-                fields = [(str(kinds.kind_of(row.job).titled(row.job)), "", ""), *self._of_row(row)]
+            if _ACCESS_FIELDS & row.content.get("body", {}).keys():
+                fields = [(str(kinds.kind_of(row.job).title_of(row.job)), "", ""), *self._row_changes(row)]
                 at = row.done_at or row.part.intent.created_at  # type: ignore[union-attr]  # rows have one
-                yield Change(at, str(row.job.by), fields, kinds.page(row.job))
+                yield AccessChange(at, str(row.job.by), fields, kinds.page_address(row.job))
 
-    def _of_row(self, row: Row) -> Fields:
+    def _row_changes(self, row: Row) -> Fields:
         own = kinds.kind_of(row.job).changes
-        return list(own(row)) if own is not None else bulk_words.changes(row, {})
+        return list(own(row)) if own is not None else bulk_words.field_changes(row, {})
 
-    def _elsewhere(self) -> Iterable[Change]:
+    def _outside_changes(self) -> Iterable[AccessChange]:
         rows = RightsChange.objects.filter(member_id=self.member.member_id, read_at__gt=self.at)
         for row in rows.order_by("-read_at")[:MOST]:
-            yield Change(row.read_at, "", self._rights(row.before, row.after), since=row.since)
+            yield AccessChange(row.read_at, "", self._rights_changes(row.before, row.after), since=row.since)
 
-    def _fields(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> Fields:
+    def _field_changes(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> Fields:
         fields = [
-            (str(each.label), each.drawn(before.get(each.name)), each.drawn(after.get(each.name)))
+            (str(each.label), each.format_value(before.get(each.name)), each.format_value(after.get(each.name)))
             for each in (START, END)
             if each.name in after
         ]
         fields += [
-            (str(each.label), str(before.get(each.trail) or ""), str(after.get(each.trail) or ""))
+            (str(each.label), str(before.get(each.audit_name) or ""), str(after.get(each.audit_name) or ""))
             for each in (CARD, QR)
-            if each.trail in after
+            if each.audit_name in after
         ]
         if any(name in after for name in _RIGHTS):
-            fields += self._rights(before, {**before, **after})
+            fields += self._rights_changes(before, {**before, **after})
         return fields
 
-    def _rights(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> Fields:
-        return [(each.place, each.before, each.after) for each in words.changes(before, after, self._places)]
+    def _rights_changes(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> Fields:
+        return [(each.place, each.before, each.after) for each in words.differences(before, after, self._places)]
 
 
-def before(member: Member, place: Place, at: datetime, now: datetime, access: Access) -> Since | None:
+def changes_since(
+    member: Member, place: CheckedPlace, at: datetime, now: datetime, access: Access
+) -> ChangesSince | None:
     """For a moment that is past: None for now and later, about which today's rights are the right ones."""
-    return Since(member, place, at, access) if at < now - timedelta(minutes=1) else None
+    return ChangesSince(member, place, at, access) if at < now - timedelta(minutes=1) else None

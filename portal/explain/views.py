@@ -9,9 +9,9 @@ from django.utils import timezone
 
 from portal.core.mirror import queries
 from portal.core.mirror.models import Member
-from portal.core.mirror.reading import NotRead, member_for_page
+from portal.core.mirror.reading import ReadFailed, read_member_for_page
 from portal.explain import since, week
-from portal.explain.answers import Answer
+from portal.explain.answers import AccessAnswer
 from portal.explain.questions import Question
 from tenants.access import TenantRequest, tenant_view
 from tenants.connections.service import current_connection
@@ -29,8 +29,8 @@ def reading(request: TenantRequest) -> HttpResponse:
     question, trouble = Question(request), ""
     if question.member is not None:
         try:
-            member_for_page(question.member.member_id)
-        except NotRead as why:
+            read_member_for_page(question.member.member_id)
+        except ReadFailed as why:
             trouble = str(why)
         question = Question(request)  # the member again, as it was just told
     if request.htmx:
@@ -39,10 +39,10 @@ def reading(request: TenantRequest) -> HttpResponse:
         return render(request, "explain/answer.html", context)
     if trouble:
         messages.warning(request, trouble)
-    return redirect(question.address() if not trouble else _same(request))
+    return redirect(question.address() if not trouble else _same_url(request))
 
 
-def _same(request: TenantRequest) -> str:
+def _same_url(request: TenantRequest) -> str:
     """This question's page, whether or not the member is still there."""
     return f"{request.path.removesuffix('reading/')}?{request.GET.urlencode()}"
 
@@ -52,15 +52,15 @@ def _context(request: TenantRequest, question: Question) -> dict[str, Any]:
     context: dict[str, Any] = {"question": question, "member": member, "place": place, "at": at}
     if member is None or place is None:
         return context
-    holidays = queries.holidays()
-    answer = Answer(member, place, at, holidays, current_connection())
-    days = week.drawn(answer.openings, holidays, question.monday, at) if answer.openings is not None else []
+    holidays = queries.load_holidays()
+    answer = AccessAnswer(member, place, at, holidays, current_connection())
+    days = week.days_of_week(answer.openings, holidays, question.monday, at) if answer.openings is not None else []
     return context | {
         "answer": answer,
-        "past": since.before(member, place, at, timezone.now(), request.access) if question.given_at else None,
+        "past": since.changes_since(member, place, at, timezone.now(), request.access) if question.chosen_at else None,
         "days": days,
-        "hours": week.hours(),
-        "next_url": question.then_address(answer.opens.start) if answer.opens else "",
+        "hours": week.hour_marks(),
+        "next_url": question.address_at(answer.next_opening.start) if answer.next_opening else "",
         "read_url": question.address("explain:reading"),
         "may_edit": request.access.can(Permission.RIGHTS_EDIT),
     }

@@ -8,29 +8,29 @@ from django.utils.dates import WEEKDAYS_ABBR
 from django.utils.translation import gettext as _
 
 from accessapi.permissions import Holidays
-from accessapi.permissions.openings import Openings
+from accessapi.permissions.openings import OpeningHours
 from portal.core.ui.times import local
 
 
 @dataclass(frozen=True)
-class Span:
+class OpenSpan:
     """A stretch of a day in minutes from 00:00, open or of which nothing can be told."""
 
     start: float
     width: float
     words: str
-    doubtful: bool = False
+    is_unknown: bool = False
 
 
 @dataclass(frozen=True)
-class Day:
+class WeekDay:
     """One row of the picture. `marked`: minutes at which the moment stands, on its day."""
 
     date: date
     name: str
     holiday: str | None
-    spans: list[Span]
-    marked: float | None = None
+    spans: list[OpenSpan]
+    moment: float | None = None
 
     @property
     def words(self) -> str:
@@ -40,31 +40,31 @@ class Day:
 LEFT, MINUTE = 150, 1  # where 00:00 stands in the picture, and how wide a minute is
 
 
-def hours() -> list[tuple[int, str]]:
+def hour_marks() -> list[tuple[int, str]]:
     """Where the hours stand, with what is written there."""
     return [(LEFT + hour * 60 * MINUTE, f"{hour:02d}" if not hour % 3 else "") for hour in range(25)]
 
 
-def drawn(openings: Openings, holidays: Holidays, monday: date, at: datetime) -> list[Day]:
+def days_of_week(openings: OpeningHours, holidays: Holidays, monday: date, at: datetime) -> list[WeekDay]:
     """Seven days from `monday` on."""
     days = [monday + timedelta(days=number) for number in range(7)]
     moment = local(at)
     found = []
     for day in days:
-        holiday = holidays.name(day)
+        holiday = holidays.name_of(day)
         words = None if holiday is None else holiday or _("weekly holiday")
         marked = moment.hour * 60 + moment.minute + moment.second / 60 if day == moment.date() else None
-        found.append(Day(day, str(WEEKDAYS_ABBR[day.weekday()]), words, list(_spans(openings, day)), marked))
+        found.append(WeekDay(day, str(WEEKDAYS_ABBR[day.weekday()]), words, list(_spans(openings, day)), marked))
     return found
 
 
-def _spans(openings: Openings, day: date) -> Iterator[Span]:
-    for each in openings.day(day):
+def _spans(openings: OpeningHours, day: date) -> Iterator[OpenSpan]:
+    for each in openings.spans_of_day(day):
         if each.allowed is False:
             continue
         start = each.start.hour * 60 + each.start.minute + each.start.second / 60
         minutes = (each.end - each.start).total_seconds() / 60
-        yield Span(round(start, 2), round(minutes, 2), _times(start, start + minutes), each.allowed is None)
+        yield OpenSpan(round(start, 2), round(minutes, 2), _times(start, start + minutes), each.allowed is None)
 
 
 def _times(start: float, end: float) -> str:

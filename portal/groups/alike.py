@@ -13,7 +13,7 @@ from django.db.models import Count, Min, Q, QuerySet
 
 from portal.core.mirror import queries
 from portal.core.mirror.models import Group, Member
-from portal.core.mirror.rights import want_first
+from portal.core.mirror.rights import prioritise_members
 from portal.core.rights import places, reading, words
 
 # Members that are looked at, the first by name, and ways of writing rights that are compared; beyond, the page says so.
@@ -24,84 +24,84 @@ SHOWN_MEMBERS = 5
 
 
 @dataclass
-class Variant:
+class RightsVariant:
     """Members of the group with the same rights: how many, the first of them by name, and the rights in words."""
 
     count: int
     rights: Mapping[str, Any]
-    written: list[Any] = field(default_factory=list)
+    spellings: list[Any] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     members: list[Member] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
-class Alike:
+class RightsComparison:
     """`variants`, the commonest first, of the `known` among `looked_at` members; the oldest reading is of `since`."""
 
-    variants: list[Variant]
-    known: int
-    looked_at: int
-    more_members: bool
+    variants: list[RightsVariant]
+    known_count: int
+    compared_count: int
+    has_more_members: bool
     since: datetime | None
-    others: int = 0  # variants that are not shown
-    main: str = ""  # the digest of the commonest
-    everybody: bool = False  # nobody was left out: `looked_at` is how many there are
+    hidden_variants: int = 0  # variants that are not shown
+    main_digest: str = ""  # the digest of the commonest
+    is_complete: bool = False  # nobody was left out: `looked_at` is how many there are
 
     @property
-    def same(self) -> bool:
+    def is_uniform(self) -> bool:
         return len(self.variants) == 1
 
     @property
-    def mixed(self) -> bool:
+    def has_no_majority(self) -> bool:
         """No rights are those of most."""
-        return bool(self.variants) and self.variants[0].count * 2 <= self.known
+        return bool(self.variants) and self.variants[0].count * 2 <= self.known_count
 
     @property
-    def kinds(self) -> int:
-        return len(self.variants) + self.others
+    def variant_count(self) -> int:
+        return len(self.variants) + self.hidden_variants
 
     @property
-    def unknown(self) -> int:
-        return self.looked_at - self.known
+    def unknown_count(self) -> int:
+        return self.compared_count - self.known_count
 
     @property
-    def deviating(self) -> int:
-        return self.known - self.variants[0].count if self.variants else 0
+    def deviating_count(self) -> int:
+        return self.known_count - self.variants[0].count if self.variants else 0
 
 
-def of(group: Group) -> Alike:
+def compare_rights(group: Group) -> RightsComparison:
     """Two queries and one for the names of the places, however large the group is. Asks for what is not known."""
-    members = _looked_at(group)
+    members = _compared_members(group)
     written = members.order_by().values("rights").annotate(n=Count("pk"), since=Min("rights_read_at"))
     rows = list(written.order_by("-n")[: MOST_VARIANTS + 2])
     found = [row for row in rows if row["rights"] is not None][: MOST_VARIANTS + 1]
-    totals = _counted(members, rows)
-    together = _together(found)
+    totals = _count_members(members, rows)
+    together = _group_by_meaning(found)
     shown = list(together.values())[:SHOWN_VARIANTS]
-    _named(members, shown)
+    _describe_variants(members, shown)
     if totals["known"] < totals["all"]:
-        want_first(members.filter(rights__isnull=True), 200)
-    return Alike(
+        prioritise_members(members.filter(rights__isnull=True), 200)
+    return RightsComparison(
         variants=shown,
-        known=totals["known"],
-        looked_at=totals["all"],
-        more_members=(group.member_count or 0) > totals["all"] == MOST_MEMBERS,
-        everybody=(group.member_count or 0) <= MOST_MEMBERS,
+        known_count=totals["known"],
+        compared_count=totals["all"],
+        has_more_members=(group.member_count or 0) > totals["all"] == MOST_MEMBERS,
+        is_complete=(group.member_count or 0) <= MOST_MEMBERS,
         since=min((each["since"] for each in found if each["since"]), default=None),
-        others=len(together) - len(shown),
-        main=next(iter(together), ""),
+        hidden_variants=len(together) - len(shown),
+        main_digest=next(iter(together), ""),
     )
 
 
-def _looked_at(group: Group) -> QuerySet[Member]:
-    members = queries.in_groups(queries.members(), [group.membergroup_id]).order_by("name_key", "pk")
+def _compared_members(group: Group) -> QuerySet[Member]:
+    members = queries.filter_by_groups(queries.members(), [group.membergroup_id]).order_by("name_key", "pk")
     if (group.member_count or 0) <= MOST_MEMBERS:
         return members
     first = members.values("pk")[:MOST_MEMBERS]
     return queries.members().filter(pk__in=first).order_by("name_key", "pk")
 
 
-def _counted(members: QuerySet[Member], rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+def _count_members(members: QuerySet[Member], rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     """How many there are, and of how many rights are known: added up, unless there are more ways than were read."""
     if len(rows) == MOST_VARIANTS + 2:
         return members.order_by().aggregate(all=Count("pk"), known=Count("pk", filter=Q(rights__isnull=False)))
@@ -109,27 +109,27 @@ def _counted(members: QuerySet[Member], rows: Sequence[Mapping[str, Any]]) -> di
     return {"all": sum(row["n"] for row in rows), "known": known}
 
 
-def _together(found: Sequence[Mapping[str, Any]]) -> dict[str, Variant]:
+def _group_by_meaning(found: Sequence[Mapping[str, Any]]) -> dict[str, RightsVariant]:
     """By meaning, the commonest first."""
-    together: dict[str, Variant] = {}
+    together: dict[str, RightsVariant] = {}
     for each in found:
-        variant = together.setdefault(reading.digest(each["rights"]), Variant(0, each["rights"]))
+        variant = together.setdefault(reading.digest(each["rights"]), RightsVariant(0, each["rights"]))
         variant.count += each["n"]
-        variant.written.append(each["rights"])
+        variant.spellings.append(each["rights"])
     return dict(sorted(together.items(), key=lambda pair: -pair[1].count))
 
 
-def _named(members: QuerySet[Member], shown: list[Variant]) -> None:
+def _describe_variants(members: QuerySet[Member], shown: list[RightsVariant]) -> None:
     """Put rights into words, and name the first of those who deviate."""
-    known = places.known() if shown else places.Places()
+    known = places.load_place_names() if shown else places.PlaceNames()
     for variant in shown:
-        variant.lines = words.gathered(words.lines(variant.rights, known))
+        variant.lines = words.group_by_time(words.rights_lines(variant.rights, known))
     rare = shown[1:]
     if not rare:
         return
     wanted = Q()
     for variant in rare:
-        for written in variant.written[:MOST_VARIANTS]:
+        for written in variant.spellings[:MOST_VARIANTS]:
             wanted |= Q(rights=written)
     few = members.filter(wanted).defer(None).only("id", "tenant_id", "member_id", "member_name", "rights")
     by_digest = {reading.digest(variant.rights): variant for variant in rare}

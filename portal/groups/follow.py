@@ -13,13 +13,13 @@ from portal.core.intents.handlers import Finding
 from portal.core.intents.models import Intent, target_of
 from portal.core.intents.states import State
 from portal.core.mirror import own, schedule
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.timers.clock import database_now
 from portal.core.ui.times import local
 from tenants.connections.service import current_connection
 
 
-def take_over(intent: Intent) -> None:
+def on_finished(intent: Intent) -> None:
     """The service took it: the mirror shows the group's name at once. Without its id, the list is read again."""
     if intent.state != State.SUCCEEDED:
         return
@@ -28,14 +28,14 @@ def take_over(intent: Intent) -> None:
         intent.path.get("membergroup_id") or intent.result.get("membergroup_id") or found.get("membergroup_id")
     )
     if not membergroup_id:
-        schedule.ask(intent.tenant, Kind.GROUPS, by=intent.by)
+        schedule.request_reading(intent.tenant, MirrorKind.GROUPS, by=intent.by)
         return
     intent.target = target_of("membergroup", membergroup_id)  # a creation belongs to its group's story from now on
     intent.save(update_fields=["target"])
-    own.group_written(intent.tenant, membergroup_id, intent.body["membergroup_name"])
+    own.apply_group_write(intent.tenant, membergroup_id, intent.body["membergroup_name"])
 
 
-def look_for_new_group(intent: Intent) -> Finding:
+def find_new_group(intent: Intent) -> Finding:
     """Whether exactly one group of that name is there that was not before and that nobody else made from here."""
     known = (intent.snapshot or {}).get("known")
     groups = _read_groups(intent)
@@ -44,13 +44,13 @@ def look_for_new_group(intent: Intent) -> Finding:
     fresh = sorted(set(fresh) - _created_by_others(intent, fresh))
     seen: dict[str, Any] = {"read": _moment(groups.at), "groups_of_this_name": len(there)}
     if not there or (known is not None and not fresh):
-        return evidence.missing(intent, groups.at, seen, is_whole=groups.whole)
+        return evidence.judge_absence(intent, groups.at, seen, is_whole=groups.is_complete)
     if known is None or len(fresh) > 1:
         return Finding(None, seen)
     return Finding(True, {**seen, "membergroup_id": fresh[0]})
 
 
-def look_at_name(intent: Intent) -> Finding:
+def check_name(intent: Intent) -> Finding:
     """Which name the group has now: ours, the one from before, or one that somebody else gave it since."""
     groups = _read_groups(intent)
     name = groups.names.get(intent.path["membergroup_id"])
@@ -58,7 +58,7 @@ def look_at_name(intent: Intent) -> Finding:
     if name == intent.body["membergroup_name"]:
         return Finding(True, seen)
     if name is None or name == (intent.snapshot or {}).get("membergroup_name"):
-        return evidence.missing(intent, groups.at, seen, is_whole=groups.whole)
+        return evidence.judge_absence(intent, groups.at, seen, is_whole=groups.is_complete)
     return Finding(None, seen)
 
 
@@ -68,7 +68,7 @@ class _Groups:
 
     at: datetime
     names: dict[str, str]
-    whole: bool
+    is_complete: bool
 
 
 def _read_groups(intent: Intent) -> _Groups:
@@ -76,7 +76,7 @@ def _read_groups(intent: Intent) -> _Groups:
     at = database_now()
     pages = list(client(current_connection(), Priority.PEOPLE).pages("list_membergroups", {"limit": PAGE_MAX}))
     names = {item.membergroup_id: item.membergroup_name or "" for page in pages for item in page.value.items}
-    return _Groups(at, names, whole=not any(page.value.unreadable for page in pages))
+    return _Groups(at, names, is_complete=not any(page.value.unreadable_rows for page in pages))
 
 
 def _created_by_others(intent: Intent, membergroup_ids: Sequence[str]) -> set[str]:
@@ -91,5 +91,5 @@ def _moment(at: datetime) -> str:
 
 
 def register() -> None:
-    handlers.register("create_membergroup", finished=take_over, reconcile=look_for_new_group)
-    handlers.register("update_membergroup", finished=take_over, reconcile=look_at_name)
+    handlers.register("create_membergroup", on_finished=on_finished, reconcile=find_new_group)
+    handlers.register("update_membergroup", on_finished=on_finished, reconcile=check_name)

@@ -14,14 +14,14 @@ from portal.core.jobs.lists import selection_actions
 from portal.core.mirror import freshness, queries, search
 from portal.core.mirror.fields.members import CODE, END, NAME
 from portal.core.mirror.folding import fold
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Group, Member, MirrorState
 from portal.core.rights import reading
 from portal.core.ui.addresses import ServiceId
 from portal.core.ui.chips import Chip
-from portal.core.ui.tables import Column, Empty, Table
-from portal.core.ui.tables.filters import Address
-from portal.groups.alike import Alike
+from portal.core.ui.tables import Column, EmptyState, Table
+from portal.core.ui.tables.filters import ListAddress
+from portal.groups.alike import RightsComparison
 from tenants.access import TenantRequest
 from tenants.roles import Permission
 
@@ -47,9 +47,9 @@ class Groups(Table):
     )
 
     @property
-    def empty(self) -> Empty | None:
-        usual = Empty(_("No groups yet"), _("Every member belongs to a group."), "users-group")
-        return freshness.empty(self.request, usual, Kind.GROUPS)
+    def empty(self) -> EmptyState | None:
+        usual = EmptyState(_("No groups yet"), _("Every member belongs to a group."), "users-group")
+        return freshness.empty_state(self.request, usual, MirrorKind.GROUPS)
 
     exports = KINDS
 
@@ -60,16 +60,16 @@ class Groups(Table):
         return reverse("groups:group", args=[self.request.tenant.slug, row.membergroup_id])
 
 
-def how_many() -> int:
+def group_count() -> int:
     """How many groups the tenant has, without counting them."""
-    return MirrorState.objects.filter(kind=Kind.GROUPS).values_list("total", flat=True).first() or 0
+    return MirrorState.objects.filter(kind=MirrorKind.GROUPS).values_list("total", flat=True).first() or 0
 
 
-def _group_of(request: Any) -> str:
+def _group_query(request: Any) -> str:
     return urlencode({"group": request.resolver_match.kwargs["membergroup_id"]})
 
 
-def _compared(row: Any) -> Chip | str:
+def _comparison_cell(row: Any) -> Chip | str:
     """How a member's rights compare with those of most in the group. The rule stays quiet, what differs stands out."""
     if row.rights is None:
         return _t("Not loaded yet")
@@ -84,38 +84,38 @@ class GroupMembers(Table):
     search_label = _("Find by name or code")
     default_sort = "name_key"
     columns = (
-        NAME.column(phone="title", fixed=True),
-        CODE.column(),
-        END.column(),
-        Column("rights", _("Rights"), value=_compared),
+        NAME.list_column(phone="title", fixed=True),
+        CODE.list_column(),
+        END.list_column(),
+        Column("rights", _("Rights"), value=_comparison_cell),
     )
-    actions = selection_actions(_group_of)
+    actions = selection_actions(_group_query)
 
-    def __init__(self, request: TenantRequest, group: Group, rights: Alike | None) -> None:
-        base = queries.in_groups(queries.members(), [group.membergroup_id])
+    def __init__(self, request: TenantRequest, group: Group, rights: RightsComparison | None) -> None:
+        base = queries.filter_by_groups(queries.members(), [group.membergroup_id])
         base = base.defer(None).defer("card_data", "qrcode", "extra")
-        total = rights.looked_at if rights and rights.everybody else None
-        super().__init__(request, base.annotate(main=Value(rights.main if rights else "")), total=total)
+        total = rights.compared_count if rights and rights.is_complete else None
+        super().__init__(request, base.annotate(main=Value(rights.main_digest if rights else "")), total=total)
         slug = request.tenant.slug
         self.group = group
-        self.address = Address(reverse("groups:group", args=[slug, group.membergroup_id]), request.GET)
+        self.address = ListAddress(reverse("groups:group", args=[slug, group.membergroup_id]), request.GET)
         self._index = reverse("members:index", args=[slug])
 
     @property
-    def empty(self) -> Empty | None:
-        usual = Empty(_t("This group has no members."), icon="users-group")
-        return freshness.empty(self.request, usual, Kind.MEMBERS)
+    def empty(self) -> EmptyState | None:
+        usual = EmptyState(_t("This group has no members."), icon="users-group")
+        return freshness.empty_state(self.request, usual, MirrorKind.MEMBERS)
 
     def search(self, queryset: QuerySet[Any], text: str) -> QuerySet[Any]:
-        return search.members(queryset, text, reveal=False)
+        return search.search_members(queryset, text, may_see_cards=False)
 
     def row_href(self, row: Member) -> str:
         return f"{self._index}{_ids.to_url(row.member_id)}/"
 
     @property
-    def files(self) -> list[tuple[str, str]]:
+    def export_links(self) -> list[tuple[str, str]]:
         """The members list gives the files, with its columns and its entry in the audit trail."""
         if not self.may(Permission.MEMBERS_EXPORT):
             return []
-        match = {"group": self.group.membergroup_id, **({"q": self.text} if self.text else {})}
+        match = {"group": self.group.membergroup_id, **({"q": self.search_text} if self.search_text else {})}
         return [(kind, f"{self._index}?{urlencode({**match, 'export': kind})}") for kind in KINDS]

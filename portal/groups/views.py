@@ -9,67 +9,69 @@ from django.http import HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
-from portal.core.files.writing import written_down
+from portal.core.files.writing import download_recorder
 from portal.core.intents import queries as intents
-from portal.core.intents.asking import ALL, ask, page_of
+from portal.core.intents.asking import ALL_STATES, address_of_target, submit_and_redirect
 from portal.core.intents.models import Intent, target_of
 from portal.core.mirror.fields.members import GROUP_NAME, MEMBERGROUP
 from portal.core.mirror.models import Group
 from portal.core.mirror.queries import get_group
-from portal.core.ui.stored import StoredForm
+from portal.core.ui.stored import ConflictForm
 from portal.core.ui.tables import file_response
 from portal.groups import actions, alike
-from portal.groups.lists import GroupMembers, Groups, how_many
+from portal.groups.lists import GroupMembers, Groups, group_count
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
-from tenants.wording import say
+from tenants.wording import coded_sentence
 
 _LATEST = 5
 
 
-class NameForm(forms.Form):
+class GroupNameForm(forms.Form):
     """The name of a new group."""
 
-    membergroup_name = GROUP_NAME.typed(
+    membergroup_name = GROUP_NAME.form_field(
         strip=True, widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"})
     )
     refused: Intent | None = None
 
 
-class RenameForm(StoredForm, NameForm):
+class RenameForm(ConflictForm, GroupNameForm):
     """Another name for a group that is there."""
 
 
 @tenant_view(Permission.GROUPS_VIEW)
 def index(request: TenantRequest) -> HttpResponseBase:
     may_edit = request.access.can(Permission.GROUPS_EDIT)
-    groups = Groups(request, Group.objects.all(), total=how_many)
-    if groups.wanted_file:
+    groups = Groups(request, Group.objects.all(), total=group_count)
+    if groups.requested_file:
         return _file(request, groups)
     return groups.respond("groups/index.html", {"may_edit": may_edit})
 
 
 def _file(request: TenantRequest, groups: Groups) -> HttpResponseBase:
-    kind, count = groups.wanted_file, groups.matching.order_by().count()
-    told = {"rows": count, "filter": groups.address.match, "format": kind}
-    summary = say("groups.export", n=count, kind=kind.upper())
-    record = written_down(request, "groups.export", target="groups", summary=summary, after=told)
+    kind, count = groups.requested_file, groups.matching_rows.order_by().count()
+    told = {"rows": count, "filter": groups.address.match_query, "format": kind}
+    summary = coded_sentence("groups.export", n=count, kind=kind.upper())
+    record = download_recorder(request, "groups.export", target="groups", summary=summary, after=told)
     return file_response(groups, kind, record=record)
 
 
 @tenant_view(Permission.GROUPS_EDIT, methods=["GET", "POST"])
 def new(request: TenantRequest) -> HttpResponse:
-    form = NameForm(request.POST or None)
-    answer = _ask(request, form, actions.create) if form.is_valid() else None
+    form = GroupNameForm(request.POST or None)
+    answer = _submit_name(request, form, actions.create) if form.is_valid() else None
     return answer or render(request, "groups/new.html", {"form": form})
 
 
-def _ask(request: TenantRequest, form: NameForm, act: Callable[..., Intent], **on: Any) -> HttpResponse | None:
+def _submit_name(
+    request: TenantRequest, form: GroupNameForm, act: Callable[..., Intent], **on: Any
+) -> HttpResponse | None:
     """Ask for a name, and go on to the group's page."""
     name = form.cleaned_data["membergroup_name"]
-    to = partial(page_of, route="groups:group", name="membergroup_id")
-    on |= {"body": {"membergroup_name": name}, "inputs": MEMBERGROUP.inputs, "to": to}
-    return ask(request, form, partial(act, name=name), **on)
+    to = partial(address_of_target, route="groups:group", name="membergroup_id")
+    on |= {"body": {"membergroup_name": name}, "inputs": MEMBERGROUP.input_names, "to": to}
+    return submit_and_redirect(request, form, partial(act, name=name), **on)
 
 
 @tenant_view(Permission.GROUPS_VIEW)
@@ -82,7 +84,9 @@ def group(request: TenantRequest, membergroup_id: str) -> HttpResponse:
 def rename(request: TenantRequest, membergroup_id: str) -> HttpResponse:
     found = get_group(membergroup_id)
     form = _rename_form(found, request.POST)
-    answer = _ask(request, form, partial(actions.rename, group=found), shows=ALL) if form.is_valid() else None
+    answer = (
+        _submit_name(request, form, partial(actions.rename, group=found), shows=ALL_STATES) if form.is_valid() else None
+    )
     return answer or _page(request, found, form)
 
 
@@ -90,11 +94,11 @@ def _rename_form(found: Group, posted: QueryDict | None = None) -> RenameForm:
     return RenameForm(posted, initial={"membergroup_name": found.membergroup_name})
 
 
-def _page(request: TenantRequest, found: Group, form: NameForm) -> HttpResponse:
+def _page(request: TenantRequest, found: Group, form: GroupNameForm) -> HttpResponse:
     sees_members = request.access.can(Permission.MEMBERS_VIEW)
     sees_rights = sees_members and request.access.can(Permission.AREAS_VIEW)
-    rights = alike.of(found) if sees_rights else None
-    latest = intents.latest(target_of("membergroup", found.membergroup_id))
+    rights = alike.compare_rights(found) if sees_rights else None
+    latest = intents.latest_intents(target_of("membergroup", found.membergroup_id))
     context = {
         "group": found,
         "form": form,

@@ -13,34 +13,35 @@ from django.db.models import Max
 
 from portal.core.intents.actions import dispatch, stop
 from portal.core.intents.models import Intent, target_of
-from portal.core.intents.nonces import Nonce, NotAsked
-from portal.core.intents.record import Asker, record
+from portal.core.intents.nonces import Nonce, NotSubmitted
+from portal.core.intents.record import Requester, record_intent
 from portal.core.mirror.fields.guests import AREAS, CODE, GUEST, KEYS
-from portal.core.mirror.fields.values import NEW, OLD
+from portal.core.mirror.fields.values import NEW_MASK, OLD_MASK
 from portal.core.mirror.folding import fold
 from portal.core.visits.models import Preset, Visit
 from portal.guests.places import Host
 from tenants import audit
 from tenants.roles import Permission
-from tenants.wording import say
+from tenants.wording import coded_sentence
 
-_ARMS = (CODE.name, AREAS.name, KEYS.name)
-_AUDITED = ("name", "name_ja", "area_ids", "keys", "minutes", "until", "grace_minutes", "remarks_ja", "remarks_en",
+_OPENING_FIELDS = (CODE.name, AREAS.name, KEYS.name)
+_AUDITED_FIELDS = ("name", "name_ja", "area_ids", "keys", "minutes", "until", "grace_minutes", "remarks_ja",
+"remarks_en",
             "arrives")  # fmt: skip
 
 
-class Resurrects(NotAsked):
+class WouldReactivate(NotSubmitted):
     """This change would bring a code back to life that somebody cut short."""
 
-    def show(self, form: Any) -> None:
+    def add_to(self, form: Any) -> None:
         form.resurrects = True
 
 
-def change(
+def change_guest(
     *,
     visit: Visit,
     body: Mapping[str, Any],
-    by: Asker,
+    by: Requester,
     nonce: Nonce,
     before: Mapping[str, Any] | None = None,
     revive: bool = False,
@@ -53,20 +54,20 @@ def change(
     """
     with transaction.atomic():
         row = Visit.objects.select_for_update(of=("self",)).select_related("cut_intent").get(pk=visit.pk)
-        lives_again = _outlives(row, body)
+        lives_again = _reactivates(row, body)
         if lives_again and not revive:
-            raise Resurrects
-        intent, is_new = record(
+            raise WouldReactivate
+        intent, is_new = record_intent(
             by=by,
             permission=Permission.GUESTS_DESK,
             operation="update_guest",
             target=target_of("guest", row.guest_id),
-            title=say(act, guest=row),
+            title=coded_sentence(act, guest=row),
             path={"guest_id": str(row.guest_id)},
             body=dict(body),
             nonce=nonce,
-            before=GUEST.audited(before or {}, OLD),
-            after=GUEST.audited(body),
+            before=GUEST.audit_values(before or {}, OLD_MASK),
+            after=GUEST.audit_values(body),
         )
         if lives_again and is_new:
             Visit.objects.filter(pk=row.pk).update(revive_intent=intent)
@@ -79,19 +80,19 @@ def change(
     return intent
 
 
-def _outlives(visit: Visit, body: Mapping[str, Any]) -> bool:
+def _reactivates(visit: Visit, body: Mapping[str, Any]) -> bool:
     """Whether this body makes a code work after the moment at which it was cut short: by a later end, or where it was
     the code and its places that were taken, by any of these.
     """
     if not visit.is_cut or visit.must_end_at is None:
         return False
-    if visit.is_disarmed and any(body.get(name) for name in _ARMS):
+    if visit.is_disarmed and any(body.get(name) for name in _OPENING_FIELDS):
         return True
     end = body.get("use_date_end")
     return end is not None and datetime.fromisoformat(end) > visit.must_end_at
 
 
-def note(*, visit: Visit, company: str, host: Host, by: Asker) -> None:
+def save_notes(*, visit: Visit, company: str, host: Host, by: Requester) -> None:
     """Write the portal's own about a visit: company and host. The service hears nothing of it."""
     new = {"company": company, "host_name": host.name}
     old = {"company": visit.company, "host_name": visit.host_name}
@@ -102,17 +103,17 @@ def note(*, visit: Visit, company: str, host: Host, by: Asker) -> None:
             company=company, host_name=host.name, host_member_id=host.member_id, host_key=fold(host.name)
         )
         audit.record(
-            **by.author,
+            **by.audit_author,
             action="guest.noted",
             target=f"visit:{visit.pk}",
-            summary=say("guest.noted"),
+            summary=coded_sentence("guest.noted"),
             # Named and not told: nothing can ever be taken out of the trail (docs/decisions/0009).
-            before={name: OLD if old[name] else "" for name in old if old[name] != new[name]},
-            after={name: NEW if new[name] else "" for name in new if old[name] != new[name]},
+            before={name: OLD_MASK if old[name] else "" for name in old if old[name] != new[name]},
+            after={name: NEW_MASK if new[name] else "" for name in new if old[name] != new[name]},
         )
 
 
-def save_preset(*, preset: Preset | None, columns: Mapping[str, Any], by: Asker) -> Preset:
+def save_preset(*, preset: Preset | None, columns: Mapping[str, Any], by: Requester) -> Preset:
     """Keep a new preset, last in the order (the first one is the default), or a changed one."""
     with transaction.atomic():
         before = _audited(preset) if preset is not None else None
@@ -126,7 +127,7 @@ def save_preset(*, preset: Preset | None, columns: Mapping[str, Any], by: Asker)
     return preset
 
 
-def delete_preset(*, preset: Preset, by: Asker) -> None:
+def delete_preset(*, preset: Preset, by: Requester) -> None:
     """Forget it; if it was the default, the first of the others becomes that."""
     with transaction.atomic():
         _write_down(preset, by, "preset.deleted", before=_audited(preset), after=None)
@@ -137,7 +138,7 @@ def delete_preset(*, preset: Preset, by: Asker) -> None:
             Preset.objects.filter(pk=first.pk).update(is_default=True)
 
 
-def make_default_preset(*, preset: Preset, by: Asker) -> None:
+def make_default_preset(*, preset: Preset, by: Requester) -> None:
     with transaction.atomic():
         list(Preset.objects.select_for_update().order_by("pk"))
         Preset.objects.filter(is_default=True).update(is_default=False)
@@ -160,16 +161,16 @@ def move_preset(*, preset: Preset, up: bool) -> None:
 
 def _audited(preset: Preset) -> dict[str, Any]:
     """Return a preset as the audit trail holds it."""
-    values = {name: getattr(preset, name) for name in _AUDITED}
+    values = {name: getattr(preset, name) for name in _AUDITED_FIELDS}
     return values | {"until": f"{preset.until:%H:%M}" if preset.until else None}
 
 
-def _write_down(preset: Preset, by: Asker, action: str, *, before: Any, after: Any) -> None:
+def _write_down(preset: Preset, by: Requester, action: str, *, before: Any, after: Any) -> None:
     audit.record(
-        **by.author,
+        **by.audit_author,
         action=action,
         target=f"preset:{preset.pk}",
-        summary=say(action, name=preset.name),
+        summary=coded_sentence(action, name=preset.name),
         before=before,
         after=after,
     )

@@ -11,9 +11,11 @@ class GuestsConfig(AppConfig):
         from portal.guests import cutting, follow, frame, naming
         from tenants.signals import connected
 
-        finding.register_timer("codes", cutting.may_still_open, "cut_due_at")
+        finding.register_timer("codes", cutting.unconfirmed_visits, "cut_due_at")
         follow.register()
         frame.register()
         naming.register()
-        ticking.register("codes_that_must_die", cutting.DUE.look, every=2.0, queue="interactive", work=cutting.DUE.work)
+        ticking.register(
+            "codes_that_must_die", cutting.DUE.check_due, every=2.0, queue="interactive", due_rows=cutting.DUE.querysets
+        )
         connected.connect(cutting.on_connected, dispatch_uid="guests")

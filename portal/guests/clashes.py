@@ -10,13 +10,13 @@ from django.db import connection
 from django.db.models import Case, Q, When
 from django.utils import timezone
 
-from portal.core.intents.nonces import NotAsked
+from portal.core.intents.nonces import NotSubmitted
 from portal.core.visits.models import Stage, Visit
 from tenants.scope import current_tenant_id
 
 
 @dataclass(frozen=True)
-class Hours:
+class NamedHours:
     """A name (folded) and the hours for which somebody wants a code."""
 
     name_key: str
@@ -24,7 +24,7 @@ class Hours:
     end: datetime
 
 
-class Clash(NotAsked):
+class CodeClash(NotSubmitted):
     """Codes of the same name for overlapping hours.
 
     `pending`: visits whose creation is under way or uncertain; until that is known, nothing may be issued.
@@ -33,19 +33,19 @@ class Clash(NotAsked):
     """
 
     def __init__(self, pending: Sequence[Visit], living: Sequence[Visit], doubled: Sequence[str]) -> None:
-        self.pending, self.living, self.doubled = list(pending), list(living), list(doubled)
+        self.pending, self.active, self.duplicate_names = list(pending), list(living), list(doubled)
         super().__init__("codes of the same name for overlapping hours")
 
-    def show(self, form: Any) -> None:
+    def add_to(self, form: Any) -> None:
         form.clash = self
 
     @property
-    def marks(self) -> list[str]:
+    def confirmation_values(self) -> list[str]:
         """What a person confirms: exactly these, and none that came since."""
-        return [*(str(visit.pk) for visit in self.living), *(f"x{name}" for name in self.doubled)]
+        return [*(str(visit.pk) for visit in self.active), *(f"x{name}" for name in self.duplicate_names)]
 
 
-def lock(names: Iterable[str]) -> None:
+def lock_names(names: Iterable[str]) -> None:
     """Until this transaction ends, nobody else issues a code for these (folded) names of the tenant."""
     tenant_id = current_tenant_id()
     with connection.cursor() as cursor:
@@ -54,17 +54,17 @@ def lock(names: Iterable[str]) -> None:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [int.from_bytes(digest[:8], "big", signed=True)])
 
 
-def check(wanted: Sequence[Hours], confirmed: Collection[str] = ()) -> None:
+def check_clashes(wanted: Sequence[NamedHours], confirmed: Collection[str] = ()) -> None:
     """Raise Clash unless all that stands against `wanted` is in `confirmed` (`Clash.marks`). Call `lock` first."""
-    found = list(overlapping(wanted))
+    found = list(overlapping_visits(wanted))
     pending = [visit for visit in found if visit.stage == Stage.ASKED]
     living = [visit for visit in found if visit.stage == Stage.ISSUED]
-    clash = Clash(pending, living, _doubled(wanted))
-    if pending or not set(clash.marks) <= set(confirmed):
+    clash = CodeClash(pending, living, _doubled_names(wanted))
+    if pending or not set(clash.confirmation_values) <= set(confirmed):
         raise clash
 
 
-def overlapping(wanted: Sequence[Hours]) -> Iterable[Visit]:
+def overlapping_visits(wanted: Sequence[NamedHours]) -> Iterable[Visit]:
     """Visits of these names whose code works, or may work, in these hours, and has not ended yet."""
     if not wanted:
         return []
@@ -77,7 +77,7 @@ def overlapping(wanted: Sequence[Hours]) -> Iterable[Visit]:
     return rows.order_by("is_known", "use_date_end", "pk")[:50]
 
 
-def _doubled(wanted: Sequence[Hours]) -> list[str]:
+def _doubled_names(wanted: Sequence[NamedHours]) -> list[str]:
     """Names that stand twice among `wanted` for overlapping hours."""
     twice = set()
     for place, one in enumerate(wanted):

@@ -25,7 +25,7 @@ _LENGTH = timedelta(minutes=1)
 _SOON = timedelta(seconds=30)
 
 
-def past(visit: Visit, now: datetime) -> Body | None:
+def end_in_past(visit: Visit, now: datetime) -> Body | None:
     """End it at the moment at which it had to die; a period that had not begun by then moves into the past whole."""
     end = visit.must_end_at or now
     body = {END.name: write_moment(end)}
@@ -34,31 +34,37 @@ def past(visit: Visit, now: datetime) -> Body | None:
     return {START.name: write_moment(end - _LENGTH), **body}
 
 
-def soon(visit: Visit, now: datetime) -> Body | None:
+def end_soon(visit: Visit, now: datetime) -> Body | None:
     """For a service that takes nothing past: another code, which opens nothing, for a few moments from now."""
     end = min(now + _SOON + _LENGTH, max(visit.use_date_end, now + _SOON))
     body = {END.name: write_moment(end)}
     if visit.use_date_start > now:
         body = {START.name: write_moment(now + _SOON), END.name: write_moment(now + _SOON + _LENGTH)}
-    return body | _disarmed(visit)
+    return body | _new_code_without_places(visit)
 
 
-def disarmed(visit: Visit, now: datetime) -> Body | None:
+def replace_code_and_places(visit: Visit, now: datetime) -> Body | None:
     """Leave the hours as they are: another code, and no area or key."""
-    return _disarmed(visit)
+    return _new_code_without_places(visit)
 
 
-def replaced(visit: Visit, now: datetime) -> Body | None:
+def replace_code(visit: Visit, now: datetime) -> Body | None:
     """Another code alone."""
     return {CODE.name: issuing.new_code()}
 
 
-def emptied(visit: Visit, now: datetime) -> Body | None:
+def remove_places(visit: Visit, now: datetime) -> Body | None:
     """No area and no key, with the code as it is. None where none are known."""
     return _without_places(visit) or None
 
 
-WAYS: tuple[Callable[[Visit, datetime], Body | None], ...] = (past, soon, disarmed, replaced, emptied)
+WAYS: tuple[Callable[[Visit, datetime], Body | None], ...] = (
+    end_in_past,
+    end_soon,
+    replace_code_and_places,
+    replace_code,
+    remove_places,
+)
 
 
 def next_body(visit: Visit, way: int, now: datetime) -> tuple[int, Body | None]:
@@ -70,21 +76,21 @@ def next_body(visit: Visit, way: int, now: datetime) -> tuple[int, Body | None]:
     return len(WAYS), None
 
 
-def _disarmed(visit: Visit) -> Body:
+def _new_code_without_places(visit: Visit) -> Body:
     return {CODE.name: issuing.new_code(), **_without_places(visit)}
 
 
 def _without_places(visit: Visit) -> Body:
     """Only lists that hold something: a service without the contract may refuse to hear of areas or keys at all."""
-    return {name: [] for name in _PLACES if _known(visit).get(name)}
+    return {name: [] for name in _PLACES if _detail_of(visit).get(name)}
 
 
-def _known(visit: Visit) -> Mapping[str, Any]:
+def _detail_of(visit: Visit) -> Mapping[str, Any]:
     guest = guest_of(visit)
     return guest.detail if guest is not None and isinstance(guest.detail, dict) else {}
 
 
-def is_dead(visit: Visit, told: Told, now: datetime) -> bool:
+def is_ended(visit: Visit, told: Told, now: datetime) -> bool:
     """Whether this reading, which the mirror knows already, proves that the code opens nothing any more."""
     end = told.use_date_end or visit.use_date_end
     if end <= max(visit.must_end_at or now, now):
@@ -93,4 +99,4 @@ def is_dead(visit: Visit, told: Told, now: datetime) -> bool:
     if asked.get(CODE.name):
         return bool(told.qrcode_data == asked[CODE.name])
     emptied_now = [name for name in _PLACES if name in asked]
-    return bool(emptied_now) and all(_known(visit).get(name) == [] for name in emptied_now)
+    return bool(emptied_now) and all(_detail_of(visit).get(name) == [] for name in emptied_now)

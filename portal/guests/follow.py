@@ -20,9 +20,9 @@ from portal.core.intents.models import Intent, target_of
 from portal.core.intents.states import NOT_APPLIED, State
 from portal.core.jobs import singly
 from portal.core.mirror import guest_list, hooks, own_guests, reading, schedule
-from portal.core.mirror.fields.guests import GUEST, told
+from portal.core.mirror.fields.guests import GUEST, values_from_read
 from portal.core.mirror.folding import fold
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.timers.clock import ClockTime, database_now
 from portal.core.visits import presence, standing
 from portal.core.visits.models import CodeLink, Stage, Visit
@@ -33,10 +33,10 @@ from tenants.models import Tenant
 # More namesakes of the last minutes than this are for a person to sort out, not for a machine to read one by one.
 _MOST_CANDIDATES = 12
 # Two lists of guests have been read by then.
-_LONG_ENOUGH = timedelta(minutes=15)
+_GIVE_UP_AFTER = timedelta(minutes=15)
 
 
-def for_created(intent: Intent) -> Finding:
+def find_created(intent: Intent) -> Finding:
     """Read the whole list (one call for each thousand guests) and look for a guest that was not there before.
 
     A code that the portal made proves it: each candidate is read and its code compared. Where the service made the
@@ -48,12 +48,12 @@ def for_created(intent: Intent) -> Finding:
     if len(candidates) > _MOST_CANDIDATES:
         return Finding(None, {**told, "guests of this name": str(len(candidates))})
     code = intent.body["qrcode_issuing_method"].get("qrcode_data")
-    ours, unsure = _by_code(intent, candidates, code) if code else _by_words(intent.body, candidates)
+    ours, unsure = _by_code(intent, candidates, code) if code else _by_fields(intent.body, candidates)
     if len(ours) == 1 and not unsure:
         return Finding(True, {**told, "guest_id": ours[0]})
     if ours or unsure:
         return Finding(None, {**told, "may be": ", ".join([*ours, *unsure][:10])})
-    return evidence.missing(intent, at, told, is_whole=is_whole)
+    return evidence.judge_absence(intent, at, told, is_whole=is_whole)
 
 
 def _candidates(intent: Intent) -> tuple[list[Mapping[str, Any]], bool]:
@@ -65,8 +65,8 @@ def _candidates(intent: Intent) -> tuple[list[Mapping[str, Any]], bool]:
     alike: list[Mapping[str, Any]] = []
     is_whole = True
     with client(current_connection(), Priority.PEOPLE) as service:
-        for page in service.pages("list_guests", {"limit": PAGE_MAX, **guest_list.query()}):
-            is_whole = is_whole and not page.value.unreadable
+        for page in service.pages("list_guests", {"limit": PAGE_MAX, **guest_list.page_query()}):
+            is_whole = is_whole and not page.value.unreadable_rows
             alike += [item for item in page.value.rows if _has_id(item) and fold(str(item.get("guest_name"))) == key]
     fresh = {str(item["guest_id"]): item for item in alike if str(item["guest_id"]) not in known}
     others = Visit.objects.filter(guest_id__in=list(fresh), intent__isnull=False).exclude(intent=intent)
@@ -85,7 +85,7 @@ def _by_code(intent: Intent, candidates: Iterable[Mapping[str, Any]], code: str)
     for item in candidates:
         guest_id = str(item["guest_id"])
         try:
-            guest = reading.read_guest(current_connection(), guest_id, Priority.PEOPLE, alone=True)
+            guest = reading.read_guest(current_connection(), guest_id, Priority.PEOPLE, is_unshared=True)
         except NotFound:
             continue
         if guest.qrcode_data == code:
@@ -95,7 +95,7 @@ def _by_code(intent: Intent, candidates: Iterable[Mapping[str, Any]], code: str)
     return ours, unsure
 
 
-def _by_words(body: Mapping[str, Any], candidates: Iterable[Mapping[str, Any]]) -> tuple[list[str], list[str]]:
+def _by_fields(body: Mapping[str, Any], candidates: Iterable[Mapping[str, Any]]) -> tuple[list[str], list[str]]:
     """Candidates that agree in all that the list tells; those of which it tells too little are unsure."""
     wanted = {
         "email": str(body["qrcode_issuing_method"]["email"]).casefold(),
@@ -124,38 +124,40 @@ def _moment(text: Any) -> datetime | None:
     return found.replace(microsecond=0, tzinfo=found.tzinfo or JST)
 
 
-def at_updated(intent: Intent) -> Finding:
+def check_updated(intent: Intent) -> Finding:
     """Read the guest once and compare every field that was sent, as far as a reading tells it."""
     at = database_now()
     try:
-        guest = reading.read_guest(current_connection(), intent.path["guest_id"], Priority.PEOPLE, alone=True)
+        guest = reading.read_guest(current_connection(), intent.path["guest_id"], Priority.PEOPLE, is_unshared=True)
     except NotFound:
         return Finding(False, {"read": write_moment(at), "guest": "not there"})
-    differs = differing(intent.body, guest)
+    differs = differing_fields(intent.body, guest)
     if not differs:
         return Finding(True, {"read": write_moment(at)})
-    if _overtaken(intent):
+    if _has_newer_change(intent):
         return Finding(None, {"read": write_moment(at), "differs": ", ".join(differs)})
-    return evidence.missing(intent, at, {"read": write_moment(at), "differs": ", ".join(differs)})
+    return evidence.judge_absence(intent, at, {"read": write_moment(at), "differs": ", ".join(differs)})
 
 
-def differing(body: Mapping[str, Any], guest: Guest) -> list[str]:
+def differing_fields(body: Mapping[str, Any], guest: Guest) -> list[str]:
     """The fields of `body` that the service tells otherwise. What a reading does not tell differs from nothing."""
-    known = told(guest.model_dump())
+    known = values_from_read(guest.model_dump())
     return sorted(
-        name for name, wanted in body.items() if known[name] is not None and not GUEST.same(name, wanted, known[name])
+        name
+        for name, wanted in body.items()
+        if known[name] is not None and not GUEST.is_same(name, wanted, known[name])
     )
 
 
-def _overtaken(intent: Intent) -> bool:
+def _has_newer_change(intent: Intent) -> bool:
     """Whether something newer changed the same guest, so that a difference proves nothing."""
     newer = Intent.objects.filter(target=intent.target, pk__gt=intent.pk, operation="update_guest")
     return newer.exclude(state__in=NOT_APPLIED).exists()
 
 
-def created(intent: Intent) -> None:
+def on_created(intent: Intent) -> None:
     """The visit learns its guest's id, and everybody its name. What surely failed may be asked for again."""
-    singly.finished(intent)
+    singly.on_finished(intent)
     visit = Visit.objects.filter(intent=intent).first()
     if intent.state == State.UNCERTAIN:
         return
@@ -165,16 +167,16 @@ def created(intent: Intent) -> None:
         return
     guest_id = str(intent.result.get("guest_id") or (intent.result.get("evidence") or {}).get("guest_id") or "")
     if not guest_id:  # a person said so: only the list can tell which guest it is (see `adopt`)
-        schedule.ask(intent.tenant, Kind.GUESTS, by=None)
+        schedule.request_reading(intent.tenant, MirrorKind.GUESTS, by=None)
         return
     intent.target = target_of("guest", guest_id)
     Intent.objects.filter(pk=intent.pk).update(target=intent.target)
-    own_guests.guest_written(intent.tenant, guest_id, intent.body, created=True)
+    own_guests.apply_guest_write(intent.tenant, guest_id, intent.body, created=True)
     if visit is not None:
-        name_guest(visit, guest_id)
+        link_guest(visit, guest_id)
 
 
-def name_guest(visit: Visit, guest_id: str) -> None:
+def link_guest(visit: Visit, guest_id: str) -> None:
     """Tie a visit to the service's guest. A list that was read meanwhile may have made a visit of it: that one ends,
     and what the desk wrote on it moves along.
     """
@@ -189,19 +191,19 @@ def name_guest(visit: Visit, guest_id: str) -> None:
     if visit.is_cut:  # somebody asked for its end while nobody knew whether there was a code
         values["cut_due_at"] = database_now()
     Visit.objects.filter(pk=visit.pk).update(**values)
-    presence.arrive_with_code(visit)
+    presence.check_in_with_code(visit)
 
 
-def updated(intent: Intent) -> None:
+def on_updated(intent: Intent) -> None:
     """What the service took is how it is now. A guest that is not there any more opens nothing."""
     guest_id = intent.path["guest_id"]
     if intent.state == State.FAILED and intent.http_status == 404:
-        own_guests.guest_gone(intent.tenant, guest_id)
+        own_guests.apply_guest_gone(intent.tenant, guest_id)
         Visit.objects.filter(guest_id=guest_id, gone_at__isnull=True).update(gone_at=database_now())
     if intent.state == State.SUCCEEDED:
-        own_guests.guest_written(intent.tenant, guest_id, intent.body)
+        own_guests.apply_guest_write(intent.tenant, guest_id, intent.body)
         Visit.objects.filter(guest_id=guest_id).update(**_columns(intent.body))
-        cutting.withdraw(intent)
+        cutting.end_by_revival(intent)
         if "qrcode_data" in intent.body:  # whoever holds a link to the old code must not be shown the new one
             Visit.objects.filter(guest_id=guest_id).update(email_used=False)  # what was mailed opens nothing any more
             given = CodeLink.objects.filter(
@@ -209,7 +211,7 @@ def updated(intent: Intent) -> None:
             )
             given.update(revoked_at=ClockTime())
     if intent.state != State.UNCERTAIN:
-        cutting.look_soon(guest_id)
+        cutting.check_soon(guest_id)
 
 
 def _columns(body: dict[str, Any]) -> dict[str, Any]:
@@ -221,20 +223,20 @@ def _columns(body: dict[str, Any]) -> dict[str, Any]:
     return found or {"guest_id": F("guest_id")}
 
 
-def take_over(tenant: Tenant) -> None:
+def on_guests(tenant: Tenant) -> None:
     """After each complete list of guests."""
-    standing.take_over(tenant)
-    adopt(tenant)
-    cutting.noticed()
+    standing.update_from_mirror(tenant)
+    match_declared(tenant)
+    cutting.check_ended()
 
 
-def adopt(tenant: Tenant) -> None:
+def match_declared(tenant: Tenant) -> None:
     """Creations that a person declared applied find their guest: the only one of that name and those hours that no
     intent of ours made. Where lists go on to show none, or several, the visit ends: there is no code, or each of them
     stands on the desk as a visit of its own.
     """
     waiting = Visit.objects.filter(stage=Stage.ASKED, intent__state=State.SUCCEEDED)
-    given_up = database_now() - _LONG_ENOUGH
+    given_up = database_now() - _GIVE_UP_AFTER
     for visit in waiting.select_related("intent")[:50]:
         known = (visit.intent.snapshot or {}).get("known", []) if visit.intent else []
         alike = Visit.objects.filter(
@@ -246,12 +248,12 @@ def adopt(tenant: Tenant) -> None:
         ).exclude(guest_id__in=known)
         found = list(alike[:2])
         if len(found) == 1:
-            name_guest(visit, str(found[0].guest_id))
+            link_guest(visit, str(found[0].guest_id))
         elif visit.intent and visit.intent.finished_at and visit.intent.finished_at < given_up:
             Visit.objects.filter(pk=visit.pk).update(stage=Stage.NOT_ISSUED, cut_due_at=None)
 
 
 def register() -> None:
-    handlers.register("create_guest", finished=created, reconcile=for_created)
-    handlers.register("update_guest", finished=updated, reconcile=at_updated)
-    hooks.after(Kind.GUESTS, take_over)
+    handlers.register("create_guest", on_finished=on_created, reconcile=find_created)
+    handlers.register("update_guest", on_finished=on_updated, reconcile=check_updated)
+    hooks.subscribe(MirrorKind.GUESTS, on_guests)

@@ -10,14 +10,14 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from portal.core.intents.states import Reason
 from portal.core.mirror import freshness
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.ui import frame, palette
 from portal.core.ui.frame import Banner
 from portal.core.ui.palette import Hit
 from portal.core.ui.times import local
 from portal.core.visits import queries
 from portal.core.visits.models import Visit
-from portal.core.visits.rows import address
+from portal.core.visits.rows import visit_url
 from portal.guests import cutting
 from tenants.access import TenantRequest
 from tenants.roles import Permission
@@ -27,11 +27,11 @@ _SHOWN = 3
 _DAYS = timedelta(days=8)
 
 
-def may_still_open(request: TenantRequest) -> Iterator[Banner]:
+def code_banners(request: TenantRequest) -> Iterator[Banner]:
     """For the people of the desk, and for whoever answers for them."""
     if not request.access.can(Permission.GUESTS_DESK):
         return
-    found = cutting.unconfirmed()
+    found = cutting.oldest_unconfirmed()
     for visit in found[:_SHOWN]:
         yield Banner(
             "alarm",
@@ -39,9 +39,9 @@ def may_still_open(request: TenantRequest) -> Iterator[Banner]:
             _why(visit),
             icon="alert-triangle",
             since=visit.must_end_at,
-            action=_("See what to do") if needs_a_person(visit) else _("View"),
-            action_url=address(request.tenant.slug, visit),
-            action_get=True,
+            action=_("See what to do") if needs_manual_action(visit) else _("View"),
+            action_url=visit_url(request.tenant.slug, visit),
+            is_link=True,
         )
     more = len(found) - _SHOWN
     if more > 0:
@@ -52,30 +52,33 @@ def may_still_open(request: TenantRequest) -> Iterator[Banner]:
 def _why(visit: Visit) -> str:
     if visit.guest_id is None:
         return _("It is not known yet whether a code was issued. If so, it will be deactivated.")
-    if needs_a_person(visit):
+    if needs_manual_action(visit):
         return _("The portal cannot deactivate it. Someone needs to act.")
     return _("Deactivation was sent, but the service has not confirmed it yet. We keep trying.")
 
 
-def needs_a_person(visit: Visit) -> bool:
+def needs_manual_action(visit: Visit) -> bool:
     """Whether nothing more is sent by itself: the service refused, or whoever asked may no longer ask."""
     asked = visit.cut_intent
-    return cutting.is_given_up(visit) or (asked is not None and asked.reason == Reason.RIGHTS)
+    return cutting.has_no_way_left(visit) or (asked is not None and asked.reason == Reason.RIGHTS)
 
 
-def guests(request: TenantRequest, text: str) -> Iterator[Hit]:
+def find_guests(request: TenantRequest, text: str) -> Iterator[Hit]:
     """Guests of these days whose name or host holds every word of `text`, those who are here or next to come first."""
-    found = queries.named(text).filter(use_date_end__gt=timezone.now() - _DAYS)
+    found = queries.find_by_guest_name(text).filter(use_date_end__gt=timezone.now() - _DAYS)
     for visit in found.only("tenant_id", "guest_id", "guest_name", "company", "use_date_start", "use_date_end")[
-        : palette.MOST
+        : palette.MAX_HITS
     ]:
         hours = f"{local(visit.use_date_start):%m-%d %H:%M} – {local(visit.use_date_end):%m-%d %H:%M}"
         yield Hit(
-            str(visit), address(request.tenant.slug, visit), "qrcode", " · ".join(filter(None, (visit.company, hours)))
+            str(visit),
+            visit_url(request.tenant.slug, visit),
+            "qrcode",
+            " · ".join(filter(None, (visit.company, hours))),
         )
 
 
 def register() -> None:
-    frame.banner(may_still_open, when=lambda: cutting.may_still_open().only("pk"))
-    unread = partial(freshness.unread, kind=Kind.GUESTS)
-    palette.register("guests", gettext_lazy("Guests"), guests, Permission.GUESTS_VIEW, unread)
+    frame.register_banners(code_banners, rows=lambda: cutting.unconfirmed_visits().only("pk"))
+    unread = partial(freshness.describe_unread, kind=MirrorKind.GUESTS)
+    palette.register("guests", gettext_lazy("Guests"), find_guests, Permission.GUESTS_VIEW, unread)

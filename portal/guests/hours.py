@@ -13,8 +13,8 @@ from accessapi.limits import JST
 from portal.core.visits.models import Preset
 
 # What a desk without presets issues.
-FALLBACK = timedelta(hours=2)
-_LONGEST_WAIT = timedelta(days=3660)
+DEFAULT_DURATION = timedelta(hours=2)
+_LONGEST_DURATION = timedelta(days=3660)
 
 _CLOCK = re.compile(r"(\d{1,2})(?::?(\d{2}))?")
 _SPAN = re.compile(r"\+?\s*(?:(\d{1,4})\s*(?:h|hours?|時間))?\s*(?:(\d{1,5})\s*(?:m|min|minutes?|分)?)?")
@@ -26,7 +26,7 @@ class NotATime(ValueError):
     """What was typed is no time that the desk understands."""
 
 
-class IsOver(ValueError):
+class TimeIsOver(ValueError):
     """What was typed is a time of day that is over; `tomorrow` is the same on the next day."""
 
     def __init__(self, tomorrow: datetime) -> None:
@@ -43,14 +43,14 @@ def end_of(preset: Preset | None, start: datetime) -> datetime:
     """When a code of this preset that begins at `start` ends; a time of day that is past is the next day's."""
     start = start.astimezone(JST).replace(microsecond=0)
     if preset is None:
-        return _whole_minute(start + FALLBACK)
+        return _whole_minute(start + DEFAULT_DURATION)
     if preset.until is None:
         return _whole_minute(start + timedelta(minutes=preset.minutes or 0))
     end = datetime.combine(start.date(), preset.until, JST)
     return end if end > start else end + timedelta(days=1)
 
 
-def read(text: str, start: datetime) -> datetime:
+def parse_end(text: str, start: datetime) -> datetime:
     """The end that somebody typed for a code beginning at `start`.
 
     `1830`, `18:30` or `18` is a time of the day on which it starts; `+90`, `90m`, `2h` or `1h30` counts from the start;
@@ -62,12 +62,12 @@ def read(text: str, start: datetime) -> datetime:
     typed = re.sub(r"(\d)時(\d{1,2})分?", r"\1:\2", typed)
     typed = re.sub(r"(\d)時(?!間)", r"\1:00", typed)
     try:
-        return _read(typed, start)
+        return _parse(typed, start)
     except OverflowError:
         raise NotATime(text) from None
 
 
-def _read(typed: str, start: datetime) -> datetime:
+def _parse(typed: str, start: datetime) -> datetime:
     if named := _TOMORROW.fullmatch(typed):
         return datetime.combine(start.date() + timedelta(days=1), _clock(named[1]), JST)
     if dated := _DAY.fullmatch(typed):
@@ -75,13 +75,13 @@ def _read(typed: str, start: datetime) -> datetime:
     if _CLOCK.fullmatch(typed):
         end = datetime.combine(start.date(), _clock(typed), JST)
         if end <= start:
-            raise IsOver(end + timedelta(days=1))
+            raise TimeIsOver(end + timedelta(days=1))
         return end
     span = _SPAN.fullmatch(typed)
     if span is None or not (span[1] or span[2]):
         raise NotATime(typed)
     length = timedelta(hours=int(span[1] or 0), minutes=int(span[2] or 0))
-    if not timedelta(0) < length <= _LONGEST_WAIT:
+    if not timedelta(0) < length <= _LONGEST_DURATION:
         raise NotATime(typed)
     return _whole_minute(start + length)
 
@@ -112,7 +112,7 @@ def _whole_minute(moment: datetime) -> datetime:
     return moment.replace(second=0)
 
 
-def shown(end: datetime, start: datetime) -> str:
+def format_end(end: datetime, start: datetime) -> str:
     """`end` as somebody would type it: the time alone on the day of the start, else with the date."""
     end, start = end.astimezone(JST), start.astimezone(JST)
     if end.date() != start.date():

@@ -15,7 +15,7 @@ from portal.core.budget.priorities import Priority
 from portal.core.intents.actions import dispatch
 from portal.core.intents.models import Intent
 from portal.core.intents.nonces import Nonce
-from portal.core.intents.record import Asker, record
+from portal.core.intents.record import Requester, record_intent
 from portal.core.mirror.fields.guests import (
     AREAS,
     CODE,
@@ -35,11 +35,11 @@ from portal.core.mirror.models import Guest
 from portal.core.timers.clock import database_now
 from portal.core.visits.models import By, Preset, Stage, Visit
 from portal.guests import clashes
-from portal.guests.clashes import Hours
+from portal.guests.clashes import NamedHours
 from portal.guests.places import Host, Keys
 from tenants import audit
 from tenants.roles import Permission
-from tenants.wording import say
+from tenants.wording import coded_sentence
 
 CODE_LENGTH = 26
 
@@ -57,7 +57,7 @@ _PARTY = uuid.UUID("a3c1b7de-0b1c-4f43-9d3a-6f2f0f5c9b11")
 
 
 @dataclass(frozen=True)
-class Order:
+class CodeOrder:
     """One code to issue. With `mail` the service makes the code and sends it to `email`, with `remarks` if any;
     otherwise the portal makes it, and `email` is only kept. `keys` is a key_devices_list of the specification. Who
     `arrives` stands at the desk, and is checked in with the code.
@@ -73,7 +73,7 @@ class Order:
     mail: bool = False
     remarks: str = ""
     is_for_reserve: bool = False
-    arrives: bool = False
+    checks_in: bool = False
     company: str = ""
     host: Host = field(default_factory=Host)
     preset: Preset | None = None
@@ -90,29 +90,29 @@ class Order:
             END.name: write_moment(self.end),
             METHOD.name: method,
         }
-        more = {each.name: getattr(self, each.input) for each in _OPTIONAL if each is not EMAIL or not self.mail}
+        more = {each.name: getattr(self, each.input_name) for each in _OPTIONAL if each is not EMAIL or not self.mail}
         return body | {name: value for name, value in more.items() if value}
 
     @property
-    def hours(self) -> Hours:
-        return Hours(fold(self.name), self.start, self.end)
+    def hours(self) -> NamedHours:
+        return NamedHours(fold(self.name), self.start, self.end)
 
 
-def party_of(by: Asker, nonce: Nonce) -> uuid.UUID:
+def party_of(by: Requester, nonce: Nonce) -> uuid.UUID:
     """The party that a form with this nonce issues: the same, however often it is sent."""
     return uuid.uuid5(_PARTY, f"{by.tenant.pk}:{nonce.value}")
 
 
-def issued_before(by: Asker, nonce: Nonce) -> list[Visit]:
+def issued_before(by: Requester, nonce: Nonce) -> list[Visit]:
     """What this very form issued already, in its order; empty before it did."""
     rows = Visit.objects.filter(party=party_of(by, nonce)).select_related("intent__by", "intent__tenant")
     return list(rows.order_by("pk"))
 
 
-def issue(
+def issue_codes(
     *,
-    orders: Sequence[Order],
-    by: Asker,
+    orders: Sequence[CodeOrder],
+    by: Requester,
     nonce: Nonce,
     confirmed: Collection[str] = (),
     priority: Priority = Priority.PEOPLE,
@@ -126,10 +126,10 @@ def issue(
     """
     wanted = [order.hours for order in orders]
     with transaction.atomic():
-        clashes.lock([*(hours.name_key for hours in wanted), f"nonce {nonce.value}"])
+        clashes.lock_names([*(hours.name_key for hours in wanted), f"nonce {nonce.value}"])
         if before := issued_before(by, nonce):
             return before
-        clashes.check(wanted, confirmed)
+        clashes.check_clashes(wanted, confirmed)
         party = party_of(by, nonce)
         asked = [
             _record(order, by, Nonce(f"{nonce.value}:{number}"[-64:]), party, priority)
@@ -140,12 +140,12 @@ def issue(
     return issued_before(by, nonce)
 
 
-def are(visits: Sequence[Visit], orders: Sequence[Order]) -> bool:
+def match_orders(visits: Sequence[Visit], orders: Sequence[CodeOrder]) -> bool:
     """Whether these visits are what the orders ask for."""
-    return len(visits) == len(orders) and all(map(_is, visits, orders))
+    return len(visits) == len(orders) and all(map(_matches_order, visits, orders))
 
 
-def _is(visit: Visit, order: Order) -> bool:
+def _matches_order(visit: Visit, order: CodeOrder) -> bool:
     """The same guest, the same way in, and the same hours: as a time, or as a length that began anew meanwhile."""
     wanted = (fold(order.name), order.company, order.host.name)
     if (visit.name_key, visit.company, visit.host_name) != wanted:
@@ -163,46 +163,48 @@ def _is(visit: Visit, order: Order) -> bool:
     return same_way and all(asked.get(each.name) == again.get(each.name) for each in _OPTIONAL)
 
 
-def receive_without_code(*, orders: Sequence[Order], by: Asker, nonce: Nonce) -> list[Visit]:
+def receive_without_code(*, orders: Sequence[CodeOrder], by: Requester, nonce: Nonce) -> list[Visit]:
     """Write down that these visitors are here, without a code and without asking the service for anything."""
     # A name of its own: the same form may have asked for a code before, and been refused.
     nonce = Nonce(f"without:{nonce.value}"[-64:])
     with transaction.atomic():
-        clashes.lock([f"nonce {nonce.value}"])
+        clashes.lock_names([f"nonce {nonce.value}"])
         if before := issued_before(by, nonce):
             return before
-        visits = [_visit(order, by, party_of(by, nonce), stage=Stage.NOT_ISSUED) for order in orders]
+        visits = [_visit_of(order, by, party_of(by, nonce), stage=Stage.NOT_ISSUED) for order in orders]
         for visit in visits:
             visit.arrived_at, visit.arrived_by = database_now(), By.DESK
             visit.save()
             audit.record(
-                **by.author,
+                **by.audit_author,
                 action="guest.received_without_code",
                 target=f"visit:{visit.pk}",
-                summary=say("guest.received_without_code"),
+                summary=coded_sentence("guest.received_without_code"),
             )
     return visits
 
 
-def _record(order: Order, by: Asker, nonce: Nonce, party: uuid.UUID, priority: Priority) -> tuple[Intent, Visit]:
+def _record(
+    order: CodeOrder, by: Requester, nonce: Nonce, party: uuid.UUID, priority: Priority
+) -> tuple[Intent, Visit]:
     body, name_key = order.body(), fold(order.name)
-    intent, _is_new = record(
+    intent, _is_new = record_intent(
         by=by,
         permission=Permission.GUESTS_DESK,
         operation="create_guest",
-        title=say("guest.issue", guest=order.name),
+        title=coded_sentence("guest.issue", guest=order.name),
         body=body,
-        snapshot={"known": known_ids(name_key)},
+        snapshot={"known": known_guest_ids(name_key)},
         nonce=nonce,
-        after=GUEST.audited(body),
+        after=GUEST.audit_values(body),
         priority=priority,
     )
-    visit = _visit(order, by, party, stage=Stage.ASKED, intent=intent)
+    visit = _visit_of(order, by, party, stage=Stage.ASKED, intent=intent)
     visit.save()
     return intent, visit
 
 
-def _visit(order: Order, by: Asker, party: uuid.UUID, **more: Any) -> Visit:
+def _visit_of(order: CodeOrder, by: Requester, party: uuid.UUID, **more: Any) -> Visit:
     return Visit(
         guest_name=order.name,
         name_key=fold(order.name),
@@ -215,13 +217,13 @@ def _visit(order: Order, by: Asker, party: uuid.UUID, **more: Any) -> Visit:
         host_key=fold(order.host.name),
         party=party,
         preset=order.preset,
-        arrives=order.arrives,
+        arrives=order.checks_in,
         by=by.user,
         **more,
     )
 
 
-def known_ids(name_key: str) -> list[str]:
+def known_guest_ids(name_key: str) -> list[str]:
     """Guests of this (folded) name that are there already, and so are not the new one."""
     mirrored = Guest.objects.filter(name_key=name_key).values_list("guest_id", flat=True)
     visits = Visit.objects.filter(name_key=name_key).values_list("guest_id", flat=True)

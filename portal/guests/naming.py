@@ -19,16 +19,16 @@ from tenants.trail import names, queries
 _MOST = 500
 # Further guests of one act are counted.
 _NAMED = 2
-Sign = tuple[str, str]
+GuestKey = tuple[str, str]
 
 
 def register() -> None:
     """Have the trail ask here."""
-    names.register(of_entries)
-    queries.search_by(trail_of)
+    names.register_finder(guest_names_of)
+    queries.register_search(entries_about)
 
 
-def trail_of(text: str) -> Q:
+def entries_about(text: str) -> Q:
     """Return the condition for entries of the trail about the guests whom a text names, and about their lists.
 
     They are named by ID, or by name for as long as it is kept.
@@ -43,22 +43,22 @@ def trail_of(text: str) -> Q:
         targets |= {f"visit:{pk}"} | ({target_of("guest", guest_id)} if guest_id else set())
         targets |= {f"party:{party}"} if party else set()
         asked |= {str(intent_id)} if intent_id else set()
-    return Q(target__in=targets) | Q(intent_id__in=asked) | about.traces_of(asked)
+    return Q(target__in=targets) | Q(intent_id__in=asked) | about.audit_filter_for_intents(asked)
 
 
-def of_entries(entries: Sequence[AuditEntry]) -> dict[int, str]:
+def guest_names_of(entries: Sequence[AuditEntry]) -> dict[int, str]:
     """The names of the guests of each entry by its key, in one query for all of them."""
-    asked = {entry.pk: signs for entry in entries if (signs := _signs(entry))}
-    known = _known({sign for signs in asked.values() for sign in signs})
+    asked = {entry.pk: signs for entry in entries if (signs := _guest_keys(entry))}
+    known = _names_by_key({sign for signs in asked.values() for sign in signs})
     found = {}
     for entry in entries:
         visits = {pk: name for sign in asked.get(entry.pk, ()) for pk, name in known.get(sign, ())}
         if visits:
-            found[entry.pk] = _joined(list(visits.values()), _number(entry))
+            found[entry.pk] = _names_text(list(visits.values()), _guest_count(entry))
     return found
 
 
-def _signs(entry: AuditEntry) -> list[Sign]:
+def _guest_keys(entry: AuditEntry) -> list[GuestKey]:
     """By what the guests of an entry are found: as visits where it lists them, else by what it was done to."""
     kind, _colon, name = entry.target.partition(":")
     if kind in _COLUMNS and name:
@@ -67,19 +67,19 @@ def _signs(entry: AuditEntry) -> list[Sign]:
     return [("intent", entry.intent_id)] if entry.intent_id and not entry.target else []
 
 
-def _number(entry: AuditEntry) -> int:
+def _guest_count(entry: AuditEntry) -> int:
     """Of how many guests the entry tells, where it names one and says only the number of the others."""
     number = entry.after.get("guests") if isinstance(entry.after, dict) else None
     return number if isinstance(number, int) else 1
 
 
-def _known(signs: Iterable[Sign]) -> dict[Sign, list[tuple[int, str]]]:
+def _names_by_key(signs: Iterable[GuestKey]) -> dict[GuestKey, list[tuple[int, str]]]:
     """(visit, name) of each sign for as long as the name is kept."""
     wanted = Q()
     for kind, column in _COLUMNS.items():
-        values = [value for each, value in signs if each == kind and _READS[kind](value)]
+        values = [value for each, value in signs if each == kind and _IS_VALID[kind](value)]
         wanted |= Q(**{f"{column}__in": values}) if values else Q()
-    found: dict[Sign, list[tuple[int, str]]] = {}
+    found: dict[GuestKey, list[tuple[int, str]]] = {}
     if wanted:
         rows = Visit.objects.filter(wanted).exclude(guest_name="").order_by("pk")
         for name, *values in rows.values_list("guest_name", *_COLUMNS.values()):
@@ -88,7 +88,7 @@ def _known(signs: Iterable[Sign]) -> dict[Sign, list[tuple[int, str]]]:
     return found
 
 
-def _joined(found: Sequence[str], number: int) -> str:
+def _names_text(found: Sequence[str], number: int) -> str:
     named = ", ".join(found[:_NAMED])
     if more := max(number, len(found)) - min(len(found), _NAMED):
         return ngettext("%(names)s and %(n)d other", "%(names)s and %(n)d others", more) % {"names": named, "n": more}
@@ -104,6 +104,6 @@ def _is_uuid(value: str) -> bool:
 
 # What an entry may name a guest by: the column of the visits, and whether a value can stand there at all.
 _COLUMNS = {"visit": "pk", "guest": "guest_id", "party": "party", "intent": "intent_id"}
-_READS: Mapping[str, Callable[[str], bool]] = {
+_IS_VALID: Mapping[str, Callable[[str], bool]] = {
     "visit": is_row_number, "guest": lambda value: "\x00" not in value, "party": _is_uuid, "intent": is_row_number,
 }  # fmt: skip

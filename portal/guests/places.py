@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from portal.core.mirror import queries as mirror
 from portal.core.mirror import search
-from portal.core.mirror.folding import fold, terms
+from portal.core.mirror.folding import fold, search_terms
 from portal.core.mirror.models import Member
 
 Choices = list[tuple[str, str]]
@@ -27,7 +27,7 @@ class Host:
     member_id: str = ""
 
 
-class Places:
+class GuestPlaces:
     """What guests can be let into, as the mirror has it for the tenant in scope; read when it is first asked for."""
 
     @cached_property
@@ -45,7 +45,7 @@ class Places:
     def area_choices(self, in_use: Iterable[str] = ()) -> Choices:
         """The areas, and those in use that are not there any more, flagged."""
         known = dict(self.areas)
-        return [*self.areas, *((gone, _vanished(gone)) for gone in dict.fromkeys(in_use) if gone not in known)]
+        return [*self.areas, *((gone, _deleted_text(gone)) for gone in dict.fromkeys(in_use) if gone not in known)]
 
     def key_choices(self, in_use: Iterable[str] = ()) -> list[tuple[str, Choices]]:
         """The units box by box, as grouped choices whose values are `unit_value`; those in use and gone are flagged."""
@@ -55,14 +55,16 @@ class Places:
         known = {value for _name, units in groups for value, _word in units}
         gone = [value for value in dict.fromkeys(in_use) if value not in known]
         if gone:
-            groups.append((_("Deleted"), [(value, _vanished(" ".join(_split(value)))) for value in gone]))
+            groups.append(
+                (_("Deleted"), [(value, _deleted_text(" ".join(_split_unit_value(value)))) for value in gone])
+            )
         return [group for group in groups if group[1]]
 
     def area_names(self, area_ids: Sequence[str]) -> list[str]:
         if not area_ids or not isinstance(area_ids, (list, tuple)):
             return []
         known = dict(self.areas)
-        return [known.get(area_id) or _vanished(area_id) for area_id in map(str, area_ids)]
+        return [known.get(area_id) or _deleted_text(area_id) for area_id in map(str, area_ids)]
 
     def key_names(self, keys: Sequence[Mapping[str, Any]]) -> list[str]:
         """One line for each key box: its name and its keys."""
@@ -74,7 +76,7 @@ class Places:
             if not isinstance(item, dict):  # the service may say anything of a guest
                 continue
             box = str(item.get("key_device_id"))
-            name, units = boxes.get(box, (_vanished(box), {}))
+            name, units = boxes.get(box, (_deleted_text(box), {}))
             listed = item.get("units_no_list")
             numbers = listed if isinstance(listed, list) else []
             lines.append(f"{name}: " + ", ".join(units.get(str(number), str(number)) for number in numbers))
@@ -90,7 +92,7 @@ def _units(units: Any) -> Choices:
     return found
 
 
-def _vanished(what: str) -> str:
+def _deleted_text(what: str) -> str:
     return _("%(what)s (deleted)") % {"what": what}
 
 
@@ -99,7 +101,7 @@ def unit_value(key_device_id: str, unit_no: str) -> str:
     return f"{unit_no}@{key_device_id}"
 
 
-def _split(value: str) -> tuple[str, str]:
+def _split_unit_value(value: str) -> tuple[str, str]:
     unit_no, _at, box = value.partition("@")
     return box, unit_no
 
@@ -117,7 +119,7 @@ def keys_of(values: Iterable[str]) -> Keys:
     """Values of choices as a key_devices_list: one entry for each box, units in order."""
     boxes: dict[str, list[str]] = {}
     for value in values:
-        box, unit_no = _split(value)
+        box, unit_no = _split_unit_value(value)
         boxes.setdefault(box, []).append(unit_no)
     return [{"key_device_id": box, "units_no_list": sorted(set(units))} for box, units in boxes.items()]
 
@@ -127,10 +129,10 @@ def host_choices(text: str) -> list[str]:
 
     The desk learns no codes of members: neither does it see them, nor does a code lead to a name.
     """
-    words = terms(text)
+    words = search_terms(text)
     if not words:
         return []
-    found = search.members(mirror.members(), text).order_by("name_key", "pk")[: _MOST_HOSTS * 4]
+    found = search.search_members(mirror.members(), text).order_by("name_key", "pk")[: _MOST_HOSTS * 4]
     members = [member for member in found if all(word in member.name_key for word in words)][:_MOST_HOSTS]
     names = [member.name_key for member in members]
     return list(dict.fromkeys(_label(member, names.count(member.name_key) > 1) for member in members))

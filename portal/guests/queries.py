@@ -14,10 +14,10 @@ from portal.core.jobs import about
 from portal.core.mirror.fields.guests import AREAS, GUEST, KEYS
 from portal.core.ui.times import local
 from portal.core.visits.models import By, Visit
-from portal.guests.places import Places
+from portal.guests.places import GuestPlaces
 from tenants.access import Access
 from tenants.models import AuditEntry
-from tenants.trail.changes import Change, changes
+from tenants.trail.changes import RecordedChange, changed_fields
 
 _PRESENCE = ("arrived_at", "arrived_by", "left_at", "left_by")
 # What the desk writes itself about a visit.
@@ -31,21 +31,21 @@ _LABELS = {
 }
 
 
-def asked_about(visit: Visit) -> list[Intent]:
+def requests_about(visit: Visit) -> list[Intent]:
     """The newest requests about this guest, its creation included, whoever made them."""
     mine = Q(pk=visit.intent_id)
     if visit.guest_id is not None:
         mine |= Q(target=target_of("guest", visit.guest_id))
-    return list(intents.latest().filter(mine).select_related("tenant__environment")[:8])
+    return list(intents.latest_intents().filter(mine).select_related("tenant__environment")[:8])
 
 
-def is_changing(visit: Visit) -> bool:
+def has_open_change(visit: Visit) -> bool:
     """Whether a change of this guest is under way or uncertain: the end that is known here may not be the end."""
     unknown = Intent.objects.filter(operation="update_guest", state__in=[*UNDER_WAY, State.UNCERTAIN])
     return visit.guest_id is not None and unknown.filter(target=target_of("guest", visit.guest_id)).exists()
 
 
-def staff_changes(access: Access, visit: Visit, asked: list[Intent], known: Places) -> list[Change]:
+def staff_changes(access: Access, visit: Visit, asked: list[Intent], known: GuestPlaces) -> list[RecordedChange]:
     """What staff did about this guest, newest first, each with the list that brought it. Outcomes stand with the
     intents.
     """
@@ -55,28 +55,28 @@ def staff_changes(access: Access, visit: Visit, asked: list[Intent], known: Plac
     if visit.party is not None:
         mine |= Q(target=f"party:{visit.party}")
     rows = AuditEntry.objects.filter(mine).exclude(action__contains="_guest.").select_related("support_session")
-    found = [(entry, changes(entry)) for entry in rows.select_related("by").order_by("-at", "-pk")[:20]]
+    found = [(entry, changed_fields(entry)) for entry in rows.select_related("by").order_by("-at", "-pk")[:20]]
     for entry, _fields in found:
         entry.guest = visit.guest_name
-    pages = about.pages_of(access, [entry.intent_id for entry, _fields in found])
+    pages = about.job_pages_of(access, [entry.intent_id for entry, _fields in found])
     return [
-        Change(entry, [_readable(known, *field) for field in fields], pages.get(entry.intent_id, ""))
+        RecordedChange(entry, [_readable_change(known, *field) for field in fields], pages.get(entry.intent_id, ""))
         for entry, fields in found
     ]
 
 
-def _readable(known: Places, name: str, *values: str) -> tuple[str, str, str]:
+def _readable_change(known: GuestPlaces, name: str, *values: str) -> tuple[str, str, str]:
     """A changed field with its name and values as the page writes them."""
     if name in _PRESENCE:
-        values = tuple(_came_or_went(value) for value in values)
+        values = tuple(_presence_text(value) for value in values)
     elif name in (AREAS.name, KEYS.name):
-        values = tuple(_named(known, name, value) for value in values)
+        values = tuple(_place_names(known, name, value) for value in values)
     elif GUEST.get(name):
-        values = tuple(GUEST.drawn(name, value) for value in values)
-    return str(_LABELS.get(name) or GUEST.label(name)), values[0], values[1]
+        values = tuple(GUEST.format_value(name, value) for value in values)
+    return str(_LABELS.get(name) or GUEST.label_of(name)), values[0], values[1]
 
 
-def _came_or_went(value: str) -> str:
+def _presence_text(value: str) -> str:
     """When somebody came or left, or who said so, of an audit entry."""
     if value in By.values:
         return str(By(value).label)
@@ -86,7 +86,7 @@ def _came_or_went(value: str) -> str:
         return value
 
 
-def _named(known: Places, name: str, value: str) -> str:
+def _place_names(known: GuestPlaces, name: str, value: str) -> str:
     """Areas or keys of an audit entry by their names."""
     try:
         listed = json.loads(value) if value else []

@@ -1,11 +1,11 @@
 """The tasks of the desk. Each carries ids; the visit's row decides whether anything is done."""
 
 from portal.guests import cutting
-from portal.site.celery import promised
+from portal.site.celery import portal_task
 from tenants.scope import tenant_scope
 
 
-@promised(queue="interactive", promise="idempotent", seconds=50)
+@portal_task(queue="interactive", promise="idempotent", seconds=50)
 def cut(tenant_id: int, visit_id: int) -> None:
     with tenant_scope(tenant_id):
-        cutting.step(visit_id)
+        cutting.process_due(visit_id)

@@ -7,10 +7,10 @@ from portal.guests import views
 urlpatterns = [
     path("new/", views.new, name="new"),
     path("new/hosts/", views.host_choices, name="host_choices"),
-    path("new/without-code/", views.without_code, name="without_code"),
+    path("new/without-code/", views.check_in_without_code, name="without_code"),
     path("party/<uuid:party_id>/", views.party_page, name="party"),
     path("visits/<int:visit_id>/", views.visit, name="visit"),
-    path("visits/<int:visit_id>/withdraw/", views.withdraw, name="withdraw"),
+    path("visits/<int:visit_id>/withdraw/", views.cancel_request, name="withdraw"),
     path("presets/", views.presets, name="presets"),
     path("presets/new/", views.new_preset, name="preset_new"),
     path("presets/<int:preset_id>/", views.edit_preset, name="preset"),
@@ -21,5 +21,5 @@ urlpatterns = [
     path("<sid:guest_id>/reading/", views.reading, name="reading"),
     path("<sid:guest_id>/edit/", views.edit, name="edit"),
     path("<sid:guest_id>/extend/", views.extend, name="extend"),
-    path("<sid:guest_id>/cut/", views.cut, name="cut"),
+    path("<sid:guest_id>/cut/", views.deactivate, name="cut"),
 ]

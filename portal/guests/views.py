@@ -12,24 +12,31 @@ from django.utils.translation import gettext as _
 
 from accessapi.resources import write_moment
 from portal.core.intents import refusals
-from portal.core.intents.asking import ALL, USED_BEFORE, Button, ask, once, page_of
-from portal.core.intents.record import Asker
+from portal.core.intents.asking import (
+    ALL_STATES,
+    USED_BEFORE,
+    ErrorsAsMessages,
+    address_of_target,
+    submit_and_redirect,
+    submit_once,
+)
+from portal.core.intents.record import Requester
 from portal.core.log import happened
 from portal.core.mirror import freshness
 from portal.core.mirror.fields.guests import END, GUEST
-from portal.core.mirror.kinds import Kind
-from portal.core.ui.vocabulary import joined
+from portal.core.mirror.kinds import MirrorKind
+from portal.core.ui.vocabulary import join_values
 from portal.core.visits import queries as visits
 from portal.core.visits.models import Preset, Stage, Visit
 from portal.core.visits.queries import get_preset, get_visit, get_visit_row, guest_of
-from portal.core.visits.rows import address
+from portal.core.visits.rows import visit_url
 from portal.guests import actions, cutting, explaining, issuing, pages, places, queries
 from portal.guests.forms import issue
 from portal.guests.forms.change import ChangeForm, ExtendForm
 from portal.guests.forms.issue import IssueForm
 from portal.guests.forms.preset import PresetForm
-from portal.guests.pages import Line
-from portal.guests.places import Places
+from portal.guests.pages import PartyLine
+from portal.guests.places import GuestPlaces
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 
@@ -38,20 +45,20 @@ _FIRST = ("name", "until", "preset")
 
 @tenant_view(Permission.GUESTS_VIEW)
 def guest(request: TenantRequest, guest_id: str) -> HttpResponse:
-    happened.want(request)
-    return render(request, "guests/guest.html", pages.context(request, get_visit(guest_id)))
+    happened.prefetch(request)
+    return render(request, "guests/guest.html", pages.full_context(request, get_visit(guest_id)))
 
 
 @tenant_view(Permission.GUESTS_VIEW)
 def reading(request: TenantRequest, guest_id: str) -> HttpResponse:
     """The same page, or its facts alone when htmx asks, after reading the service once within budget."""
     visit = get_visit(guest_id)
-    trouble = pages.read_again(visit)
+    trouble = pages.refresh(visit)
     visit.refresh_from_db()
     told = {"trouble": trouble, "read": not trouble}
     if request.htmx:
-        return render(request, "guests/facts.html", pages.facts(request, visit) | told)
-    return render(request, "guests/guest.html", pages.context(request, visit) | told)
+        return render(request, "guests/facts.html", pages.guest_context(request, visit) | told)
+    return render(request, "guests/guest.html", pages.full_context(request, visit) | told)
 
 
 @tenant_view(Permission.GUESTS_DESK, methods=["GET", "POST"])
@@ -60,28 +67,28 @@ def edit(request: TenantRequest, guest_id: str) -> HttpResponse:
     known = guest_of(visit)
     trouble = ""
     if request.method == "GET" and (known is None or known.detail is None):
-        trouble = pages.read_again(visit)
+        trouble = pages.refresh(visit)
         known = guest_of(visit)
     if known is None or visit.gone_at is not None:
         messages.error(request, _("This guest no longer exists in the service."))
         return redirect("guests:guest", request.tenant.slug, guest_id)
-    form = ChangeForm(request.POST or None, visit=visit, guest=known, known=Places())
-    answer = _save(request, form) if form.is_valid() else None
+    form = ChangeForm(request.POST or None, visit=visit, guest=known, known=GuestPlaces())
+    answer = _save_change(request, form) if form.is_valid() else None
     shown = {"form": form, "visit": visit, "guest": known, "trouble": trouble}
     return answer or render(request, "guests/edit.html", shown)
 
 
-def _save(request: TenantRequest, form: ChangeForm) -> HttpResponse | None:
-    visit, body, by = form.visit, form.body(), Asker.of(request)
-    actions.note(visit=visit, company=form.cleaned_data["company"], host=form.chosen_host, by=by)
+def _save_change(request: TenantRequest, form: ChangeForm) -> HttpResponse | None:
+    visit, body, by = form.visit, form.body(), Requester.from_request(request)
+    actions.save_notes(visit=visit, company=form.cleaned_data["company"], host=form.chosen_host, by=by)
     if not body:
         messages.info(request, _("No changes to send."))
         return redirect("guests:guest", request.tenant.slug, visit.guest_id)
-    before = {name: form.seen.get(name) for name in body}
+    before = {name: form.shown_values.get(name) for name in body}
     answer = _change(request, form, body, before=before)
-    if answer is not None and form.merged:
+    if answer is not None and form.merged_labels:
         words = _("Someone else changed this in the meantime: %(fields)s. Both changes were sent.")
-        messages.info(request, words % {"fields": joined(form.merged)})
+        messages.info(request, words % {"fields": join_values(form.merged_labels)})
     return answer
 
 
@@ -92,9 +99,11 @@ def _change(
     may work again.
     """
     revive = bool(form.cleaned_data.get("revive"))
-    act = partial(actions.change, visit=form.visit, body=body, revive=revive, **more)
-    to = partial(page_of, route="guests:guest", name="guest_id")
-    return ask(request, form, act, body=body, inputs=GUEST.inputs, explain=explaining.explained, to=to, shows=ALL)
+    act = partial(actions.change_guest, visit=form.visit, body=body, revive=revive, **more)
+    to = partial(address_of_target, route="guests:guest", name="guest_id")
+    return submit_and_redirect(
+        request, form, act, body=body, inputs=GUEST.input_names, explain=explaining.explain, to=to, shows=ALL_STATES
+    )
 
 
 @tenant_view(Permission.GUESTS_DESK, methods=["POST"])
@@ -105,17 +114,17 @@ def extend(request: TenantRequest, guest_id: str) -> HttpResponse:
     if visit.gone_at is None and form.is_valid():
         before = {END.name: write_moment(visit.use_date_end)}
         answer = _change(request, form, form.body(), before=before, act="guest.extend")
-    return answer or render(request, "guests/guest.html", pages.context(request, visit) | {"extend": form})
+    return answer or render(request, "guests/guest.html", pages.full_context(request, visit) | {"extend": form})
 
 
 @tenant_view(Permission.GUESTS_DESK, methods=["POST"])
-def cut(request: TenantRequest, guest_id: str) -> HttpResponse:
+def deactivate(request: TenantRequest, guest_id: str) -> HttpResponse:
     """This code must die now. It is followed until the service confirms, whatever happens to this page."""
     visit = get_visit(guest_id)
-    if not pages.may_cut(visit):
+    if not pages.may_deactivate(visit):
         messages.info(request, _("This code had already ended."))
     else:
-        found = once(request, Button(request), partial(cutting.cut, visit=visit))
+        found = submit_once(request, ErrorsAsMessages(request), partial(cutting.deactivate, visit=visit))
         if found is not None and not found.may_still_open:
             messages.success(request, _("Confirmed: this code no longer opens any door."))
     return redirect("guests:guest", request.tenant.slug, guest_id)
@@ -124,46 +133,46 @@ def cut(request: TenantRequest, guest_id: str) -> HttpResponse:
 @tenant_view(Permission.GUESTS_DESK, methods=["GET", "POST"])
 def new(request: TenantRequest) -> HttpResponse:
     """The walk-in. From Enter to a code on screen: one call to the service."""
-    desk = issue.desk()
-    form = IssueForm(request.POST or None, desk=desk, initial=issue.initial(request.GET))
+    desk = issue.load_desk()
+    form = IssueForm(request.POST or None, desk=desk, initial=issue.initial_values(request.GET))
     answer = _issue(request, form) if form.is_valid() else None
-    return answer or render(request, "guests/new.html", _shown(request, form))
+    return answer or render(request, "guests/new.html", _form_context(request, form))
 
 
 def _issue(request: TenantRequest, form: IssueForm) -> HttpResponse | None:
     """Issue what a valid form asks for, once. None: the form is shown again, with what stands against it."""
     orders, confirmed = form.orders(), request.POST.getlist("confirmed")
-    visits = once(request, form, partial(issuing.issue, orders=orders, confirmed=confirmed))
+    visits = submit_once(request, form, partial(issuing.issue_codes, orders=orders, confirmed=confirmed))
     if visits is None:
         return None
-    if not issuing.are(visits, orders):
+    if not issuing.match_orders(visits, orders):
         form.add_error(None, USED_BEFORE)
-        form.used_for = visits
+        form.issued_visits = visits
         return None
     if len(visits) == 1 and visits[0].stage == Stage.NOT_ISSUED and visits[0].intent is not None:
         form.refused = visits[0].intent
-        if not explaining.is_of_the_desk(visits[0].intent):  # else the page says it by itself
-            refusals.show(form, visits[0].intent, GUEST.inputs, explaining.explained(visits[0].intent))
+        if not explaining.is_tenant_wide(visits[0].intent):  # else the page says it by itself
+            refusals.show_in_form(form, visits[0].intent, GUEST.input_names, explaining.explain(visits[0].intent))
         return None
     return redirect(_page_of(request.tenant.slug, visits))
 
 
 def _page_of(slug: str, visits: list[Visit]) -> str:
     """Where what was issued is seen: the guest's page, or the page that follows it."""
-    return address(slug, visits[0]) if len(visits) == 1 else reverse("guests:party", args=[slug, visits[0].party])
+    return visit_url(slug, visits[0]) if len(visits) == 1 else reverse("guests:party", args=[slug, visits[0].party])
 
 
-def _shown(request: TenantRequest, form: IssueForm) -> dict[str, Any]:
+def _form_context(request: TenantRequest, form: IssueForm) -> dict[str, Any]:
     last = form.refused or queries.last_refusal()
-    denied = last if last is not None and explaining.is_of_the_desk(last) else None
-    why = freshness.absence(request, Kind.GUESTS, "create_guest")
-    why = why if why is not None and why.refused else None
+    denied = last if last is not None and explaining.is_tenant_wide(last) else None
+    why = freshness.absence(request, MirrorKind.GUESTS, "create_guest")
+    why = why if why is not None and why.is_refused else None
     return {
         "form": form,
         "desk": form.desk,
-        "script": issue.for_script(form.desk),
+        "script": issue.script_data(form.desk),
         "denied": denied,
-        "why": explaining.why_no_codes(denied) if denied is not None else why.text if why is not None else "",
+        "why": explaining.no_codes_text(denied) if denied is not None else why.text if why is not None else "",
         # Whoever gets no code, whatever the reason, is still somebody in the building.
         "without_code": denied is not None or why is not None or form.refused is not None,
         "may_manage": request.access.can(Permission.GUESTS_MANAGE),
@@ -184,50 +193,50 @@ def visit(request: TenantRequest, visit_id: int) -> HttpResponse:
     row = get_visit_row(visit_id)
     if row.guest_id is not None:
         return redirect("guests:guest", request.tenant.slug, row.guest_id)
-    return _follow(request, pages.lines_of([row]), request.path)
+    return _follow_page(request, pages.lines_of([row]), request.path)
 
 
 @tenant_view(Permission.GUESTS_DESK)
 def party_page(request: TenantRequest, party_id: uuid.UUID) -> HttpResponse:
     """What one form issued: a line and a code for each guest."""
-    lines = pages.party(party_id)
+    lines = pages.party_lines(party_id)
     if not lines:
         raise Http404
-    return _follow(request, lines, request.path)
+    return _follow_page(request, lines, request.path)
 
 
-def _follow(request: TenantRequest, lines: list[Line], address: str) -> HttpResponse:
-    shown = {"lines": lines, "address": address, "going": any(line.is_going for line in lines)}
+def _follow_page(request: TenantRequest, lines: list[PartyLine], address: str) -> HttpResponse:
+    shown = {"lines": lines, "address": address, "going": any(line.is_pending for line in lines)}
     if request.htmx:
         return render(request, "guests/party.html#lines", shown)
     return render(request, "guests/party.html", shown)
 
 
 @tenant_view(Permission.GUESTS_DESK, methods=["POST"])
-def without_code(request: TenantRequest) -> HttpResponse:
+def check_in_without_code(request: TenantRequest) -> HttpResponse:
     """A visitor who gets no code is still somebody in the building: the portal's own record."""
-    form = IssueForm(request.POST, desk=issue.desk())
+    form = IssueForm(request.POST, desk=issue.load_desk())
     received = None
     if form.is_valid():
-        received = once(request, form, partial(issuing.receive_without_code, orders=form.orders()))
+        received = submit_once(request, form, partial(issuing.receive_without_code, orders=form.orders()))
     if received:
         messages.success(request, _("Checked in without a code."))
         return redirect("guests:index", request.tenant.slug)
-    return render(request, "guests/new.html", _shown(request, form))
+    return render(request, "guests/new.html", _form_context(request, form))
 
 
 @tenant_view(Permission.GUESTS_DESK, methods=["POST"])
-def withdraw(request: TenantRequest, visit_id: int) -> HttpResponse:
+def cancel_request(request: TenantRequest, visit_id: int) -> HttpResponse:
     """Nobody shall get this code: stop it if it has not left, else cut it short as soon as it is known."""
     row = get_visit_row(visit_id)
     if row.stage == Stage.ASKED:
-        once(request, Button(request), partial(cutting.cut, visit=row))
+        submit_once(request, ErrorsAsMessages(request), partial(cutting.deactivate, visit=row))
     return redirect("guests:visit", request.tenant.slug, row.pk)
 
 
 @tenant_view(Permission.GUESTS_MANAGE)
 def presets(request: TenantRequest) -> HttpResponse:
-    known = Places()
+    known = GuestPlaces()
     rows = [(preset, known.area_names(preset.area_ids), known.key_names(preset.keys)) for preset in visits.presets()]
     return render(request, "guests/presets.html", {"rows": rows})
 
@@ -243,17 +252,17 @@ def edit_preset(request: TenantRequest, preset_id: int) -> HttpResponse:
 
 
 def _preset_form(request: TenantRequest, preset: Preset | None) -> HttpResponse:
-    known = Places()
+    known = GuestPlaces()
     form = PresetForm(request.POST or None, known=known, preset=preset)
     if request.method == "POST" and form.is_valid():
-        saved = actions.save_preset(preset=preset, columns=form.columns(), by=Asker.of(request))
+        saved = actions.save_preset(preset=preset, columns=form.columns(), by=Requester.from_request(request))
         messages.success(request, _("Saved: %(name)s") % {"name": saved})
         return redirect("guests:presets", request.tenant.slug)
-    gone = _vanished(preset, known)
+    gone = _has_deleted_places(preset, known)
     return render(request, "guests/preset.html", {"form": form, "preset": preset, "gone": gone})
 
 
-def _vanished(preset: Preset | None, known: Places) -> bool:
+def _has_deleted_places(preset: Preset | None, known: GuestPlaces) -> bool:
     """Whether the preset names places that are not there any more."""
     if preset is None:
         return False
@@ -265,7 +274,7 @@ def _vanished(preset: Preset | None, known: Places) -> bool:
 def delete_preset(request: TenantRequest, preset_id: int) -> HttpResponse:
     preset = get_preset(preset_id)
     if request.method == "POST":
-        actions.delete_preset(preset=preset, by=Asker.of(request))
+        actions.delete_preset(preset=preset, by=Requester.from_request(request))
         messages.success(request, _("Deleted: %(name)s") % {"name": preset})
         return redirect("guests:presets", request.tenant.slug)
     return render(request, "guests/preset_delete.html", {"preset": preset})
@@ -279,5 +288,5 @@ def move_preset(request: TenantRequest, preset_id: int) -> HttpResponse:
 
 @tenant_view(Permission.GUESTS_MANAGE, methods=["POST"])
 def make_default_preset(request: TenantRequest, preset_id: int) -> HttpResponse:
-    actions.make_default_preset(preset=get_preset(preset_id), by=Asker.of(request))
+    actions.make_default_preset(preset=get_preset(preset_id), by=Requester.from_request(request))
     return redirect("guests:presets", request.tenant.slug)

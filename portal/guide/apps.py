@@ -9,4 +9,4 @@ class GuideConfig(AppConfig):
         from portal.core.ui import frame
         from portal.guide import pages
 
-        frame.guided(pages.help_on)
+        frame.register_guide(pages.help_link)

@@ -21,10 +21,10 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from PIL import Image
 
-from tenants.roles import role
+from tenants.roles import find_role
 
 FOLDER: Path = settings.BASE_DIR / "docs" / "guide"
-FRONT = "README"
+FRONT_PAGE = "README"
 # Raw HTML in a page is shown as text.
 _MARKDOWN = MarkdownIt("commonmark", {"html": False})
 
@@ -61,13 +61,13 @@ def article(name: str, language: str) -> Article:
     path = FOLDER / language / f"{name}.md"
     tokens = _MARKDOWN.parse(path.read_text(encoding="utf-8"))
     for token in tokens:
-        token.children = [each for part in token.children or () for each in _at_the_site(part, path.parent)]
+        token.children = [each for part in token.children or () for each in _with_site_addresses(part, path.parent)]
     # A page begins with its heading: three tokens, of which the second has the text.
     body = _MARKDOWN.renderer.render(tokens[3:], _MARKDOWN.options, {})
     return Article(name, address(name), tokens[1].content, mark_safe(body))  # noqa: S308 - our own files, escaped
 
 
-def _at_the_site(part: Token, folder: Path) -> list[Token]:
+def _with_site_addresses(part: Token, folder: Path) -> list[Token]:
     """Return the part with addresses of the site. A picture gets its size and opens by itself: phones show it small."""
     if part.type == "link_open" and str(part.attrs["href"]).endswith(".md"):
         part.attrs["href"] = address(str(part.attrs["href"]).removesuffix(".md"))
@@ -85,18 +85,18 @@ def contents(language: str) -> Sequence[tuple[Promise, list[Article]]]:
     parts: dict[str, list[Article]] = {}
     for task in tasks().values():
         parts.setdefault(task.roles[0], []).append(article(task.name, language))
-    return [(role(name).title, pages) for name, pages in parts.items()]
+    return [(find_role(name).title, pages) for name, pages in parts.items()]
 
 
 def address(name: str) -> str:
     """Return the address of a page on the site."""
-    return reverse("guide:index") if name == FRONT else reverse("guide:page", args=[name])
+    return reverse("guide:index") if name == FRONT_PAGE else reverse("guide:page", args=[name])
 
 
-def page_on(view: str) -> str:
+def page_for_view(view: str) -> str:
     """Return the name of the page about this view: its own, else that of its area, else the front page."""
     about = _pages_of_views()
-    return about.get(view) or about.get(f"{view.partition(':')[0]}:index") or FRONT
+    return about.get(view) or about.get(f"{view.partition(':')[0]}:index") or FRONT_PAGE
 
 
 @cache
@@ -104,7 +104,7 @@ def _pages_of_views() -> Mapping[str, str]:
     return {view: task.name for task in tasks().values() for view in task.views}
 
 
-def help_on(request: HttpRequest) -> Mapping[str, Any]:
+def help_link(request: HttpRequest) -> Mapping[str, Any]:
     """Return where the frame's help leads from this page."""
     match = request.resolver_match
-    return {"address": address(page_on(match.view_name if match else ""))}
+    return {"address": address(page_for_view(match.view_name if match else ""))}

@@ -10,6 +10,6 @@ class HomeConfig(AppConfig):
         from portal.home import inside, queries
         from portal.home.views import connection_lost
 
-        frame.banner(connection_lost)
+        frame.register_banners(connection_lost)
         inside.register()
         queries.register()

@@ -10,30 +10,30 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from portal.core.alerts.models import Alert, Severity
-from portal.core.alerts.shown import Words
+from portal.core.alerts.shown import AlertTexts
 from portal.core.jobs import kinds
 from portal.core.jobs.models import Job
 from portal.core.keys import states as keys
 from portal.core.log import visible
 from portal.core.mirror import freshness, reasons
 from portal.core.mirror.freshness import Freshness
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import DoorState
-from portal.core.ui.addresses import within
+from portal.core.ui.addresses import url_in_tenant
 from portal.core.ui.chips import Chip
 from portal.core.visits.days import Day
-from portal.home.figures import MOST, NAMED, Figures, as_stored
-from portal.members.leavers import Which
+from portal.home.figures import MOST, NAMED, OverviewFigures, stored_title
+from portal.members.leavers import CleanupList
 from tenants.access import Access
 from tenants.models import Connection
 from tenants.roles import Permission
 
 # The log is read at least this often, also where notifications tell what is new.
-LATE = timedelta(minutes=75)
+LOG_MAX_AGE = timedelta(minutes=75)
 
 
 @dataclass(frozen=True)
-class Line:
+class AttentionLine:
     """Something that needs attention. `tone` is alarm, loud, doubt or quiet; `detail` names the first of them."""
 
     tone: str
@@ -43,93 +43,97 @@ class Line:
     detail: str = ""
 
 
-def lines(access: Access, found: Figures, failed: Sequence[Job]) -> list[Line]:
+def attention_lines(access: Access, found: OverviewFigures, failed: Sequence[Job]) -> list[AttentionLine]:
     """Return what needs attention, as far as this person may know; what can wait is quiet and comes last."""
-    parts = (_alerts, _doors, _keys, _uncertain)
+    parts = (_alerts, _doors, _keys, _uncertain_requests)
     urgent = [line for part in parts for line in part(access, found)]
     urgent.sort(key=lambda line: line.tone != "alarm")
-    calm = (_taken, _keys_out, _expired)
-    return [*urgent, *_failed(access, failed), *(line for part in calm for line in part(access, found))]
+    calm = (_assigned_alerts, _keys_out, _expired_members)
+    return [*urgent, *_failed_jobs(access, failed), *(line for part in calm for line in part(access, found))]
 
 
-def counted(number: int) -> str:
+def bounded_number(number: int) -> str:
     """Return a number as a line tells it; more than MOST were not counted."""
     return f"{MOST:,}+" if number > MOST else f"{number:,}"
 
 
-def _alerts(access: Access, found: Figures) -> Iterator[Line]:
+def _alerts(access: Access, found: OverviewFigures) -> Iterator[AttentionLine]:
     if number := found.number("alerts_waiting"):
-        words = ngettext("%(n)s alert not taken", "%(n)s alerts not taken", number) % {"n": counted(number)}
+        words = ngettext("%(n)s alert not taken", "%(n)s alerts not taken", number) % {"n": bounded_number(number)}
         first = found.alerts
         worst = max((each.severity for each in first), default=Severity.NOTE)
         tone = "alarm" if worst == Severity.ALARM else "loud"
-        href = f"{within('alerts:index', access.tenant.slug)}?state=untaken"
-        yield Line(tone, "alert-triangle", words, href, _named([_alert(access, each) for each in first], number))
+        href = f"{url_in_tenant('alerts:index', access.tenant.slug)}?state=untaken"
+        yield AttentionLine(
+            tone, "alert-triangle", words, href, _names_text([_alert_name(access, each) for each in first], number)
+        )
 
 
-def _alert(access: Access, alert: Alert) -> str:
+def _alert_name(access: Access, alert: Alert) -> str:
     """Name an alert and its place, and nobody in it."""
-    words = Words(access, {})
+    words = AlertTexts(access, {})
     if not alert.facts.get("device"):
         return words.title(alert)
     return _("%(name)s: %(why)s") % {"name": words.title(alert), "why": words.place(alert)}
 
 
-def _taken(access: Access, found: Figures) -> Iterator[Line]:
+def _assigned_alerts(access: Access, found: OverviewFigures) -> Iterator[AttentionLine]:
     if number := found.number("alerts_taken"):
         words = ngettext("%(n)s alert taken, still open", "%(n)s alerts taken, still open", number)
-        href = f"{within('alerts:index', access.tenant.slug)}?state=open"
-        yield Line("quiet", "user-check", words % {"n": counted(number)}, href)
+        href = f"{url_in_tenant('alerts:index', access.tenant.slug)}?state=open"
+        yield AttentionLine("quiet", "user-check", words % {"n": bounded_number(number)}, href)
 
 
-def _doors(access: Access, found: Figures) -> Iterator[Line]:
+def _doors(access: Access, found: OverviewFigures) -> Iterator[AttentionLine]:
     if number := sum(found.door_states.values()):
-        words = ngettext("%(n)s door needs attention", "%(n)s doors need attention", number) % {"n": counted(number)}
+        words = ngettext("%(n)s door needs attention", "%(n)s doors need attention", number) % {
+            "n": bounded_number(number)
+        }
         tone = "alarm" if _ALARMING & found.door_states.keys() else "loud"
-        href = f"{within('devices:index', access.tenant.slug)}?view=board&only=attention"
-        yield Line(tone, "door", words, href, " · ".join(_states(found)))
+        href = f"{url_in_tenant('devices:index', access.tenant.slug)}?view=board&only=attention"
+        yield AttentionLine(tone, "door", words, href, " · ".join(_state_texts(found)))
 
 
-def _keys(access: Access, found: Figures) -> Iterator[Line]:
+def _keys(access: Access, found: OverviewFigures) -> Iterator[AttentionLine]:
     if number := found.number("keys_late"):
-        words = ngettext("%(n)s key overdue", "%(n)s keys overdue", number) % {"n": counted(number)}
+        words = ngettext("%(n)s key overdue", "%(n)s keys overdue", number) % {"n": bounded_number(number)}
         names = [f"{each['box']} {each['unit_no']} {each['unit_name']}".strip() for each in found.rows("keys_first")]
-        href = f"{within('keys:index', access.tenant.slug)}?state=overdue"
-        yield Line("loud", "key", words, href, _named(names, number))
+        href = f"{url_in_tenant('keys:index', access.tenant.slug)}?state=overdue"
+        yield AttentionLine("loud", "key", words, href, _names_text(names, number))
 
 
-def _keys_out(access: Access, found: Figures) -> Iterator[Line]:
+def _keys_out(access: Access, found: OverviewFigures) -> Iterator[AttentionLine]:
     if number := found.number("keys_out"):
-        words = ngettext("%(n)s key out", "%(n)s keys out", number) % {"n": counted(number)}
-        yield Line("quiet", "key", words, f"{within('keys:index', access.tenant.slug)}?state=out")
+        words = ngettext("%(n)s key out", "%(n)s keys out", number) % {"n": bounded_number(number)}
+        yield AttentionLine("quiet", "key", words, f"{url_in_tenant('keys:index', access.tenant.slug)}?state=out")
 
 
 _ALARMING = {DoorState.FORCED_OPEN, DoorState.LEFT_OPEN, DoorState.HELD_OPEN, DoorState.HELD}
 
 
-def _states(found: Figures) -> Iterator[str]:
+def _state_texts(found: OverviewFigures) -> Iterator[str]:
     for state, number in found.door_states.items():
         word = Chip(state or "unknown").word
         yield f"{word} {number}" if number > 1 else word
 
 
-def names_people(access: Access) -> bool:
+def may_name_people(access: Access) -> bool:
     """Whether the overview names people: whoever helps from outside sees how many there are."""
     return access.support_session is None
 
 
-def _uncertain(access: Access, found: Figures) -> Iterator[Line]:
+def _uncertain_requests(access: Access, found: OverviewFigures) -> Iterator[AttentionLine]:
     if number := found.number("uncertain"):
-        words = ngettext("%(n)s uncertain request", "%(n)s uncertain requests", number) % {"n": counted(number)}
+        words = ngettext("%(n)s uncertain request", "%(n)s uncertain requests", number) % {"n": bounded_number(number)}
         first = found.rows("uncertain_first")
-        titles = [str(as_stored(each["title"])) for each in first] if names_people(access) else []
+        titles = [str(stored_title(each["title"])) for each in first] if may_name_people(access) else []
         slug = access.tenant.slug
-        every = f"{within('intents:index', slug)}?show=open" if access.can(Permission.AUDIT_VIEW) else ""
-        href = within("intents:page", slug, first[0]["id"]) if number == 1 or not every else every
-        yield Line("doubt", "question-mark", words, href, _named(titles, number))
+        every = f"{url_in_tenant('intents:index', slug)}?show=open" if access.can(Permission.AUDIT_VIEW) else ""
+        href = url_in_tenant("intents:page", slug, first[0]["id"]) if number == 1 or not every else every
+        yield AttentionLine("doubt", "question-mark", words, href, _names_text(titles, number))
 
 
-def _failed(access: Access, jobs: Sequence[Job]) -> Iterator[Line]:
+def _failed_jobs(access: Access, jobs: Sequence[Job]) -> Iterator[AttentionLine]:
     """A line for each family of jobs, which leads to the job, or to the list of several."""
     families: dict[str, list[Job]] = defaultdict(list)
     for job in jobs:
@@ -137,73 +141,79 @@ def _failed(access: Access, jobs: Sequence[Job]) -> Iterator[Line]:
     for family, found in families.items():
         number = len(found)
         words = ngettext("%(n)s job with rows not applied", "%(n)s jobs with rows not applied", number)
-        titles = [str(kinds.kind_of(job).titled(job)) for job in found[:NAMED]]
+        titles = [str(kinds.kind_of(job).title_of(job)) for job in found[:NAMED]]
         several = _LISTS.get(family) if number > 1 else None
-        href = within(several, access.tenant.slug) if several else kinds.page(found[0])
-        yield Line("loud", "table-import", words % {"n": counted(number)}, href, _named(titles, number))
+        href = url_in_tenant(several, access.tenant.slug) if several else kinds.page_address(found[0])
+        yield AttentionLine(
+            "loud", "table-import", words % {"n": bounded_number(number)}, href, _names_text(titles, number)
+        )
 
 
 # Where jobs of a family are listed.
 _LISTS = {"import": "imports:index", "change": "changes:index"}
 
 
-def _expired(access: Access, found: Figures) -> Iterator[Line]:
+def _expired_members(access: Access, found: OverviewFigures) -> Iterator[AttentionLine]:
     if number := found.number("expired"):
         words = ngettext("%(n)s expired member not deleted", "%(n)s expired members not deleted", number)
-        href = within("members:leavers_of", access.tenant.slug, Which.ENDED.value)
-        yield Line("quiet", "clock-x", words % {"n": counted(number)}, href)
+        href = url_in_tenant("members:leavers_of", access.tenant.slug, CleanupList.ENDED.value)
+        yield AttentionLine("quiet", "clock-x", words % {"n": bounded_number(number)}, href)
 
 
-def _named(names: Sequence[str], number: int) -> str:
+def _names_text(names: Sequence[str], number: int) -> str:
     return " · ".join(names) + (" …" if names and number > NAMED else "")
 
 
-def doubts(access: Access, found: Figures, fresh: Freshness, now: datetime) -> list[str]:
+def unknowns(access: Access, found: OverviewFigures, fresh: Freshness, now: datetime) -> list[str]:
     """Return what is not known, so that calm is not read from ignorance."""
     line: Connection | None = getattr(access.tenant, "connection", None)
     said = [] if line is not None and line.is_connected else [_("not connected to the service")]
-    if visible.may_look(access) or access.can(Permission.ALERTS_VIEW):
-        said += _of_log(fresh, now)
-    said += _of_lists(access, fresh, now)
+    if visible.may_view_log(access) or access.can(Permission.ALERTS_VIEW):
+        said += _unknown_log(fresh, now)
+    said += _unknown_lists(access, fresh, now)
     if unread := found.number("unread"):
-        said.append(ngettext("%(n)s door not loaded", "%(n)s doors not loaded", unread) % {"n": counted(unread)})
+        said.append(ngettext("%(n)s door not loaded", "%(n)s doors not loaded", unread) % {"n": bounded_number(unread)})
     if lost := found.number("keys_unknown"):
         words = ngettext("%(n)s key: location unknown", "%(n)s keys: location unknown", lost)
-        said.append(words % {"n": counted(lost)})
+        said.append(words % {"n": bounded_number(lost)})
     words_of = access.tenant.environment.catalogue.states
     if away := sum(each["n"] for each in found.rows("box_lines") if not words_of.is_connected(each["line"])):
-        said.append(keys.offline_words(away) % {"n": away})
+        said.append(keys.offline_text(away) % {"n": away})
     return said
 
 
 # The lists on which the overview rests, who is told of them, and how one is said that was never read or not lately.
-_RESTS_ON: dict[Kind, tuple[Permission, str | Promise, str | Promise]] = {
-    Kind.PASS_CONTROLLERS: (
+_USED_LISTS: dict[MirrorKind, tuple[Permission, str | Promise, str | Promise]] = {
+    MirrorKind.PASS_CONTROLLERS: (
         Permission.DEVICES_VIEW,
         gettext_lazy("doors not loaded"),
         gettext_lazy("doors not updated"),
     ),
-    Kind.KEY_BOXES: (
+    MirrorKind.KEY_BOXES: (
         Permission.DEVICES_VIEW,
         gettext_lazy("key boxes not loaded"),
         gettext_lazy("key boxes not updated"),
     ),
-    Kind.MEMBERS: (Permission.MEMBERS_VIEW, gettext_lazy("members not loaded"), gettext_lazy("members not updated")),
-    Kind.GUESTS: (Permission.GUESTS_VIEW, gettext_lazy("guests not loaded"), gettext_lazy("guests not updated")),
+    MirrorKind.MEMBERS: (
+        Permission.MEMBERS_VIEW,
+        gettext_lazy("members not loaded"),
+        gettext_lazy("members not updated"),
+    ),
+    MirrorKind.GUESTS: (Permission.GUESTS_VIEW, gettext_lazy("guests not loaded"), gettext_lazy("guests not updated")),
 }
 
 
-def _of_lists(access: Access, fresh: Freshness, now: datetime) -> Iterator[str]:
-    kinds = [kind for kind, (permission, *_words) in _RESTS_ON.items() if access.can(permission)]
-    for kind, never in freshness.unknown(fresh, kinds, now):
-        _permission, unread, late = _RESTS_ON[kind]
+def _unknown_lists(access: Access, fresh: Freshness, now: datetime) -> Iterator[str]:
+    kinds = [kind for kind, (permission, *_words) in _USED_LISTS.items() if access.can(permission)]
+    for kind, never in freshness.unreliable_kinds(fresh, kinds, now):
+        _permission, unread, late = _USED_LISTS[kind]
         yield str(unread if never else late)
 
 
-def _of_log(fresh: Freshness, now: datetime) -> list[str]:
-    log = fresh[Kind.HISTORIES]
+def _unknown_log(fresh: Freshness, now: datetime) -> list[str]:
+    log = fresh[MirrorKind.HISTORIES]
     if log.as_of is None:
         return [_("activity log not loaded")]
-    if log.error and log.next_at and not reasons.is_lasting(log.error):
-        return [_("activity log not updated, next try at %(time)s") % {"time": Day.today().clock(log.next_at)}]
-    return [_("activity log not updated")] if log.error or now - log.as_of > LATE else []
+    if log.error and log.next_at and not reasons.is_permanent(log.error):
+        return [_("activity log not updated, next try at %(time)s") % {"time": Day.today().time_text(log.next_at)}]
+    return [_("activity log not updated")] if log.error or now - log.as_of > LOG_MAX_AGE else []

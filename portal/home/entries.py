@@ -9,12 +9,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from portal.core.inside.hours import WEEKS
-from portal.core.mirror.coverage import Coverage, Missing, start_of
+from portal.core.mirror.coverage import Coverage, GapKind, start_of_day
 from portal.core.ui import charts
-from portal.core.ui.charts import Pairs
+from portal.core.ui.charts import PairChart
 from portal.core.ui.times import local
 from tenants.access import Access
-from tenants.postgresql.edges import moment
+from tenants.postgresql.edges import moment_from_json
 from tenants.roles import Permission
 
 _HOURS, _SATURDAY = range(24), 5
@@ -25,11 +25,11 @@ class Entries:
     """How many there were today, and how many are usual by this time; empty where that is not known."""
 
     headline: str
-    so_far: str
-    chart: Pairs
+    usual_text: str
+    chart: PairChart
 
 
-def days(access: Access, now: datetime) -> list[date]:
+def compared_days(access: Access, now: datetime) -> list[date]:
     """Return the days that are looked at: today; with the whole log, the last week and this weekday before it."""
     today = local(now).date()
     if not access.can(Permission.LOGS_VIEW):
@@ -38,27 +38,29 @@ def days(access: Access, now: datetime) -> list[date]:
     return [today, *(today - timedelta(days=number) for number in before)]
 
 
-def entries(looked: list[date], rows: Iterable[Mapping[str, Any]], known: Coverage, now: datetime) -> Entries:
+def entries_today(looked: list[date], rows: Iterable[Mapping[str, Any]], known: Coverage, now: datetime) -> Entries:
     """Put the counts of these days together."""
-    counted = {local(hour): int(row["n"]) for row in rows if (hour := moment(row["hour"]))}
-    by_day = {day: [counted.get(local(start_of(day) + timedelta(hours=hour)), 0) for hour in _HOURS] for day in looked}
+    counted = {local(hour): int(row["n"]) for row in rows if (hour := moment_from_json(row["hour"]))}
+    by_day = {
+        day: [counted.get(local(start_of_day(day) + timedelta(hours=hour)), 0) for hour in _HOURS] for day in looked
+    }
     today, at = by_day[looked[0]], local(now)
-    like, called = _alike(looked[0], [day for day in looked[1:] if _is_whole(day, known)])
+    like, called = _comparable_days(looked[0], [day for day in looked[1:] if _is_complete(day, known)])
     usual = [round(sum(by_day[day][hour] for day in like) / len(like)) for hour in _HOURS] if like else []
     points = [
         (f"{hour:02d}:00", today[hour] if hour <= at.hour else None, usual[hour] if usual else None) for hour in _HOURS
     ]
-    chart = charts.pairs(_("Entries by hour"), (_("Today"), called), points)
-    return Entries(_headline(sum(today)), _so_far(usual, at), chart)
+    chart = charts.pair_chart(_("Entries by hour"), (_("Today"), called), points)
+    return Entries(_headline(sum(today)), _usual_text(usual, at), chart)
 
 
-def _is_whole(day: date, known: Coverage) -> bool:
+def _is_complete(day: date, known: Coverage) -> bool:
     """Whether the log holds a day from its beginning to its end, as far as anybody can tell."""
-    gaps = known.gaps(start_of(day), start_of(day + timedelta(days=1)))
-    return known.through is not None and all(gap.why is Missing.OUTAGE for gap in gaps)
+    gaps = known.gaps(start_of_day(day), start_of_day(day + timedelta(days=1)))
+    return known.through is not None and all(gap.kind is GapKind.OUTAGE for gap in gaps)
 
 
-def _alike(today: date, whole: Sequence[date]) -> tuple[list[date], str]:
+def _comparable_days(today: date, whole: Sequence[date]) -> tuple[list[date], str]:
     """Return the days that tell what is usual, and what that is called: this weekday's, else those of the same sort."""
     same = [day for day in whole if day.weekday() == today.weekday()]
     if same:
@@ -72,7 +74,7 @@ def _headline(number: int) -> str:
     return ngettext("%(n)s entry today", "%(n)s entries today", number) % {"n": f"{number:,}"}
 
 
-def _so_far(usual: list[int], at: datetime) -> str:
+def _usual_text(usual: list[int], at: datetime) -> str:
     """Say how many are usual by this time, the hour that runs in proportion."""
     if not usual:
         return ""

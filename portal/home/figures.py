@@ -17,7 +17,7 @@ from django.utils.functional import cached_property
 from portal.core.alerts.models import Alert
 from portal.core.inside import hours, people
 from portal.core.inside.models import PassedHour
-from portal.core.inside.ways import Ways
+from portal.core.inside.ways import DoorDirections
 from portal.core.intents import queries as intents
 from portal.core.intents.states import UNDER_WAY, State
 from portal.core.keys import states as keys
@@ -25,17 +25,17 @@ from portal.core.log import visible
 from portal.core.mirror.models import DoorState, Key, KeyBox, KeyState, Member, PassController
 from portal.core.visits import queries as visits
 from portal.core.visits.days import Day
-from portal.core.visits.standing import Standing
+from portal.core.visits.standing import VisitStatus
 from portal.devices import queries as doors
 from portal.home import entries
 from portal.members import leavers
-from portal.members.leavers import Counted, Which
+from portal.members.leavers import CleanupList, CountedRows
 from portal.today import queries as desk
 from tenants.access import Access
 from tenants.models import Tenant
-from tenants.postgresql.edges import moment
+from tenants.postgresql.edges import moment_from_json
 from tenants.roles import Permission
-from tenants.wording import Said, SaidField
+from tenants.wording import Sentence, SentenceField
 
 # More of anything than this is told as "more than".
 MOST = 1_000
@@ -46,19 +46,19 @@ Columns = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Figures:
+class OverviewFigures:
     """What was counted; a figure that the person may not know is not among `told`."""
 
-    told: Mapping[str, Any]
+    values: Mapping[str, Any]
 
     def number(self, name: str) -> int:
-        return int(self.told.get(name) or 0)
+        return int(self.values.get(name) or 0)
 
     def rows(self, name: str) -> list[dict[str, Any]]:
-        return list(self.told.get(name) or ())
+        return list(self.values.get(name) or ())
 
     def has(self, name: str) -> bool:
-        return name in self.told
+        return name in self.values
 
     @cached_property
     def alerts(self) -> list[Alert]:
@@ -75,44 +75,47 @@ class Figures:
     def doors(self) -> list[PassController]:
         """The doors that need attention, the most alarming first, LISTED at most."""
         moments = ("state_since", "known_at", "status_as_of")
-        return [PassController(**each | {name: moment(each[name]) for name in moments}) for each in self.rows("loud")]
+        return [
+            PassController(**each | {name: moment_from_json(each[name]) for name in moments})
+            for each in self.rows("loud")
+        ]
 
     @cached_property
-    def standings(self) -> dict[Standing, int]:
+    def standings(self) -> dict[VisitStatus, int]:
         """How many of today's guests there are of each standing."""
-        return {Standing(each["standing"]): each["n"] for each in self.rows("standings")}
+        return {VisitStatus(each["standing"]): each["n"] for each in self.rows("standings")}
 
     @cached_property
     def last_doors(self) -> dict[str, int]:
         return {each["door"]: each["n"] for each in self.rows("last_doors")}
 
 
-def figures(access: Access, now: datetime, known: Ways) -> Figures:
+def count_figures(access: Access, now: datetime, known: DoorDirections) -> OverviewFigures:
     """Count what this person may know; `known` tells entries from exits."""
     columns = _always()
-    if visible.may_look(access):
+    if visible.may_view_log(access):
         columns["any_passed"] = Exists(PassedHour.objects.all())
-        columns["entries"] = ArraySubquery(hours.of_days(entries.days(access, now), known.out))
-    for permission, build in _PARTS.items():
+        columns["entries"] = ArraySubquery(hours.counts_of_days(entries.compared_days(access, now), known.exits))
+    for permission, build in _COLUMNS_BY_PERMISSION.items():
         if access.can(permission):
             columns |= build(now)
     if people.may_see_members(access):
-        columns |= _inside(now)
+        columns |= _presence(now)
     if access.can(Permission.DEVICES_VIEW):
         columns |= _keys(access)
-    columns |= _asked(access)
-    return Figures(Tenant.objects.filter(pk=access.tenant.pk).values(**columns).get())
+    columns |= _requests(access)
+    return OverviewFigures(Tenant.objects.filter(pk=access.tenant.pk).values(**columns).get())
 
 
 def _always() -> Columns:
     return {"any_member": Exists(Member.objects.all()), "any_door": Exists(PassController.objects.all())}
 
 
-def _number(rows: QuerySet[Any]) -> Counted:
-    return Counted(rows.order_by().values("pk")[: MOST + 1])
+def _bounded_count(rows: QuerySet[Any]) -> CountedRows:
+    return CountedRows(rows.order_by().values("pk")[: MOST + 1])
 
 
-def _listed(rows: QuerySet[Any], *names: str, most: int = NAMED) -> ArraySubquery:
+def _first_rows(rows: QuerySet[Any], *names: str, most: int = NAMED) -> ArraySubquery:
     return ArraySubquery(rows.values(as_json=JSONObject(**dict(zip(names, names, strict=True))))[:most])
 
 
@@ -121,9 +124,9 @@ def _alerts(_now: datetime) -> Columns:
     waiting = open_ones.filter(taken_by=None)
     first = waiting.order_by("-weight", "-pk")
     return {
-        "alerts_waiting": _number(waiting),
-        "alerts_taken": _number(open_ones.exclude(taken_by=None)),
-        "alerts_first": _listed(first, "kind", "subject", "severity", "facts"),
+        "alerts_waiting": _bounded_count(waiting),
+        "alerts_taken": _bounded_count(open_ones.exclude(taken_by=None)),
+        "alerts_first": _first_rows(first, "kind", "subject", "severity", "facts"),
     }
 
 
@@ -135,11 +138,11 @@ def _doors(_now: datetime) -> Columns:
     )  # fmt: skip
     known = PassController.objects.order_by().values("tenant").annotate(at=Max("known_at"))
     return {
-        "doors": _number(PassController.objects.all()),
-        "unread": _number(PassController.objects.filter(known_at=None)),
+        "doors": _bounded_count(PassController.objects.all()),
+        "unread": _bounded_count(PassController.objects.filter(known_at=None)),
         "doors_at": known.values("at"),
         "door_states": ArraySubquery(by_state.values(as_json=JSONObject(state=F("state"), n=F("n")))),
-        "loud": _listed(doors.by_calm().filter(attention=True), *told, most=LISTED),
+        "loud": _first_rows(doors.by_urgency().filter(attention=True), *told, most=LISTED),
     }
 
 
@@ -148,57 +151,57 @@ def _keys(access: Access) -> Columns:
 
     Keys are counted by readings alone for whoever may not see what the log tells.
     """
-    state, since = keys.columns(by_log=visible.may_look(access))
+    state, since = keys.state_columns(by_log=visible.may_view_log(access))
     out = Key.objects.filter(**{state: KeyState.OUT})
     late = out.filter(**{f"{since}__lte": keys.overdue_at()}).order_by(since, "pk")
     line = KeyTextTransform("cloud_com_status", "status")
     lines = KeyBox.objects.annotate(line=line).order_by().values("line").annotate(n=Count("pk"))
     named = late.annotate(box=F("key_box__key_device_name"))
     return {
-        "keys_out": _number(out),
-        "keys_late": _number(late),
-        "keys_unknown": _number(Key.objects.filter(**{state: KeyState.UNKNOWN})),
+        "keys_out": _bounded_count(out),
+        "keys_late": _bounded_count(late),
+        "keys_unknown": _bounded_count(Key.objects.filter(**{state: KeyState.UNKNOWN})),
         "box_lines": ArraySubquery(lines.values(as_json=JSONObject(line=F("line"), n=F("n")))),
-        "keys_first": _listed(named, "unit_no", "unit_name", "box"),
+        "keys_first": _first_rows(named, "unit_no", "unit_name", "box"),
     }
 
 
 def _members(now: datetime) -> Columns:
-    soon = leavers.rows_of(Which.ENDING).filter(use_end_key__lte=int((now + SOON).timestamp()))
+    soon = leavers.members_of(CleanupList.ENDING).filter(use_end_key__lte=int((now + SOON).timestamp()))
     first = soon.order_by("use_end_key", "pk")
     return {
-        "expired": _number(leavers.rows_of(Which.ENDED)),
-        "ending": _number(soon),
-        "ending_first": _listed(first, "member_id", "member_name", "use_date_end", most=NAMED),
+        "expired": _bounded_count(leavers.members_of(CleanupList.ENDED)),
+        "ending": _bounded_count(soon),
+        "ending_first": _first_rows(first, "member_id", "member_name", "use_date_end", most=NAMED),
     }
 
 
 def _guests(now: datetime) -> Columns:
-    by_standing = desk.of_day(Day.today(), now).order_by().values("standing").annotate(n=Count("pk"))
+    by_standing = desk.visits_of_day(Day.today(), now).order_by().values("standing").annotate(n=Count("pk"))
     return {"standings": ArraySubquery(by_standing.values(as_json=JSONObject(standing=F("standing"), n=F("n"))))}
 
 
-def _inside(now: datetime) -> Columns:
-    present = visits.present()
+def _presence(now: datetime) -> Columns:
+    present = visits.present_visits()
     return {
-        "last_doors": ArraySubquery(people.last_doors(now)),
-        "guests_in": _number(present),
-        "guests_going": _number(present.filter(suggested_leave_at__isnull=False)),
-        "guests_unmarked": _number(visits.used_unmarked(now)),
+        "last_doors": ArraySubquery(people.count_by_last_door(now)),
+        "guests_in": _bounded_count(present),
+        "guests_going": _bounded_count(present.filter(suggested_leave_at__isnull=False)),
+        "guests_unmarked": _bounded_count(visits.used_but_not_checked_in(now)),
     }
 
 
-def _asked(access: Access) -> Columns:
+def _requests(access: Access) -> Columns:
     mine = intents.visible_to(access)
     uncertain = mine.filter(state=State.UNCERTAIN)
     return {
-        "uncertain": _number(uncertain),
-        "uncertain_first": _listed(uncertain.order_by("-pk"), "id", "title"),
-        "under_way": _number(mine.filter(state__in=UNDER_WAY)),
+        "uncertain": _bounded_count(uncertain),
+        "uncertain_first": _first_rows(uncertain.order_by("-pk"), "id", "title"),
+        "under_way": _bounded_count(mine.filter(state__in=UNDER_WAY)),
     }
 
 
-_PARTS: dict[Permission, Callable[[datetime], Columns]] = {
+_COLUMNS_BY_PERMISSION: dict[Permission, Callable[[datetime], Columns]] = {
     Permission.ALERTS_VIEW: _alerts,
     Permission.DEVICES_VIEW: _doors,
     Permission.MEMBERS_VIEW: _members,
@@ -206,6 +209,6 @@ _PARTS: dict[Permission, Callable[[datetime], Columns]] = {
 }
 
 
-def as_stored(title: str) -> Said | str:
+def stored_title(title: str) -> Sentence | str:
     """Return the title of a request or a job, of the text that is stored."""
-    return SaidField().from_db_value(title, None, None) or ""
+    return SentenceField().from_db_value(title, None, None) or ""

@@ -5,51 +5,53 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from portal.core.inside import people
-from portal.core.inside.people import Number
-from portal.core.inside.ways import Ways
+from portal.core.inside.people import Headcount
+from portal.core.inside.ways import DoorDirections
 from portal.core.mirror import places
 from portal.core.mirror.freshness import Freshness
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.ui import together
-from portal.core.ui.addresses import within
-from portal.home.figures import Figures
+from portal.core.ui.addresses import url_in_tenant
+from portal.home.figures import OverviewFigures
 from tenants.access import Access
 from tenants.roles import Permission
 
-AREAS = "areas_with_doors"
+AREAS_QUERY = "areas_with_doors"
 
 
 @dataclass(frozen=True)
-class Inside:
+class PresenceSummary:
     """People in the building; `through`: until when the log is complete, on which the number of members rests."""
 
     headline: str
     certainty: str
     detail: str
-    through: str
+    complete_until: str
     href: str
     roll_call_url: str
 
 
-def told(access: Access, found: Figures, fresh: Freshness, known: Ways) -> Inside | None:
+def presence_summary(
+    access: Access, found: OverviewFigures, fresh: Freshness, known: DoorDirections
+) -> PresenceSummary | None:
     """Return what may be known of who is in the building; None for whoever may not know of members."""
     if not found.has("last_doors"):
         return None
-    slug, through = access.tenant.slug, fresh[Kind.HISTORIES].as_of
+    slug, through = access.tenant.slug, fresh[MirrorKind.HISTORIES].as_of
     going = found.number("guests_going")
-    guests = Number(found.number("guests_in") - going, going + found.number("guests_unmarked"))
-    members = people.number_of(found.last_doors, known)
-    words = {"members": members.all, "guests": guests.all}
+    guests = Headcount(found.number("guests_in") - going, going + found.number("guests_unmarked"))
+    members = people.headcount_of(found.last_doors, known)
+    words = {"members": members.total, "guests": guests.total}
     may_look = access.can(Permission.ROLL_CALL_VIEW)
-    return Inside(
+    return PresenceSummary(
         (members + guests).headline(through),
-        (members + guests).certainty,
+        (members + guests).certainty_text,
         _("Members: %(members)d, guests: %(guests)d") % words,
-        people.complete_through(through),
-        within("guests:building", slug),
-        within("rollcall:index", slug) if may_look else "",
+        people.log_complete_text(through),
+        url_in_tenant("guests:building", slug),
+        url_in_tenant("rollcall:index", slug) if may_look else "",
     )
 
 
 def register() -> None:
-    together.ask(AREAS, places.areas_with_doors, everywhere=False)
+    together.register_query(AREAS_QUERY, places.areas_for_directions, on_every_page=False)

@@ -9,10 +9,10 @@ from django.utils.translation import gettext as _
 
 from portal.core.ui import watching
 from portal.core.ui.frame import Banner
-from portal.core.ui.watching import path_of_page
+from portal.core.ui.watching import page_path
 from portal.home import queries
 from tenants.access import SignedInRequest, TenantRequest, tenant_view, tenants_of
-from tenants.landing import home_of
+from tenants.landing import first_page_of
 from tenants.models import Connection
 from tenants.roles import Permission
 from tenants.trail import queries as trail
@@ -24,12 +24,12 @@ _FEW = 8
 @tenant_view(Permission.TENANT_VIEW)
 def index(request: TenantRequest) -> HttpResponse:
     """The page; while somebody looks, the part of it that moves."""
-    if not watching.is_asked(request):
+    if not watching.is_poll(request):
         may_see = {f"may_see_{name}": request.access.can(each) for name, each in _SEEN.items()}
-        return render(request, "home/index.html", {"home": queries.home(request), **may_see})
-    home = queries.now(request)
-    if watching.has_seen(request, home.seen):
-        return watching.unchanged()
+        return render(request, "home/index.html", {"home": queries.overview(request), **may_see})
+    home = queries.live_overview(request)
+    if watching.is_up_to_date(request, home.version):
+        return watching.unchanged_response()
     return render(request, "home/now.html", {"home": home})
 
 
@@ -44,7 +44,7 @@ def changes(request: TenantRequest) -> HttpResponse:
 
 def landing(request: SignedInRequest) -> HttpResponse:
     """The first page in the only tenant, the platform's board for platform staff, or a choice."""
-    found = [(tenant, role, home_of(tenant, role.permissions)) for tenant, role in tenants_of(request.user)]
+    found = [(tenant, role, first_page_of(tenant, role.permissions)) for tenant, role in tenants_of(request.user)]
     if request.user.platform_role:
         return redirect("platform:index")
     if len(found) == 1:
@@ -61,7 +61,7 @@ def connection_lost(request: TenantRequest) -> Iterator[Banner]:
     state, since = row.state, row.state_at
     broken = state == Connection.State.BROKEN
     page = reverse("connection:index", args=[access.tenant.slug])
-    offered = access.can(Permission.CONNECTION_VIEW) and path_of_page(request) != page
+    offered = access.can(Permission.CONNECTION_VIEW) and page_path(request) != page
     yield Banner(
         "lost",
         _("Connection to the service lost.") if broken else _("The connection to the service was revoked."),
@@ -73,5 +73,5 @@ def connection_lost(request: TenantRequest) -> Iterator[Banner]:
         since=since,
         action=_("Reconnect…") if access.can(Permission.CONNECTION_MANAGE) else _("Connection page"),
         action_url=page if offered else "",
-        action_get=True,
+        is_link=True,
     )

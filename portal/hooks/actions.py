@@ -15,31 +15,32 @@ from django.utils.translation import gettext as _
 from portal.core.budget.priorities import Priority
 from portal.core.intents.actions import dispatch
 from portal.core.intents.models import Intent
-from portal.core.intents.nonces import Nonce, NotAsked
-from portal.core.intents.queries import open_ones
-from portal.core.intents.record import Asker, record
+from portal.core.intents.nonces import Nonce, NotSubmitted
+from portal.core.intents.queries import open_intents
+from portal.core.intents.record import Requester, record_intent
 from portal.core.mirror import reading
 from portal.core.mirror.models import TenantRecord
 from portal.core.timers.clock import ClockTime, database_now
 from portal.core.ui.vocabulary import join_sentences
 from portal.hooks import health, tokens
-from portal.hooks.addresses import FRESH, PATIENCE
+from portal.hooks.addresses import FRESH_SECONDS, WAIT_SECONDS
 from portal.hooks.models import Webhook
-from portal.hooks.settings import Present, Whose, address_of, webhook_of
+from portal.hooks.settings import AddressOwner, ServiceSettings, address_of, webhook_of
 from tenants import audit, owners
 from tenants.roles import Permission
-from tenants.wording import say
+from tenants.wording import coded_sentence
 
 OPERATION = "update_webhook"
 TARGET = "connection"
 #: The columns that a request changes, or its outcome.
-SET = ("is_on", "categories", "token", "token_digest", "former_digest", "secret", "former_secret", "former_until",
+CHANGED_COLUMNS = ("is_on", "categories", "token", "token_digest", "former_digest", "secret", "former_secret",
+"former_until",
        "set_at")  # fmt: skip
 # After this every process knows a new secret (`addresses.py`).
-_KNOWN_EVERYWHERE = timedelta(seconds=FRESH + PATIENCE + 0.9)
+_KNOWN_EVERYWHERE = timedelta(seconds=FRESH_SECONDS + WAIT_SECONDS + 0.9)
 
 
-class Act(StrEnum):
+class WebhookChange(StrEnum):
     """What is asked for; also the last part of its address."""
 
     ON = "on"
@@ -49,7 +50,9 @@ class Act(StrEnum):
     ADDRESS = "address"
 
 
-def ask(*, act: Act, by: Asker, nonce: Nonce, categories: Sequence[str] = (), replace: str = "") -> Intent:
+def submit_change(
+    *, act: WebhookChange, by: Requester, nonce: Nonce, categories: Sequence[str] = (), replace: str = ""
+) -> Intent:
     """Ask the service for what `act` wants (operation 2), with `categories` where it is about them.
 
     What is new counts here from the moment it is recorded, what it replaces until the outcome is known (`follow`).
@@ -62,53 +65,53 @@ def ask(*, act: Act, by: Asker, nonce: Nonce, categories: Sequence[str] = (), re
     _check_address(by, replace)
     with transaction.atomic():
         row = Webhook.objects.select_for_update().get(pk=webhook_of(by.tenant).pk)
-        was = kept_of(row)
-        _ACTS[act](row, categories)
-        intent, is_new = _recorded(act, row, was, by, nonce)
+        was = snapshot_of(row)
+        _CHANGES[act](row, categories)
+        intent, is_new = _record_intent(act, row, was, by, nonce)
         if is_new:
-            _check_free(intent)
-            row.save(update_fields=SET)
-            health.changed(by.tenant)
-            _wait_for_all(intent, act)
+            _check_none_open(intent)
+            row.save(update_fields=CHANGED_COLUMNS)
+            health.request_check(by.tenant)
+            _delay_until_known(intent, act)
             if was["is_on"] and (not row.is_on or set(was["categories"]) - set(row.categories)):
-                owners.tell(owners.LOOSENED, what=say(f"webhook.{act}"), who=by.user)
+                owners.notify(owners.LOOSENED, what=coded_sentence(f"webhook.{act}"), who=by.user)
     if is_new:
         dispatch(intent)
     return intent
 
 
-def _check_address(by: Asker, replace: str) -> None:
+def _check_address(by: Requester, replace: str) -> None:
     """Look at the service's settings now, and refuse to write over another system's address that nobody was shown."""
-    present = look()
-    if present.whose(webhook_of(by.tenant)) is Whose.OTHERS and replace != mark_of(present):
-        raise NotAsked(
+    present = load_service_settings()
+    if present.address_owner(webhook_of(by.tenant)) is AddressOwner.OTHERS and replace != address_digest(present):
+        raise NotSubmitted(
             _("The service notifies another system at the moment. Look at its address below and confirm first.")
         )
 
 
-def look() -> Present:
+def load_service_settings() -> ServiceSettings:
     """Return the service's settings as they are now. Raises NotAsked."""
     try:
-        reading.read_for_page(lambda line: reading.read_tenant(line, Priority.PEOPLE, alone=True), "")
-    except reading.NotRead as why:
-        raise NotAsked(join_sentences([why, _("Nothing was sent.")])) from None
-    return Present.of(TenantRecord.objects.get())
+        reading.read_for_page(lambda line: reading.read_tenant(line, Priority.PEOPLE, is_unshared=True), "")
+    except reading.ReadFailed as why:
+        raise NotSubmitted(join_sentences([why, _("Nothing was sent.")])) from None
+    return ServiceSettings.of(TenantRecord.objects.get())
 
 
-def mark_of(present: Present) -> str:
+def address_digest(present: ServiceSettings) -> str:
     """Return what a form says to name the address that its person was shown."""
     return tokens.digest(present.url).hex()[:16]
 
 
 def _switch_on(row: Webhook, categories: Sequence[str]) -> None:
-    row.is_on, row.categories, row.secret = True, list(categories), row.secret or tokens.new()
+    row.is_on, row.categories, row.secret = True, list(categories), row.secret or tokens.create()
 
 
 def _switch_off(row: Webhook, categories: Sequence[str]) -> None:
     row.is_on = False
 
 
-def _choose(row: Webhook, categories: Sequence[str]) -> None:
+def _set_categories(row: Webhook, categories: Sequence[str]) -> None:
     row.categories = list(categories)
 
 
@@ -120,36 +123,38 @@ def _forget_expired(row: Webhook) -> None:
 
 def _renew_secret(row: Webhook, categories: Sequence[str]) -> None:
     _forget_expired(row)
-    row.former_secret, row.former_until, row.secret = row.secret, None, tokens.new()
+    row.former_secret, row.former_until, row.secret = row.secret, None, tokens.create()
 
 
 def _renew_address(row: Webhook, categories: Sequence[str]) -> None:
     _forget_expired(row)
-    row.former_digest, row.former_until, row.token = row.token_digest, None, tokens.new()
+    row.former_digest, row.former_until, row.token = row.token_digest, None, tokens.create()
     row.token_digest = tokens.digest(row.token)
 
 
-_ACTS: Mapping[Act, Callable[[Webhook, Sequence[str]], None]] = {
-    Act.ON: _switch_on,
-    Act.OFF: _switch_off,
-    Act.CATEGORIES: _choose,
-    Act.SECRET: _renew_secret,
-    Act.ADDRESS: _renew_address,
+_CHANGES: Mapping[WebhookChange, Callable[[Webhook, Sequence[str]], None]] = {
+    WebhookChange.ON: _switch_on,
+    WebhookChange.OFF: _switch_off,
+    WebhookChange.CATEGORIES: _set_categories,
+    WebhookChange.SECRET: _renew_secret,
+    WebhookChange.ADDRESS: _renew_address,
 }
 
 
-def kept_of(row: Webhook) -> dict[str, Any]:
+def snapshot_of(row: Webhook) -> dict[str, Any]:
     """Return what a request may change, to be put back when it comes to nothing."""
     return {"is_on": row.is_on, "categories": list(row.categories), "token": row.token, "secret": row.secret}
 
 
-def _recorded(act: Act, row: Webhook, was: dict[str, Any], by: Asker, nonce: Nonce) -> tuple[Intent, bool]:
-    return record(
+def _record_intent(
+    act: WebhookChange, row: Webhook, was: dict[str, Any], by: Requester, nonce: Nonce
+) -> tuple[Intent, bool]:
+    return record_intent(
         by=by,
         permission=Permission.CONNECTION_MANAGE,
         operation=OPERATION,
         target=TARGET,
-        title=say(f"webhook.{act}"),
+        title=coded_sentence(f"webhook.{act}"),
         body={
             "is_invalid": not row.is_on,
             "url": address_of(row),
@@ -158,47 +163,49 @@ def _recorded(act: Act, row: Webhook, was: dict[str, Any], by: Asker, nonce: Non
         },
         snapshot=was,
         nonce=nonce,
-        before=_told(was["is_on"], was["categories"]),
-        after=_told(row.is_on, row.categories),
+        before=_audit_values(was["is_on"], was["categories"]),
+        after=_audit_values(row.is_on, row.categories),
     )
 
 
-def _told(is_on: bool, categories: Sequence[str]) -> dict[str, Any]:
+def _audit_values(is_on: bool, categories: Sequence[str]) -> dict[str, Any]:
     """Return what the audit log shows: no address and no secret."""
     return {"webhook_on": is_on, "webhook_categories": list(categories)}
 
 
-def _check_free(intent: Intent) -> None:
+def _check_none_open(intent: Intent) -> None:
     """Refuse while an earlier request is open: only one former secret and one former address are kept."""
-    if open_ones().filter(operation=OPERATION).exclude(pk=intent.pk).exists():
-        raise NotAsked(_("An earlier change of the webhook is still open. Wait for its result, then try again."))
+    if open_intents().filter(operation=OPERATION).exclude(pk=intent.pk).exists():
+        raise NotSubmitted(_("An earlier change of the webhook is still open. Wait for its result, then try again."))
 
 
-def _wait_for_all(intent: Intent, act: Act) -> None:
+def _delay_until_known(intent: Intent, act: WebhookChange) -> None:
     """Send a new secret when every process accepts it: they ask for what they know every few seconds."""
-    if act is Act.SECRET:
+    if act is WebhookChange.SECRET:
         Intent.objects.filter(pk=intent.pk).update(due_at=ClockTime() + _KNOWN_EVERYWHERE)
         intent.refresh_from_db()
 
 
-def leave(*, by: Asker) -> None:
+def switch_off_locally(*, by: Requester) -> None:
     """Switch off here alone: what the service has set is another system's, and stays as it is."""
     with transaction.atomic():
         Webhook.objects.filter(pk=webhook_of(by.tenant).pk).update(is_on=False)
-        health.changed(by.tenant)
-        audit.record(**by.author, action="webhook.leave", target=TARGET, summary=say("webhook.leave"))
-        owners.tell(owners.LOOSENED, what=say("webhook.leave"), who=by.user)
+        health.request_check(by.tenant)
+        audit.record(**by.audit_author, action="webhook.leave", target=TARGET, summary=coded_sentence("webhook.leave"))
+        owners.notify(owners.LOOSENED, what=coded_sentence("webhook.leave"), who=by.user)
 
 
-def test(*, by: Asker) -> None:
+def start_test(*, by: Requester) -> None:
     """Begin to wait for a notification."""
     with transaction.atomic():
         Webhook.objects.filter(pk=webhook_of(by.tenant).pk).update(tested_at=database_now())
-        audit.record(**by.author, action="webhook.test", target=TARGET, summary=say("webhook.test"))
+        audit.record(**by.audit_author, action="webhook.test", target=TARGET, summary=coded_sentence("webhook.test"))
 
 
-def reveal(*, by: Asker) -> str:
+def reveal_address(*, by: Requester) -> str:
     """Return the address in clear, for a person who may see it; written into the audit log."""
     with transaction.atomic():
-        audit.record(**by.author, action="webhook.reveal", target=TARGET, summary=say("webhook.reveal"))
+        audit.record(
+            **by.audit_author, action="webhook.reveal", target=TARGET, summary=coded_sentence("webhook.reveal")
+        )
     return address_of(webhook_of(by.tenant))

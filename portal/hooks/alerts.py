@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from django.utils.translation import gettext_lazy as _
 
-from portal.core.alerts.kinds import AlertKind, Seen, Values, having
+from portal.core.alerts.kinds import AlertKind, Observation, RuleValues, tenants_having
 from portal.core.alerts.kinds import register as add
 from portal.core.alerts.models import Severity
 from portal.core.timers.clock import database_now
@@ -12,18 +12,20 @@ from portal.hooks.models import Webhook
 from tenants.models import Tenant
 
 
-def _silent(tenant: Tenant, values: Values) -> Iterator[Seen]:
+def _find_silent(tenant: Tenant, values: RuleValues) -> Iterator[Observation]:
     for row in Webhook.objects.filter(working=Webhook.Working.SILENT):
-        yield Seen("webhook", row.working_at or database_now())
+        yield Observation("webhook", row.working_at or database_now())
 
 
 def register() -> None:
     add(
         AlertKind(
             name="silence",
-            said=_("No notifications come from the service, though some were to be expected."),
+            message=_("No notifications come from the service, though some were to be expected."),
             severity=Severity.NOTE,
-            look=_silent,
-            where=having(lambda _rules: Webhook.reachable_objects.filter(working=Webhook.Working.SILENT)),
+            find_current=_find_silent,
+            tenants_to_check=tenants_having(
+                lambda _rules: Webhook.reachable_objects.filter(working=Webhook.Working.SILENT)
+            ),
         )
     )

@@ -7,11 +7,11 @@ class HooksConfig(AppConfig):
 
     def ready(self) -> None:
         from portal.core.mirror import hooks
-        from portal.core.mirror.kinds import Kind
+        from portal.core.mirror.kinds import MirrorKind
         from portal.hooks import alerts, follow, hints, panel
 
         alerts.register()
         follow.register()
         panel.register()
-        hooks.after(Kind.HISTORIES, hints.heard)
+        hooks.subscribe(MirrorKind.HISTORIES, hints.on_histories)
         hints.register()

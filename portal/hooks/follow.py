@@ -9,55 +9,55 @@ from portal.core.intents.handlers import Finding
 from portal.core.intents.models import Intent
 from portal.core.intents.states import NOT_APPLIED, State
 from portal.core.mirror import reading, schedule, small
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.timers.clock import database_now
 from portal.core.ui.times import local
 from portal.hooks import health, tokens
-from portal.hooks.actions import OPERATION, SET
+from portal.hooks.actions import CHANGED_COLUMNS, OPERATION
 from portal.hooks.models import Webhook
 from portal.hooks.settings import categories_of
 from tenants.connections.service import current_connection
 
 #: How long notifications that were signed before the change may still be on their way.
-FORMER_STAYS = timedelta(minutes=10)
+FORMER_ACCEPTED_FOR = timedelta(minutes=10)
 
 
-def take_over(intent: Intent) -> None:
+def apply_outcome(intent: Intent) -> None:
     """Confirm what was asked for, or put back what was there before. While it is uncertain both are answered."""
     row = Webhook.objects.select_for_update().get()
     now = database_now()
     if intent.state == State.SUCCEEDED:
         row.set_at = now
         if row.former_until is None and (row.former_secret or row.former_digest):
-            row.former_until = now + FORMER_STAYS
-        small.webhook_written(intent.body, now)
+            row.former_until = now + FORMER_ACCEPTED_FOR
+        small.save_webhook_settings(intent.body, now)
     elif intent.state in NOT_APPLIED:
-        _put_back(row, intent.snapshot)
-    row.save(update_fields=SET)
-    health.changed(intent.tenant)
+        _restore(row, intent.snapshot)
+    row.save(update_fields=CHANGED_COLUMNS)
+    health.request_check(intent.tenant)
     # What the service says of it itself, which may be something else.
-    schedule.ask(intent.tenant, Kind.TENANT, by=intent.by)
+    schedule.request_reading(intent.tenant, MirrorKind.TENANT, by=intent.by)
 
 
-def _put_back(row: Webhook, was: dict[str, Any]) -> None:
+def _restore(row: Webhook, was: dict[str, Any]) -> None:
     for name, value in was.items():
         setattr(row, name, value)
     row.token_digest = tokens.digest(row.token)
     row.former_digest = row.former_secret = row.former_until = None
 
 
-def look(intent: Intent) -> Finding:
+def reconcile(intent: Intent) -> Finding:
     """Whether the service has what was asked for. A secret that it does not show proves nothing."""
     at = database_now()
-    told = reading.read_tenant(current_connection(), Priority.PEOPLE, alone=True).settings.webhook
+    told = reading.read_tenant(current_connection(), Priority.PEOPLE, is_unshared=True).settings.webhook
     wanted, was = intent.body, intent.snapshot or {}
     seen: dict[str, Any] = {"read": f"{local(at):%Y-%m-%d %H:%M:%S}"}
     if (told.is_invalid, told.url, _categories(told)) != (wanted["is_invalid"], wanted["url"], _categories(wanted)):
-        return evidence.missing(intent, at, seen)
+        return evidence.judge_absence(intent, at, seen)
     if told.secret_token == wanted["secret_token"]:
         return Finding(True, seen)
     if told.secret_token == was.get("secret"):
-        return evidence.missing(intent, at, seen)
+        return evidence.judge_absence(intent, at, seen)
     return Finding(None if was.get("secret") != wanted["secret_token"] else True, seen)
 
 
@@ -66,4 +66,4 @@ def _categories(settings: Any) -> set[str]:
 
 
 def register() -> None:
-    handlers.register(OPERATION, finished=take_over, reconcile=look)
+    handlers.register(OPERATION, on_finished=apply_outcome, reconcile=reconcile)

@@ -5,13 +5,13 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from portal.core.ui.stored import StoredForm
-from portal.core.ui.vocabulary import word
+from portal.core.ui.stored import ConflictForm
+from portal.core.ui.vocabulary import service_word
 from portal.hooks.models import Webhook
-from portal.hooks.settings import Present, offered
+from portal.hooks.settings import ServiceSettings, category_choices
 
 
-class CategoriesForm(StoredForm, forms.Form):
+class CategoriesForm(ConflictForm, forms.Form):
     """Which records of the log the service tells of. Offered are the known ones; whatever is set stays in the list."""
 
     categories = forms.MultipleChoiceField(
@@ -20,8 +20,8 @@ class CategoriesForm(StoredForm, forms.Form):
         error_messages={"required": _("Choose at least one category.")},
     )
 
-    def __init__(self, row: Webhook, present: Present | None, data: Any = None) -> None:
+    def __init__(self, row: Webhook, present: ServiceSettings | None, data: Any = None) -> None:
         usual = row.tenant.environment.catalogue.records.categories
         super().__init__(data, initial={"categories": list(row.categories or usual)})
-        choices = [(each, word("category", each)) for each in offered(row.tenant, row, present)]
+        choices = [(each, service_word("category", each)) for each in category_choices(row.tenant, row, present)]
         self.fields["categories"].choices = choices  # type: ignore[attr-defined]  # a choice field

@@ -12,14 +12,14 @@ from django.db.models.functions import ExtractHour, ExtractIsoWeekDay, Least
 
 from accessapi.limits import JST
 from portal.core.mirror import schedule
-from portal.core.mirror.coverage import coverage
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.coverage import load_coverage
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import History, MirrorState
-from portal.core.timers.bell import ring_after_commit
+from portal.core.timers.bell import enqueue_after_commit
 from portal.core.timers.clock import ClockTime, database_now
-from portal.hooks.intake import LOOK
+from portal.hooks.intake import PROCESS_TASK
 from portal.hooks.models import Notification, Webhook
-from portal.hooks.told import UNNAMED
+from portal.hooks.told import UNNAMED_PREFIX
 from tenants.models import Tenant
 
 log = structlog.get_logger(__name__)
@@ -27,23 +27,23 @@ Working = Webhook.Working
 
 # The log is read this often while webhooks work. Leases spread by a tenth: no reading comes before the hour after which
 # the last hours are due once more (`histories.LATE`), so that both are one call.
-SAFETY_NET = 4000
+SAFETY_NET_SECONDS = 4000
 # A record that nobody was notified of this long after it was read counts as missed; so many are watched at a time.
-MISSED_AFTER, MOST_WATCHED = timedelta(seconds=60), 200
+MISSED_AFTER, MAX_WATCHED = timedelta(seconds=60), 200
 # Notifications are known for this long: by then a repeated one finds its record in the log. Whether an older record was
 # notified of, nobody knows any more.
-KEEP = timedelta(days=7)
+RETAIN_FOR = timedelta(days=7)
 # By the notifications of this long it is told whether they name their records.
-LATELY = timedelta(hours=1)
+RECENT_WINDOW = timedelta(hours=1)
 # No more missed for this long, and heard since: all is well again.
-WELL_AFTER = timedelta(hours=1)
+RECOVERED_AFTER = timedelta(hours=1)
 # Silent: so many notifications were to be expected since the last one. Were each on its own, the chance to hear none of
 # n is e^-n; people come in groups and doors tell of them twice, so that n events may be n/3 independent ones. Of thirty
 # ten are left: e^-10, one in 20,000. With five-minute looks that is a false alarm in two months at most, and each ends
 # with the next notification.
-UNLIKELY = 30.0
-RHYTHM_FROM, RHYTHM_EVERY = timedelta(weeks=4), timedelta(days=1)
-CHECK_EVERY = timedelta(minutes=5)
+SILENT_AFTER_EXPECTED = 30.0
+RHYTHM_PERIOD, RHYTHM_INTERVAL = timedelta(weeks=4), timedelta(days=1)
+CHECK_INTERVAL = timedelta(minutes=5)
 _HOUR, _WEEK = timedelta(hours=1), 7 * 24
 
 
@@ -52,7 +52,7 @@ def check(webhook: Webhook, state: MirrorState | None, now: datetime) -> datetim
     if webhook.names_no_record:
         webhook.names_no_record = not _names_records(now)
     _count_missed(webhook, now)
-    working = _judge(webhook, now)
+    working = _state_of(webhook, now)
     if working != webhook.working:
         log.info("hooks_state", tenant_id=webhook.tenant_id, before=webhook.working, now=working)
         webhook.working, webhook.working_at = working, now
@@ -60,50 +60,50 @@ def check(webhook: Webhook, state: MirrorState | None, now: datetime) -> datetim
         webhook.missed, webhook.missed_at = 0, None
     if state is not None:
         _set_pace(state, webhook)
-    return None if working == Working.OFF else now + (MISSED_AFTER if webhook.unnotified else CHECK_EVERY)
+    return None if working == Working.OFF else now + (MISSED_AFTER if webhook.unnotified else CHECK_INTERVAL)
 
 
-def changed(tenant: Tenant) -> None:
+def request_check(tenant: Tenant) -> None:
     """Have a webhook judged anew: what is set was changed. In the transaction that changed it."""
     Webhook.objects.filter(tenant=tenant).update(due_at=ClockTime())
-    ring_after_commit(LOOK, tenant.pk)
+    enqueue_after_commit(PROCESS_TASK, tenant.pk)
 
 
-def covers_everything(webhook: Webhook) -> bool:
+def has_all_categories(webhook: Webhook) -> bool:
     """Whether every known category is asked for: only then the log may be read less often."""
     return set(webhook.tenant.environment.catalogue.records.categories) <= set(webhook.categories)
 
 
-def remember(webhook: Webhook, histories: Sequence[History], notified: Collection[str]) -> None:
+def watch_unnotified(webhook: Webhook, histories: Sequence[History], notified: Collection[str]) -> None:
     """Watch new records that nobody was notified of: their notifications may be on their way."""
     if not webhook.is_on or webhook.set_at is None:
         return
     now = database_now()
-    since = max(webhook.set_at + MISSED_AFTER, now - KEEP)  # the service's clock may be ahead of ours
+    since = max(webhook.set_at + MISSED_AFTER, now - RETAIN_FOR)  # the service's clock may be ahead of ours
     watched = {
         record.history_id
         for record in histories
         if record.category in webhook.categories and record.at > since and record.history_id not in notified
     }
-    free = MOST_WATCHED - len(webhook.unnotified)
+    free = MAX_WATCHED - len(webhook.unnotified)
     if watched and free > 0:
         unnotified = webhook.unnotified | dict.fromkeys(sorted(watched)[:free], now.isoformat())
         due_at = Least(F("due_at"), Value(now + MISSED_AFTER))
         Webhook.objects.filter(pk=webhook.pk).update(unnotified=unnotified, due_at=due_at)
 
 
-def _judge(webhook: Webhook, now: datetime) -> Webhook.Working:
+def _state_of(webhook: Webhook, now: datetime) -> Webhook.Working:
     if not webhook.is_on:
         return Working.OFF
     heard, since = webhook.heard_at, webhook.set_at
     if since is None:
         return Working.WAITING
-    if expected(webhook, max(heard or since, since), now) > UNLIKELY:
+    if expected_messages(webhook, max(heard or since, since), now) > SILENT_AFTER_EXPECTED:
         return Working.SILENT
     if heard is None or heard < since:
         return Working.WAITING
     missed = webhook.missed_at
-    is_well = missed is None or (heard > missed and now - missed > WELL_AFTER)
+    is_well = missed is None or (heard > missed and now - missed > RECOVERED_AFTER)
     return Working.WORKING if is_well else Working.LOSSY
 
 
@@ -122,22 +122,22 @@ def _count_missed(webhook: Webhook, now: datetime) -> None:
 
 def _names_records(now: datetime) -> bool:
     """Whether notifications can be told apart: of those that came lately, more name their record than do not."""
-    lately = Notification.objects.filter(received_at__gt=now - LATELY)
-    unnamed = lately.filter(history_id__startswith=UNNAMED).count()
+    lately = Notification.objects.filter(received_at__gt=now - RECENT_WINDOW)
+    unnamed = lately.filter(history_id__startswith=UNNAMED_PREFIX).count()
     return not unnamed or lately.count() > 2 * unnamed
 
 
 def _set_pace(state: MirrorState, webhook: Webhook) -> None:
     """Read the log at the pace of the safety net, or as usual: then at once, for what was not told meanwhile."""
-    every = SAFETY_NET if webhook.working == Working.WORKING and covers_everything(webhook) else None
+    every = SAFETY_NET_SECONDS if webhook.working == Working.WORKING and has_all_categories(webhook) else None
     if every == state.every:
         return
     MirrorState.objects.filter(pk=state.pk).update(every=every)
     if every is None:
-        schedule.read_on(webhook.tenant, Kind.HISTORIES)
+        schedule.request_more(webhook.tenant, MirrorKind.HISTORIES)
 
 
-def expected(webhook: Webhook, since: datetime, until: datetime) -> float:
+def expected_messages(webhook: Webhook, since: datetime, until: datetime) -> float:
     """How many notifications this house's rhythm makes expect in a time."""
     _learn_rhythm(webhook, until)
     return sum(float(webhook.rhythm[hour]) * share for hour, share in _hours(since, until))
@@ -146,9 +146,9 @@ def expected(webhook: Webhook, since: datetime, until: datetime) -> float:
 def _learn_rhythm(webhook: Webhook, now: datetime) -> None:
     """Count the records of the last weeks by hour of the week, once a day and when other categories are asked for."""
     learned = webhook.rhythm_at
-    if learned is not None and now - learned < RHYTHM_EVERY and (webhook.set_at is None or learned > webhook.set_at):
+    if learned is not None and now - learned < RHYTHM_INTERVAL and (webhook.set_at is None or learned > webhook.set_at):
         return
-    since = max(now - RHYTHM_FROM, coverage().known_from or now)
+    since = max(now - RHYTHM_PERIOD, load_coverage().known_from or now)
     records = History.objects.filter(at__gte=since, at__lt=now, notified=False, category__in=webhook.categories)
     by_hour = records.annotate(day=ExtractIsoWeekDay("at", tzinfo=JST), hour=ExtractHour("at", tzinfo=JST))
     weeks = max((now - since) / timedelta(weeks=1), 1.0)

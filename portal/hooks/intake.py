@@ -18,7 +18,7 @@ from django.db import DatabaseError, InterfaceError, OperationalError, connectio
 from django.db.models import DateTimeField, ExpressionWrapper, F, Value
 from django.db.models.functions import Greatest, Least
 
-from accessapi.notifications import Webhook as Shape
+from accessapi.notifications import WebhookFormat as Shape
 from portal.core.mirror.fields.values import as_json
 from portal.core.timers import bell
 from portal.core.timers.clock import ClockTime
@@ -27,15 +27,15 @@ from portal.hooks.models import Webhook
 from tenants.scope import tenant_scope
 
 log = structlog.get_logger(__name__)
-LOOK = "portal.hooks.tasks.look"
+PROCESS_TASK = "portal.hooks.tasks.process"
 
 # What one process holds in memory at most.
-MOST, MOST_BYTES = 20_000, 32 * 1024 * 1024
-BATCH = 500
+MAX_MESSAGES, MAX_BYTES = 20_000, 32 * 1024 * 1024
+BATCH_SIZE = 500
 # A moment in which more may come, so that a burst is few statements.
-GATHER = 0.05
+GATHER_SECONDS = 0.05
 # How long the writer may take to write what is left when its process ends: gunicorn is given 5 s for all of it.
-AT_EXIT = 3.0
+EXIT_SECONDS = 3.0
 
 _INSERT = """
 INSERT INTO hooks_notification (tenant_id, history_id, delivery_id, at, body, received_at, state)
@@ -45,80 +45,80 @@ ON CONFLICT (tenant_id, history_id) DO NOTHING
 """
 
 # Two looks at what a tenant was told are this far apart.
-APART = timedelta(seconds=0.5)
-_NEXT_LOOK = ExpressionWrapper(F("looked_at") + Value(APART), output_field=DateTimeField())
+MIN_INTERVAL = timedelta(seconds=0.5)
+_NEXT_RUN = ExpressionWrapper(F("looked_at") + Value(MIN_INTERVAL), output_field=DateTimeField())
 
 
-class Waiting(NamedTuple):
+class ReceivedMessage(NamedTuple):
     """A notification that was signed rightly, as it came."""
 
     tenant_id: int
     body: bytes
     delivery_id: str
-    shape: Shape = Shape()
+    message_format: Shape = Shape()
 
 
-class Intake:
+class MessageQueue:
     """The queue of one process and its writer."""
 
     def __init__(self) -> None:
-        self._queue: deque[Waiting] = deque()
+        self._queue: deque[ReceivedMessage] = deque()
         self._bytes = 0
-        self._told: set[int] = set()  # tenants of whom bodies were dropped
+        self._tenants_without_body: set[int] = set()  # tenants of whom bodies were dropped
         self._change = threading.Condition()
         self._writer: threading.Thread | None = None
         self._ending = False
 
-    def put(self, waiting: Waiting) -> None:
+    def put(self, waiting: ReceivedMessage) -> None:
         """Take a notification; it is written soon."""
         with self._change:
             self._queue.append(waiting)
             self._bytes += len(waiting.body)
-            self._drop()
-            self._start()
+            self._drop_oldest()
+            self._start_writer()
             self._change.notify_all()
 
     def flush(self) -> None:
         """Write what waits, in the calling thread."""
         while True:
             with self._change:
-                batch = [self._queue.popleft() for _ in range(min(BATCH, len(self._queue)))]
+                batch = [self._queue.popleft() for _ in range(min(BATCH_SIZE, len(self._queue)))]
                 self._bytes -= sum(len(each.body) for each in batch)
-                unnamed, self._told = self._told, set()
+                unnamed, self._tenants_without_body = self._tenants_without_body, set()
             if not batch and not unnamed:
                 return
             try:
                 write(batch, unnamed)
             except DatabaseError:
-                self._take_back(batch, unnamed)
+                self._requeue(batch, unnamed)
                 raise
 
-    def _take_back(self, batch: Sequence[Waiting], unnamed: set[int]) -> None:
+    def _requeue(self, batch: Sequence[ReceivedMessage], unnamed: set[int]) -> None:
         """Keep what could not be written, within bounds."""
         with self._change:
             self._queue.extendleft(reversed(batch))
             self._bytes += sum(len(each.body) for each in batch)
-            self._told |= unnamed
-            self._drop()
+            self._tenants_without_body |= unnamed
+            self._drop_oldest()
 
-    def _drop(self) -> None:
-        while len(self._queue) > MOST or self._bytes > MOST_BYTES:
+    def _drop_oldest(self) -> None:
+        while len(self._queue) > MAX_MESSAGES or self._bytes > MAX_BYTES:
             gone = self._queue.popleft()
             self._bytes -= len(gone.body)
-            self._told.add(gone.tenant_id)
+            self._tenants_without_body.add(gone.tenant_id)
 
-    def _start(self) -> None:
+    def _start_writer(self) -> None:
         if self._writer is None or not self._writer.is_alive():
-            self._writer = threading.Thread(target=self._write_on, name="hook writer", daemon=True)
+            self._writer = threading.Thread(target=self._write_forever, name="hook writer", daemon=True)
             self._writer.start()
             atexit.register(self.end)
 
-    def _write_on(self) -> None:
+    def _write_forever(self) -> None:
         while not self._ending or self._queue:
             with self._change:
-                self._change.wait_for(lambda: self._queue or self._told or self._ending)
+                self._change.wait_for(lambda: self._queue or self._tenants_without_body or self._ending)
             with self._change:
-                self._change.wait_for(lambda: self._ending, GATHER)
+                self._change.wait_for(lambda: self._ending, GATHER_SECONDS)
             try:
                 self.flush()
             except DatabaseError as error:
@@ -132,45 +132,45 @@ class Intake:
             self._ending = True
             self._change.notify_all()
         if self._writer is not None:
-            self._writer.join(AT_EXIT)
+            self._writer.join(EXIT_SECONDS)
 
 
-def write(batch: Sequence[Waiting], unnamed: set[int]) -> None:
+def write(batch: Sequence[ReceivedMessage], without_body: set[int]) -> None:
     """Write notifications, a statement for a tenant, and ring once for each. `unnamed`: tenants told without a body."""
     by_tenant: defaultdict[int, dict[str, tuple[Any, ...]]] = defaultdict(dict)
     for each in batch:
         rows = by_tenant[each.tenant_id]
-        for said in told.read(each.body, each.shape):
+        for said in told.parse(each.body, each.message_format):
             rows.setdefault(said.history_id, (said.history_id, each.delivery_id, said.at, said.body))
-    for tenant_id in sorted(by_tenant.keys() | unnamed):
+    for tenant_id in sorted(by_tenant.keys() | without_body):
         with tenant_scope(tenant_id):
             ordered = [row for _, row in sorted(by_tenant[tenant_id].items())]
-            _write(tenant_id, ordered, something=tenant_id in unnamed)
+            _write(tenant_id, ordered, was_dropped=tenant_id in without_body)
 
 
-def _write(tenant_id: int, rows: list[tuple[Any, ...]], *, something: bool) -> None:
+def _write(tenant_id: int, rows: list[tuple[Any, ...]], *, was_dropped: bool) -> None:
     """Write one tenant's; what the database does not take (a fault of ours) is something that it was told."""
     try:
-        due = _written(tenant_id, rows, something=something)
+        due = _write_rows(tenant_id, rows, was_dropped=was_dropped)
     except (OperationalError, InterfaceError):
         raise
     except DatabaseError:
         log.exception("hooks_not_stored", tenant_id=tenant_id, rows=len(rows))
-        due = _written(tenant_id, [], something=True)
+        due = _write_rows(tenant_id, [], was_dropped=True)
     if due:
-        bell.ring(LOOK, [(tenant_id,)])
+        bell.enqueue(PROCESS_TASK, [(tenant_id,)])
 
 
-def _written(tenant_id: int, rows: list[tuple[Any, ...]], *, something: bool) -> bool:
+def _write_rows(tenant_id: int, rows: list[tuple[Any, ...]], *, was_dropped: bool) -> bool:
     """Write them and set the timer. Whether it is time to look at once, and nobody was told to."""
     with transaction.atomic():
         new = _insert(tenant_id, rows) if rows else 0
-        heard = {"heard_at": ClockTime()} if new or something else {}
-        heard |= {"told_at": ClockTime()} if something else {}
+        heard = {"heard_at": ClockTime()} if new or was_dropped else {}
+        heard |= {"told_at": ClockTime()} if was_dropped else {}
         if not heard:
             return False
         rung = Webhook.objects.filter(due_at__lte=ClockTime()).exists()
-        Webhook.objects.update(**heard, due_at=Least(F("due_at"), Greatest(ClockTime(), _NEXT_LOOK)))
+        Webhook.objects.update(**heard, due_at=Least(F("due_at"), Greatest(ClockTime(), _NEXT_RUN)))
         return not rung and Webhook.objects.filter(due_at__lte=ClockTime()).exists()
 
 
@@ -181,4 +181,4 @@ def _insert(tenant_id: int, rows: list[tuple[Any, ...]]) -> int:
         return int(cursor.rowcount)
 
 
-intake = Intake()
+queue = MessageQueue()

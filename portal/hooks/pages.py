@@ -8,16 +8,16 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from portal.core.intents.asking import Button, once, seen_at
-from portal.core.intents.nonces import NotAsked
-from portal.core.intents.record import Asker
+from portal.core.intents.asking import ErrorsAsMessages, address_of, submit_once
+from portal.core.intents.nonces import NotSubmitted
+from portal.core.intents.record import Requester
 from portal.core.ui import watching
 from portal.hooks import actions, panel, settings
-from portal.hooks.actions import Act
+from portal.hooks.actions import WebhookChange
 from portal.hooks.forms import CategoriesForm
-from portal.hooks.settings import Present, Whose
+from portal.hooks.settings import AddressOwner, ServiceSettings
 from tenants.access import TenantRequest, tenant_view
-from tenants.connections.views import page as connection_page
+from tenants.connections.views import draw_page as connection_page
 from tenants.roles import Permission
 
 
@@ -28,54 +28,54 @@ def _page(request: TenantRequest) -> str:
 @tenant_view(Permission.CONNECTION_VIEW)
 def now(request: TenantRequest) -> HttpResponse:
     """The part of the panel that follows; the whole page for whoever opens this address."""
-    if not watching.is_asked(request):
+    if not watching.is_poll(request):
         return redirect(_page(request))
-    told = panel.live(request)
-    if watching.has_seen(request, told["seen"]):
-        return watching.unchanged()
+    told = panel.live_context(request)
+    if watching.is_up_to_date(request, told["seen"]):
+        return watching.unchanged_response()
     return render(request, "hooks/now.html", told)
 
 
 @tenant_view(Permission.CONNECTION_MANAGE, methods=["POST"])
 def change(request: TenantRequest, what: str) -> HttpResponse:
     """One of the acts; its outcome is shown on the panel."""
-    if what not in set(Act):
+    if what not in set(WebhookChange):
         raise Http404
-    act, chosen = Act(what), list[str]()
-    if act in (Act.ON, Act.CATEGORIES):
-        form = CategoriesForm(settings.webhook_of(request.tenant), Present.stored(), request.POST)
+    act, chosen = WebhookChange(what), list[str]()
+    if act in (WebhookChange.ON, WebhookChange.CATEGORIES):
+        form = CategoriesForm(settings.webhook_of(request.tenant), ServiceSettings.load(), request.POST)
         if not form.is_valid():
-            setattr(request, panel.REFUSED, form)
+            setattr(request, panel.REFUSED_FORM, form)
             return connection_page(request)
         chosen = form.cleaned_data["categories"]
-    if act is Act.OFF and _is_others(request):
-        actions.leave(by=Asker.of(request))
+    if act is WebhookChange.OFF and _is_others(request):
+        actions.switch_off_locally(by=Requester.from_request(request))
         messages.success(request, _("Switched off in the portal. The settings at the service were left as they are."))
         return redirect(_page(request))
-    asked = partial(actions.ask, act=act, categories=chosen, replace=request.POST.get("replace", ""))
-    intent = once(request, Button(request), asked)
+    asked = partial(actions.submit_change, act=act, categories=chosen, replace=request.POST.get("replace", ""))
+    intent = submit_once(request, ErrorsAsMessages(request), asked)
     page = reverse("connection:index", args=[request.tenant.slug])
-    return redirect(_page(request) if intent is None else seen_at(page, intent))
+    return redirect(_page(request) if intent is None else address_of(page, intent))
 
 
 def _is_others(request: TenantRequest) -> bool:
     """Tell whether the service notifies another system, as it says now; where it says nothing, as was known last."""
     try:
-        present = actions.look()
-    except NotAsked:
+        present = actions.load_service_settings()
+    except NotSubmitted:
         return False
-    return present.whose(settings.webhook_of(request.tenant)) is Whose.OTHERS
+    return present.address_owner(settings.webhook_of(request.tenant)) is AddressOwner.OTHERS
 
 
 @tenant_view(Permission.CONNECTION_MANAGE, methods=["POST"])
 def test(request: TenantRequest) -> HttpResponse:
-    actions.test(by=Asker.of(request))
+    actions.start_test(by=Requester.from_request(request))
     return redirect(_page(request))
 
 
 @tenant_view(Permission.CONNECTION_MANAGE, methods=["POST"])
 def reveal(request: TenantRequest) -> HttpResponse:
     """The address in clear: a fragment for htmx, else a page of its own."""
-    value = actions.reveal(by=Asker.of(request))
+    value = actions.reveal_address(by=Requester.from_request(request))
     page = "hooks/secret.html" if request.htmx else "hooks/address.html"
     return render(request, page, {"value": value})

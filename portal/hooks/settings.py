@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
 from portal.core.mirror.models import History, TenantRecord
-from portal.core.ui.vocabulary import joined, word
+from portal.core.ui.vocabulary import join_values, service_word
 from portal.hooks import tokens
 from portal.hooks.models import Webhook
 from tenants import vault
@@ -24,30 +24,30 @@ _LOCAL = {"localhost", "127.0.0.1", "::1"}
 
 def webhook_of(tenant: Tenant) -> Webhook:
     """Return the tenant's webhook, made on first use: switched off, with an address and a secret."""
-    token = tokens.new()
-    made = {"token": token, "token_digest": tokens.digest(token), "secret": tokens.new()}
+    token = tokens.create()
+    made = {"token": token, "token_digest": tokens.digest(token), "secret": tokens.create()}
     row, _is_new = Webhook.objects.get_or_create(tenant=tenant, defaults=made)
-    if vault.unreadable(row):
-        begin_anew(row)
+    if vault.is_unreadable(row):
+        reset_credentials(row)
         row.save()
     return row
 
 
-def begin_anew(row: Webhook) -> None:
+def reset_credentials(row: Webhook) -> None:
     """Give a webhook whose secrets cannot be read a new address and a new secret, switched off. The caller saves it."""
-    row.is_on, row.token, row.secret = False, tokens.new(), tokens.new()
+    row.is_on, row.token, row.secret = False, tokens.create(), tokens.create()
     row.token_digest = tokens.digest(row.token)
     row.former_digest = row.former_secret = row.former_until = None
 
 
-def _addresses() -> str:
+def _base_url() -> str:
     """Return what all addresses at this site begin with."""
     return f"{settings.PORTAL_URL}/hooks/"
 
 
 def address_of(row: Webhook) -> str:
     """Return where the service is to post."""
-    return f"{_addresses()}{row.token}/"
+    return f"{_base_url()}{row.token}/"
 
 
 def is_reachable() -> bool:
@@ -56,7 +56,7 @@ def is_reachable() -> bool:
     return parts.scheme == "https" and parts.hostname not in _LOCAL
 
 
-class Whose(StrEnum):
+class AddressOwner(StrEnum):
     """To whom the address belongs that the service has set."""
 
     NOBODY = "nobody"
@@ -65,7 +65,7 @@ class Whose(StrEnum):
 
 
 @dataclass(frozen=True)
-class Line:
+class SettingRow:
     """One field: what the portal wants, and what the service has."""
 
     label: str
@@ -75,7 +75,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Present:
+class ServiceSettings:
     """What the service has set, as of `at`. Values that are not of their type read as nothing."""
 
     at: datetime
@@ -85,28 +85,28 @@ class Present:
     has_secret: bool | None
 
     @classmethod
-    def stored(cls) -> "Present | None":
+    def load(cls) -> "ServiceSettings | None":
         """Return what was read last. None where nothing was, and where VAULT_KEYS does not open it: it is read anew."""
         record = TenantRecord.objects.first()
-        return None if record is None or vault.unreadable(record) else cls.of(record)
+        return None if record is None or vault.is_unreadable(record) else cls.of(record)
 
     @classmethod
-    def of(cls, record: TenantRecord) -> "Present":
+    def of(cls, record: TenantRecord) -> "ServiceSettings":
         told = record.webhook if isinstance(record.webhook, dict) else {}
         invalid, url = told.get("is_invalid"), told.get("url")
         is_on = not invalid if isinstance(invalid, bool) else None
         url = url if isinstance(url, str) else ""
         return cls(record.read_at, url, is_on, categories_of(told), record.has_webhook_secret)
 
-    def whose(self, row: Webhook) -> Whose:
+    def address_owner(self, row: Webhook) -> AddressOwner:
         """Return to whom the address belongs: ours is at this site, or has our last part, whatever host we had."""
         if not self.url:
-            return Whose.NOBODY
-        if self.url.startswith(_addresses()):
-            return Whose.OURS
+            return AddressOwner.NOBODY
+        if self.url.startswith(_base_url()):
+            return AddressOwner.OURS
         token = self.url.rstrip("/").rpartition("/")[2]
         ours = {bytes(each) for each in (row.token_digest, row.former_digest) if each is not None}
-        return Whose.OURS if tokens.digest(token) in ours else Whose.OTHERS
+        return AddressOwner.OURS if tokens.digest(token) in ours else AddressOwner.OTHERS
 
     @property
     def host(self) -> str:
@@ -126,7 +126,7 @@ def categories_of(webhook: dict[str, Any]) -> tuple[str, ...]:
     return tuple(each for each in (found if isinstance(found, list) else [found]) if isinstance(each, str))
 
 
-def offered(tenant: Tenant, row: Webhook, present: Present | None) -> list[str]:
+def category_choices(tenant: Tenant, row: Webhook, present: ServiceSettings | None) -> list[str]:
     """Return the categories to choose from: those of the environment, then those that were seen anywhere here."""
     seen = History.objects.order_by("-at", "-id").values_list("category", flat=True)[:_LATEST_RECORDS]
     known = tenant.environment.catalogue.records.categories
@@ -134,25 +134,29 @@ def offered(tenant: Tenant, row: Webhook, present: Present | None) -> list[str]:
     return list(dict.fromkeys([*known, *sorted({each for each in seen if each}), *row.categories, *told]))
 
 
-def lines(row: Webhook, present: Present) -> list[Line]:
+def compare(row: Webhook, present: ServiceSettings) -> list[SettingRow]:
     """Return the fields of both, one beside the other."""
-    whose = present.whose(row)
-    at_ours = whose is Whose.OURS and present.url == address_of(row)
+    whose = present.address_owner(row)
+    at_ours = whose is AddressOwner.OURS and present.url == address_of(row)
     theirs = _("This portal") if at_ours else present.host
     return [
-        Line(_("Notifications"), switch(row.is_on), switch(present.is_on), row.is_on is not present.is_on),
-        Line(_("Webhook address"), _("This portal"), theirs, not at_ours),
-        Line(
+        SettingRow(
+            _("Notifications"), on_off_text(row.is_on), on_off_text(present.is_on), row.is_on is not present.is_on
+        ),
+        SettingRow(_("Webhook address"), _("This portal"), theirs, not at_ours),
+        SettingRow(
             _("Categories"),
-            categories_in_words(row.categories),
-            categories_in_words(present.categories),
+            categories_text(row.categories),
+            categories_text(present.categories),
             set(row.categories) != set(present.categories),
         ),
-        Line(_("Webhook secret"), _stored(bool(row.secret)), _stored(present.has_secret), present.has_secret is False),
+        SettingRow(
+            _("Webhook secret"), _stored(bool(row.secret)), _stored(present.has_secret), present.has_secret is False
+        ),
     ]
 
 
-def switch(is_on: bool | None) -> str:
+def on_off_text(is_on: bool | None) -> str:
     """Return whether notifications are on, in words; nothing where that is not known."""
     if is_on is None:
         return ""
@@ -165,6 +169,6 @@ def _stored(is_there: bool | None) -> str:
     return _("Set") if is_there else _("Not set")
 
 
-def categories_in_words(found: Iterable[str]) -> str:
+def categories_text(found: Iterable[str]) -> str:
     """Return categories as pages name them, unknown ones as they came."""
-    return joined(word("category", each) for each in found)
+    return join_values(service_word("category", each) for each in found)

@@ -14,13 +14,13 @@ from collections.abc import Iterable, Iterator
 _HEX = re.compile(r"[0-9a-fA-F]{64}")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{43}=?")
 _NAME = re.compile(r"(?:sha256|hmac-sha256|v[0-9]{1,2}|s|sig|signature)=", re.IGNORECASE)
-_BETWEEN = re.compile(r"[,;\s]+")
+_SEPARATOR = re.compile(r"[,;\s]+")
 _OTHER_ALPHABET = str.maketrans("-_", "+/")
 #: So many entries of a list are looked at: each costs a comparison.
-MOST = 10
+MAX_SIGNATURES = 10
 
 
-def signed(body: bytes, signature: str, secrets: Iterable[bytes]) -> bool:
+def is_signed(body: bytes, signature: str, secrets: Iterable[bytes]) -> bool:
     """Return whether a signature was made from this body with one of the secrets. Looks at all, in constant time."""
     told = list(_digests(signature))
     right = False
@@ -33,7 +33,7 @@ def signed(body: bytes, signature: str, secrets: Iterable[bytes]) -> bool:
 
 def _digests(signature: str) -> Iterator[bytes]:
     """Yield the digests that a header holds."""
-    for entry in _BETWEEN.split(signature.strip(), MOST)[:MOST]:
+    for entry in _SEPARATOR.split(signature.strip(), MAX_SIGNATURES)[:MAX_SIGNATURES]:
         text = _NAME.sub("", entry, 1) if _NAME.match(entry) else entry
         if _HEX.fullmatch(text):
             yield bytes.fromhex(text)

@@ -4,7 +4,7 @@ import hashlib
 import secrets
 
 
-def new() -> str:
+def create() -> str:
     """Return 43 characters: the last part of an address, or what notifications are signed with (at most 64)."""
     return secrets.token_urlsafe(32)
 

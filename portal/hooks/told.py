@@ -14,27 +14,27 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from accessapi.notifications import Webhook
+from accessapi.notifications import WebhookFormat
 from accessapi.reading import read_json
 from accessapi.resources import histories
-from portal.core.mirror.rows import Record, public, records
+from portal.core.mirror.rows import HistoryColumns, build_records, remove_secrets
 from portal.hooks.models import Notification
 
 # What a record has in its device, and what says nothing of the record.
-_OF_A_DEVICE = {"device_id": "id", "device_name": "name", "device_module": "module"}
+_DEVICE_FIELDS = {"device_id": "id", "device_name": "name", "device_module": "module"}
 # What the history_id of a notification begins with that names no record.
-UNNAMED = "sha256 "
-_OF_THE_MESSAGE = ("tenant_id", "event", "event_name", "additional_info")
+UNNAMED_PREFIX = "sha256 "
+_MESSAGE_FIELDS = ("tenant_id", "event", "event_name", "additional_info")
 
 
 # So many records of one notification are looked at, and so many bytes of one that was packed.
-MOST_RECORDS, MOST_UNPACKED = 1_000, 1024 * 1024
+MAX_RECORDS, MAX_UNPACKED_BYTES = 1_000, 1024 * 1024
 _PACKED = b"\x1f\x8b"
 # What a body is read as that is in none of the encodings of JSON.
 _OTHER_ENCODING = "cp932"
 
 
-class Told(NamedTuple):
+class ParsedRecord(NamedTuple):
     """A record of a notification that was read. `body` is {} where it names none."""
 
     history_id: str
@@ -42,65 +42,65 @@ class Told(NamedTuple):
     body: dict[str, Any]
 
 
-def read(raw: bytes, shape: Webhook) -> Iterator[Told]:
+def parse(raw: bytes, shape: WebhookFormat) -> Iterator[ParsedRecord]:
     """Yield what a notification's body tells, of a service that shapes it like this: a record, or several.
 
     What names no record is told once, whatever else is beside it.
     """
     is_whole, found = True, 0
     try:
-        for body in islice(shape.records(read_json(_plain(raw))), MOST_RECORDS + 1):
+        for body in islice(shape.read_records(read_json(_decoded(raw))), MAX_RECORDS + 1):
             found += 1
-            told = _named(public(body)) if found <= MOST_RECORDS else None
+            told = _parse_record(remove_secrets(body)) if found <= MAX_RECORDS else None
             is_whole &= told is not None
             if told is not None:
                 yield told
     except (ValueError, zlib.error):  # among them every fault of JSON and of text
         is_whole = False
     if not is_whole or not found:
-        yield _unnamed(raw)
+        yield _without_record(raw)
 
 
-def _named(body: Any) -> Told | None:
+def _parse_record(body: Any) -> ParsedRecord | None:
     try:
-        said = histories.Notification.model_validate(body)
+        said = histories.WebhookMessage.model_validate(body)
     except ValueError:
         return None
-    return Told(said.history_id, said.datetime, body)
+    return ParsedRecord(said.history_id, said.datetime, body)
 
 
-def _plain(raw: bytes) -> bytes:
+def _decoded(raw: bytes) -> bytes:
     """Return a body unpacked and in UTF-8. Raises ValueError or zlib.error."""
     if raw.startswith(_PACKED):
-        raw = zlib.decompressobj(wbits=31).decompress(raw, MOST_UNPACKED)
+        raw = zlib.decompressobj(wbits=31).decompress(raw, MAX_UNPACKED_BYTES)
     try:
         return raw.decode(json.detect_encoding(raw)).encode()
     except UnicodeDecodeError:
         return raw.decode(_OTHER_ENCODING).encode()
 
 
-def _unnamed(raw: bytes) -> Told:
-    return Told(f"{UNNAMED}{hashlib.sha256(raw).hexdigest()}", None, {})
+def _without_record(raw: bytes) -> ParsedRecord:
+    return ParsedRecord(f"{UNNAMED_PREFIX}{hashlib.sha256(raw).hexdigest()}", None, {})
 
 
-def record_of(notification: Notification) -> Record | None:
+def to_log_record(notification: Notification) -> HistoryColumns | None:
     """What a notification says as a record of the log, marked as such; None when it names none."""
-    item = _as_record(notification.body)
+    item = _to_history(notification.body)
     try:
         read = histories.History.model_validate(item)
     except ValidationError:
         return None
-    found = records([read], [item], notification.received_at)
+    found = build_records([read], [item], notification.received_at)
     return found[0]._replace(notified=True) if found else None
 
 
-def _as_record(body: Mapping[str, Any]) -> dict[str, Any]:
+def _to_history(body: Mapping[str, Any]) -> dict[str, Any]:
     """A notification in the shape of a log record; what the published description does not name stays as it came."""
     info = body.get("additional_info")
     more = dict(info) if isinstance(info, dict) else {}
-    device = {name: body[told] for told, name in _OF_A_DEVICE.items() if body.get(told)}
+    device = {name: body[told] for told, name in _DEVICE_FIELDS.items() if body.get(told)}
     member, units = more.pop("member", None), more.pop("units", None)
-    item = {name: value for name, value in body.items() if name not in (*_OF_THE_MESSAGE, *_OF_A_DEVICE)}
+    item = {name: value for name, value in body.items() if name not in (*_MESSAGE_FIELDS, *_DEVICE_FIELDS)}
     item |= {"_content": body.get("event_name")} if body.get("event_name") else {}
     item |= {"member": member} if isinstance(member, dict) else {}
     item |= {"device": device | ({"units": units} if isinstance(units, list) else {})} if device else {}

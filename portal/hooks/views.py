@@ -9,22 +9,22 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.views.decorators.csrf import csrf_exempt
 
 from portal.hooks import tokens
-from portal.hooks.addresses import LONG_PATIENCE, PATIENCE, Address, Unanswered, addresses
-from portal.hooks.intake import Waiting, intake
-from portal.hooks.signing import signed
+from portal.hooks.addresses import LONG_WAIT_SECONDS, WAIT_SECONDS, AddressNotLoaded, WebhookAddress, addresses
+from portal.hooks.intake import ReceivedMessage, queue
+from portal.hooks.signing import is_signed
 
 log = structlog.get_logger(__name__)
 
-MOST_BYTES = 256 * 1024
-_MOST_ID = 200
-_SAY_AGAIN = 10.0  # seconds between two lines of the log about notifications that were refused
+MAX_BODY_BYTES = 256 * 1024
+_MAX_ID_LENGTH = 200
+_LOG_INTERVAL = 10.0  # seconds between two lines of the log about notifications that were refused
 
 
-class TooLong(Exception):
+class BodyTooLong(Exception):
     """The body is longer than any notification."""
 
 
-class CutOff(Exception):
+class BodyIncomplete(Exception):
     """The body ended before its end."""
 
 
@@ -37,39 +37,39 @@ def receive(request: HttpRequest, token: str) -> HttpResponse:
     digest = tokens.digest(token)
     try:
         body = _body(request)
-        address, is_right = _compared(request, body, digest)
-    except TooLong:
+        address, is_right = _find_address(request, body, digest)
+    except BodyTooLong:
         return _answer(HttpResponse(status=413))
-    except CutOff:
+    except BodyIncomplete:
         return _answer(HttpResponse(status=401))
-    except Unanswered:
+    except AddressNotLoaded:
         return _answer(HttpResponse(status=503))
-    return _answer(HttpResponse(status=_taken(request, address, body, digest, is_right=is_right)))
+    return _answer(HttpResponse(status=_accept(request, address, body, digest, is_right=is_right)))
 
 
-def _compared(request: HttpRequest, body: bytes, digest: bytes) -> tuple[Address, bool]:
+def _find_address(request: HttpRequest, body: bytes, digest: bytes) -> tuple[WebhookAddress, bool]:
     """Return whose address it is, and whether the body was signed with a secret of it. Raises Unanswered."""
-    address = addresses.find(digest, PATIENCE)
-    if _is_right(request, address, body):
+    address = addresses.find(digest, WAIT_SECONDS)
+    if _has_valid_signature(request, address, body):
         return address, True
-    address = addresses.find(digest, LONG_PATIENCE)
-    return address, _is_right(request, address, body)
+    address = addresses.find(digest, LONG_WAIT_SECONDS)
+    return address, _has_valid_signature(request, address, body)
 
 
-def _taken(request: HttpRequest, address: Address, body: bytes, digest: bytes, *, is_right: bool) -> int:
+def _accept(request: HttpRequest, address: WebhookAddress, body: bytes, digest: bytes, *, is_right: bool) -> int:
     """Take a notification that was signed rightly; the status of the answer."""
     if address.tenant_id is None:
         return 404
     if not is_right:
         _refusals.count(tenant_id=address.tenant_id, hook=digest.hex()[:12])
         return 401
-    delivery_id = request.headers.get(address.shape.id_header, "")[:_MOST_ID]
-    intake.put(Waiting(address.tenant_id, body, delivery_id, address.shape))
+    delivery_id = request.headers.get(address.message_format.id_header, "")[:_MAX_ID_LENGTH]
+    queue.put(ReceivedMessage(address.tenant_id, body, delivery_id, address.message_format))
     return 204
 
 
-def _is_right(request: HttpRequest, address: Address, body: bytes) -> bool:
-    return signed(body, request.headers.get(address.shape.signature_header, ""), address.secrets())
+def _has_valid_signature(request: HttpRequest, address: WebhookAddress, body: bytes) -> bool:
+    return is_signed(body, request.headers.get(address.message_format.signature_header, ""), address.secrets())
 
 
 def _body(request: HttpRequest) -> bytes:
@@ -77,18 +77,18 @@ def _body(request: HttpRequest) -> bytes:
     told, stream = request.META.get("CONTENT_LENGTH") or "", request.META["wsgi.input"]
     try:
         if request.headers.get("Transfer-Encoding", "").lower() == "chunked":
-            body: bytes = stream.read(MOST_BYTES + 1)
+            body: bytes = stream.read(MAX_BODY_BYTES + 1)
         else:
             length = int(told or 0)
-            if length > MOST_BYTES:
-                raise TooLong
+            if length > MAX_BODY_BYTES:
+                raise BodyTooLong
             body = stream.read(length)
             if len(body) < length:
-                raise CutOff
+                raise BodyIncomplete
     except (OSError, ValueError):
-        raise CutOff from None
-    if len(body) > MOST_BYTES:
-        raise TooLong
+        raise BodyIncomplete from None
+    if len(body) > MAX_BODY_BYTES:
+        raise BodyTooLong
     return body
 
 
@@ -106,7 +106,7 @@ class _Refusals:
 
     def count(self, **about: Any) -> None:
         self._unsaid += 1
-        if time.monotonic() - self._said_at > _SAY_AGAIN:
+        if time.monotonic() - self._said_at > _LOG_INTERVAL:
             log.warning("hook_refused", refused=self._unsaid, **about)
             self._said_at, self._unsaid = time.monotonic(), 0
 

@@ -6,9 +6,9 @@ from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
-from portal.core.mirror.kinds import EVERY, Kind
+from portal.core.mirror.kinds import READ_INTERVALS, MirrorKind
 from portal.core.mirror.models import MirrorState
-from portal.core.ui.times import clock, stamp
+from portal.core.ui.times import clock_tag, time_tag
 from portal.hooks.models import Webhook
 
 Working = Webhook.Working
@@ -17,7 +17,7 @@ _HOUR = 3600
 
 
 @dataclass(frozen=True)
-class Standing:
+class WebhookStatus:
     """What the panel says first: a chip, and sentences beside it."""
 
     chip: str
@@ -25,84 +25,92 @@ class Standing:
     sentences: tuple[str, ...] = ()
 
 
-def standing_of(row: Webhook) -> Standing:
+def status_of(row: Webhook) -> WebhookStatus:
     """Return how notifications stand for a tenant's webhook."""
     if not row.is_on:
-        return Standing("stopped", pgettext("webhook", "Off"), (_polled(),))
+        return WebhookStatus("stopped", pgettext("webhook", "Off"), (_polling_text(),))
     match row.working:
         case Working.WORKING:
-            said = _filled(_since(row), _last(row), _saved(), _unnamed(row), _missed(row))
-            return Standing("connected", _("Working"), said)
+            said = _without_empty(
+                _since_text(row), _last_message_text(row), _saved_calls_text(), _unnamed_text(row), _missed_text(row)
+            )
+            return WebhookStatus("connected", _("Working"), said)
         case Working.SILENT:
-            return Standing("offline", _("Silent"), _filled(_silent(row), _polled(), _missed(row)))
+            return WebhookStatus(
+                "offline", _("Silent"), _without_empty(_silence_text(row), _polling_text(), _missed_text(row))
+            )
         case Working.LOSSY:
-            return Standing("offline", _("Losing notifications"), _filled(_last(row), _missed(row), _polled()))
+            return WebhookStatus(
+                "offline",
+                _("Losing notifications"),
+                _without_empty(_last_message_text(row), _missed_text(row), _polling_text()),
+            )
         case _:
-            return Standing("waiting", _("Waiting for the first notification"), (_polled(),))
+            return WebhookStatus("waiting", _("Waiting for the first notification"), (_polling_text(),))
 
 
-def of_the_log(working: str, every: int | None) -> Standing:
+def log_status(working: str, every: int | None) -> WebhookStatus:
     """Return how the log learns of new records, when it is read every so many seconds (None: it cannot be read)."""
-    if working == Working.WORKING and every and every > EVERY[Kind.HISTORIES]:
-        return Standing("connected", _("Notified at once"))
-    checked = (_checked(every),) if every else ()
+    if working == Working.WORKING and every and every > READ_INTERVALS[MirrorKind.HISTORIES]:
+        return WebhookStatus("connected", _("Notified at once"))
+    checked = (_interval_text(every),) if every else ()
     match working:
         case Working.OFF:
-            return Standing("", "", checked)
+            return WebhookStatus("", "", checked)
         case Working.WORKING:
-            return Standing("connected", _("Notified at once of some categories"), checked)
+            return WebhookStatus("connected", _("Notified at once of some categories"), checked)
         case Working.SILENT:
-            return Standing("offline", _("Notifications silent"), checked)
+            return WebhookStatus("offline", _("Notifications silent"), checked)
         case Working.LOSSY:
-            return Standing("offline", _("Losing notifications"), checked)
+            return WebhookStatus("offline", _("Losing notifications"), checked)
         case _:
-            return Standing("waiting", _("Waiting for the first notification"), checked)
+            return WebhookStatus("waiting", _("Waiting for the first notification"), checked)
 
 
-def _filled(*sentences: str) -> tuple[str, ...]:
+def _without_empty(*sentences: str) -> tuple[str, ...]:
     return tuple(each for each in sentences if each)
 
 
-def _since(row: Webhook) -> str:
-    return format_html(_("Since {at}."), at=stamp(row.working_at)) if row.working_at else ""
+def _since_text(row: Webhook) -> str:
+    return format_html(_("Since {at}."), at=time_tag(row.working_at)) if row.working_at else ""
 
 
-def _last(row: Webhook) -> str:
-    return format_html(_("Last notification {at}."), at=clock(row.heard_at)) if row.heard_at else ""
+def _last_message_text(row: Webhook) -> str:
+    return format_html(_("Last notification {at}."), at=clock_tag(row.heard_at)) if row.heard_at else ""
 
 
-def _silent(row: Webhook) -> str:
+def _silence_text(row: Webhook) -> str:
     words = _("No notification since {at}, which is longer than usual here.")
-    return format_html(words, at=stamp(row.heard_at)) if row.heard_at else ""
+    return format_html(words, at=time_tag(row.heard_at)) if row.heard_at else ""
 
 
-def _polled() -> str:
-    return _checked(EVERY[Kind.HISTORIES])
+def _polling_text() -> str:
+    return _interval_text(READ_INTERVALS[MirrorKind.HISTORIES])
 
 
-def _checked(every: int) -> str:
+def _interval_text(every: int) -> str:
     minutes = every // 60
     return ngettext("The log is checked every minute.", "The log is checked every %(n)d minutes.", minutes) % {
         "n": minutes
     }
 
 
-def _saved() -> str:
+def _saved_calls_text() -> str:
     """Return how many calls an hour the log takes less than without notifications."""
-    every = MirrorState.objects.filter(kind=Kind.HISTORIES).values_list("every", flat=True).first()
-    usual = _HOUR // EVERY[Kind.HISTORIES]
+    every = MirrorState.objects.filter(kind=MirrorKind.HISTORIES).values_list("every", flat=True).first()
+    usual = _HOUR // READ_INTERVALS[MirrorKind.HISTORIES]
     saved = usual - round(_HOUR / every) if every else 0
     if saved <= 0:
         return ""
     return _("Saves about %(saved)d of %(usual)d API calls an hour for the log.") % {"saved": saved, "usual": usual}
 
 
-def _unnamed(row: Webhook) -> str:
+def _unnamed_text(row: Webhook) -> str:
     words = _("Notifications do not name their record, so missing notifications cannot be detected.")
     return words if row.names_no_record else ""
 
 
-def _missed(row: Webhook) -> str:
+def _missed_text(row: Webhook) -> str:
     if not row.missed or not row.missed_at:
         return ""
     words = ngettext(
@@ -110,4 +118,4 @@ def _missed(row: Webhook) -> str:
         "{n} records came without a notification, last {at}.",
         row.missed,
     )
-    return format_html(words, n=row.missed, at=stamp(row.missed_at))
+    return format_html(words, n=row.missed, at=time_tag(row.missed_at))

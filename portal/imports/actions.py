@@ -11,9 +11,9 @@ from django.urls import reverse
 
 from portal.core.files import bounds, reading
 from portal.core.files.bounds import FileFault
-from portal.core.intents.record import Asker
+from portal.core.intents.record import Requester
 from portal.core.jobs import acts, bulk, queries
-from portal.core.jobs.kinds import Kind
+from portal.core.jobs.kinds import JobKind
 from portal.core.jobs.models import Job
 from portal.core.jobs.states import JobState
 from portal.core.timers.clock import ClockTime
@@ -22,34 +22,34 @@ from portal.imports.models import KIND, ImportChunk, ImportFile, Sheet
 from tenants import vault
 from tenants.roles import Permission
 from tenants.scope import current_tenant_id
-from tenants.wording import say
+from tenants.wording import coded_sentence
 
-IMPORT = Kind(
+IMPORT = JobKind(
     name=KIND,
     permission=Permission.IMPORTS_RUN,
-    carrier=bulk,
+    executor=bulk,
     family=KIND,
-    titled=lambda job: say("job.import", file=job.title),
-    page=lambda job: reverse("imports:page", args=[job.tenant.slug, job.pk]),
+    title_of=lambda job: coded_sentence("job.import", file=job.title),
+    page_address=lambda job: reverse("imports:page", args=[job.tenant.slug, job.pk]),
     check=checking.check,
-    words=words.ROWS,
+    reason_texts=words.ROW_PROBLEMS,
 )
 
 
-def upload(*, by: Asker, upload: "UploadedFile[bytes]") -> Job:
+def upload(*, by: Requester, upload: "UploadedFile[bytes]") -> Job:
     """Keep a file and propose its columns. Raises FileFault; then nothing is kept."""
     with transaction.atomic():
-        file = _store(upload)
-        job = _new(by, file, columns=columns.guess(file.headings))
-        acts.record(by, job, "uploaded", {"bytes": file.size})
+        file = _store_file(upload)
+        job = _create_job(by, file, columns=columns.guess_columns(file.headings))
+        acts.record_action(by, job, "uploaded", {"bytes": file.size})
     return job
 
 
-def _store(upload: "UploadedFile[bytes]") -> ImportFile:
+def _store_file(upload: "UploadedFile[bytes]") -> ImportFile:
     """Keep a file in the database, encrypted and in pieces, so that any worker can stream it. Raises FileFault."""
     if (upload.size or 0) > bounds.MAX_FILE_BYTES:
         raise FileFault("size")
-    shape = reading.look(lambda: upload.chunks(bounds.CHUNK_BYTES))
+    shape = reading.inspect_file(lambda: upload.chunks(bounds.CHUNK_BYTES))
     digest, size = hashlib.sha256(), 0
     for chunk in upload.chunks(bounds.CHUNK_BYTES):
         digest.update(chunk)
@@ -70,7 +70,7 @@ def _store(upload: "UploadedFile[bytes]") -> ImportFile:
 
 
 def choose_columns(
-    *, by: Asker, job: Job, chosen: Mapping[str, int], default_group: str, rights: Mapping[str, str] | None = None
+    *, by: Requester, job: Job, chosen: Mapping[str, int], default_group: str, rights: Mapping[str, str] | None = None
 ) -> bool:
     """Take the columns and have the dry run made (again). False: the import has started meanwhile. `rights`: where new
     members get theirs from; whoever starts such an import must be allowed to change rights, too.
@@ -86,30 +86,30 @@ def choose_columns(
             return False
         sheet = {"columns": dict(chosen), "default_group": default_group, "rights": dict(rights or {})}
         Sheet.objects.filter(job=job).update(**sheet)
-        columns.remember(job.sheet.file.headings, chosen)
-        acts.record(by, job, "checked", {"columns": sorted(chosen)})
+        columns.save_choices(job.sheet.file.headings, chosen)
+        acts.record_action(by, job, "checked", {"columns": sorted(chosen)})
         acts.wake(job)
     return True
 
 
-def retry(*, by: Asker, job: Job) -> Job | None:
+def retry(*, by: Requester, job: Job) -> Job | None:
     """A new import of the rows that were surely not applied, checked again from the file. None: there are none."""
     with transaction.atomic():
-        lines = list(queries.not_applied(job).order_by("line").values_list("line", flat=True))
+        lines = list(queries.rows_not_applied(job).order_by("line").values_list("line", flat=True))
         if not lines or job.state not in (JobState.DONE, JobState.STOPPED):
             return None
         sheet = job.sheet
-        again = _new(
+        again = _create_job(
             by, sheet.file, retry_of=job, columns=sheet.columns, lines=lines,
             default_group=sheet.default_group, rights=sheet.rights,
         )  # fmt: skip
         Job.objects.filter(pk=again.pk).update(state=JobState.MAPPED, due_at=ClockTime(), size=len(lines))
-        acts.record(by, again, "retried", {"of": job.pk, "rows": len(lines)})
+        acts.record_action(by, again, "retried", {"of": job.pk, "rows": len(lines)})
         acts.wake(again)
     return again
 
 
-def discard(*, by: Asker, job: Job) -> bool:
+def discard(*, by: Requester, job: Job) -> bool:
     """Delete an import that never started, with its file if nobody else uses it. False: it has started."""
     with transaction.atomic():
         file_id = job.sheet.file_id
@@ -120,8 +120,8 @@ def discard(*, by: Asker, job: Job) -> bool:
     return True
 
 
-def _new(
-    by: Asker,
+def _create_job(
+    by: Requester,
     file: ImportFile,
     *,
     columns: Mapping[str, int],
@@ -131,7 +131,7 @@ def _new(
     retry_of: Job | None = None,
 ) -> Job:
     permission = Permission.RIGHTS_EDIT if rights else Permission.IMPORTS_RUN
-    job = acts.new(by=by, kind=KIND, permission=permission, title=file.name, retry_of=retry_of)
+    job = acts.create_job(by=by, kind=KIND, permission=permission, title=file.name, retry_of=retry_of)
     sheet = {"file": file, "columns": dict(columns), "default_group": default_group, "rights": dict(rights or {})}
     Sheet.objects.create(job=job, lines=None if lines is None else list(lines), **sheet)
     return job

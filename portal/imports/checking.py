@@ -14,16 +14,16 @@ from portal.core.jobs import rowstore
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import Action, JobState
 from portal.core.mirror.fields.members import CARD, CODE, MEMBER_ID
-from portal.core.mirror.rows import MemberReader
+from portal.core.mirror.rows import MemberRowBuilder
 from portal.core.timers.clock import ClockTime
-from portal.imports.columns import Cells, read
-from portal.imports.judging import Groups, Verdict, giver, judge, look_up
-from portal.imports.queries import opened
+from portal.imports.columns import ImportRow, read_row
+from portal.imports.judging import GroupIndex, RowVerdict, judge, load_known, rights_source
+from portal.imports.queries import open_file
 
 LEASE_SECONDS = 60
 
 
-class Replaced(Exception):
+class CheckTakenOver(Exception):
     """Another worker took the dry run over: this one writes nothing more."""
 
 
@@ -34,10 +34,10 @@ def check(job_id: int) -> None:
         return
     try:
         _delete_rows(job)
-        _read_all(job)
+        _check_rows(job)
     except FileFault as fault:
-        _refuse(job, fault)
-    except Replaced:
+        _refuse_file(job, fault)
+    except CheckTakenOver:
         return
 
 
@@ -49,49 +49,49 @@ def _claim(job_id: int) -> Job | None:
     return Job.objects.select_related("sheet__file").get(pk=job_id, lease=token)
 
 
-def _hold(job: Job, **values: object) -> None:
+def _extend_lease(job: Job, **values: object) -> None:
     """Prolong the lease and write `values`. Raises Replaced."""
     held = Job.objects.filter(pk=job.pk, state=JobState.MAPPED, lease=job.lease)
     if not held.update(**{"due_at": ClockTime() + timedelta(seconds=LEASE_SECONDS), **values}):
-        raise Replaced
+        raise CheckTakenOver
 
 
 def _delete_rows(job: Job) -> None:
     with transaction.atomic():
-        _hold(job, looked_at=0)
+        _extend_lease(job, looked_at=0)
         Row.objects.filter(job=job).delete()
 
 
-def _read_all(job: Job) -> None:
-    _headings, lines = opened(job.sheet.file)
+def _check_rows(job: Job) -> None:
+    _headings, lines = open_file(job.sheet.file)
     if job.sheet.lines is not None:
         wanted = set(job.sheet.lines)
         lines = (each for each in lines if each[0] in wanted)
-    groups, twins, done = Groups.known(), Twins(job.tenant_id), 0
-    give = giver(job.sheet.rights, groups)
+    groups, twins, done = GroupIndex.load(), Duplicates(job.tenant_id), 0
+    give = rights_source(job.sheet.rights, groups)
     while batch := list(itertools.islice(lines, bounds.BATCH_ROWS)):
-        rows = [(line, read(cells, job.sheet.columns)) for line, cells in batch]
-        facts = look_up(cells for _line, cells in rows)
+        rows = [(line, read_row(cells, job.sheet.columns)) for line, cells in batch]
+        facts = load_known(cells for _line, cells in rows)
         verdicts = {line: judge(line, cells, facts, groups, job.sheet.default_group, give) for line, cells in rows}
         stored = twins.refuse(rows, verdicts)
         done += len(batch)
         with transaction.atomic():
-            _hold(job, looked_at=done)
-            rowstore.insert(job, [verdict.row for verdict in verdicts.values()])
-            rowstore.refuse(job, stored)
-    _hold(job, state=JobState.CHECKED, checked_at=ClockTime(), lease=None, due_at=None)
+            _extend_lease(job, looked_at=done)
+            rowstore.insert_rows(job, [verdict.row for verdict in verdicts.values()])
+            rowstore.refuse_lines(job, stored)
+    _extend_lease(job, state=JobState.CHECKED, checked_at=ClockTime(), lease=None, due_at=None)
 
 
-def _refuse(job: Job, fault: FileFault) -> None:
+def _refuse_file(job: Job, fault: FileFault) -> None:
     with transaction.atomic():
-        problem = {"word": fault.word, "facts": fault.facts}
+        problem = {"word": fault.code, "facts": fault.values}
         held = Job.objects.filter(pk=job.pk, state=JobState.MAPPED, lease=job.lease)
         if held.update(state=JobState.REFUSED, problem=problem, due_at=None, lease=None, finished_at=ClockTime()):
             Row.objects.filter(job=job).delete()
 
 
 @dataclass
-class Twins:
+class Duplicates:
     """Finds rows about the same member, with the same code or the same card: all of them are refused, each naming
     another, because nobody but a person knows which one is right."""
 
@@ -100,10 +100,10 @@ class Twins:
     _named: set[bytes | str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self._reader = MemberReader(self.tenant_id)
+        self._reader = MemberRowBuilder(self.tenant_id)
 
     def refuse(
-        self, rows: list[tuple[int, Cells]], verdicts: dict[int, Verdict]
+        self, rows: list[tuple[int, ImportRow]], verdicts: dict[int, RowVerdict]
     ) -> list[tuple[int, tuple[str, str, dict[str, int]]]]:
         """Refuse the doubles among `verdicts`; returns those of earlier batches, with the problem of each."""
         stored = []
@@ -122,18 +122,18 @@ class Twins:
                         stored.append((first, problem))
         return stored
 
-    def _keys(self, cells: Cells, verdict: Verdict) -> Iterator[tuple[bytes | str, str, str]]:
+    def _keys(self, cells: ImportRow, verdict: RowVerdict) -> Iterator[tuple[bytes | str, str, str]]:
         if cells.code:
             yield f"c{cells.code}", CODE.name, "twice_code"
         member_id = verdict.member_id or cells.member_id
         if member_id:
             yield f"m{member_id}", MEMBER_ID.name, "twice_member"
-        card = cells.given.get(CARD.name)
+        card = cells.values.get(CARD.name)
         if card:
             yield self._reader.card_fingerprint(card)[:16], CARD.name, "twice_card"
 
 
-def _refuse_row(verdict: Verdict, problem: tuple[str, str, dict[str, int]]) -> None:
+def _refuse_row(verdict: RowVerdict, problem: tuple[str, str, dict[str, int]]) -> None:
     if verdict.action != Action.REFUSED:
         verdict.problems, verdict.notes = [], []
     verdict.action, verdict.body, verdict.old = Action.REFUSED, {}, {}

@@ -10,13 +10,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from portal.core.files import bounds
-from portal.core.files.writing import is_reason
+from portal.core.files.writing import is_reason_heading
 from portal.core.jobs.models import Job
 from portal.core.mirror.fields.members import CODE, MEMBER, MEMBER_ID, NAME
-from portal.core.mirror.fields.values import masked
-from portal.core.rights.forms import NewRights
-from portal.core.ui.inputs import offer
-from portal.imports.columns import BY_NAME
+from portal.core.mirror.fields.values import mask_secret
+from portal.core.rights.forms import NewMemberRightsForm
+from portal.core.ui.inputs import set_choices
+from portal.imports.columns import CELLS_BY_NAME
 
 
 class UploadForm(forms.Form):
@@ -54,12 +54,12 @@ class ColumnsForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.headings: Sequence[str] = job.sheet.file.headings
         self.sample: list[list[str]] = job.sheet.file.sample
-        offer(self, default_group=[("", _("None: refuse these rows")), *groups])
+        set_choices(self, default_group=[("", _("None: refuse these rows")), *groups])
         self.initial.setdefault("default_group", job.sheet.default_group)
-        choices = [("", _("– don't import –")), *((cell.name, cell.label) for cell in MEMBER.cells)]
+        choices = [("", _("– don't import –")), *((cell.name, cell.label) for cell in MEMBER.sheet_columns)]
         at = {place: field for field, place in job.sheet.columns.items()}
         for place, heading in enumerate(self.headings):
-            if is_reason(heading):
+            if is_reason_heading(heading):
                 continue
             self.fields[f"column_{place}"] = forms.ChoiceField(
                 label=heading.strip() or _("Column %(n)d") % {"n": place + 1}, choices=choices, required=False
@@ -72,9 +72,9 @@ class ColumnsForm(forms.Form):
         for place, heading in enumerate(self.headings):
             name = f"column_{place}"
             choice = self[name] if name in self.fields else None
-            known = BY_NAME.get(str(choice.value() or "")) if choice is not None else None
+            known = CELLS_BY_NAME.get(str(choice.value() or "")) if choice is not None else None
             cells = [row[place] for row in self.sample if place < len(row) and row[place].strip()]
-            samples = [masked(cell) if known is not None and known.secret else cell[:60] for cell in cells[:3]]
+            samples = [mask_secret(cell) if known is not None and known.is_secret else cell[:60] for cell in cells[:3]]
             yield Column(heading, samples, choice)
 
     @property
@@ -93,7 +93,7 @@ class ColumnsForm(forms.Form):
                 self.add_error(
                     f"column_{place}",
                     _("“%(field)s” is already used for the column “%(other)s”.")
-                    % {"field": BY_NAME[field].label, "other": other},
+                    % {"field": CELLS_BY_NAME[field].label, "other": other},
                 )
             elif field:
                 taken[field] = place
@@ -102,7 +102,7 @@ class ColumnsForm(forms.Form):
         return cleaned
 
 
-def kept_rights(form: NewRights) -> dict[str, str]:
+def rights_to_save(form: NewMemberRightsForm) -> dict[str, str]:
     """Return where a valid form says that new members get their rights from, to be kept with the sheet.
 
     What they are is looked up when the rows are checked: a check that is made again gives what the template says then.
@@ -110,7 +110,7 @@ def kept_rights(form: NewRights) -> dict[str, str]:
     if form.source == "none":
         return {}
     cleaned = form.cleaned_data
-    kept = {"source": form.source, "named": form.named}
+    kept = {"source": form.source, "named": form.source_name}
     names = {"template": "rights_template", "member": "rights_member"}
     return kept | ({form.source: str(cleaned[names[form.source]]).strip()} if form.source in names else {})
 

@@ -15,28 +15,28 @@ from django.core.exceptions import ValidationError
 from accessapi.resources import BulkMember, MemberCreate
 from portal.core.jobs.rowstore import NewRow
 from portal.core.jobs.states import Action
-from portal.core.mirror.fields.field import faults
+from portal.core.mirror.fields.field import find_faults
 from portal.core.mirror.fields.members import CARD, CODE, END, GROUP, MEMBER, MEMBER_ID, NAME, START
 from portal.core.mirror.folding import fold
 from portal.core.mirror.models import Group, Member
-from portal.core.mirror.rows import MemberReader
+from portal.core.mirror.rows import MemberRowBuilder
 from portal.core.rights import giving
 from portal.core.rights.models import RightsTemplate
-from portal.imports.columns import Cells, Problem
+from portal.imports.columns import ImportRow, Problem
 from tenants.scope import current_tenant_id
 
 # What a new member of a group gets. None: it was asked for something that is not there (any more).
-Give = Callable[[str], giving.Body | None]
+RightsForGroup = Callable[[str], giving.RightsBody | None]
 
 
 @dataclass
-class Groups:
+class GroupIndex:
     """The tenant's groups, by ID and by name. Names are compared as written first, then without case and width."""
 
     names: dict[str, str] = field(default_factory=dict)  # id -> name
 
     @classmethod
-    def known(cls) -> "Groups":
+    def load(cls) -> "GroupIndex":
         return cls(dict(Group.objects.values_list("membergroup_id", "membergroup_name")))
 
     @cached_property
@@ -47,7 +47,7 @@ class Groups:
                 by_name.setdefault(key, []).append(group_id)
         return by_name
 
-    def find(self, text: str) -> list[str]:
+    def find_ids(self, text: str) -> list[str]:
         """The IDs that a cell may mean: one is right, none is unknown, several are not clear."""
         if text in self.names:
             return [text]
@@ -57,7 +57,7 @@ class Groups:
     def _hints(self) -> dict[str, str]:
         return {}
 
-    def hint(self, text: str) -> str:
+    def suggestion(self, text: str) -> str:
         """The name that somebody may have meant, or nothing."""
         if text not in self._hints and len(self._hints) < 1000:
             close = difflib.get_close_matches(fold(text), [fold(name) for name in self.names.values()], 1, 0.6)
@@ -67,26 +67,26 @@ class Groups:
 
 
 @dataclass
-class Known:
+class KnownMembers:
     """The members that a batch of rows may mean, and whose cards they name."""
 
     by_id: Mapping[str, Member]
     by_code: Mapping[str, list[Member]]
-    card_owners: Mapping[bytes, list[str]]  # fingerprint -> member IDs
-    reader: MemberReader
+    holders_by_card: Mapping[bytes, list[str]]  # fingerprint -> member IDs
+    reader: MemberRowBuilder
 
-    def owners(self, card: str) -> list[str]:
-        return self.card_owners.get(self.reader.card_fingerprint(card), [])
+    def card_holders(self, card: str) -> list[str]:
+        return self.holders_by_card.get(self.reader.card_fingerprint(card), [])
 
 
-def look_up(rows: Iterable[Cells]) -> Known:
+def load_known(rows: Iterable[ImportRow]) -> KnownMembers:
     """Look up everything that the rows name."""
     rows = list(rows)
-    reader = MemberReader(current_tenant_id())
+    reader = MemberRowBuilder(current_tenant_id())
     ids = {row.member_id for row in rows if row.member_id}
     codes = {row.code for row in rows if row.code and not row.member_id}
-    cards = {reader.card_fingerprint(row.given[CARD.name]) for row in rows if row.given.get(CARD.name)}
-    present = Member.objects.filter(gone_at__isnull=True).only("id", "tenant_id", "member_id", *MEMBER.listed)
+    cards = {reader.card_fingerprint(row.values[CARD.name]) for row in rows if row.values.get(CARD.name)}
+    present = Member.objects.filter(gone_at__isnull=True).only("id", "tenant_id", "member_id", *MEMBER.listed_columns)
     by_id = {member.member_id: member for member in present.filter(member_id__in=ids)} if ids else {}
     by_code: dict[str, list[Member]] = {}
     if codes:
@@ -97,45 +97,45 @@ def look_up(rows: Iterable[Cells]) -> Known:
         holders = present.filter(has_card=True, card_fingerprint__in=cards)
         for print_, member_id in holders.values_list("card_fingerprint", "member_id"):
             owners.setdefault(bytes(print_ or b""), []).append(member_id)
-    return Known(by_id, by_code, owners, reader)
+    return KnownMembers(by_id, by_code, owners, reader)
 
 
-def giver(kept: Mapping[str, str], groups: Groups) -> Give:
+def rights_source(saved: Mapping[str, str], groups: GroupIndex) -> RightsForGroup:
     """Return what gives new members their rights, as the mirror and the templates are now."""
-    match kept.get("source"):
+    match saved.get("source"):
         case "template":
-            return _same_for_all(_of_template(kept["template"]))
+            return _same_for_all(_rights_of_template(saved["template"]))
         case "member":
-            return _same_for_all(_of_member(kept["member"]))
+            return _same_for_all(_rights_of_member(saved["member"]))
         case "group":
-            usual = giving.usual(groups.names)
+            usual = giving.usual_rights(groups.names)
             return lambda group: usual.get(group)
         case _:
             return lambda _group: {}
 
 
-def _same_for_all(body: giving.Body | None) -> Give:
+def _same_for_all(body: giving.RightsBody | None) -> RightsForGroup:
     return lambda _group: body
 
 
-def _of_template(pk: str) -> giving.Body | None:
+def _rights_of_template(pk: str) -> giving.RightsBody | None:
     template = RightsTemplate.objects.filter(pk=int(pk), kind=RightsTemplate.Kind.RIGHTS).first()
-    return giving.of_template(template) if template else None
+    return giving.rights_of_template(template) if template else None
 
 
-def _of_member(text: str) -> giving.Body | None:
+def _rights_of_member(text: str) -> giving.RightsBody | None:
     try:
-        return giving.of_member(giving.model(text)) or None
+        return giving.rights_of_member(giving.find_source_member(text)) or None
     except ValidationError:
         return None
 
 
-def _nothing(_group_id: str) -> dict[str, Any]:
+def _no_rights(_group_id: str) -> dict[str, Any]:
     return {}
 
 
 @dataclass
-class Verdict:
+class RowVerdict:
     """A row as the dry run stores it. `body` is what would be sent; `old` what it replaces."""
 
     line: int
@@ -154,15 +154,22 @@ class Verdict:
         return NewRow(self.line, self.action, self.member_id, content, self.problems, self.notes)
 
 
-def judge(line: int, row: Cells, known: Known, groups: Groups, default_group: str, give: Give = _nothing) -> Verdict:
+def judge(
+    line: int,
+    row: ImportRow,
+    known: KnownMembers,
+    groups: GroupIndex,
+    default_group: str,
+    rights_for: RightsForGroup = _no_rights,
+) -> RowVerdict:
     """Decide on one row. Limits are those of the models that also check what is sent. `give`: rights of new members."""
-    verdict = Verdict(line, Action.REFUSED, name=row.name, code=row.code, problems=list(row.problems))
-    member = _meant(row, known, verdict)
-    group_id = _group(row, groups, verdict)
+    verdict = RowVerdict(line, Action.REFUSED, name=row.name, code=row.code, problems=list(row.problems))
+    member = _find_member(row, known, verdict)
+    group_id = _find_group(row, groups, verdict)
     if member is None:
-        _create(verdict, row, group_id or ("" if row.group else default_group), give)
+        _create(verdict, row, group_id or ("" if row.group else default_group), rights_for)
     else:
-        _change(verdict, row, group_id, MEMBER.written(member))
+        _change(verdict, row, group_id, MEMBER.written_values(member))
         verdict.member_id = member.member_id
         verdict.name, verdict.code = row.name or member.member_name, row.code or member.member_code
     _note_cards(verdict, row, known)
@@ -171,7 +178,7 @@ def judge(line: int, row: Cells, known: Known, groups: Groups, default_group: st
     return verdict
 
 
-def _meant(row: Cells, known: Known, verdict: Verdict) -> Any:
+def _find_member(row: ImportRow, known: KnownMembers, verdict: RowVerdict) -> Any:
     """The member that the row is about, None for a new one."""
     if row.member_id:
         member = known.by_id.get(row.member_id)
@@ -186,19 +193,19 @@ def _meant(row: Cells, known: Known, verdict: Verdict) -> Any:
     return members[0] if members else None
 
 
-def _group(row: Cells, groups: Groups, verdict: Verdict) -> str:
+def _find_group(row: ImportRow, groups: GroupIndex, verdict: RowVerdict) -> str:
     if not row.group:
         return ""
-    ids = groups.find(row.group)
+    ids = groups.find_ids(row.group)
     if not ids:
-        verdict.problems.append(("group", "no_such_group", {"hint": groups.hint(row.group)}))
+        verdict.problems.append(("group", "no_such_group", {"hint": groups.suggestion(row.group)}))
     elif len(ids) > 1:
         verdict.problems.append(("group", "several_groups", {"n": len(ids)}))
     return ids[0] if len(ids) == 1 else ""
 
 
-def _create(verdict: Verdict, row: Cells, group_id: str, give: Give) -> None:
-    body = dict(row.given)
+def _create(verdict: RowVerdict, row: ImportRow, group_id: str, give: RightsForGroup) -> None:
+    body = dict(row.values)
     if group_id:
         body[GROUP.name] = group_id
         rights = give(group_id)
@@ -213,24 +220,24 @@ def _create(verdict: Verdict, row: Cells, group_id: str, give: Give) -> None:
     _check(verdict, MemberCreate, {GROUP.name: "-", **body}, body)
 
 
-def _change(verdict: Verdict, row: Cells, group_id: str, present: dict[str, Any]) -> None:
-    wanted = dict(row.given)
+def _change(verdict: RowVerdict, row: ImportRow, group_id: str, present: dict[str, Any]) -> None:
+    wanted = dict(row.values)
     if group_id:
         wanted[GROUP.name] = group_id
     for name in row.cleared:
-        wanted[name] = MEMBER[name].empty
-    changed = {name: value for name, value in wanted.items() if not MEMBER.same(name, value, present[name])}
+        wanted[name] = MEMBER[name].empty_value
+    changed = {name: value for name, value in wanted.items() if not MEMBER.is_same(name, value, present[name])}
     verdict.action = Action.UPDATE if changed else Action.SAME
     verdict.body, verdict.old = changed, {name: present[name] for name in changed}
     _check(verdict, BulkMember, {"member_id": "-", **wanted}, {**present, **wanted})
 
 
-def _check(verdict: Verdict, model: Any, body: dict[str, Any], whole: dict[str, Any]) -> None:
+def _check(verdict: RowVerdict, model: Any, body: dict[str, Any], whole: dict[str, Any]) -> None:
     """Add what the model refuses, and a use period that ends before it begins."""
     named = {field for field, _word, _facts in verdict.problems}
-    for path, word, facts in faults(model, body):
+    for path, word, facts in find_faults(model, body):
         known = MEMBER.get(path[0]) if path else None
-        shown = known.cell_of(body.get(known.name)) if known else "".join(path[:1])
+        shown = known.error_cell_of(body.get(known.name)) if known else "".join(path[:1])
         if shown not in named:
             verdict.problems.append((shown, word, facts))
     start, end = whole.get(START.name), whole.get(END.name)
@@ -238,8 +245,8 @@ def _check(verdict: Verdict, model: Any, body: dict[str, Any], whole: dict[str, 
         verdict.problems.append((END.name, "ends_before", {}))
 
 
-def _note_cards(verdict: Verdict, row: Cells, known: Known) -> None:
+def _note_cards(verdict: RowVerdict, row: ImportRow, known: KnownMembers) -> None:
     """A card that somebody else holds is refused by the service, as far as the mirror knows: said, and left to it."""
     card = verdict.body.get(CARD.name)
-    if card and any(owner != verdict.member_id for owner in known.owners(card)):
+    if card and any(owner != verdict.member_id for owner in known.card_holders(card)):
         verdict.notes.append((CARD.name, "card_of_another", {}))

@@ -5,9 +5,17 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from portal.core.jobs import kinds
-from portal.core.jobs.lists import DETAIL, LINE, OUTCOME, WHAT, WHO, Rows, job_chip
+from portal.core.jobs.lists import (
+    ACTION_COLUMN,
+    DETAIL_COLUMN,
+    LINE_COLUMN,
+    MEMBER_COLUMN,
+    OUTCOME_COLUMN,
+    JobRows,
+    job_chip,
+)
 from portal.core.jobs.models import Job
-from portal.core.ui.tables.columns import Column, Empty
+from portal.core.ui.tables.columns import Column, EmptyState
 from portal.core.ui.tables.table import Table
 
 
@@ -24,7 +32,7 @@ class Imports(Table):
         Column("finished", pgettext_lazy("moment", "Finished"), value="finished_at", kind="time"),
         Column("retry", _("Rows:"), value=lambda job: f"#{job.retry_of_id}" if job.retry_of_id else "", shown=False),
     )
-    empty = Empty(
+    empty = EmptyState(
         _("No imports yet"),
         _("Import members from a spreadsheet. You check every row before anything is sent."),
         icon="table-import",
@@ -33,20 +41,20 @@ class Imports(Table):
     )
 
     def row_href(self, row: Job) -> str:
-        return kinds.page(row)
+        return kinds.page_address(row)
 
 
-class CheckedRows(Rows):
+class CheckedRows(JobRows):
     """What a dry run found."""
 
     name = "import-check"
     caption = _("Rows checked")
-    columns = (LINE, WHO, WHAT, DETAIL)
+    columns = (LINE_COLUMN, MEMBER_COLUMN, ACTION_COLUMN, DETAIL_COLUMN)
 
 
-class SentRows(Rows):
+class SentRows(JobRows):
     """What came of the rows."""
 
     name = "import-rows"
     caption = _("Rows and results")
-    columns = (LINE, WHO, OUTCOME, DETAIL)
+    columns = (LINE_COLUMN, MEMBER_COLUMN, OUTCOME_COLUMN, DETAIL_COLUMN)

@@ -12,47 +12,47 @@ from portal.core.jobs.states import Action
 from portal.imports.models import KIND, ImportChunk, ImportFile
 
 
-def all_of_tenant() -> QuerySet[Job]:
-    known = queries.jobs(KIND).select_related("sheet__file")
+def all_imports() -> QuerySet[Job]:
+    known = queries.jobs_of_family(KIND).select_related("sheet__file")
     return known.defer("sheet__file__headings", "sheet__file__sample")
 
 
-def same_file(job: Job) -> Job | None:
+def find_same_file(job: Job) -> Job | None:
     """The last import that was started with this very file, if there was one; retries aside."""
     file = job.sheet.file
-    started = all_of_tenant().filter(
+    started = all_imports().filter(
         sheet__file__fingerprint=bytes(file.fingerprint), started_at__isnull=False, retry_of__isnull=True
     )
     return started.exclude(pk=job.pk).exclude(sheet__file=file.pk).order_by("-started_at").first()
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class RefusedRows:
     """Rows that an import leaves out: the first by line, with whom they are about, and how many more there are."""
 
     rows: list[Row]
-    more: int
+    more_count: int
 
 
-def left_out(job: Job, most: int = 10) -> LeftOut:
+def refused_rows(job: Job, limit: int = 10) -> RefusedRows:
     """The rows that the check refused."""
     refused = Row.objects.filter(job=job, action=Action.REFUSED)
-    rows = list(refused.order_by("line")[:most])
-    return LeftOut(rows, refused.count() - len(rows) if len(rows) == most else 0)
+    rows = list(refused.order_by("line")[:limit])
+    return RefusedRows(rows, refused.count() - len(rows) if len(rows) == limit else 0)
 
 
-def cells_of(job: Job, lines: set[int]) -> Iterator[tuple[int, list[str]]]:
+def cells_of_lines(job: Job, lines: set[int]) -> Iterator[tuple[int, list[str]]]:
     """The headings (line 0) and the named lines of the file as they were uploaded."""
-    headings, rows = opened(job.sheet.file)
+    headings, rows = open_file(job.sheet.file)
     yield 0, headings
     yield from (each for each in rows if each[0] in lines)
 
 
-def opened(file: ImportFile) -> tuple[list[str], Iterator[reading.Line]]:
+def open_file(file: ImportFile) -> tuple[list[str], Iterator[reading.Line]]:
     """The headings and the rows of a kept file. Raises FileFault, also while the rows are read."""
 
     def chunks() -> Iterator[bytes]:
         for number in range(ImportChunk.objects.filter(file=file).count()):
             yield ImportChunk.objects.get(file=file, number=number).body
 
-    return reading.opened(file.kind, file.encoding, file.delimiter, chunks)
+    return reading.open_rows(file.kind, file.encoding, file.delimiter, chunks)

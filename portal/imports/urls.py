@@ -1,6 +1,6 @@
 from django.urls import path
 
-from portal.core.jobs.views import under
+from portal.core.jobs.views import job_urls
 from portal.imports import views
 
 app_name = "imports"
@@ -9,5 +9,5 @@ urlpatterns = [
     path("new/", views.new, name="new"),
     path("template/<spoken:language>.<sheet:kind>", views.template, name="template"),
     path("<int:job_id>/columns/", views.columns, name="columns"),
-    *under(views.JOBS, "start", "stop", "continue", "retry", "decide", "discard"),
+    *job_urls(views.JOBS, "start", "stop", "continue", "retry", "decide", "discard"),
 ]

@@ -11,7 +11,7 @@ from portal.imports.columns import CLEAR_WORDS
 
 Facts = Mapping[str, Any]
 
-ROWS: dict[str, Callable[[Facts], str]] = {
+ROW_PROBLEMS: dict[str, Callable[[Facts], str]] = {
     "missing": lambda f: _("required for new members"),
     "string_too_long": lambda f: _("more than %(max_length)d characters") % f,
     "string_too_short": lambda f: _("cannot be empty"),
@@ -38,21 +38,21 @@ ROWS: dict[str, Callable[[Facts], str]] = {
 }
 
 
-def of_file(word: str, facts: Facts) -> str:
+def file_problem_text(word: str, facts: Facts) -> str:
     """Why a file cannot be used, and that nothing was taken over."""
     return join_sentences([bounds.fault_text(word, facts), _("Nothing was imported.")])
 
 
-def of_rights(kept: Mapping[str, str]) -> str:
+def rights_text(saved: Mapping[str, str]) -> str:
     """What new members get, in one sentence; empty where nobody chose anything."""
     said = {
         "template": _("New members get the rights of the template “%(named)s”."),
         "member": _("New members get the same rights as %(named)s."),
         "group": _("New members get the usual rights of their group."),
     }
-    source = kept.get("source", "")
-    return said[source] % {"named": kept.get("named", "")} if source in said else ""
+    source = saved.get("source", "")
+    return said[source] % {"named": saved.get("named", "")} if source in said else ""
 
 
-def clear_word() -> str:
+def clear_words_text() -> str:
     return " / ".join(CLEAR_WORDS)

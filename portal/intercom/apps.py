@@ -8,9 +8,9 @@ class IntercomConfig(AppConfig):
     def ready(self) -> None:
         from portal.core.intents import asking
         from portal.core.mirror import freshness
-        from portal.core.mirror.kinds import Kind
+        from portal.core.mirror.kinds import MirrorKind
         from tenants.roles import Permission
 
         # Receptionists may enter little else: the footer asks for newer guests where they may.
-        freshness.shows("intercom", Kind.GUESTS, refresh="guests:refresh")
-        asking.mount(Permission.INTERCOM, "intercom:request_")
+        freshness.register_footer("intercom", MirrorKind.GUESTS, refresh_url_name="guests:refresh")
+        asking.mount_pages(Permission.INTERCOM, "intercom:request_")

@@ -7,22 +7,22 @@ from datetime import datetime, timedelta
 from django.db.models import QuerySet
 
 from portal.core.cameras.models import Camera
-from portal.core.cameras.tiles import latest
+from portal.core.cameras.tiles import latest_pictures
 from portal.core.intents.models import Intent
 from portal.core.mirror.models import PassController
-from portal.core.ui.addresses import row_or_404
+from portal.core.ui.addresses import get_row_or_404
 from portal.core.ui.chips import Chip
 from portal.core.visits.models import Visit
-from portal.core.visits.standing import Standing, classified
+from portal.core.visits.standing import VisitStatus, with_status
 from portal.devices.queries import latest_commands, state_of
 from tenants.models import Tenant
 
 # Around now, and how many are shown.
-_EARLY, _EXPECTED, _COMMANDS = timedelta(minutes=60), 12, 3
+_EARLY_BY, _MAX_EXPECTED, _MAX_COMMANDS = timedelta(minutes=60), 12, 3
 
 
 @dataclass(frozen=True)
-class Door:
+class IntercomDoor:
     """A door beside the picture: its state, and its latest commands."""
 
     door: PassController
@@ -32,28 +32,28 @@ class Door:
 
 def cameras() -> QuerySet[Camera]:
     """Return the intercom's cameras, by name, with what a tile needs."""
-    return Camera.objects.filter(is_intercom=True).order_by("name_order", "pk").prefetch_related(latest())
+    return Camera.objects.filter(is_intercom=True).order_by("name_order", "pk").prefetch_related(latest_pictures())
 
 
 def camera_or_404(camera_id: str) -> Camera:
     """Return an intercom's camera; every other camera is not there."""
-    return row_or_404(cameras(), camera_id=camera_id)
+    return get_row_or_404(cameras(), camera_id=camera_id)
 
 
-def doors_of(tenant: Tenant, camera: Camera) -> list[Door]:
+def doors_of(tenant: Tenant, camera: Camera) -> list[IntercomDoor]:
     """Return the doors that a camera looks at, by name."""
     states = tenant.environment.catalogue.states
     found = PassController.objects.filter(device_id__in=camera.doors).order_by("name_order", "pk")
-    return [Door(each, state_of(each, states), latest_commands(each)[:_COMMANDS]) for each in found]
+    return [IntercomDoor(each, state_of(each, states), latest_commands(each)[:_MAX_COMMANDS]) for each in found]
 
 
 def door_or_404(camera: Camera, device_id: str) -> PassController:
     """Return a door of an intercom's camera; every other door is not there."""
-    return row_or_404(PassController.objects.filter(device_id__in=camera.doors), device_id=device_id)
+    return get_row_or_404(PassController.objects.filter(device_id__in=camera.doors), device_id=device_id)
 
 
-def expected(now: datetime) -> Sequence[Visit]:
+def expected_visits(now: datetime) -> Sequence[Visit]:
     """Return guests who are expected about now, those whose hours began last first."""
-    about = Visit.objects.filter(use_date_start__lte=now + _EARLY, use_date_end__gte=now)
-    found = classified(about, now).filter(standing=Standing.EXPECTED)
-    return list(found.order_by("-use_date_start", "guest_name", "pk")[:_EXPECTED])
+    about = Visit.objects.filter(use_date_start__lte=now + _EARLY_BY, use_date_end__gte=now)
+    found = with_status(about, now).filter(standing=VisitStatus.EXPECTED)
+    return list(found.order_by("-use_date_start", "guest_name", "pk")[:_MAX_EXPECTED])

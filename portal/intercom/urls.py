@@ -1,6 +1,6 @@
 from django.urls import include, path
 
-from portal.core.intents.urls import under
+from portal.core.intents.urls import intent_urls
 from portal.intercom import views
 from tenants.roles import Permission
 
@@ -8,7 +8,7 @@ app_name = "intercom"
 urlpatterns = [
     path("", views.index, name="index"),
     # Doors' pages show the same requests to whoever may see those, auditors too.
-    path("requests/", include(under(Permission.BUILDING_VIEW, of=Permission.INTERCOM, prefix="request_"))),
+    path("requests/", include(intent_urls(Permission.BUILDING_VIEW, of=Permission.INTERCOM, prefix="request_"))),
     path("<sid:camera_id>/", views.camera, name="camera"),
     path("<sid:camera_id>/picture/<int:pk>/<str:mark>/", views.picture, name="picture"),
     path("<sid:camera_id>/live/", views.live, name="live"),

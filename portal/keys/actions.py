@@ -8,19 +8,19 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from accessapi.limits import INFO_MAX, KEY_TARGETS_MAX
 from portal.core.budget.priorities import Priority
-from portal.core.intents.actions import Asker, submit
+from portal.core.intents.actions import Requester, submit
 from portal.core.intents.models import Intent, target_of
-from portal.core.intents.nonces import Nonce, NotAsked
+from portal.core.intents.nonces import Nonce, NotSubmitted
 from portal.core.mirror.models import KeyBox
 from tenants.roles import Permission
-from tenants.wording import say
+from tenants.wording import coded_sentence
 
 
 class Command(TextChoices):
     UNLOCK = "unlock", pgettext_lazy("key", "Release")
     LOCK = "lock", pgettext_lazy("key", "Lock")
 
-    def of(self, box: object, numbers: Sequence[str]) -> str:
+    def describe(self, box: object, numbers: Sequence[str]) -> str:
         """The command as a person says it: "Release key 03, 総務キーボックス"."""
         said = {"unlock": gettext_lazy("Release key %(numbers)s, %(box)s"),
                 "lock": gettext_lazy("Lock key %(numbers)s, %(box)s")}  # fmt: skip
@@ -31,7 +31,7 @@ class Command(TextChoices):
         return "lock" if self is Command.LOCK else "lock-open"
 
 
-def command(*, box: KeyBox, numbers: Sequence[str], command: Command, by: Asker, nonce: Nonce) -> Intent:
+def command(*, box: KeyBox, numbers: Sequence[str], command: Command, by: Requester, nonce: Nonce) -> Intent:
     """Ask the service to release or lock keys of a box, now. The returned intent says how far it came.
 
     Raises NotAsked for keys that the box does not have, for none, and for more than the service takes at once.
@@ -39,17 +39,17 @@ def command(*, box: KeyBox, numbers: Sequence[str], command: Command, by: Asker,
     chosen = sorted(set(numbers))
     known = set(box.keys.values_list("unit_no", flat=True))
     if not chosen or set(chosen) - known:
-        raise NotAsked(_("Choose keys of this key box. Nothing was sent."))
+        raise NotSubmitted(_("Choose keys of this key box. Nothing was sent."))
     if any(len(number) != 2 or not number.isdecimal() for number in chosen):
-        raise NotAsked(_("The service takes keys with a number of two digits only. Nothing was sent."))
+        raise NotSubmitted(_("The service takes keys with a number of two digits only. Nothing was sent."))
     if len(chosen) > KEY_TARGETS_MAX:
-        raise NotAsked(_("Choose %(n)d keys at most. Nothing was sent.") % {"n": KEY_TARGETS_MAX})
+        raise NotSubmitted(_("Choose %(n)d keys at most. Nothing was sent.") % {"n": KEY_TARGETS_MAX})
     return submit(
         by=by,
         permission=Permission.KEYS_OPERATE,
         operation="operate_keys",
         target=target_of("key_box", box.key_device_id),
-        title=say(f"key.{command.value}", box=box, numbers=", ".join(chosen)),
+        title=coded_sentence(f"key.{command.value}", box=box, numbers=", ".join(chosen)),
         path={"key_device_id": box.key_device_id},
         body={
             "tag": "lock_operation",

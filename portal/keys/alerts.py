@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from accessapi.keys import KeyWord
-from portal.core.alerts.kinds import AlertKind, Seen, Values, having
-from portal.core.alerts.kinds import Value as Number
+from accessapi.keys import KeyEvent
+from portal.core.alerts.kinds import AlertKind, Observation, RuleValues, tenants_having
+from portal.core.alerts.kinds import RuleSetting as Number
 from portal.core.alerts.kinds import register as add
 from portal.core.alerts.models import Alert, Severity
 from portal.core.keys import states
@@ -17,56 +17,56 @@ from portal.core.timers.clock import ClockTime, database_now
 from tenants.models import Tenant
 
 
-def _overdue(tenant: Tenant, values: Values) -> Iterator[Seen]:
+def _find_overdue(tenant: Tenant, values: RuleValues) -> Iterator[Observation]:
     before = database_now() - timedelta(hours=values["hours"])
     for key in Key.objects.filter(state=KeyState.OUT, since__lte=before).select_related("key_box").order_by("pk"):
         yield _seen(key, key.since or before, hours=values["hours"])
 
 
-def _wrong(tenant: Tenant, values: Values) -> Iterator[Seen]:
+def _find_misplaced(tenant: Tenant, values: RuleValues) -> Iterator[Observation]:
     for key in Key.objects.filter(wrong=True).select_related("key_box").order_by("pk"):
         yield _seen(key, key.read_at or database_now())
 
 
-def _seen(key: Key, at: datetime, **more: int) -> Seen:
+def _seen(key: Key, at: datetime, **more: int) -> Observation:
     box = key.key_box
     facts = {"device": box.key_device_id, "device_name": f"{box} {key}", **more}
-    return Seen(f"key:{box.key_device_id}/{key.unit_no}", at, facts)
+    return Observation(f"key:{box.key_device_id}/{key.unit_no}", at, facts)
 
 
-def _taken(tenant: Tenant, alert: Alert, records: Iterable[History]) -> list[History]:
+def _records_of_taking(tenant: Tenant, alert: Alert, records: Iterable[History]) -> list[History]:
     """Return the records of the taking that an alert is about."""
     number, told = alert.subject.rpartition("/")[2], list[History]()
     for each in records:
         if any(isinstance(unit, dict) and unit.get("unit_no") == number for unit in each.units):
-            word = tenant.environment.catalogue.states.key_event(each.texts)
-            told = [each] if word is KeyWord.TAKEN else [] if word and each.at < alert.began_at else told
+            word = tenant.environment.catalogue.states.key_event_of(each.texts)
+            told = [each] if word is KeyEvent.TAKEN else [] if word and each.at < alert.began_at else told
     return told
 
 
-def _out(rules: Collection[Values]) -> QuerySet[Key]:
+def _out_too_long(rules: Collection[RuleValues]) -> QuerySet[Key]:
     """Keys that have been out for as long as the strictest rule allows."""
     since = ClockTime() - timedelta(hours=min(each["hours"] for each in rules))
     return Key.reachable_objects.filter(state=KeyState.OUT, since__lte=since)
 
 
 OVERDUE = AlertKind(
-    name=states.OVERDUE,
-    said=_("%(place)s was out for more than %(hours)s hours."),
+    name=states.OVERDUE_RULE,
+    message=_("%(place)s was out for more than %(hours)s hours."),
     severity=Severity.WARNING,
-    values=(Number("hours", _("Out longer than (hours)"), states.HOURS, 1, 720),),
-    look=_overdue,
-    where=having(_out),
-    tells=_taken,
+    settings=(Number("hours", _("Out longer than (hours)"), states.DEFAULT_HOURS, 1, 720),),
+    find_current=_find_overdue,
+    tenants_to_check=tenants_having(_out_too_long),
+    matching_records=_records_of_taking,
 )
 
 
 WRONG = AlertKind(
     name="key_wrong",
-    said=_("%(place)s: another key is in its place."),
+    message=_("%(place)s: another key is in its place."),
     severity=Severity.WARNING,
-    look=_wrong,
-    where=having(lambda _rules: Key.reachable_objects.filter(wrong=True)),
+    find_current=_find_misplaced,
+    tenants_to_check=tenants_having(lambda _rules: Key.reachable_objects.filter(wrong=True)),
 )
 
 

@@ -4,26 +4,26 @@ from django.utils.translation import gettext as _
 
 from portal.core.budget.priorities import Priority
 from portal.core.intents import handlers
-from portal.core.intents.handlers import Finding, Told
+from portal.core.intents.handlers import Finding, OutcomeText
 from portal.core.intents.models import Intent
 from portal.core.intents.states import Reason, State
-from portal.core.intents.words import uncertain_words
+from portal.core.intents.words import uncertain_text
 from portal.core.mirror import reading
 from portal.core.mirror.models import KeyBox
-from portal.core.timers.bell import ring_after_commit
+from portal.core.timers.bell import enqueue_after_commit
 from portal.core.timers.clock import ClockTime, database_now
 from portal.keys.watch import READ_STALE
 from tenants.connections.service import current_connection
 
 
-def look_at_box(intent: Intent) -> Finding:
+def reconcile(intent: Intent) -> Finding:
     """Read the box once. A key that is locked now may have been released before: only locking can be proven."""
     connection = current_connection()
-    status = reading.key_box_status(connection, intent.path["key_device_id"], Priority.DOORS)
+    status = reading.read_key_box_status(connection, intent.path["key_device_id"], Priority.DOORS)
     wanted = set((intent.body or {}).get("targets", ()))
     said = {unit.unit_no: str(unit.lock or "") for unit in status.units_status if unit.unit_no in wanted}
     states = connection.tenant.environment.catalogue.states
-    locked = set(said) == wanted and all(states.lock(word) == "locked" for word in said.values())
+    locked = set(said) == wanted and all(states.lock_state(word) == "locked" for word in said.values())
     evidence = {
         "read": database_now().isoformat(timespec="seconds"),
         "lock": ", ".join(f"{number} {word}" for number, word in sorted(said.items())),
@@ -31,28 +31,30 @@ def look_at_box(intent: Intent) -> Finding:
     return Finding(True if intent.is_lock and locked else None, evidence)
 
 
-def finished(intent: Intent) -> None:
+def on_finished(intent: Intent) -> None:
     """Keep what was asked for in clear, and have the box looked at: a released key is out soon, or it is not."""
     intent.result["control"] = str((intent.body or {}).get("control", ""))
     intent.save(update_fields=["result"])
     if intent.state == State.SUCCEEDED or intent.reason == Reason.REQUEST_FAILED:
         box = KeyBox.objects.filter(key_device_id=intent.path.get("key_device_id", ""))
         if box.update(look_at=ClockTime()):
-            ring_after_commit(READ_STALE, intent.tenant_id)
+            enqueue_after_commit(READ_STALE, intent.tenant_id)
 
 
-def words(intent: Intent) -> Told:
+def effect_of(intent: Intent) -> OutcomeText:
     """A request that the service took and then reported as failed may have moved the lock all the same."""
     if intent.state == State.UNCERTAIN and not intent.is_lock:
-        return Told(uncertain_words(intent, _("The key may have been released. The command will not be sent again.")))
+        return OutcomeText(
+            uncertain_text(intent, _("The key may have been released. The command will not be sent again."))
+        )
     if intent.reason != Reason.REQUEST_FAILED:
-        return Told()
+        return OutcomeText()
     if intent.is_lock:
         told = _("The service accepted it, then reported a failure. The key may not be locked.")
     else:
         told = _("The service accepted it, then reported a failure. The key may have been released.")
-    return Told(told, [_("Check the key box or its status before you try again.")])
+    return OutcomeText(told, [_("Check the key box or its status before you try again.")])
 
 
 def register() -> None:
-    handlers.register("operate_keys", finished=finished, reconcile=look_at_box, words=words)
+    handlers.register("operate_keys", on_finished=on_finished, reconcile=reconcile, describe=effect_of)

@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
 from portal.core.mirror import freshness
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import KeyBox
 from portal.core.ui import palette
 from portal.core.ui.palette import Hit
@@ -15,13 +15,13 @@ from tenants.access import TenantRequest
 from tenants.roles import Permission
 
 
-def boxes(request: TenantRequest, text: str) -> Iterator[Hit]:
+def find_boxes(request: TenantRequest, text: str) -> Iterator[Hit]:
     """The first key boxes by name that hold `text`."""
     found = KeyBox.objects.filter(key_device_name__icontains=text).order_by("name_order", "pk")
-    for box in found.only("tenant_id", "key_device_id", "key_device_name")[: palette.MOST]:
+    for box in found.only("tenant_id", "key_device_id", "key_device_name")[: palette.MAX_HITS]:
         yield Hit(str(box), reverse("keys:box", args=[request.tenant.slug, box.key_device_id]), "key")
 
 
 def register() -> None:
-    unread = partial(freshness.unread, kind=Kind.KEY_BOXES)
-    palette.register("key_boxes", gettext_lazy("Key boxes"), boxes, Permission.DEVICES_VIEW, unread)
+    unread = partial(freshness.describe_unread, kind=MirrorKind.KEY_BOXES)
+    palette.register("key_boxes", gettext_lazy("Key boxes"), find_boxes, Permission.DEVICES_VIEW, unread)

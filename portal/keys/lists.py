@@ -10,13 +10,13 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from portal.core.keys.states import FAULTY
 from portal.core.mirror import freshness
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Key, KeyBox, KeyState
-from portal.core.ui.tables import Column, Empty, Table
+from portal.core.ui.tables import Column, EmptyState, Table
 from portal.core.ui.tables.filters import Filter
-from portal.core.ui.tables.keyset import Page
+from portal.core.ui.tables.keyset import ListPage
 from portal.keys import queries
-from portal.keys.queries import House
+from portal.keys.queries import KeySummary
 from tenants.access import TenantRequest
 
 _STATES = (
@@ -45,8 +45,8 @@ def _by_state(rows: QuerySet[Key], values: list[str]) -> QuerySet[Key]:
 
 class Keys(Table):
     name = "keys"
-    along = "keys/house.html"
-    pace = "state"
+    extra_template = "keys/house.html"
+    poll_pace = "state"
     caption = gettext_lazy("Keys")
     search_label = gettext_lazy("Find a key by number, name or key box")
     default_sort = "calm"
@@ -67,20 +67,20 @@ class Keys(Table):
         ),
     )
 
-    def __init__(self, request: TenantRequest, house: House, **more: Any) -> None:
-        super().__init__(request, queries.known(request), **more)
-        self.seen, self.house = house.seen, house
+    def __init__(self, request: TenantRequest, house: KeySummary, **more: Any) -> None:
+        super().__init__(request, queries.visible_keys(request), **more)
+        self.version, self.house = house.version, house
 
     @property
-    def empty(self) -> Empty | None:
-        usual = Empty(_("No key boxes yet"), _("The vendor sets up key boxes."), "key")
+    def empty(self) -> EmptyState | None:
+        usual = EmptyState(_("No key boxes yet"), _("The vendor sets up key boxes."), "key")
         if self.house.boxes:
-            usual = Empty(_("No keys listed"), _("The service lists no key for these key boxes."), "key")
-        return freshness.empty(self.request, usual, Kind.KEY_BOXES)
+            usual = EmptyState(_("No keys listed"), _("The service lists no key for these key boxes."), "key")
+        return freshness.empty_state(self.request, usual, MirrorKind.KEY_BOXES)
 
-    def complete_page(self, page: Page) -> Page:
-        found = {each.key.pk: each for each in queries.shown(self.request, page.rows)}
-        self.complete(
+    def complete_page(self, page: ListPage) -> ListPage:
+        found = {each.key.pk: each for each in queries.describe_keys(self.request, page.rows)}
+        self.complete_columns(
             state={"value": lambda row: found[row.pk].chip},
             holder={"cell": lambda row: _holder(found[row.pk]), "value": lambda row: found[row.pk].holder},
             since={"value": lambda row: found[row.pk].since},
@@ -99,7 +99,7 @@ class Keys(Table):
         return "loud" if self.found[row.pk].tone in ("alarm", "loud") else ""
 
 
-def _holder(row: queries.Shown) -> SafeString | str:
+def _holder(row: queries.ShownKey) -> SafeString | str:
     if row.holder and row.holder_url:
         return format_html('<a href="{}">{}</a>', row.holder_url, row.holder)
     return row.holder or ("" if row.state != KeyState.OUT else _("Nobody knows"))

@@ -14,7 +14,7 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, npgettext
 
-from accessapi.keys import KeyWord
+from accessapi.keys import KeyEvent
 from accessapi.overrides import States
 from portal.core.intents import queries as intents
 from portal.core.intents.models import Intent, target_of
@@ -26,17 +26,17 @@ from portal.core.ui.chips import Chip
 from tenants.access import TenantRequest
 
 # Records of a key from which the chain of its holders is drawn.
-MOST = 50
+MAX_RECORDS = 50
 _PAGES = {"member": "members:page", "guest": "guests:guest"}
 
 
-def known(request: TenantRequest) -> QuerySet[Key]:
+def visible_keys(request: TenantRequest) -> QuerySet[Key]:
     """Return all keys with what this person may know of them."""
-    return states.known(by_log=visible.may_look(request.access))
+    return states.keys_with_state(by_log=visible.may_view_log(request.access))
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownKey:
     """One key as a person sees it; `holder` is a name, with the address of its page if they may go there.
 
     `since` is when a record or two readings showed that it came there; by readings it may have been earlier
@@ -48,8 +48,8 @@ class Shown:
     chip: Chip
     state: KeyState
     since: datetime | None
-    at_least: bool
-    odd: bool
+    is_at_least: bool
+    is_contradictory: bool
     holder: str
     holder_url: str
 
@@ -61,26 +61,28 @@ class Shown:
         return {KeyState.OUT: "out", KeyState.IN: "quiet"}.get(self.state, "unknown")
 
 
-def shown(request: TenantRequest, rows: Iterable[Key]) -> list[Shown]:
+def describe_keys(request: TenantRequest, rows: Iterable[Key]) -> list[ShownKey]:
     """Return rows of `known` with their holders' names, looked up once."""
-    rows, log = list(rows), visible.may_look(request.access)
-    people, slug = visible.people(request.access, {vars(key)["who"] for key in rows} - {""}), request.tenant.slug
+    rows, log = list(rows), visible.may_view_log(request.access)
+    people, slug = visible.people_by_id(request.access, {vars(key)["who"] for key in rows} - {""}), request.tenant.slug
     words, found = states_of(request), []
     for key in rows:
         told, box = vars(key), key.key_box.key_device_id
         state, person = KeyState(told["shown"]), people.get(told["who"])
         since, at_least = key.since_seen(by_log=log)
         found.append(
-            Shown(
+            ShownKey(
                 key,
                 href=reverse("keys:key", args=[slug, box, key.unit_no]),
                 chip=states.state_of(key, words),
                 state=state,
                 since=since,
-                at_least=at_least,
-                odd=told["odd"],
+                is_at_least=at_least,
+                is_contradictory=told["odd"],
                 holder=(person.name if person else key.holder_name or told["who"]) if told["who"] else "",
-                holder_url=reverse(_PAGES[person.kind], args=[slug, told["who"]]) if person and person.is_there else "",
+                holder_url=reverse(_PAGES[person.kind], args=[slug, told["who"]])
+                if person and person.is_current
+                else "",
             )
         )
     return found
@@ -92,14 +94,14 @@ def states_of(request: TenantRequest) -> States:
 
 
 @dataclass(frozen=True)
-class House:
+class KeySummary:
     """All keys of the request's tenant in figures."""
 
     request: TenantRequest
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        state, since = states.columns(by_log=visible.may_look(self.request.access))
+        state, since = states.state_columns(by_log=visible.may_view_log(self.request.access))
         out, odd = Q(**{state: KeyState.OUT}), Q(differs=True) if state == "state" else Q(pk=None)
         return Key.objects.aggregate(
             all=Count("pk"),
@@ -113,7 +115,7 @@ class House:
     @cached_property
     def boxes(self) -> Sequence[Any]:
         """The boxes by name, each with its figures."""
-        state = f"keys__{states.columns(by_log=visible.may_look(self.request.access))[0]}"
+        state = f"keys__{states.state_columns(by_log=visible.may_view_log(self.request.access))[0]}"
         rows = KeyBox.objects.defer("extra", "units").annotate(
             n=Count("keys"),
             out=Count("keys", filter=Q(**{state: KeyState.OUT})),
@@ -125,13 +127,13 @@ class House:
         return found
 
     @property
-    def is_loud(self) -> bool:
+    def needs_attention(self) -> bool:
         """Whether somebody should look at a key or a box."""
         return bool(
             self.counts["overdue"]
             or self.counts["odd"]
             or self.counts["faulty"]
-            or any(box.chip.wrong for box in self.boxes)
+            or any(box.chip.problem for box in self.boxes)
         )
 
     @property
@@ -148,14 +150,14 @@ class House:
         return _("%(said)s, %(n)d overdue") % {"said": said, "n": late}
 
     @property
-    def doubt(self) -> str:
+    def uncertainty(self) -> str:
         """What the headline does not know."""
         offline = sum(box.chip.state == "offline" for box in self.boxes)
         parts = (
             (self.counts["unknown"], npgettext("key", "%(n)d unknown", "%(n)d unknown", self.counts["unknown"])),
             (self.counts["odd"], ngettext("%(n)d contradictory", "%(n)d contradictory", self.counts["odd"])),
             (self.counts["faulty"], npgettext("key", "%(n)d faulty", "%(n)d faulty", self.counts["faulty"])),
-            (offline, states.offline_words(offline)),
+            (offline, states.offline_text(offline)),
         )
         return _(", ").join(words % {"n": n} for n, words in parts if n)
 
@@ -166,16 +168,16 @@ class House:
         return min((at for at in read if at), default=None) if all(read) else None
 
     @property
-    def seen(self) -> str:
+    def version(self) -> str:
         """The mark of all that is drawn of them."""
         keys = Key.objects.aggregate(Count("pk"), Max("known_at"), Max("record_heard_at"), Max("pk"))
         boxes = KeyBox.objects.aggregate(Min("status_as_of"), Max("status_as_of"), Count("pk"))
         # A key becomes overdue by the clock alone.
-        return watching.mark(sorted(keys.items()), sorted(boxes.items()), sorted(self.counts.items()))
+        return watching.version_of(sorted(keys.items()), sorted(boxes.items()), sorted(self.counts.items()))
 
 
 @dataclass
-class Holding:
+class CustodyPeriod:
     """From a taking to the return that followed. `first` is the record that tells of it first; without `since` that is
     the return. `gap` says what the log does not tell of it.
     """
@@ -187,36 +189,36 @@ class Holding:
     name: str = ""
 
 
-def custody(request: TenantRequest, key: Key) -> tuple[list[Holding], bool]:
+def custody(request: TenantRequest, key: Key) -> tuple[list[CustodyPeriod], bool]:
     """Return who had the key, the newest first, and whether there is more in the log."""
-    about = visible.records(request.access).filter(device_id=key.key_box.key_device_id)
+    about = visible.visible_records(request.access).filter(device_id=key.key_box.key_device_id)
     of_key = about.filter(units__contains=[{"unit_no": key.unit_no}]).order_by("-at", "-pk")
-    records = list(of_key[: MOST + 1])
+    records = list(of_key[: MAX_RECORDS + 1])
     words = states_of(request)
-    found: list[Holding] = []
-    for record in reversed(records[:MOST]):
-        told = words.key_event(record.texts)
+    found: list[CustodyPeriod] = []
+    for record in reversed(records[:MAX_RECORDS]):
+        told = words.key_event_of(record.texts)
         if told is not None:
-            _take(found, record, told)
-    names = visible.names(request.access, {each.first.member_id for each in found} - {""})
+            _add_event(found, record, told)
+    names = visible.names_by_id(request.access, {each.first.member_id for each in found} - {""})
     for each in found:
         each.name = names.get(each.first.member_id, each.first.member_name)
-    return found[::-1], len(records) > MOST
+    return found[::-1], len(records) > MAX_RECORDS
 
 
-def _take(found: list[Holding], record: History, told: KeyWord) -> None:
+def _add_event(found: list[CustodyPeriod], record: History, told: KeyEvent) -> None:
     last = found[-1] if found else None
     is_open = last is not None and last.until is None
-    if told is KeyWord.TAKEN:
+    if told is KeyEvent.TAKEN:
         if is_open and last is not None:
             last.gap = _("No return was recorded before somebody took it again.")
-        found.append(Holding(record, since=record))
+        found.append(CustodyPeriod(record, since=record))
     elif is_open and last is not None:
         last.until = record
     else:
-        found.append(Holding(record, until=record, gap=_("Returned without a recorded taking.")))
+        found.append(CustodyPeriod(record, until=record, gap=_("Returned without a recorded taking.")))
 
 
 def latest_commands(box: KeyBox) -> list[Intent]:
     """The newest commands for keys of this box, whoever gave them."""
-    return list(intents.latest(target_of("key_box", box.key_device_id)).select_related("tenant")[:5])
+    return list(intents.latest_intents(target_of("key_box", box.key_device_id)).select_related("tenant")[:5])

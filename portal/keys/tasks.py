@@ -1,11 +1,11 @@
 """The bell of the watch over key boxes."""
 
 from portal.keys import watch
-from portal.site.celery import promised
+from portal.site.celery import portal_task
 from tenants.scope import tenant_scope
 
 
-@promised(queue="sync", promise="idempotent", seconds=280)
+@portal_task(queue="sync", promise="idempotent", seconds=280)
 def read_stale(tenant_id: int) -> None:
     with tenant_scope(tenant_id):
         watch.read_stale()

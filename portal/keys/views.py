@@ -12,45 +12,45 @@ from django.utils.translation import gettext as _
 
 from portal.core.budget.priorities import Priority
 from portal.core.intents import nonces
-from portal.core.intents.asking import Button, once, seen_at
-from portal.core.intents.nonces import Nonce, NotAsked
-from portal.core.intents.record import Asker
+from portal.core.intents.asking import ErrorsAsMessages, address_of, submit_once
+from portal.core.intents.nonces import Nonce, NotSubmitted
+from portal.core.intents.record import Requester
 from portal.core.keys import states
 from portal.core.log import visible
-from portal.core.log.happened import Happened
+from portal.core.log.happened import RecentRecords
 from portal.core.mirror import freshness, reading, search
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import KeyBox
 from portal.core.ui import watching
-from portal.core.ui.addresses import row_or_404
+from portal.core.ui.addresses import get_row_or_404
 from portal.keys import actions, queries
 from portal.keys.actions import Command
 from portal.keys.lists import Keys
 from tenants import carrying, unsent
 from tenants.access import TenantRequest, tenant_view
-from tenants.carrying import Carried
+from tenants.carrying import PendingCommand
 from tenants.connections.service import current_connection
 from tenants.roles import Permission
 
-_FOUND = 8
+_MAX_FOUND = 8
 
 
 @tenant_view(Permission.DEVICES_VIEW)
 def index(request: TenantRequest) -> HttpResponse:
     """All keys of all boxes: what contradicts itself, is overdue or out comes first."""
-    return Keys(request, queries.House(request)).respond("keys/index.html")
+    return Keys(request, queries.KeySummary(request)).respond("keys/index.html")
 
 
 @tenant_view(Permission.DEVICES_VIEW)
 def box(request: TenantRequest, key_device_id: str) -> HttpResponse:
     """A box's page; while somebody looks, what is known of its keys and what was asked of it."""
     found = _box(key_device_id)
-    context = _followed(request, found)
-    if watching.has_seen(request, context["seen"]):
-        return watching.unchanged()
-    if watching.is_asked(request):
+    context = _box_context(request, found)
+    if watching.is_up_to_date(request, context["seen"]):
+        return watching.unchanged_response()
+    if watching.is_poll(request):
         return render(request, "keys/now.html", context | {"fresh": True})
-    if carrying.ASKED in request.GET:  # confirming came back without carrying anything through
+    if carrying.TOKEN_PARAMETER in request.GET:  # confirming came back without carrying anything through
         messages.info(request, _("Nothing was sent by this confirmation. Check the latest commands, then try again."))
     context |= {"licensed": current_connection().has_licence_key, "commands": list(Command)}
     return render(request, "keys/box.html", context)
@@ -60,8 +60,10 @@ def box(request: TenantRequest, key_device_id: str) -> HttpResponse:
 def status(request: TenantRequest, key_device_id: str) -> HttpResponse:
     """All that follows a box, read from the service within budget; without an answer, what is known last and why."""
     _box(key_device_id)  # one that is not there is not asked for
-    trouble = reading.status_for_page(lambda line: reading.key_box_status(line, key_device_id, Priority.PEOPLE))
-    context = _followed(request, _box(key_device_id)) | {"trouble": trouble, "fresh": True, "read": True}
+    trouble = reading.read_status_for_page(
+        lambda line: reading.read_key_box_status(line, key_device_id, Priority.PEOPLE)
+    )
+    context = _box_context(request, _box(key_device_id)) | {"trouble": trouble, "fresh": True, "read": True}
     response = render(request, "keys/now.html", context)
     response["HX-Trigger-After-Settle"] = "seen-again"
     return response
@@ -70,22 +72,25 @@ def status(request: TenantRequest, key_device_id: str) -> HttpResponse:
 @tenant_view(Permission.DEVICES_VIEW)
 def key(request: TenantRequest, key_device_id: str, unit_no: str) -> HttpResponse:
     """One key: where it is by its box and by the log, and who had it; while somebody looks, as it is known now."""
-    rows = queries.known(request).filter(key_box__key_device_id=key_device_id, unit_no=unit_no)
-    found = next(iter(queries.shown(request, rows)), None)
+    rows = queries.visible_keys(request).filter(key_box__key_device_id=key_device_id, unit_no=unit_no)
+    found = next(iter(queries.describe_keys(request, rows)), None)
     if found is None:
         raise Http404
-    context = _known(request, found)
-    if watching.has_seen(request, context["seen"]):
-        return watching.unchanged()
-    if watching.is_asked(request):
+    context = _key_context(request, found)
+    if watching.is_up_to_date(request, context["seen"]):
+        return watching.unchanged_response()
+    if watching.is_poll(request):
         return render(request, "keys/key_now.html", context | {"fresh": True})
-    return render(request, "keys/key.html", context | _lending(request) | {"commands": list(Command)})
+    return render(request, "keys/key.html", context | _lending_context(request) | {"commands": list(Command)})
 
 
-def _known(request: TenantRequest, found: queries.Shown) -> dict[str, Any]:
+def _key_context(request: TenantRequest, found: queries.ShownKey) -> dict[str, Any]:
     """Return what is shown of a key while somebody looks, and the mark that it is known by."""
     box, (chain, has_more) = _box(found.key.key_box.key_device_id), queries.custody(request, found.key)
-    log, state = freshness.known(request)[Kind.HISTORIES], states.state_of_box(box, queries.states_of(request))
+    log, state = (
+        freshness.freshness_for(request)[MirrorKind.HISTORIES],
+        states.state_of_box(box, queries.states_of(request)),
+    )
     newest = [(each.name, each.since, each.until) for each in chain[:1]]
     known = (found.key.known_at, found.key.read_at, found.chip, found.holder, state)
     return {
@@ -93,42 +98,42 @@ def _known(request: TenantRequest, found: queries.Shown) -> dict[str, Any]:
         "key": found.key,
         "box": box,
         "box_state": state,
-        "may_look": visible.may_look(request.access),
-        "since_today": visible.since(request.access),
+        "may_look": visible.may_view_log(request.access),
+        "since_today": visible.visible_since(request.access),
         "chain": chain,
         "has_more": has_more,
         "log": log,
-        "seen": watching.mark(*known, newest, log.as_of, log.error),
+        "seen": watching.version_of(*known, newest, log.as_of, log.error),
     }
 
 
-def _lending(request: TenantRequest) -> dict[str, Any]:
+def _lending_context(request: TenantRequest) -> dict[str, Any]:
     """Return what else may be done with a key."""
     access, who = request.access, request.GET.get("who", "")
     may_lend = access.can(Permission.DOORS_OPERATE) and access.can(Permission.MEMBERS_VIEW)
     return {
         "may_lend": may_lend,
         "who": who,
-        "members": list(search.found_by(access, who)[:_FOUND]) if may_lend and who else [],
+        "members": list(search.search_for_reader(access, who)[:_MAX_FOUND]) if may_lend and who else [],
         "may_operate": access.can(Permission.KEYS_OPERATE),
         "licensed": current_connection().has_licence_key,
     }
 
 
-def carried(request: TenantRequest, key_device_id: str) -> Carried | None:
+def pending_command(request: TenantRequest, key_device_id: str) -> PendingCommand | None:
     """The command of a posted form, to be carried through; None for a form that could not be used anyway."""
     wanted, box, numbers = request.POST.get("control", ""), _box(key_device_id), request.POST.getlist("unit")
     try:
-        nonce = nonces.check(request)
+        nonce = nonces.check_nonce(request)
     except nonces.BadNonce:
         return None
     if wanted not in Command.values or not numbers:
         return None
     slug = request.tenant.slug
-    return Carried(
-        title=Command(wanted).of(box, numbers),
+    return PendingCommand(
+        title=Command(wanted).describe(box, numbers),
         page=reverse("keys:box", args=[slug, key_device_id]),
-        through=f"{__name__}.carry_through",
+        handler=f"{__name__}.carry_through",
         values={
             "tenant": slug,
             "key_device_id": key_device_id,
@@ -144,24 +149,26 @@ def carry_through(request: TenantRequest, values: dict[str, str]) -> HttpRespons
     nonce = Nonce(values["nonce"], nonces.clicked_at(request))
     control, numbers = Command(values["control"]), values["unit"].split(",")
     box = values["key_device_id"]
-    return _send(request, values["tenant"], key_device_id=box, numbers=numbers, control=control, nonce=nonce)
+    return _submit_confirmed(
+        request, values["tenant"], key_device_id=box, numbers=numbers, control=control, nonce=nonce
+    )
 
 
 @tenant_view(Permission.KEYS_OPERATE, methods=["POST"])
-def _send(
+def _submit_confirmed(
     request: TenantRequest, key_device_id: str, numbers: list[str], control: Command, nonce: Nonce
 ) -> HttpResponseBase:
     page, box = reverse("keys:box", args=[request.tenant.slug, key_device_id]), _box(key_device_id)
     try:
-        by = Asker.of(request)
+        by = Requester.from_request(request)
         intent = actions.command(box=box, numbers=numbers, command=control, by=by, nonce=nonce)
-    except NotAsked as reason:
+    except NotSubmitted as reason:
         messages.error(request, str(reason))
         return redirect(page)
-    return redirect(seen_at(page, intent))
+    return redirect(address_of(page, intent))
 
 
-@tenant_view(Permission.KEYS_OPERATE, methods=["POST"], carries=carried)
+@tenant_view(Permission.KEYS_OPERATE, methods=["POST"], find_command=pending_command)
 def command(request: TenantRequest, key_device_id: str) -> HttpResponse:
     found, page = _box(key_device_id), reverse("keys:box", args=[request.tenant.slug, key_device_id])
     wanted = request.POST.get("control", "")
@@ -170,19 +177,22 @@ def command(request: TenantRequest, key_device_id: str) -> HttpResponse:
         return redirect(page)
     numbers = request.POST.getlist("unit")
     act = partial(actions.command, box=found, numbers=numbers, command=Command(wanted))
-    intent = once(request, Button(request), act)
-    return unsent.refuse(request, page) if intent is None else redirect(seen_at(page, intent))
+    intent = submit_once(request, ErrorsAsMessages(request), act)
+    return unsent.return_to_form(request, page) if intent is None else redirect(address_of(page, intent))
 
 
 def _box(key_device_id: str) -> KeyBox:
-    return row_or_404(KeyBox.objects.select_related("tenant__environment"), key_device_id=key_device_id)
+    return get_row_or_404(KeyBox.objects.select_related("tenant__environment"), key_device_id=key_device_id)
 
 
-def _followed(request: TenantRequest, box: KeyBox) -> dict[str, Any]:
+def _box_context(request: TenantRequest, box: KeyBox) -> dict[str, Any]:
     """What is shown of a box while somebody looks, and the mark that it is known by."""
-    intents, here = queries.latest_commands(box), Happened(request, "device", [box.key_device_id], follow=False)
-    rows = queries.known(request).filter(key_box=box).order_by("number_order")
-    keys = queries.shown(request, rows)
+    intents, here = (
+        queries.latest_commands(box),
+        RecentRecords(request, "device", [box.key_device_id], is_polling=False),
+    )
+    rows = queries.visible_keys(request).filter(key_box=box).order_by("number_order")
+    keys = queries.describe_keys(request, rows)
     told = [(each.key.known_at, each.chip, each.holder) for each in keys]
     return {
         "box": box,
@@ -190,6 +200,6 @@ def _followed(request: TenantRequest, box: KeyBox) -> dict[str, Any]:
         "intents": intents,
         "happened": here,
         "state": states.state_of_box(box, queries.states_of(request)),
-        "seen": watching.mark(box.status_as_of, told, here.seen, intents[0].pk if intents else 0),
+        "seen": watching.version_of(box.status_as_of, told, here.version, intents[0].pk if intents else 0),
         "may_operate": request.access.can(Permission.KEYS_OPERATE),
     }

@@ -8,20 +8,20 @@ from collections.abc import Sequence
 
 from django.db.models import F, Q, QuerySet
 
-from accessapi.doors import DoorWord
+from accessapi.doors import DoorEvent
 from accessapi.errors import NotFound, ServiceError
 from portal.core.budget.ledger import BudgetExhausted
 from portal.core.budget.priorities import Priority
 from portal.core.mirror import freshness, hooks, keys, reading
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import History, KeyBox
 from portal.core.timers import rounds
-from portal.core.timers.bell import ring_after_commit
+from portal.core.timers.bell import enqueue_after_commit
 from portal.core.timers.clock import ClockTime
 from tenants.connections.service import current_connection
 from tenants.models import Connection, Tenant
 
-_AT_ONCE = 10
+_BATCH_SIZE = 10
 READ_STALE = "portal.keys.tasks.read_stale"
 
 
@@ -37,21 +37,21 @@ def read_stale() -> int:
     if not connection.is_connected:
         return 0
     due = KeyBox.objects.filter(_due()).order_by(F("look_at").asc(nulls_first=True), "pk")
-    boxes, read = list(due.values_list("key_device_id", flat=True)[:_AT_ONCE]), 0
-    if freshness.is_refused(connection, Kind.KEY_BOXES):  # one of them is asked whether that is so still
+    boxes, read = list(due.values_list("key_device_id", flat=True)[:_BATCH_SIZE]), 0
+    if freshness.is_refused(connection, MirrorKind.KEY_BOXES):  # one of them is asked whether that is so still
         for key_device_id in boxes[1:]:
-            keys.later(key_device_id)
+            keys.postpone_box(key_device_id)
         boxes = boxes[:1]
     for key_device_id in boxes:
         try:
-            reading.key_box_status(connection, key_device_id, Priority.SYNC)
+            reading.read_key_box_status(connection, key_device_id, Priority.SYNC)
             read += 1
         except NotFound:
-            keys.later(key_device_id)
+            keys.postpone_box(key_device_id)
         except BudgetExhausted:
             break
         except ServiceError:
-            keys.later(key_device_id)
+            keys.postpone_box(key_device_id)
             break
     return read
 
@@ -60,18 +60,18 @@ def _due() -> Q:
     return Q(look_at__isnull=True) | Q(look_at__lte=ClockTime())
 
 
-def heard(tenant: Tenant, *, histories: Sequence[History]) -> None:
+def on_histories(tenant: Tenant, *, histories: Sequence[History]) -> None:
     """New records came in: have the boxes read at once of which one is about a lost line, or a key in a wrong place."""
     states = tenant.environment.catalogue.states
     told = {
         each.device_id
         for each in histories
-        if states.event([each.text]) is DoorWord.LOST or (each.units and states.is_wrong_key(each.texts))
+        if states.event_of([each.text]) is DoorEvent.CONNECTION_LOST or (each.units and states.is_wrong_key(each.texts))
     }
     if told and KeyBox.objects.filter(key_device_id__in=told).update(look_at=ClockTime()):
-        ring_after_commit(READ_STALE, tenant.pk)
+        enqueue_after_commit(READ_STALE, tenant.pk)
 
 
 def register() -> None:
-    hooks.after(Kind.HISTORIES, heard)
-    rounds.register("key_boxes", rounds.ringing(READ_STALE, _stale), every=60.0, queue="sync")
+    hooks.subscribe(MirrorKind.HISTORIES, on_histories)
+    rounds.register("key_boxes", rounds.enqueue_steps(READ_STALE, _stale), every=60.0, queue="sync")

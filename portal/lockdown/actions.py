@@ -7,135 +7,135 @@ from django.utils.translation import gettext as _
 
 from portal.core.intents import actions as intents
 from portal.core.intents.models import target_of
-from portal.core.intents.nonces import Nonce, NotAsked
-from portal.core.intents.record import Asker, wait_for_turn
+from portal.core.intents.nonces import Nonce, NotSubmitted
+from portal.core.intents.record import Requester, lock_target
 from portal.core.intents.states import State as Sent
 from portal.core.mirror.models import PassController
 from portal.core.mirror.order import natural_key
 from portal.core.restore import finding
 from portal.core.timers.clock import ClockTime, database_now
-from portal.lockdown.models import Kind, Lockdown, LockdownDoor, Scope, State, setting
-from portal.lockdown.outcomes import DONE, NEWER, SENDING, outcomes
-from portal.lockdown.preview import Preview, Wanted
-from portal.lockdown.standing import send
+from portal.lockdown.models import Kind, Lockdown, LockdownDoor, Scope, State, current_setting
+from portal.lockdown.outcomes import DONE, NEWER, SENDING, door_outcomes
+from portal.lockdown.preview import DoorSelection, LockdownPreview
+from portal.lockdown.standing import send_command
 from tenants import audit
 from tenants.access import access_to
 from tenants.roles import Permission
-from tenants.wording import say
+from tenants.wording import coded_sentence
 
 # For how long somebody's order waits for a second person.
-CONFIRMED_WITHIN = timedelta(minutes=10)
+CONFIRM_WITHIN = timedelta(minutes=10)
 
 
-def start(*, kind: Kind = Kind.LOCKDOWN, wanted: Wanted, by: Asker, nonce: Nonce) -> Lockdown:
+def start(*, kind: Kind = Kind.LOCKDOWN, wanted: DoorSelection, by: Requester, nonce: Nonce) -> Lockdown:
     """Order something of the doors, a request for each, in one transaction; the same order for the same form.
 
     Where a second person has to confirm it, nothing is sent before.
     """
-    doors = _doors(wanted)
+    doors = _chosen_doors(wanted)
     with transaction.atomic():
-        order, is_new = _made(kind, State.ASKED, wanted, doors, by, nonce)
-        if is_new and setting().needs_second(kind):
-            order.confirm_by = database_now() + CONFIRMED_WITHIN
+        order, is_new = _get_or_create(kind, State.ASKED, wanted, doors, by, nonce)
+        if is_new and current_setting().needs_second_person(kind):
+            order.confirm_by = database_now() + CONFIRM_WITHIN
             order.save(update_fields=["confirm_by"])
-            _recorded(by, "asked", order, len(doors))
+            _audit(by, "asked", order, len(doors))
         elif is_new:
-            _begin(order, by, nonce)
+            _activate(order, by, nonce)
     return order
 
 
-def confirm(*, order: Lockdown, by: Asker, nonce: Nonce) -> None:
+def confirm(*, order: Lockdown, by: Requester, nonce: Nonce) -> None:
     """Begin what another person asked for, if they still may. The click that counts is this one."""
     with transaction.atomic():
         _one_at_a_time(by)
-        held = _held(order, State.ASKED)
+        held = _lock_order(order, State.ASKED)
         if held.started_by == by.user:
-            raise NotAsked(_("Somebody else has to confirm it. Nothing was sent."))
+            raise NotSubmitted(_("Somebody else has to confirm it. Nothing was sent."))
         if held.confirm_by is None or held.confirm_by <= database_now():
-            raise NotAsked(_("It was not confirmed in time. Nothing was sent."))
+            raise NotSubmitted(_("It was not confirmed in time. Nothing was sent."))
         access = access_to(held.started_by, held.tenant)
         if access is None or not access.can(Permission.LOCKDOWN):
-            raise NotAsked(_("Who asked for it no longer has permission. Nothing was sent."))
+            raise NotSubmitted(_("Who asked for it no longer has permission. Nothing was sent."))
         Lockdown.objects.filter(pk=held.pk).update(confirmed_by=by.user)
-        _begin(held, by, nonce)
+        _activate(held, by, nonce)
 
 
-def withdraw(*, order: Lockdown, by: Asker) -> None:
+def withdraw(*, order: Lockdown, by: Requester) -> None:
     """Take back what was asked for, before anybody confirmed it."""
     with transaction.atomic():
-        held = _held(order, State.ASKED)
+        held = _lock_order(order, State.ASKED)
         _end(held, State.WITHDRAWN, by)
-        _recorded(by, "withdrawn", held, held.doors.count())
+        _audit(by, "withdrawn", held, held.doors.count())
 
 
-def rehearse(*, kind: Kind = Kind.LOCKDOWN, wanted: Wanted, by: Asker, nonce: Nonce) -> Lockdown:
+def rehearse(*, kind: Kind = Kind.LOCKDOWN, wanted: DoorSelection, by: Requester, nonce: Nonce) -> Lockdown:
     """Write down what would be sent, door by door, and send nothing."""
-    doors = _doors(wanted)
+    doors = _chosen_doors(wanted)
     with transaction.atomic():
-        order, is_new = _made(kind, State.REHEARSED, wanted, doors, by, nonce)
+        order, is_new = _get_or_create(kind, State.REHEARSED, wanted, doors, by, nonce)
         if is_new:
-            forecasts = {door.device_id: forecast for door, forecast in Preview.of(doors).forecasts()}
+            forecasts = {door.device_id: forecast for door, forecast in LockdownPreview.of(doors).forecasts()}
             rows = list(order.doors.all())
             for row in rows:
                 row.forecast = forecasts[row.device_id] or ""
             LockdownDoor.objects.bulk_update(rows, ["forecast"])
-            _recorded(by, "rehearsed", order, len(rows))
+            _audit(by, "rehearsed", order, len(rows))
     return order
 
 
-def send_again(*, order: Lockdown, by: Asker, nonce: Nonce) -> int:
+def send_again(*, order: Lockdown, by: Requester, nonce: Nonce) -> int:
     """Ask at once for the doors that were not reached, under this person's right from now on. Returns how many."""
     with transaction.atomic():
-        held = _held(order)
-        wanted = [each.row for each in outcomes(held) if each.came not in (DONE, NEWER, SENDING)]
+        held = _lock_order(order)
+        wanted = [each.row for each in door_outcomes(held) if each.result not in (DONE, NEWER, SENDING)]
         wanted.sort(key=lambda row: row.device_id)
         for row in wanted:
-            send(row, held, by=by, nonce=Nonce(f"{nonce.value}-{row.pk}", nonce.clicked_at))
-        finding.take_over("lockdowns", held.pk)
+            send_command(row, held, by=by, nonce=Nonce(f"{nonce.value}-{row.pk}", nonce.clicked_at))
+        finding.release_row("lockdowns", held.pk)
         Lockdown.objects.filter(pk=held.pk).update(by=by.user, due_at=ClockTime())
         if wanted:
-            _recorded(by, "sent_again", held, len(wanted))
+            _audit(by, "sent_again", held, len(wanted))
     return len(wanted)
 
 
-def release(*, order: Lockdown, by: Asker, nonce: Nonce) -> Lockdown:
+def release(*, order: Lockdown, by: Requester, nonce: Nonce) -> Lockdown:
     """End the order: nothing is tried any more, and what has not left is withdrawn. No door is unlocked by it.
 
     Doors that an evacuation holds are locked again, by an order of its own, which is returned then.
     """
     with transaction.atomic():
         _one_at_a_time(by)
-        held = _held(order)
-        found = outcomes(held)
+        held = _lock_order(order)
+        found = door_outcomes(held)
         for each in found:
             if each.row.intent is not None and each.row.intent.state == Sent.QUEUED:
                 intents.stop(each.row.intent)
         _end(held, State.RELEASED, by)
-        _recorded(by, "released", held, len(found))
-        to_lock = [each.door for each in found if each.came != NEWER and each.door is not None]
-        if not held.unlocks or not to_lock:
+        _audit(by, "released", held, len(found))
+        to_lock = [each.door for each in found if each.result != NEWER and each.door is not None]
+        if not held.is_evacuation or not to_lock:
             return held
-        wanted = Wanted(Scope.CHOSEN, chosen=tuple(door.device_id for door in to_lock))
-        relock, is_new = _made(Kind.RELOCK, State.ASKED, wanted, to_lock, by, nonce)
+        wanted = DoorSelection(Scope.CHOSEN, chosen=tuple(door.device_id for door in to_lock))
+        relock, is_new = _get_or_create(Kind.RELOCK, State.ASKED, wanted, to_lock, by, nonce)
         if is_new:
-            _begin(relock, by, nonce)
+            _activate(relock, by, nonce)
         return relock
 
 
-def _doors(wanted: Wanted) -> list[PassController]:
+def _chosen_doors(wanted: DoorSelection) -> list[PassController]:
     doors = wanted.doors()
     if not doors:
-        raise NotAsked(_("No door was chosen. Nothing was sent."))
+        raise NotSubmitted(_("No door was chosen. Nothing was sent."))
     return doors
 
 
-def _one_at_a_time(by: Asker) -> None:
+def _one_at_a_time(by: Requester) -> None:
     """Let nobody else begin an order of this tenant until the transaction ends."""
-    wait_for_turn(by.tenant, "lockdown")
+    lock_target(by.tenant, "lockdown")
 
 
-def _made(
-    kind: Kind, state: State, wanted: Wanted, doors: list[PassController], by: Asker, nonce: Nonce
+def _get_or_create(
+    kind: Kind, state: State, wanted: DoorSelection, doors: list[PassController], by: Requester, nonce: Nonce
 ) -> tuple[Lockdown, bool]:
     """The order of this form with a row for each door, and whether it is new."""
     _one_at_a_time(by)
@@ -159,7 +159,7 @@ def _made(
     return order, True
 
 
-def _begin(order: Lockdown, by: Asker, nonce: Nonce) -> None:
+def _activate(order: Lockdown, by: Requester, nonce: Nonce) -> None:
     """Let an order stand and ask for each of its doors; the former one of its kind is replaced.
 
     Doors of the former that are not meant again come along, as they stand.
@@ -167,21 +167,21 @@ def _begin(order: Lockdown, by: Asker, nonce: Nonce) -> None:
     former = Lockdown.objects.select_for_update().filter(kind=order.kind, state=State.STANDING).first()
     if former is not None:
         _end(former, State.REPLACED, by)
-        _recorded(by, "replaced", former, former.doors.count())
+        _audit(by, "replaced", former, former.doors.count())
     order.state, order.by, order.due_at = State.STANDING, by.user, database_now()
     order.save(update_fields=["state", "by", "due_at"])
     rows = list(order.doors.order_by("pk"))  # those that are not locked come first
     # Everybody takes turns in this order; what is sent first is decided by the order of the requests.
     for target in sorted(target_of("pass_controller", row.device_id) for row in rows):
-        wait_for_turn(order.tenant, target)
+        lock_target(order.tenant, target)
     for row in rows:
-        send(row, order, by=by, nonce=Nonce(f"{nonce.value}-{row.pk}", nonce.clicked_at))
+        send_command(row, order, by=by, nonce=Nonce(f"{nonce.value}-{row.pk}", nonce.clicked_at))
     if former is not None:
-        _bring_along(former, order)
-    _recorded(by, "started", order, len(rows))
+        _copy_other_doors(former, order)
+    _audit(by, "started", order, len(rows))
 
 
-def _bring_along(former: Lockdown, order: Lockdown) -> None:
+def _copy_other_doors(former: Lockdown, order: Lockdown) -> None:
     known = set(order.doors.values_list("device_id", flat=True))
     rows = list(former.doors.exclude(device_id__in=known))
     for row in rows:
@@ -189,26 +189,26 @@ def _bring_along(former: Lockdown, order: Lockdown) -> None:
     LockdownDoor.objects.bulk_create(rows)
 
 
-def _held(order: Lockdown, state: State = State.STANDING) -> Lockdown:
+def _lock_order(order: Lockdown, state: State = State.STANDING) -> Lockdown:
     """The order with its row held, so that no try is made meanwhile. Raises NotAsked when it is in another state."""
     rows = Lockdown.objects.select_related("tenant__environment", "started_by").select_for_update(of=("self",))
     found = rows.filter(pk=order.pk, state=state).first()
     if found is None:
-        raise NotAsked(_("This has already ended or changed. Nothing was sent."))
+        raise NotSubmitted(_("This has already ended or changed. Nothing was sent."))
     return found
 
 
-def _end(order: Lockdown, state: State, by: Asker) -> None:
+def _end(order: Lockdown, state: State, by: Requester) -> None:
     Lockdown.objects.filter(pk=order.pk).update(state=state, ended_at=ClockTime(), ended_by=by.user, due_at=None)
 
 
-def _recorded(by: Asker, act: str, order: Lockdown, doors: int) -> None:
+def _audit(by: Requester, act: str, order: Lockdown, doors: int) -> None:
     names = sorted(order.doors.values_list("name", flat=True), key=natural_key)
     asked = {} if order.started_by_id == by.user.pk else {"started_by": str(order.started_by)}
     audit.record(
-        **by.author,
+        **by.audit_author,
         action=f"{order.kind}.{act}",
         target=f"lockdown:{order.pk}",
-        summary=say(f"{order.kind}.{act}", n=doors),
+        summary=coded_sentence(f"{order.kind}.{act}", n=doors),
         after={"scope": order.scope, "area": order.area_name, "doors": names, **asked},
     )

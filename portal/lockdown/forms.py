@@ -7,7 +7,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from portal.core.mirror.models import PassController
-from portal.core.ui.stored import StoredForm
+from portal.core.ui.stored import ConflictForm
 from portal.lockdown.models import LockdownSetting, Second
 
 
@@ -18,7 +18,7 @@ class _Doors(forms.MultipleChoiceField):
         return [each for each in super().to_python(value) if self.valid_value(each)]
 
 
-class SettingsForm(StoredForm, forms.Form):
+class SettingsForm(ConflictForm, forms.Form):
     """Whether and which doors an evacuation unlocks, and what a second person confirms."""
 
     evacuation = forms.BooleanField(label=_("Allow the evacuation unlock of these doors"), required=False)

@@ -11,48 +11,48 @@ from django.utils.translation import gettext as _
 
 from portal.core.ui import frame, panels
 from portal.core.ui.frame import Banner
-from portal.core.ui.vocabulary import bracketed, join_sentences
+from portal.core.ui.vocabulary import add_brackets, join_sentences
 from portal.lockdown.models import Lockdown, State
-from portal.lockdown.sheet import Sheet
+from portal.lockdown.sheet import LockdownPage
 from tenants.access import TenantRequest
 from tenants.roles import Permission
 
 
-def orders(request: TenantRequest) -> Iterator[Banner]:
+def banners(request: TenantRequest) -> Iterator[Banner]:
     """What stands, for everybody in the tenant, with how far it is for those who may see doors; and what waits for a
     second person, for those who may be that.
     """
-    rows = _orders().select_related("started_by", "by", "confirmed_by", "tenant__environment").order_by("pk")
+    rows = _open_orders().select_related("started_by", "by", "confirmed_by", "tenant__environment").order_by("pk")
     for order in rows:
         if order.state == State.STANDING:
-            yield _standing(request, order)
+            yield _active_banner(request, order)
         elif request.access.can(Permission.LOCKDOWN):
-            yield _asked(request, order)
+            yield _waiting_banner(request, order)
 
 
-def _orders() -> QuerySet[Lockdown]:
+def _open_orders() -> QuerySet[Lockdown]:
     return Lockdown.objects.filter(Q(state=State.STANDING) | Q(state=State.ASKED, confirm_by__gt=Now()))
 
 
-def _standing(request: TenantRequest, order: Lockdown) -> Banner:
+def _active_banner(request: TenantRequest, order: Lockdown) -> Banner:
     sees_doors, kind = request.access.can(Permission.DEVICES_VIEW), order.get_kind_display()
     if not sees_doors:
-        return Banner("alarm", f"{kind}.", _who(order), icon="lock", since=order.started_at)
-    sheet = Sheet(order)
-    said = f"{sheet.headline} {bracketed(sheet.doubt)}" if sheet.doubt else sheet.headline
+        return Banner("alarm", f"{kind}.", _started_by_text(order), icon="lock", since=order.started_at)
+    sheet = LockdownPage(order)
+    said = f"{sheet.headline} {add_brackets(sheet.uncertainty)}" if sheet.uncertainty else sheet.headline
     return Banner(
         "alarm",
         _("%(order)s: %(said)s.") % {"order": kind, "said": said},
-        join_sentences([_who(order), sheet.halted]),
-        icon="lock-open" if order.unlocks else "lock",
+        join_sentences([_started_by_text(order), sheet.blocked_reason]),
+        icon="lock-open" if order.is_evacuation else "lock",
         since=order.started_at,
         action=_("Show outcome"),
         action_url=reverse("lockdown:page", args=[request.tenant.slug, order.pk]),
-        action_get=True,
+        is_link=True,
     )
 
 
-def _asked(request: TenantRequest, order: Lockdown) -> Banner:
+def _waiting_banner(request: TenantRequest, order: Lockdown) -> Banner:
     is_mine = order.started_by == request.user
     return Banner(
         "alarm",
@@ -63,18 +63,18 @@ def _asked(request: TenantRequest, order: Lockdown) -> Banner:
         until=order.confirm_by,
         action=_("Show outcome") if is_mine else _("Confirm…"),
         action_url=reverse("lockdown:page", args=[request.tenant.slug, order.pk]),
-        action_get=True,
+        is_link=True,
     )
 
 
-def _who(order: Lockdown) -> str:
+def _started_by_text(order: Lockdown) -> str:
     who = _("Started by %(who)s.") % {"who": order.started_by}
     if order.confirmed_by is None:
         return who
     return join_sentences([who, _("Confirmed by %(who)s.") % {"who": order.confirmed_by}])
 
 
-def button(request: TenantRequest) -> SafeString:
+def draw_button(request: TenantRequest) -> SafeString:
     """The way from the doors to their lockdown, for those who may start one."""
     if not request.access.can(Permission.LOCKDOWN):
         return SafeString("")
@@ -82,5 +82,5 @@ def button(request: TenantRequest) -> SafeString:
 
 
 def register() -> None:
-    frame.banner(orders, when=lambda: _orders().only("pk"))
-    panels.register("devices", button)
+    frame.register_banners(banners, rows=lambda: _open_orders().only("pk"))
+    panels.register("devices", draw_button)

@@ -5,62 +5,62 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from portal.core.intents.nonces import NotAsked
-from portal.core.intents.record import Asker
+from portal.core.intents.nonces import NotSubmitted
+from portal.core.intents.record import Requester
 from portal.core.mirror.models import PassController
 from portal.core.safety import changing, rules
-from portal.core.safety.changing import Came
-from portal.core.safety.rules import SafetyRule, Values
+from portal.core.safety.changing import ChangeResult
+from portal.core.safety.rules import SafetyRule, SettingValues
 from portal.core.safety.words import on_or_off
-from portal.core.ui.vocabulary import joined
-from portal.lockdown.models import Kind, LockdownSetting, Scope, Second, setting
-from portal.lockdown.preview import Wanted
+from portal.core.ui.vocabulary import join_values
+from portal.lockdown.models import Kind, LockdownSetting, Scope, Second, current_setting
+from portal.lockdown.preview import DoorSelection
 from tenants import audit
 from tenants.roles import Permission
-from tenants.wording import say
+from tenants.wording import coded_sentence
 
 
-def change(*, evacuation: bool, doors: Sequence[str], second: Second, by: Asker) -> Came:
+def change(*, evacuation: bool, doors: Sequence[str], second: Second, by: Requester) -> ChangeResult:
     """Change the setting; of the doors those that are known. Raises NotChanged."""
     known = PassController.objects.order_by("name_order", "pk").values_list("device_id", flat=True)
     wanted = {"evacuation": evacuation, "doors": [each for each in known if each in doors], "second": second.value}
     return changing.change(RULE, wanted, by=by)
 
 
-def evacuation_doors() -> Wanted:
+def evacuation_doors() -> DoorSelection:
     """The doors that an evacuation unlocks. Raises NotAsked where that is not switched on."""
-    kept = setting()
+    kept = current_setting()
     if not kept.evacuation:
-        raise NotAsked(_("Evacuation unlock is not switched on. Nothing was sent."))
-    return Wanted(Scope.CHOSEN, chosen=tuple(kept.doors))
+        raise NotSubmitted(_("Evacuation unlock is not switched on. Nothing was sent."))
+    return DoorSelection(Scope.CHOSEN, chosen=tuple(kept.doors))
 
 
-def _facts(_subject: str) -> dict[str, object]:
-    kept = setting()
+def _read(_subject: str) -> dict[str, object]:
+    kept = current_setting()
     return {"evacuation": kept.evacuation, "doors": list(kept.doors), "second": kept.second}
 
 
-def _loosens(_subject: str, before: Values, after: Values) -> bool:
+def _loosens(_subject: str, before: SettingValues, after: SettingValues) -> bool:
     """Whether an order would wait for a second person no longer, or an evacuation would unlock more."""
     was, wanted = LockdownSetting(**before), LockdownSetting(**after)
-    if any(was.needs_second(kind) and not wanted.needs_second(kind) for kind in Kind):
+    if any(was.needs_second_person(kind) and not wanted.needs_second_person(kind) for kind in Kind):
         return True
     opened = set(was.doors) if was.evacuation else set()
     return wanted.evacuation and not (was.evacuation and set(wanted.doors) <= opened)
 
 
-def _save(subject: str, after: Values, by: Asker) -> None:
-    before = _facts(subject)
+def _save(subject: str, after: SettingValues, by: Requester) -> None:
+    before = _read(subject)
     LockdownSetting.objects.update_or_create(defaults=dict(after))
-    summary = say("lockdown.settings")
-    audit.record(**by.author, action="lockdown.settings", summary=summary, before=before, after=dict(after))
+    summary = coded_sentence("lockdown.settings")
+    audit.record(**by.audit_author, action="lockdown.settings", summary=summary, before=before, after=dict(after))
 
 
-def _words(_subject: str, values: Values) -> Mapping[str, str]:
+def _words(_subject: str, values: SettingValues) -> Mapping[str, str]:
     rows: Any = PassController.objects.filter(device_id__in=values["doors"]).order_by("name_order", "pk")
     return {
         _("Evacuation unlock"): on_or_off(values["evacuation"]),
-        _("Doors of the evacuation unlock"): joined(map(str, rows)),
+        _("Doors of the evacuation unlock"): join_values(map(str, rows)),
         _("A second person has to confirm"): str(Second(values["second"]).label),
     }
 
@@ -68,12 +68,12 @@ def _words(_subject: str, values: Values) -> Mapping[str, str]:
 RULE = SafetyRule(
     name="lockdown",
     permission=Permission.LOCKDOWN,
-    title=lambda _subject: say("safety_rule.lockdown"),
-    read=_facts,
-    loosens=_loosens,
+    title=lambda _subject: coded_sentence("safety_rule.lockdown"),
+    read=_read,
+    is_looser=_loosens,
     save=_save,
-    words=_words,
-    page=lambda _subject: ("lockdown:settings",),
+    describe=_words,
+    page_route=lambda _subject: ("lockdown:settings",),
 )
 
 

@@ -6,13 +6,13 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from portal.core.ui.tables import Column, Empty, Table
+from portal.core.ui.tables import Column, EmptyState, Table
 from portal.lockdown.models import Lockdown
-from portal.lockdown.sheet import Sheet
+from portal.lockdown.sheet import LockdownPage
 from tenants.access import TenantRequest
 
 
-def doors_of(row: Lockdown) -> str:
+def doors_text(row: Lockdown) -> str:
     """Which doors it is about."""
     return row.area_name or str(row.get_scope_display())
 
@@ -24,9 +24,9 @@ class Lockdowns(Table):
     columns = (
         Column("started_at", pgettext_lazy("lockdown", "Started"), kind="time", sort="started_at", phone="title"),
         Column("kind", pgettext_lazy("lockdown", "Order"), value=lambda row: str(row.get_kind_display())),
-        Column("doors", gettext_lazy("Doors"), value=doors_of),
+        Column("doors", gettext_lazy("Doors"), value=doors_text),
         Column("started_by", pgettext_lazy("lockdown", "By")),
-        Column("state", pgettext_lazy("lockdown", "State"), value=lambda row: Sheet(row).state),
+        Column("state", pgettext_lazy("lockdown", "State"), value=lambda row: LockdownPage(row).state),
         Column("ended_at", pgettext_lazy("lockdown", "Ended"), kind="time"),
     )
 
@@ -34,8 +34,8 @@ class Lockdowns(Table):
         super().__init__(request, Lockdown.objects.select_related("started_by"), **more)
 
     @property
-    def empty(self) -> Empty | None:
-        return Empty(_("No lockdowns yet"), _("Locks many doors at once. A rehearsal sends nothing."), "lock")
+    def empty(self) -> EmptyState | None:
+        return EmptyState(_("No lockdowns yet"), _("Locks many doors at once. A rehearsal sends nothing."), "lock")
 
     def row_href(self, row: Lockdown) -> str:
         return reverse("lockdown:page", args=[self.request.tenant.slug, row.pk])

@@ -73,7 +73,7 @@ class Lockdown(TenantModel):
         return f"{self.kind}: {self.area_name or self.scope} ({self.state})"
 
     @property
-    def unlocks(self) -> bool:
+    def is_evacuation(self) -> bool:
         return self.kind == Kind.EVACUATION
 
 
@@ -127,11 +127,11 @@ class LockdownSetting(TenantModel):
     def __str__(self) -> str:
         return f"evacuation: {self.evacuation}, second: {self.second}"
 
-    def needs_second(self, kind: Kind) -> bool:
+    def needs_second_person(self, kind: Kind) -> bool:
         """Whether an order of this kind waits for a second person. What locks again never does."""
         return self.second == kind.value or (self.second == Second.BOTH and kind is not Kind.RELOCK)
 
 
-def setting() -> LockdownSetting:
+def current_setting() -> LockdownSetting:
     """Return the setting of the tenant in scope; an unsaved one with the defaults while there is none."""
     return LockdownSetting.objects.first() or LockdownSetting()

@@ -11,11 +11,11 @@ from django.utils.translation import gettext as _
 
 from accessapi.operations import CallClass
 from portal.core.budget import ledger
-from portal.core.budget.priorities import Priority, kept_from
-from portal.core.budget.readings import Reading
-from portal.core.intents.nonces import NotAsked
+from portal.core.budget.priorities import Priority, reserved_above
+from portal.core.budget.readings import GaugeReading
+from portal.core.intents.nonces import NotSubmitted
 from portal.core.mirror.models import Area, DoorState, PassController
-from portal.core.mirror.places import places
+from portal.core.mirror.places import areas_by_door
 from portal.devices import actions as devices
 from portal.devices import queries
 from portal.lockdown.models import Forecast, Scope
@@ -26,7 +26,7 @@ _SEPARATOR = "\n"
 
 
 @dataclass(frozen=True)
-class Wanted:
+class DoorSelection:
     """What somebody chose: all doors, those of an area, or these."""
 
     scope: Scope
@@ -34,20 +34,20 @@ class Wanted:
     chosen: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, given: QueryDict) -> "Wanted":
+    def from_query(cls, given: QueryDict) -> "DoorSelection":
         """What a form or an address says. Raises NotAsked for no scope that there is: never more than was meant."""
         scope = str(given.get("scope", ""))
         if scope not in Scope.values:
-            raise NotAsked(_("Choose which doors to lock. Nothing was sent."))
+            raise NotSubmitted(_("Choose which doors to lock. Nothing was sent."))
         return cls(Scope(scope), given.get("area", ""), tuple(given.getlist("door")))
 
     @property
-    def values(self) -> dict[str, str]:
+    def as_values(self) -> dict[str, str]:
         """The same as texts, for a session to keep."""
         return {"scope": self.scope.value, "area": self.area_id, "doors": _SEPARATOR.join(self.chosen)}
 
     @classmethod
-    def from_values(cls, values: Mapping[str, str]) -> "Wanted":
+    def from_values(cls, values: Mapping[str, str]) -> "DoorSelection":
         return cls(Scope(values["scope"]), values["area"], tuple(values["doors"].split(_SEPARATOR)))
 
     @property
@@ -59,58 +59,58 @@ class Wanted:
 
     def doors(self) -> list[PassController]:
         """Return the doors that are meant and known, those that are not locked before the others."""
-        every = list(queries.by_calm().defer("extra", "told"))
+        every = list(queries.by_urgency().defer("extra", "told"))
         if self.scope is Scope.ALL:
             return every
         if self.scope is Scope.AREA:
-            where = places()
+            where = areas_by_door()
             return [door for door in every if any(p.area_id == self.area_id for p in where.get(door.device_id, ()))]
         return [door for door in every if door.device_id in self.chosen]
 
 
 @dataclass(frozen=True)
-class Preview:
+class LockdownPreview:
     """What locking these doors takes: a device API call for each."""
 
     doors: list[PassController]
     connection: Connection
 
     @classmethod
-    def of(cls, doors: list[PassController]) -> "Preview":
+    def of(cls, doors: list[PassController]) -> "LockdownPreview":
         return cls(doors, current_connection())
 
     @property
-    def halted(self) -> str:
-        return devices.obstacle(self.connection)
+    def blocked_reason(self) -> str:
+        return devices.why_unavailable(self.connection)
 
     @cached_property
-    def _reading(self) -> Reading:
-        return ledger.read_all(self.connection)[CallClass.DEVICE]
+    def _reading(self) -> GaugeReading:
+        return ledger.read_gauges(self.connection)[CallClass.DEVICE]
 
     @property
-    def calls(self) -> int:
+    def calls_needed(self) -> int:
         return len(self.doors)
 
     @property
-    def left(self) -> int:
+    def calls_left(self) -> int:
         """The device API calls that doors' commands may spend now."""
         return max(self._reading.limit - self._reading.used, 0)
 
     @property
-    def kept(self) -> int:
+    def calls_reserved(self) -> int:
         """Of the hour's calls, those that only doors' commands may spend."""
-        return kept_from(Priority.PEOPLE, self._reading.limit)
+        return reserved_above(Priority.PEOPLE, self._reading.limit)
 
     @property
-    def at_once(self) -> int:
-        return min(self.left, self.calls)
+    def calls_now(self) -> int:
+        return min(self.calls_left, self.calls_needed)
 
     @property
-    def later(self) -> int:
-        return self.calls - self.at_once
+    def calls_later(self) -> int:
+        return self.calls_needed - self.calls_now
 
     @property
-    def goes_on_at(self) -> datetime:
+    def resumes_at(self) -> datetime:
         """When the first call comes back, for the doors that have to wait."""
         return self._reading.refills_at() or self._reading.now
 
@@ -131,16 +131,16 @@ class Preview:
         return [(door, self._forecast(place, door)) for place, door in enumerate(self.doors)]
 
     def _forecast(self, place: int, door: PassController) -> Forecast | None:
-        if place >= self.left:
+        if place >= self.calls_left:
             return Forecast.CALLS
         if door.state == DoorState.OFFLINE:
             return Forecast.OFFLINE
         return Forecast.UNKNOWN if door in self.unknown else None
 
 
-def choices(wanted: Wanted | None) -> dict[str, Any]:
+def form_choices(wanted: DoorSelection | None) -> dict[str, Any]:
     """What the form offers, and what of it is chosen."""
-    chosen = wanted or Wanted(Scope.ALL)
+    chosen = wanted or DoorSelection(Scope.ALL)
     return {
         "scopes": Scope,
         "wanted": chosen,

@@ -10,13 +10,13 @@ from django.utils.translation import ngettext
 
 from portal.core.intents.models import Intent
 from portal.core.intents.states import UNDER_WAY, Reason
-from portal.core.intents.words import story
+from portal.core.intents.words import outcome_of
 from portal.core.mirror.models import DoorState
 from portal.core.timers.clock import database_now
 from portal.core.ui import watching
 from portal.core.ui.chips import Chip
 from portal.core.ui.times import local
-from portal.core.ui.vocabulary import join_sentences, joined
+from portal.core.ui.vocabulary import join_sentences, join_values
 from portal.lockdown import standing
 from portal.lockdown.models import Forecast, Lockdown, State
 from portal.lockdown.outcomes import (
@@ -25,68 +25,68 @@ from portal.lockdown.outcomes import (
     MISSED,
     NEWER,
     SENDING,
-    UNSURE,
-    Outcome,
-    counted,
-    outcomes,
+    UNCERTAIN,
+    DoorOutcome,
+    count_results,
+    door_outcomes,
 )
 
 
-class Line:
+class DoorLine:
     """One door in the list."""
 
-    def __init__(self, each: Outcome, next_at: datetime | None) -> None:
-        self.each, self.row, self.now, self.order = each, each.row, each.now, each.order
+    def __init__(self, each: DoorOutcome, next_at: datetime | None) -> None:
+        self.outcome, self.row, self.current_state, self.order = each, each.row, each.current_state, each.order
         self._next_at = next_at
 
     @property
     def chip(self) -> Chip:
-        if self.each.opened_since:
+        if self.outcome.is_opened_since:
             return Chip("missed", _("Opened since"))
-        if self.each.came == IDLE:
+        if self.outcome.result == IDLE:
             return Chip("recorded", _("Rehearsal") if self.order.state == State.REHEARSED else _("Nothing sent"))
-        if self.each.came == DONE:
-            return Chip("held" if self.order.unlocks else "locked")
-        return Chip(self.each.came)
+        if self.outcome.result == DONE:
+            return Chip("held" if self.order.is_evacuation else "locked")
+        return Chip(self.outcome.result)
 
     @property
-    def words(self) -> str:
+    def sentence(self) -> str:
         """What happened or would happen, why, and what comes next."""
-        if self.each.came == IDLE:
-            return self._expected if self.order.state == State.REHEARSED else ""
-        if self.each.newer is not None:
-            return _newer(self.each.newer, self.each.came)
-        if self.row.intent is None or self.each.came in (DONE, SENDING):
+        if self.outcome.result == IDLE:
+            return self._forecast_text if self.order.state == State.REHEARSED else ""
+        if self.outcome.newer_intent is not None:
+            return _newer_command_text(self.outcome.newer_intent, self.outcome.result)
+        if self.row.intent is None or self.outcome.result in (DONE, SENDING):
             return ""
-        return join_sentences([self._why(self.row.intent), self.next])
+        return join_sentences([self._reason_text(self.row.intent), self.next_try_text])
 
-    def _why(self, last: Intent) -> str:
+    def _reason_text(self, last: Intent) -> str:
         """Why a door was not reached, or not surely: of the latter, the engine would say that nothing is sent again."""
-        if self.each.came == UNSURE and last.reason in Reason.values:
+        if self.outcome.result == UNCERTAIN and last.reason in Reason.values:
             return join_sentences([Reason(last.reason).label, _("It may have been carried out.")])
-        return str(story(last).message)
+        return str(outcome_of(last).message)
 
     @property
-    def _expected(self) -> str:
-        would = _("Would be held unlocked.") if self.order.unlocks else _("Would be locked.")
+    def _forecast_text(self) -> str:
+        would = _("Would be held unlocked.") if self.order.is_evacuation else _("Would be locked.")
         return join_sentences([would, _FORECASTS[self.row.forecast]()])
 
     @property
     def at(self) -> datetime | None:
         """When it came to this."""
-        last = self.each.newer or self.row.intent
+        last = self.outcome.newer_intent or self.row.intent
         return None if last is None else last.finished_at or last.created_at
 
     @property
-    def next(self) -> str:
-        if not self.each.stands:
+    def next_try_text(self) -> str:
+        if not self.outcome.is_active:
             return _("Not tried again: the order has ended.")
         if self._next_at is None:
             return _("Not tried again by itself.")
         return _("Next try at %(time)s.") % {"time": f"{local(self._next_at):%H:%M}"}
 
 
-def _newer(last: Intent, came: str) -> str:
+def _newer_command_text(last: Intent, came: str) -> str:
     said = _("%(what)s by %(who)s, newer than this order.") % {"what": last.title, "who": last.asked_by}
     if last.state in UNDER_WAY or came == DONE:
         return said
@@ -101,34 +101,36 @@ _FORECASTS: Mapping[str, Callable[[], str]] = {
 }
 
 
-class Sheet:
+class LockdownPage:
     """A lockdown as one page shows it."""
 
     def __init__(self, order: Lockdown) -> None:
         self.order = order
 
     @cached_property
-    def found(self) -> list[Outcome]:
-        return outcomes(self.order)
+    def door_outcomes(self) -> list[DoorOutcome]:
+        return door_outcomes(self.order)
 
     @cached_property
     def counts(self) -> Counter[str]:
-        return counted(self.found)
+        return count_results(self.door_outcomes)
 
     @cached_property
-    def halted(self) -> str:
+    def blocked_reason(self) -> str:
         """Why the portal cannot try anything now, while something is left to try."""
-        if not any(each.to_be_tried for each in self.found):
+        if not any(each.should_retry for each in self.door_outcomes):
             return ""
-        return standing.halted(self.order)
+        return standing.blocked_reason(self.order)
 
     @cached_property
-    def lines(self) -> list[Line]:
-        free_at = standing.goes_on_at() if any(each.to_be_tried for each in self.found) else database_now()
-        return [Line(each, self._next(each, free_at)) for each in self.found]
+    def lines(self) -> list[DoorLine]:
+        free_at = (
+            standing.calls_available_at() if any(each.should_retry for each in self.door_outcomes) else database_now()
+        )
+        return [DoorLine(each, self._next_try_at(each, free_at)) for each in self.door_outcomes]
 
-    def _next(self, each: Outcome, free_at: datetime) -> datetime | None:
-        at = None if self.halted else standing.next_at(each)
+    def _next_try_at(self, each: DoorOutcome, free_at: datetime) -> datetime | None:
+        at = None if self.blocked_reason else standing.next_try_at(each)
         return None if at is None else max(at, free_at)
 
     @property
@@ -136,11 +138,11 @@ class Sheet:
         return self.order.state == State.REHEARSED
 
     @property
-    def stands(self) -> bool:
+    def is_active(self) -> bool:
         return self.order.state == State.STANDING
 
     @property
-    def is_asked(self) -> bool:
+    def is_waiting_for_second(self) -> bool:
         """Whether it waits for a second person, in time."""
         return self.order.state == State.ASKED and not self.is_unconfirmed
 
@@ -157,57 +159,60 @@ class Sheet:
 
     @property
     def headline(self) -> str:
-        total = len(self.found)
+        total = len(self.door_outcomes)
         if self.is_rehearsal or self.order.state in (State.ASKED, State.WITHDRAWN):
             words = ngettext("%(n)d door, nothing was sent", "%(n)d doors, nothing was sent", total) % {"n": total}
             return _("Rehearsal: %(said)s") % {"said": words} if self.is_rehearsal else words
         done = self.counts[DONE] - self.counts["opened"]
-        if self.order.unlocks:
+        if self.order.is_evacuation:
             words = ngettext("%(done)d of %(n)d door held unlocked", "%(done)d of %(n)d doors held unlocked", total)
         else:
             words = ngettext("%(done)d of %(n)d door locked", "%(done)d of %(n)d doors locked", total)
         return words % {"done": done, "n": total}
 
     @property
-    def doubt(self) -> str:
+    def uncertainty(self) -> str:
         """What the headline leaves open; empty where every door is locked."""
-        return joined(self._doubts())
+        return join_values(self._uncertainties())
 
-    def _doubts(self) -> Iterator[str]:
+    def _uncertainties(self) -> Iterator[str]:
         counts = self.counts
         words = (
-            (self._forecast(Forecast.CALLS), _("%(n)d would wait for API calls")),
-            (self._forecast(Forecast.OFFLINE, Forecast.UNKNOWN), _("%(n)d may not be reached")),
+            (self._count_forecasts(Forecast.CALLS), _("%(n)d would wait for API calls")),
+            (self._count_forecasts(Forecast.OFFLINE, Forecast.UNKNOWN), _("%(n)d may not be reached")),
             (counts["opened"], _("%(n)d opened since")),
             (counts[SENDING], _("%(n)d being sent")),
             (counts[MISSED], _("%(n)d not reached")),
-            (counts[UNSURE], _("%(n)d uncertain")),
+            (counts[UNCERTAIN], _("%(n)d uncertain")),
             (counts[NEWER], _("%(n)d with a newer command")),
         )
         return (text % {"n": count} for count, text in words if count)
 
-    def _forecast(self, *expected: Forecast) -> int:
-        return sum(each.row.forecast in expected for each in self.found) if self.is_rehearsal else 0
+    def _count_forecasts(self, *expected: Forecast) -> int:
+        return sum(each.row.forecast in expected for each in self.door_outcomes) if self.is_rehearsal else 0
 
     @property
     def tone(self) -> str:
-        if self.is_rehearsal or not self.doubt:
+        if self.is_rehearsal or not self.uncertainty:
             return "quiet"
         return "loud"
 
     @property
-    def unreached(self) -> int:
+    def unreached_count(self) -> int:
         """The doors that a person can send to once more."""
-        return self.counts[MISSED] + self.counts[UNSURE] if self.stands else 0
+        return self.counts[MISSED] + self.counts[UNCERTAIN] if self.is_active else 0
 
     @property
     def held_before(self) -> list[str]:
         """Doors that were held unlocked when it began, and are no longer."""
         held = (DoorState.HELD, DoorState.HELD_OPEN)
-        return [str(each.row) for each in self.found if each.row.before in held and each.came == DONE]
+        return [str(each.row) for each in self.door_outcomes if each.row.before in held and each.result == DONE]
 
     @cached_property
-    def seen(self) -> str:
+    def version(self) -> str:
         """What the page is known by."""
-        doors = [(line.row.pk, line.each.came, line.words, line.each.opened_since, line.now) for line in self.lines]
-        return watching.mark(self.state, self.order.by_id, self.halted, doors)
+        doors = [
+            (line.row.pk, line.outcome.result, line.sentence, line.outcome.is_opened_since, line.current_state)
+            for line in self.lines
+        ]
+        return watching.version_of(self.state, self.order.by_id, self.blocked_reason, doors)

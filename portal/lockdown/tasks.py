@@ -1,11 +1,11 @@
 """The bell of lockdowns that stand."""
 
 from portal.lockdown import standing
-from portal.site.celery import promised
+from portal.site.celery import portal_task
 from tenants.scope import tenant_scope
 
 
-@promised(queue="doors", promise="idempotent", seconds=30)
+@portal_task(queue="doors", promise="idempotent", seconds=30)
 def step(tenant_id: int, order_id: int) -> None:
     with tenant_scope(tenant_id):
         standing.step(order_id)

@@ -14,21 +14,21 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from portal.core.intents import nonces
-from portal.core.intents.nonces import Nonce, NotAsked
-from portal.core.intents.record import Asker
-from portal.core.safety.answering import answer
+from portal.core.intents.nonces import Nonce, NotSubmitted
+from portal.core.intents.record import Requester
+from portal.core.safety.answering import change_with_feedback
 from portal.core.ui import watching
-from portal.core.ui.addresses import row_or_404
+from portal.core.ui.addresses import get_row_or_404
 from portal.lockdown import actions, keeping
 from portal.lockdown.forms import SettingsForm
 from portal.lockdown.keeping import evacuation_doors
 from portal.lockdown.lists import Lockdowns
-from portal.lockdown.models import Kind, Lockdown, setting
-from portal.lockdown.preview import Preview, Wanted, choices
-from portal.lockdown.sheet import Sheet
+from portal.lockdown.models import Kind, Lockdown, current_setting
+from portal.lockdown.preview import DoorSelection, LockdownPreview, form_choices
+from portal.lockdown.sheet import LockdownPage
 from tenants import carrying
 from tenants.access import TenantRequest, tenant_view
-from tenants.carrying import Carried
+from tenants.carrying import PendingCommand
 from tenants.roles import Permission
 
 Values = Mapping[str, str]
@@ -36,7 +36,7 @@ Values = Mapping[str, str]
 
 @tenant_view(Permission.DEVICES_VIEW)
 def index(request: TenantRequest) -> HttpResponse:
-    may = {"may_lock": request.access.can(Permission.LOCKDOWN), "setting": setting()}
+    may = {"may_lock": request.access.can(Permission.LOCKDOWN), "setting": current_setting()}
     return Lockdowns(request).respond("lockdown/index.html", may)
 
 
@@ -44,37 +44,37 @@ def index(request: TenantRequest) -> HttpResponse:
 def new(request: TenantRequest) -> HttpResponse:
     """Which doors, and what locking them takes; nothing is sent from here without a press."""
     try:
-        wanted = Wanted.of(request.GET)
-    except NotAsked:
+        wanted = DoorSelection.from_query(request.GET)
+    except NotSubmitted:
         wanted = None
-    preview = Preview.of(wanted.doors()) if wanted is not None else None
-    _say_nothing_was_sent(request)
-    context = {"preview": preview, "second": setting().needs_second(Kind.LOCKDOWN)}
-    return render(request, "lockdown/new.html", choices(wanted) | context)
+    preview = LockdownPreview.of(wanted.doors()) if wanted is not None else None
+    _warn_nothing_sent(request)
+    context = {"preview": preview, "second": current_setting().needs_second_person(Kind.LOCKDOWN)}
+    return render(request, "lockdown/new.html", form_choices(wanted) | context)
 
 
 @tenant_view(Permission.LOCKDOWN)
 def evacuation(request: TenantRequest) -> HttpResponse:
     """The doors that an evacuation unlocks, and what that takes; nothing is sent from here without a press."""
-    kept = setting()
-    preview = Preview.of(evacuation_doors().doors()) if kept.evacuation else None
-    _say_nothing_was_sent(request)
-    context = {"preview": preview, "setting": kept, "second": kept.needs_second(Kind.EVACUATION)}
+    kept = current_setting()
+    preview = LockdownPreview.of(evacuation_doors().doors()) if kept.evacuation else None
+    _warn_nothing_sent(request)
+    context = {"preview": preview, "setting": kept, "second": kept.needs_second_person(Kind.EVACUATION)}
     return render(request, "lockdown/evacuation.html", context)
 
 
 @tenant_view(Permission.LOCKDOWN)
 def settings(request: TenantRequest) -> HttpResponse:
-    return render(request, "lockdown/settings.html", {"form": SettingsForm(setting())})
+    return render(request, "lockdown/settings.html", {"form": SettingsForm(current_setting())})
 
 
 @tenant_view(Permission.LOCKDOWN, methods=["POST"])
 def save_settings(request: TenantRequest) -> HttpResponseBase:
     """Change whether and which doors an evacuation unlocks, and what a second person confirms."""
-    form = SettingsForm(setting(), request.POST)
+    form = SettingsForm(current_setting(), request.POST)
     if form.is_valid():
-        wanted = partial(keeping.change, **form.wanted, by=Asker.of(request))
-        if answer(request, wanted, _("Settings saved."), form):
+        wanted = partial(keeping.change, **form.wanted, by=Requester.from_request(request))
+        if change_with_feedback(request, wanted, _("Settings saved."), form):
             return redirect("lockdown:settings", request.tenant.slug)
     return render(request, "lockdown/settings.html", {"form": form})
 
@@ -82,24 +82,24 @@ def save_settings(request: TenantRequest) -> HttpResponseBase:
 @tenant_view(Permission.DEVICES_VIEW)
 def page(request: TenantRequest, order_id: int) -> HttpResponse:
     """A lockdown with each door's outcome, followed while somebody looks."""
-    sheet = Sheet(_found(order_id))
-    if watching.has_seen(request, sheet.seen):
-        return watching.unchanged()
+    sheet = LockdownPage(_order_or_404(order_id))
+    if watching.is_up_to_date(request, sheet.version):
+        return watching.unchanged_response()
     may = {"may_lock": request.access.can(Permission.LOCKDOWN), "is_mine": sheet.order.started_by == request.user}
     context = {"sheet": sheet, "order": sheet.order, **may}
-    if watching.is_asked(request):
+    if watching.is_poll(request):
         return render(request, "lockdown/now.html", context)
-    _say_nothing_was_sent(request)
+    _warn_nothing_sent(request)
     return render(request, "lockdown/page.html", context)
 
 
-def _say_nothing_was_sent(request: TenantRequest) -> None:
-    if carrying.ASKED in request.GET:  # confirming came back without carrying anything through
+def _warn_nothing_sent(request: TenantRequest) -> None:
+    if carrying.TOKEN_PARAMETER in request.GET:  # confirming came back without carrying anything through
         messages.info(request, _("Nothing was sent by this confirmation. Try again."))
 
 
-def _found(order_id: int) -> Lockdown:
-    return row_or_404(
+def _order_or_404(order_id: int) -> Lockdown:
+    return get_row_or_404(
         Lockdown.objects.select_related("started_by", "by", "confirmed_by", "ended_by", "tenant__environment"),
         pk=order_id,
     )
@@ -108,78 +108,78 @@ def _found(order_id: int) -> Lockdown:
 # What is pressed
 
 
-class Act(NamedTuple):
+class LockdownAction(NamedTuple):
     """What a button asks for: its title for whoever is asked to confirm, what its form says, and the doing."""
 
     title: str | Promise
     read: Callable[[TenantRequest], Values]
-    do: Callable[[Values, Asker, Nonce], Lockdown]
+    run: Callable[[Values, Requester, Nonce], Lockdown]
 
 
-def _wanted(request: TenantRequest) -> Values:
-    return {"kind": Kind.LOCKDOWN.value, **Wanted.of(request.POST).values}
+def _lockdown_values(request: TenantRequest) -> Values:
+    return {"kind": Kind.LOCKDOWN.value, **DoorSelection.from_query(request.POST).as_values}
 
 
-def _of_evacuation(_request: TenantRequest) -> Values:
-    return {"kind": Kind.EVACUATION.value, **evacuation_doors().values}
+def _evacuation_values(_request: TenantRequest) -> Values:
+    return {"kind": Kind.EVACUATION.value, **evacuation_doors().as_values}
 
 
-def _nothing(_request: TenantRequest) -> Values:
+def _no_values(_request: TenantRequest) -> Values:
     return {}
 
 
-def _start(values: Values, by: Asker, nonce: Nonce) -> Lockdown:
-    return actions.start(kind=Kind(values["kind"]), wanted=Wanted.from_values(values), by=by, nonce=nonce)
+def _start(values: Values, by: Requester, nonce: Nonce) -> Lockdown:
+    return actions.start(kind=Kind(values["kind"]), wanted=DoorSelection.from_values(values), by=by, nonce=nonce)
 
 
-def _rehearse(values: Values, by: Asker, nonce: Nonce) -> Lockdown:
-    return actions.rehearse(kind=Kind(values["kind"]), wanted=Wanted.from_values(values), by=by, nonce=nonce)
+def _rehearse(values: Values, by: Requester, nonce: Nonce) -> Lockdown:
+    return actions.rehearse(kind=Kind(values["kind"]), wanted=DoorSelection.from_values(values), by=by, nonce=nonce)
 
 
-def _again(values: Values, by: Asker, nonce: Nonce) -> Lockdown:
-    order = _found(int(values["order"]))
+def _again(values: Values, by: Requester, nonce: Nonce) -> Lockdown:
+    order = _order_or_404(int(values["order"]))
     actions.send_again(order=order, by=by, nonce=nonce)
     return order
 
 
-def _release(values: Values, by: Asker, nonce: Nonce) -> Lockdown:
-    return actions.release(order=_found(int(values["order"])), by=by, nonce=nonce)
+def _release(values: Values, by: Requester, nonce: Nonce) -> Lockdown:
+    return actions.release(order=_order_or_404(int(values["order"])), by=by, nonce=nonce)
 
 
-def _confirm(values: Values, by: Asker, nonce: Nonce) -> Lockdown:
-    order = _found(int(values["order"]))
+def _confirm(values: Values, by: Requester, nonce: Nonce) -> Lockdown:
+    order = _order_or_404(int(values["order"]))
     actions.confirm(order=order, by=by, nonce=nonce)
     return order
 
 
-def _withdraw(values: Values, by: Asker, _nonce: Nonce) -> Lockdown:
-    order = _found(int(values["order"]))
+def _withdraw(values: Values, by: Requester, _nonce: Nonce) -> Lockdown:
+    order = _order_or_404(int(values["order"]))
     actions.withdraw(order=order, by=by)
     return order
 
 
-ACTS: Mapping[str, Act] = {
-    "start": Act(gettext_lazy("Start lockdown"), _wanted, _start),
-    "rehearse": Act(gettext_lazy("Rehearse lockdown"), _wanted, _rehearse),
-    "open": Act(gettext_lazy("Unlock doors for an evacuation"), _of_evacuation, _start),
-    "rehearse_open": Act(gettext_lazy("Rehearse evacuation unlock"), _of_evacuation, _rehearse),
-    "again": Act(gettext_lazy("Send again"), _nothing, _again),
-    "release": Act(gettext_lazy("Release"), _nothing, _release),
-    "confirm": Act(gettext_lazy("Confirm as the second person"), _nothing, _confirm),
-    "withdraw": Act(gettext_lazy("Do not confirm"), _nothing, _withdraw),
+ACTIONS: Mapping[str, LockdownAction] = {
+    "start": LockdownAction(gettext_lazy("Start lockdown"), _lockdown_values, _start),
+    "rehearse": LockdownAction(gettext_lazy("Rehearse lockdown"), _lockdown_values, _rehearse),
+    "open": LockdownAction(gettext_lazy("Unlock doors for an evacuation"), _evacuation_values, _start),
+    "rehearse_open": LockdownAction(gettext_lazy("Rehearse evacuation unlock"), _evacuation_values, _rehearse),
+    "again": LockdownAction(gettext_lazy("Send again"), _no_values, _again),
+    "release": LockdownAction(gettext_lazy("Release"), _no_values, _release),
+    "confirm": LockdownAction(gettext_lazy("Confirm as the second person"), _no_values, _confirm),
+    "withdraw": LockdownAction(gettext_lazy("Do not confirm"), _no_values, _withdraw),
 }
 
 
-def _carried(act: str, request: TenantRequest, order_id: int | None = None) -> Carried | None:
+def _pending_action(act: str, request: TenantRequest, order_id: int | None = None) -> PendingCommand | None:
     """What was pressed, to be carried through; None for a form that could not be used anyway."""
     try:
-        values, nonce = ACTS[act].read(request), nonces.check(request)
-    except NotAsked:
+        values, nonce = ACTIONS[act].read(request), nonces.check_nonce(request)
+    except NotSubmitted:
         return None
-    return Carried(
-        title=str(ACTS[act].title),
+    return PendingCommand(
+        title=str(ACTIONS[act].title),
         page=_page(request, order_id),
-        through=f"{__name__}.carry_through",
+        handler=f"{__name__}.carry_through",
         values={
             **values,
             "tenant": request.tenant.slug,
@@ -193,31 +193,31 @@ def _carried(act: str, request: TenantRequest, order_id: int | None = None) -> C
 def carry_through(request: TenantRequest, values: dict[str, str]) -> HttpResponseBase:
     """Do what was pressed before, within 15 seconds of the confirming click."""
     nonce = Nonce(values["nonce"], nonces.clicked_at(request))
-    return _confirmed(request, values["tenant"], values=values, nonce=nonce)
+    return _run_confirmed(request, values["tenant"], values=values, nonce=nonce)
 
 
 @tenant_view(Permission.LOCKDOWN, methods=["POST"])
-def _confirmed(request: TenantRequest, values: dict[str, str], nonce: Nonce) -> HttpResponseBase:
-    return _done(request, values["act"], values, lambda: nonce)
+def _run_confirmed(request: TenantRequest, values: dict[str, str], nonce: Nonce) -> HttpResponseBase:
+    return _run(request, values["act"], values, lambda: nonce)
 
 
-def _pressed(act: str) -> Callable[..., HttpResponseBase]:
-    @tenant_view(Permission.LOCKDOWN, methods=["POST"], carries=partial(_carried, act))
+def _action_view(act: str) -> Callable[..., HttpResponseBase]:
+    @tenant_view(Permission.LOCKDOWN, methods=["POST"], find_command=partial(_pending_action, act))
     def view(request: TenantRequest, order_id: int | None = None) -> HttpResponseBase:
         order = "" if order_id is None else str(order_id)
-        return _done(request, act, {"order": order}, lambda: nonces.check(request), read=ACTS[act].read)
+        return _run(request, act, {"order": order}, lambda: nonces.check_nonce(request), read=ACTIONS[act].read)
 
     return view
 
 
-def _done(
+def _run(
     request: TenantRequest, act: str, values: Values, nonce: Callable[[], Nonce],
-    *, read: Callable[[TenantRequest], Values] = _nothing,
+    *, read: Callable[[TenantRequest], Values] = _no_values,
 ) -> HttpResponseBase:  # fmt: skip
     """Do it and show the lockdown; what stands against it is said on the page that it was asked from."""
     try:
-        order = ACTS[act].do({**values, **read(request)}, Asker.of(request), nonce())
-    except NotAsked as reason:
+        order = ACTIONS[act].run({**values, **read(request)}, Requester.from_request(request), nonce())
+    except NotSubmitted as reason:
         messages.error(request, str(reason))
         return redirect(_page(request, int(values["order"]) if values["order"] else None))
     return redirect(_page(request, order.pk))
@@ -229,5 +229,5 @@ def _page(request: TenantRequest, order_id: int | None) -> str:
     return reverse("lockdown:page", args=[slug, order_id]) if order_id else reverse("lockdown:index", args=[slug])
 
 
-start, rehearse, open_doors, rehearse_open = map(_pressed, ("start", "rehearse", "open", "rehearse_open"))
-again, release, confirm, withdraw = map(_pressed, ("again", "release", "confirm", "withdraw"))
+start, rehearse, open_doors, rehearse_open = map(_action_view, ("start", "rehearse", "open", "rehearse_open"))
+again, release, confirm, withdraw = map(_action_view, ("again", "release", "confirm", "withdraw"))

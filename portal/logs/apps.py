@@ -7,10 +7,10 @@ class LogsConfig(AppConfig):
 
     def ready(self) -> None:
         from portal.core.mirror import freshness
-        from portal.core.mirror.kinds import Kind
+        from portal.core.mirror.kinds import MirrorKind
         from portal.logs import searches
         from portal.logs.exports import actions
 
         actions.register()
         searches.register()
-        freshness.shows("logs", Kind.HISTORIES)
+        freshness.register_footer("logs", MirrorKind.HISTORIES)

@@ -10,9 +10,9 @@ from django.utils import timezone
 from accessapi.moments import read_day
 from portal.core.log import gaps, visible
 from portal.core.log.filters import coverage_of
-from portal.core.log.gaps import Line
-from portal.core.mirror.coverage import Coverage, Gap, Missing
-from portal.core.ui.tables.filters import Address
+from portal.core.log.gaps import GapNotice
+from portal.core.mirror.coverage import Coverage, Gap, GapKind
+from portal.core.ui.tables.filters import ListAddress
 from portal.core.visits.days import Day
 from tenants.access import Access, TenantRequest
 from tenants.roles import Permission
@@ -53,12 +53,12 @@ class LogDay:
     def is_loaded(self) -> bool:
         """Whether anything of the day was read."""
         until = min(self.end, timezone.now())
-        whole = [gap for gap in self.missing if gap.why is not Missing.OUTAGE]
+        whole = [gap for gap in self.missing if gap.kind is not GapKind.OUTAGE]
         return self.coverage.through is not None and not any(g.since <= self.start and g.until >= until for g in whole)
 
     @property
-    def gap_lines(self) -> list[Line]:
-        return gaps.lines(self.coverage, self.start, self.end)
+    def gap_lines(self) -> list[GapNotice]:
+        return gaps.gap_notices(self.coverage, self.start, self.end)
 
     @property
     def may_load(self) -> bool:
@@ -66,32 +66,32 @@ class LogDay:
         return self.request.access.can(Permission.LOGS_VIEW)
 
     @property
-    def address(self) -> Address:
-        return Address(self.request.path, self.request.GET)
+    def address(self) -> ListAddress:
+        return ListAddress(self.request.path, self.request.GET)
 
     @property
-    def before(self) -> "LogDay | None":
-        return self._beside(-1)
+    def previous_day(self) -> "LogDay | None":
+        return self._neighbour(-1)
 
     @property
-    def after(self) -> "LogDay | None":
-        return None if self.start > timezone.now() or self.day.is_today else self._beside(1)
+    def next_day(self) -> "LogDay | None":
+        return None if self.start > timezone.now() or self.day.is_today else self._neighbour(1)
 
-    def _beside(self, step: int) -> "LogDay | None":
-        other = LogDay(self.day.moved(step), self.request)
+    def _neighbour(self, step: int) -> "LogDay | None":
+        other = LogDay(self.day.plus_days(step), self.request)
         return other if other.day != self.day and may_see(self.request.access, other.day) else None
 
-    def minutes(self, moment: datetime) -> float:
+    def minutes_into_day(self, moment: datetime) -> float:
         """How long after midnight, within the day."""
         return min(max((moment - self.start).total_seconds() / 60, 0), 1440)
 
 
-def day_or_404(request: TenantRequest, text: str, *, of: str) -> LogDay:
+def day_or_404(request: TenantRequest, text: str, *, subject_id: str) -> LogDay:
     """Return the day of an address, `of` somebody or something. Raises Http404 for what is no day or no ID, and for a
     day that the person's role may not see.
     """
     named = read_day(text)
-    if named is None or named.isoformat() != text or not _FIRST <= named <= _LAST or "\x00" in of:
+    if named is None or named.isoformat() != text or not _FIRST <= named <= _LAST or "\x00" in subject_id:
         raise Http404
     if not may_see(request.access, Day(named)):
         raise Http404
@@ -99,5 +99,5 @@ def day_or_404(request: TenantRequest, text: str, *, of: str) -> LogDay:
 
 
 def may_see(access: Access, day: Day) -> bool:
-    since = visible.since(access)
+    since = visible.visible_since(access)
     return since is None or day.end > since

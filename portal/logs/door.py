@@ -13,19 +13,19 @@ from portal.core.mirror.models import History
 from portal.core.ui import charts
 from portal.core.ui.times import TOKYO
 from portal.logs.days import LogDay
-from portal.logs.sorts import Sort, by_sort
+from portal.logs.sorts import RecordType, type_expression
 
 # What needs a look is listed beneath the bars, up to so many.
-MOST = 20
+MAX_LISTED = 20
 
 
 @dataclass(frozen=True)
-class Hour:
+class HourCount:
     """How many records of each sort an hour has."""
 
     start: datetime
     href: str
-    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(Sort.values, 0))
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(RecordType.values, 0))
 
     @property
     def end(self) -> datetime:
@@ -38,64 +38,64 @@ class Hour:
     @property
     def cells(self) -> list[tuple[str, Any, int]]:
         """(sort, its name, how many)."""
-        return [(sort.value, sort.label, self.counts[sort]) for sort in Sort]
+        return [(sort.value, sort.label, self.counts[sort]) for sort in RecordType]
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """The hour in words: what its bar says when it is pointed at."""
-        return ", ".join(f"{Sort(sort).label} {count}" for sort, count in self.counts.items() if count) or "0"
+        return ", ".join(f"{RecordType(sort).label} {count}" for sort, count in self.counts.items() if count) or "0"
 
 
 @dataclass(frozen=True)
-class HoursOfDoor:
-    hours: Sequence[Hour]
+class DoorHours:
+    hours: Sequence[HourCount]
 
     @property
     def totals(self) -> dict[str, int]:
-        return {sort: sum(hour.counts[sort] for hour in self.hours) for sort in Sort.values}
+        return {sort: sum(hour.counts[sort] for hour in self.hours) for sort in RecordType.values}
 
     @property
     def figures(self) -> list[tuple[str, Any, int]]:
         """The same of the whole day."""
-        return [(sort.value, sort.label, self.totals[sort]) for sort in Sort]
+        return [(sort.value, sort.label, self.totals[sort]) for sort in RecordType]
 
     @property
     def total(self) -> int:
         return sum(hour.total for hour in self.hours)
 
     @property
-    def busy(self) -> Sequence[Hour]:
+    def busy_hours(self) -> Sequence[HourCount]:
         """From the first hour in which something happened to the last."""
         used = [place for place, hour in enumerate(self.hours) if hour.total]
         return self.hours[used[0] : used[-1] + 1] if used else []
 
     @property
-    def busiest(self) -> Hour | None:
+    def busiest_hour(self) -> HourCount | None:
         return max(self.hours, key=lambda hour: hour.total) if self.total else None
 
     @property
-    def chart(self) -> charts.Piles:
-        return charts.piles(self.hours, lambda hour: hour.counts, step=26)
+    def chart(self) -> charts.StackedChart:
+        return charts.stacked_chart(self.hours, lambda hour: hour.counts, step=26)
 
 
-def at_door(records: QuerySet[History], device_id: str, day: LogDay) -> QuerySet[History]:
+def records_at_door(records: QuerySet[History], device_id: str, day: LogDay) -> QuerySet[History]:
     """Those of the records that are about the door and of the day."""
     return records.filter(device_id=device_id, at__gte=day.start, at__lt=day.end).exclude(device_id="")
 
 
-def hours_of(
-    records: QuerySet[History], day: LogDay, words: Catalogue, address: Callable[[datetime], str]
-) -> HoursOfDoor:
+def count_hours(
+    records: QuerySet[History], day: LogDay, words: Catalogue, address_of_hour: Callable[[datetime], str]
+) -> DoorHours:
     """Count records by hour and sort, in one statement. `address` gives the log of the hour that begins then."""
     begun = [day.start + timedelta(hours=number) for number in range(24)]
-    hours = [Hour(start, address(start)) for start in begun]
-    grouped = records.annotate(hour=ExtractHour("at", tzinfo=TOKYO), sort=by_sort(words)).order_by()
+    hours = [HourCount(start, address_of_hour(start)) for start in begun]
+    grouped = records.annotate(hour=ExtractHour("at", tzinfo=TOKYO), sort=type_expression(words)).order_by()
     for hour, sort, count in grouped.values_list("hour", "sort").annotate(Count("pk")):
         hours[hour].counts[sort] = count
-    return HoursOfDoor(hours)
+    return DoorHours(hours)
 
 
-def worth_a_look(records: QuerySet[History], words: Catalogue) -> list[History]:
+def attention_records(records: QuerySet[History], words: Catalogue) -> list[History]:
     """The newest that were refused or tell of something wrong."""
-    loud = records.annotate(sort=by_sort(words)).filter(sort__in=[Sort.REFUSED, Sort.ALARM])
-    return list(loud.order_by("-at", "-pk")[:MOST])
+    loud = records.annotate(sort=type_expression(words)).filter(sort__in=[RecordType.REFUSED, RecordType.ALARM])
+    return list(loud.order_by("-at", "-pk")[:MAX_LISTED])

@@ -8,12 +8,12 @@ from django.http import HttpResponse
 from django.shortcuts import render
 
 from portal.core.log import visible
-from portal.core.ui.addresses import row_or_404, within
+from portal.core.ui.addresses import get_row_or_404, url_in_tenant
 from portal.logs import door, person
 from portal.logs import record as one
 from portal.logs.days import day_or_404
 from portal.logs.people import person_or_404, place_or_404
-from portal.logs.sorts import Sort
+from portal.logs.sorts import RecordType
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 
@@ -21,28 +21,30 @@ from tenants.roles import Permission
 @tenant_view(Permission.LOGS_TODAY)
 def record(request: TenantRequest, history_id: str) -> HttpResponse:
     """What the service said of one thing that happened, and what belongs to it."""
-    found = row_or_404(visible.records(request.access), history_id=history_id)
+    found = get_row_or_404(visible.visible_records(request.access), history_id=history_id)
     setattr(request, "shown_record", found)  # noqa: B010 - panels of this page read it no second time
-    return render(request, "logs/record.html", one.context(request, found))
+    return render(request, "logs/record.html", one.page_context(request, found))
 
 
 @tenant_view(Permission.LOGS_TODAY)
 def person_day(request: TenantRequest, member_id: str, day: str) -> HttpResponse:
     """A person's day as a line of places, with the table behind it."""
-    of = day_or_404(request, day, of=member_id)
+    of = day_or_404(request, day, subject_id=member_id)
     words = request.tenant.environment.catalogue
-    found = list(person.on_day(visible.records(request.access), member_id, of)[: person.MOST + 1])
-    shown, who = found[: person.MOST], person_or_404(request.access, member_id, found)
-    line = person.line(of, shown, words)
+    found = list(
+        person.records_on_day(visible.visible_records(request.access), member_id, of)[: person.MAX_RECORDS + 1]
+    )
+    shown, who = found[: person.MAX_RECORDS], person_or_404(request.access, member_id, found)
+    line = person.draw_timeline(of, shown, words)
     context = {
         "of": of,
         "who": who,
         "line": line,
         "rows": [(each, line.marks[each.pk]) for each in shown],
-        "figures": person.figures(shown, line),
+        "figures": person.day_figures(shown, line),
         "sees_areas": request.access.can(Permission.AREAS_VIEW),
-        "cut": len(found) > person.MOST,
-        "most": person.MOST,
+        "cut": len(found) > person.MAX_RECORDS,
+        "most": person.MAX_RECORDS,
     }
     return render(request, "logs/person_day.html", context)
 
@@ -50,24 +52,24 @@ def person_day(request: TenantRequest, member_id: str, day: str) -> HttpResponse
 @tenant_view(Permission.LOGS_TODAY)
 def door_day(request: TenantRequest, device_id: str, day: str) -> HttpResponse:
     """A door's or a key box's day by the hour, with the table behind it."""
-    of = day_or_404(request, day, of=device_id)
+    of = day_or_404(request, day, subject_id=device_id)
     place = place_or_404(request.access, device_id)
     words = request.tenant.environment.catalogue
-    records = door.at_door(visible.records(request.access), device_id, of)
-    hours = door.hours_of(records, of, words, partial(_hour, request, device_id))
-    loud = hours.totals[Sort.REFUSED] + hours.totals[Sort.ALARM]
+    records = door.records_at_door(visible.visible_records(request.access), device_id, of)
+    hours = door.count_hours(records, of, words, partial(_address_of_hour, request, device_id))
+    loud = hours.totals[RecordType.REFUSED] + hours.totals[RecordType.ALARM]
     context = {
         "of": of,
         "place": place,
         "hours": hours,
-        "loud": door.worth_a_look(records, words) if loud else [],
+        "loud": door.attention_records(records, words) if loud else [],
         "loud_total": loud,
     }
     return render(request, "logs/door_day.html", context)
 
 
-def _hour(request: TenantRequest, device_id: str, start: datetime) -> str:
+def _address_of_hour(request: TenantRequest, device_id: str, start: datetime) -> str:
     """The log of a device in one hour."""
     last = start + timedelta(minutes=59, seconds=59)
     asked = {"from": f"{start:%Y-%m-%dT%H:%M:%S}", "to": f"{last:%Y-%m-%dT%H:%M:%S}", "device": device_id}
-    return f"{within('logs:index', request.tenant.slug)}?{urlencode(asked)}"
+    return f"{url_in_tenant('logs:index', request.tenant.slug)}?{urlencode(asked)}"

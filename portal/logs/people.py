@@ -9,18 +9,18 @@ from portal.core.log import visible
 from portal.core.mirror import search
 from portal.core.mirror.models import History, KeyBox, Member, PassController
 from portal.core.ui import palette
-from portal.core.ui.addresses import within
+from portal.core.ui.addresses import url_in_tenant
 from portal.core.ui.palette import Hit
-from portal.core.ui.tables.filters import Address
+from portal.core.ui.tables.filters import ListAddress
 from portal.core.ui.times import local
 from portal.core.visits.models import Visit
-from portal.core.visits.queries import named
+from portal.core.visits.queries import find_by_guest_name
 from tenants.access import Access
 from tenants.roles import Permission
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedSubject:
     """Somebody or something with a name; `href` is its page, empty where there is none for the reader. `kind` is
     `member`, `guest`, `door`, `key_box` or empty.
     """
@@ -34,66 +34,68 @@ class Named:
         return self.name or self.id
 
 
-def person_of(access: Access, member_id: str, name: str = "") -> Named:
+def person_of(access: Access, member_id: str, name: str = "") -> NamedSubject:
     """Return who this is: a member or a guest of whom the portal knows, else whom the log names so."""
     slug = access.tenant.slug
     if access.can(Permission.MEMBERS_VIEW):
         member = Member.objects.filter(member_id=member_id).only("tenant_id", "member_name").first()
         if member is not None:
-            return Named(member_id, member.member_name, within("members:page", slug, member_id), "member")
+            return NamedSubject(member_id, member.member_name, url_in_tenant("members:page", slug, member_id), "member")
     if access.can(Permission.GUESTS_VIEW):
         visit = Visit.objects.filter(guest_id=member_id, erased_at__isnull=True).only("tenant_id", "guest_name").first()
         if visit is not None:
-            return Named(member_id, visit.guest_name, within("guests:guest", slug, member_id), "guest")
-    return Named(member_id, name)
+            return NamedSubject(member_id, visit.guest_name, url_in_tenant("guests:guest", slug, member_id), "guest")
+    return NamedSubject(member_id, name)
 
 
-def place_of(access: Access, device_id: str, name: str = "") -> Named:
+def place_of(access: Access, device_id: str, name: str = "") -> NamedSubject:
     """Return which door or key box this is, by the name that it has now; else what the log calls it."""
     slug, may = access.tenant.slug, access.can(Permission.DEVICES_VIEW)
     door = PassController.objects.filter(device_id=device_id).only("tenant_id", "device_name").first()
     if door is not None:
-        return Named(device_id, door.device_name, within("devices:door", slug, device_id) if may else "", "door")
+        return NamedSubject(
+            device_id, door.device_name, url_in_tenant("devices:door", slug, device_id) if may else "", "door"
+        )
     box = KeyBox.objects.filter(key_device_id=device_id).only("tenant_id", "key_device_name").first()
     if box is not None:
-        href = within("keys:box", slug, device_id) if may else ""
-        return Named(device_id, box.key_device_name, href, "key_box")
-    return Named(device_id, name)
+        href = url_in_tenant("keys:box", slug, device_id) if may else ""
+        return NamedSubject(device_id, box.key_device_name, href, "key_box")
+    return NamedSubject(device_id, name)
 
 
-def person_or_404(access: Access, member_id: str, seen: Sequence[History]) -> Named:
+def person_or_404(access: Access, member_id: str, seen: Sequence[History]) -> NamedSubject:
     """Return whose page it is, with records `seen` there. Raises Http404 for somebody of whom nothing is known."""
     found = person_of(access, member_id, seen[0].member_name if seen else "")
     if found.kind or seen:
         return found
-    told = visible.records(access).filter(member_id=member_id).exclude(member_id="").order_by("-at", "-pk")
+    told = visible.visible_records(access).filter(member_id=member_id).exclude(member_id="").order_by("-at", "-pk")
     name = told.values_list("member_name", flat=True).first()
     if name is None:
         raise Http404
-    return Named(member_id, name)
+    return NamedSubject(member_id, name)
 
 
-def place_or_404(access: Access, device_id: str) -> Named:
+def place_or_404(access: Access, device_id: str) -> NamedSubject:
     """Return which door's or key box's page it is. Raises Http404 for one of which nothing is known."""
     found = place_of(access, device_id)
     if found.kind:
         return found
-    told = visible.records(access).filter(device_id=device_id).exclude(device_id="").order_by("-at", "-pk")
+    told = visible.visible_records(access).filter(device_id=device_id).exclude(device_id="").order_by("-at", "-pk")
     name = told.values_list("device_name", flat=True).first()
     if name is None:
         raise Http404
-    return Named(device_id, name)
+    return NamedSubject(device_id, name)
 
 
 @dataclass(frozen=True)
-class Found:
+class PeopleFound:
     """Whom a text finds: members, then guests, each with the list of the log that has this person chosen."""
 
     hits: list[Hit]
     has_more: bool
 
 
-def find(access: Access, text: str, asked: Address) -> Found:
+def find_people(access: Access, text: str, asked: ListAddress) -> PeopleFound:
     """Return the first people that a name or a code finds, of those that the reader may know.
 
     Each leads to the list that was `asked` for, narrowed to this person.
@@ -101,10 +103,10 @@ def find(access: Access, text: str, asked: Address) -> Found:
     hits, has_more = [], False
     for people in (_members(access, text), _guests(access, text)):
         first = list(people)
-        has_more |= len(first) > palette.MOST
-        for key, name, icon, hint in first[: palette.MOST]:
+        has_more |= len(first) > palette.MAX_HITS
+        for key, name, icon, hint in first[: palette.MAX_HITS]:
             hits.append(Hit(name, asked.with_(person=key, find=None), icon, hint))
-    return Found(hits, has_more)
+    return PeopleFound(hits, has_more)
 
 
 Person = tuple[str, str, str, str]  # ID, name, icon, and what tells people of one name apart
@@ -113,7 +115,7 @@ Person = tuple[str, str, str, str]  # ID, name, icon, and what tells people of o
 def _members(access: Access, text: str) -> Iterator[Person]:
     if not text or not access.can(Permission.MEMBERS_VIEW):
         return
-    for each in search.found_by(access, text)[: palette.MOST + 1]:
+    for each in search.search_for_reader(access, text)[: palette.MAX_HITS + 1]:
         hint = " · ".join(filter(None, (each.member_code, each.membergroup_name)))
         yield each.member_id, each.member_name or each.member_id, "user", hint
 
@@ -121,7 +123,11 @@ def _members(access: Access, text: str) -> Iterator[Person]:
 def _guests(access: Access, text: str) -> Iterator[Person]:
     if not access.can(Permission.GUESTS_VIEW):
         return
-    rows = named(text).exclude(guest_id=None).only("tenant_id", "guest_id", "guest_name", "company", "use_date_start")
-    for each in rows[: palette.MOST + 1]:
+    rows = (
+        find_by_guest_name(text)
+        .exclude(guest_id=None)
+        .only("tenant_id", "guest_id", "guest_name", "company", "use_date_start")
+    )
+    for each in rows[: palette.MAX_HITS + 1]:
         hint = " · ".join(filter(None, (each.company, f"{local(each.use_date_start):%Y-%m-%d}")))
         yield str(each.guest_id), str(each), "qrcode", hint

@@ -15,20 +15,20 @@ from accessapi.overrides import Catalogue
 from portal.core.mirror import places as mirror
 from portal.core.mirror.coverage import Gap
 from portal.core.mirror.models import History
-from portal.core.mirror.places import Place
-from portal.core.ui.times import hours_words
+from portal.core.mirror.places import DoorArea
+from portal.core.ui.times import duration_words
 from portal.logs.days import LogDay
-from portal.logs.sorts import Sort, sort_of
+from portal.logs.sorts import RecordType, type_of
 
 # Records of one day that are drawn and listed. Nobody passes that often; a record with a shared ID might.
-MOST = 500
+MAX_RECORDS = 500
 # Hours that are always drawn: a working day looks the same on each of them.
 _MORNING, _EVENING = 7, 21
 KINDS = ("in", "out", "refused", "alarm", "key", "other")
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class TimelineMark:
     """A record on a lane: `kind`, one of KINDS, is its shape."""
 
     record: History
@@ -51,13 +51,13 @@ class Stay:
 
 
 @dataclass
-class Lane:
+class TimelineLane:
     """One place: an area, or a door that is in none."""
 
     name: str
     area_id: str = ""
     doors: dict[str, str] = field(default_factory=dict)
-    marks: list[Mark] = field(default_factory=list)
+    marks: list[TimelineMark] = field(default_factory=list)
     stays: list[Stay] = field(default_factory=list)
 
     @property
@@ -66,10 +66,10 @@ class Lane:
 
     @property
     def time_words(self) -> str:
-        return hours_words(self.minutes) if self.minutes else ""
+        return duration_words(self.minutes) if self.minutes else ""
 
     @property
-    def open(self) -> Stay | None:
+    def open_stay(self) -> Stay | None:
         """The stay without an end, of which there is one at most."""
         return next((stay for stay in self.stays if stay.until is None), None)
 
@@ -79,7 +79,7 @@ class Lane:
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class TimelineScale:
     """The hours that are drawn, and where a moment of the day stands between them in percent."""
 
     day: LogDay
@@ -87,13 +87,13 @@ class Scale:
     last: int
 
     @classmethod
-    def over(cls, day: LogDay, moments: Sequence[datetime]) -> "Scale":
-        minutes = [day.minutes(at) for at in moments]
+    def for_moments(cls, day: LogDay, moments: Sequence[datetime]) -> "TimelineScale":
+        minutes = [day.minutes_into_day(at) for at in moments]
         is_usual = all(_MORNING * 60 <= at <= _EVENING * 60 for at in minutes)
         return cls(day, _MORNING, _EVENING) if is_usual else cls(day, 0, 24)
 
     def at(self, moment: datetime) -> float:
-        share = (self.day.minutes(moment) / 60 - self.first) / (self.last - self.first)
+        share = (self.day.minutes_into_day(moment) / 60 - self.first) / (self.last - self.first)
         return min(max(100 * share, 0), 100)
 
     def x(self, moment: datetime) -> str:
@@ -113,12 +113,12 @@ class Scale:
 
 
 @dataclass(frozen=True)
-class Line:
+class Timeline:
     """The drawing: lanes in the order in which they were first visited."""
 
-    scale: Scale
-    lanes: Sequence[Lane]
-    marks: Mapping[int, Mark]
+    scale: TimelineScale
+    lanes: Sequence[TimelineLane]
+    marks: Mapping[int, TimelineMark]
     gaps: Sequence[tuple[str, str]]
     now: str
 
@@ -134,7 +134,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Figures:
+class DayFigures:
     entries: int
     refused: int
     first: History | None
@@ -143,44 +143,44 @@ class Figures:
 
     @property
     def time_words(self) -> str:
-        return hours_words(self.minutes) if self.minutes else ""
+        return duration_words(self.minutes) if self.minutes else ""
 
 
-def on_day(records: QuerySet[History], member_id: str, day: LogDay) -> QuerySet[History]:
+def records_on_day(records: QuerySet[History], member_id: str, day: LogDay) -> QuerySet[History]:
     """Return those of the records that are about the person and of the day, the oldest first."""
     found = records.filter(member_id=member_id, at__gte=day.start, at__lt=day.end).exclude(member_id="")
     return found.order_by("at", "pk")
 
 
-def line(day: LogDay, records: Sequence[History], words: Catalogue) -> Line:
+def draw_timeline(day: LogDay, records: Sequence[History], words: Catalogue) -> Timeline:
     """Draw a day's records, the oldest first."""
-    places, scale = mirror.places(), Scale.over(day, [record.at for record in records])
-    lanes: dict[str, Lane] = {}
+    places, scale = mirror.areas_by_door(), TimelineScale.for_moments(day, [record.at for record in records])
+    lanes: dict[str, TimelineLane] = {}
     marks = {}
     for record in records:
         place = _place(record, places)
-        lane = lanes.setdefault(place.area_id or f"door {record.device_id}", Lane(place.name, place.area_id))
+        lane = lanes.setdefault(place.area_id or f"door {record.device_id}", TimelineLane(place.name, place.area_id))
         lane.doors[record.device_id] = record.device_name or record.device_id
-        mark = Mark(record, _kind(record, place, words), scale.x(record.at))
+        mark = TimelineMark(record, _kind(record, place, words), scale.x(record.at))
         lane.marks.append(mark)
         marks[record.pk] = mark
     for area_id, since, until in stays(records, places, words):
         if area_id in lanes:
-            lanes[area_id].stays.append(_drawn(scale, since, until))
-    gaps = [_span(scale, gap) for gap in day.missing]
+            lanes[area_id].stays.append(_draw_stay(scale, since, until))
+    gaps = [_draw_gap(scale, gap) for gap in day.missing]
     now = scale.x(timezone.now()) if day.day.is_today else ""
-    return Line(scale, list(lanes.values()), marks, gaps, now)
+    return Timeline(scale, list(lanes.values()), marks, gaps, now)
 
 
 def stays(
-    records: Iterable[History], places: Mapping[str, Sequence[Place]], words: Catalogue
+    records: Iterable[History], places: Mapping[str, Sequence[DoorArea]], words: Catalogue
 ) -> Iterator[tuple[str, datetime, datetime | None]]:
     """(area, since, until) of times inside: of areas with doors in and doors out, from records in their order."""
     sided = [{each.area_id for at in places.values() for each in at if each.side == side} for side in ("in", "out")]
     both = sided[0] & sided[1]
     inside: dict[str, datetime] = {}
     for record in records:
-        if record.units or sort_of(record, words) != Sort.ENTRY:
+        if record.units or type_of(record, words) != RecordType.ENTRY:
             continue
         for place in places.get(record.device_id, ()):
             if place.area_id not in both:
@@ -192,39 +192,39 @@ def stays(
     yield from ((area_id, since, None) for area_id, since in inside.items())
 
 
-def figures(records: Sequence[History], drawn: Line) -> Figures:
+def day_figures(records: Sequence[History], drawn: Timeline) -> DayFigures:
     """Counts of the day, the first and the last passing, and the minutes in areas."""
     kinds = [drawn.marks[record.pk].kind for record in records]
     passed = [record for record, kind in zip(records, kinds, strict=True) if kind in ("in", "out")]
-    return Figures(
+    return DayFigures(
         entries=len(passed),
-        refused=kinds.count(Sort.REFUSED),
+        refused=kinds.count(RecordType.REFUSED),
         first=passed[0] if passed else None,
         last=passed[-1] if passed else None,
         minutes=sum(lane.minutes for lane in drawn.lanes),
     )
 
 
-def _place(record: History, places: Mapping[str, Sequence[Place]]) -> Place:
+def _place(record: History, places: Mapping[str, Sequence[DoorArea]]) -> DoorArea:
     """The area into which the record's door leads, else out of which, else the door itself."""
     at = sorted(places.get(record.device_id, ()), key=lambda place: place.side != "in")
-    return at[0] if at else Place(record.device_name or record.device_id, "", "")
+    return at[0] if at else DoorArea(record.device_name or record.device_id, "", "")
 
 
-def _kind(record: History, place: Place, words: Catalogue) -> str:
-    sort = sort_of(record, words)
-    if sort != Sort.ENTRY:
+def _kind(record: History, place: DoorArea, words: Catalogue) -> str:
+    sort = type_of(record, words)
+    if sort != RecordType.ENTRY:
         return sort.value
     if record.units:
         return "key"
     return "out" if place.side == "out" else "in"
 
 
-def _drawn(scale: Scale, since: datetime, until: datetime | None) -> Stay:
+def _draw_stay(scale: TimelineScale, since: datetime, until: datetime | None) -> Stay:
     """A stay that has no end is drawn until now, on a day that is over for half an hour."""
     end = until or (timezone.now() if scale.day.day.is_today else since + timedelta(minutes=30))
     return Stay(since, until, scale.x(since), scale.width(since, max(since, end)))
 
 
-def _span(scale: Scale, gap: Gap) -> tuple[str, str]:
+def _draw_gap(scale: TimelineScale, gap: Gap) -> tuple[str, str]:
     return scale.x(gap.since), scale.width(gap.since, gap.until)

@@ -8,13 +8,13 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext_lazy
 
-from portal.core.intents.record import Asker
+from portal.core.intents.record import Requester
 from portal.core.log import filters
-from portal.core.ui.addresses import row_or_404, within
-from portal.core.ui.stored import StoredForm
+from portal.core.ui.addresses import get_row_or_404, url_in_tenant
+from portal.core.ui.stored import ConflictForm
 from portal.logs import searches
 from portal.logs.models import NAME_MAX, SavedSearch
-from portal.logs.searches import NotKept
+from portal.logs.searches import SearchNotSaved
 from tenants import unsent
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
@@ -31,41 +31,43 @@ class NameForm(forms.Form):
     )
 
 
-class RenameForm(StoredForm, NameForm):
+class RenameForm(ConflictForm, NameForm):
     """Another name of a saved search."""
 
 
 @tenant_view(Permission.LOGS_VIEW)
 def index(request: TenantRequest) -> HttpResponse:
-    return render(request, "logs/searches.html", {"searches": searches.shown(request), "most": searches.MOST})
+    return render(
+        request, "logs/searches.html", {"searches": searches.list_searches(request), "most": searches.MAX_SEARCHES}
+    )
 
 
 @tenant_view(Permission.LOGS_VIEW, methods=["POST"])
 def save(request: TenantRequest) -> HttpResponseBase:
     """Keep the filters of the list that the form stands above, and go back to it."""
     form, query = NameForm(request.POST), QueryDict(request.POST.get("query", ""), mutable=False)
-    page, asked = within("logs:index", request.tenant.slug), filters.asked(query).urlencode()
+    page, asked = url_in_tenant("logs:index", request.tenant.slug), filters.chosen_filters(query).urlencode()
     page = f"{page}?{asked}" if asked else page
     try:
         if not form.is_valid():
-            raise NotKept(" ".join(map(str, form.errors["name"])))
-        searches.keep(name=form.cleaned_data["name"], query=query, by=Asker.of(request))
+            raise SearchNotSaved(" ".join(map(str, form.errors["name"])))
+        searches.save(name=form.cleaned_data["name"], query=query, by=Requester.from_request(request))
         messages.success(request, _("Search saved."))
-    except NotKept as reason:
-        return unsent.refuse(request, page, str(reason))
+    except SearchNotSaved as reason:
+        return unsent.return_to_form(request, page, str(reason))
     return redirect(page)
 
 
 @tenant_view(Permission.LOGS_VIEW, methods=["GET", "POST"])
 def search(request: TenantRequest, search_id: int) -> HttpResponseBase:
     """Rename a saved search."""
-    found = row_or_404(SavedSearch.objects.all(), pk=search_id)
+    found = get_row_or_404(SavedSearch.objects.all(), pk=search_id)
     form = RenameForm(request.POST or None, initial={"name": found.name})
     if form.is_valid():
         try:
-            searches.rename(search=found, name=form.cleaned_data["name"], by=Asker.of(request))
+            searches.rename(search=found, name=form.cleaned_data["name"], by=Requester.from_request(request))
             return redirect("logs:searches", request.tenant.slug)
-        except NotKept as reason:
+        except SearchNotSaved as reason:
             form.add_error("name", str(reason))
     return render(request, "logs/search.html", {"search": found, "form": form})
 
@@ -73,9 +75,9 @@ def search(request: TenantRequest, search_id: int) -> HttpResponseBase:
 @tenant_view(Permission.LOGS_VIEW, methods=["GET", "POST"])
 def delete(request: TenantRequest, search_id: int) -> HttpResponseBase:
     """Ask, then delete a saved search."""
-    found = row_or_404(SavedSearch.objects.select_related("by"), pk=search_id)
+    found = get_row_or_404(SavedSearch.objects.select_related("by"), pk=search_id)
     if request.method != "POST":
         return render(request, "logs/search_delete.html", {"search": found})
-    searches.delete(search=found, by=Asker.of(request))
+    searches.delete(search=found, by=Requester.from_request(request))
     messages.success(request, _("Search deleted."))
     return redirect("logs:searches", request.tenant.slug)

@@ -13,7 +13,7 @@ from django.http import QueryDict
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from portal.core.intents.record import Asker
+from portal.core.intents.record import Requester
 from portal.core.log import filters
 from portal.core.log.filters import Labels
 from portal.core.ui import together
@@ -21,100 +21,104 @@ from portal.logs.models import QUERY_MAX, SavedSearch
 from tenants import audit
 from tenants.access import TenantRequest
 from tenants.models import Tenant
-from tenants.wording import say
+from tenants.wording import coded_sentence
 
 # Of a tenant: as many as a person looks through.
-MOST = 50
+MAX_SEARCHES = 50
 # Filters whose values are somewhere, and may be gone one day.
 _PLACES = ("device", "area")
-_ASKED = "log_searches"
+_BATCH_NAME = "log_searches"
 
 
-class NotKept(ValueError):
+class SearchNotSaved(ValueError):
     """The search was not kept, or not renamed; the text says why."""
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownSearch:
     """A saved search as a person sees it: where it leads, what it asks for, and what of that is gone."""
 
     search: SavedSearch
     href: str
     words: list[str]
-    gone: list[str]
-    is_here: bool
+    missing_values: list[str]
+    is_current: bool
 
 
 def register() -> None:
     by_whom = Coalesce(NullIf("by__name", Value("")), "by__email", output_field=CharField())
-    together.ask(_ASKED, lambda: SavedSearch.objects.annotate(by_whom=by_whom).order_by("name"), everywhere=False)
+    together.register_query(
+        _BATCH_NAME, lambda: SavedSearch.objects.annotate(by_whom=by_whom).order_by("name"), on_every_page=False
+    )
 
 
-def want(request: TenantRequest) -> None:
+def prefetch(request: TenantRequest) -> None:
     """Have a page that shows saved searches ask for all that they are drawn from along with what every page asks."""
-    filters.want(request)
-    together.want(request, _ASKED)
+    filters.prefetch(request)
+    together.prefetch(request, _BATCH_NAME)
 
 
-def shown(request: TenantRequest) -> list[Shown]:
+def list_searches(request: TenantRequest) -> list[ShownSearch]:
     """Return the tenant's saved searches by name. What filters are called is looked up once for all."""
-    want(request)
-    kept: list[SavedSearch] = together.told(request, _ASKED)
+    prefetch(request)
+    kept: list[SavedSearch] = together.load_rows(request, _BATCH_NAME)
     labels: Labels = filters.labels(request, [QueryDict(each.query) for each in kept]) if kept else {}
-    page, here = reverse("logs:index", args=[request.tenant.slug]), filters.asked(request.GET).urlencode()
-    return [_shown(request, search, page, here, labels) for search in kept]
+    page, here = reverse("logs:index", args=[request.tenant.slug]), filters.chosen_filters(request.GET).urlencode()
+    return [_describe(request, search, page, here, labels) for search in kept]
 
 
-def _shown(request: TenantRequest, search: SavedSearch, page: str, here: str, labels: Labels) -> Shown:
+def _describe(request: TenantRequest, search: SavedSearch, page: str, here: str, labels: Labels) -> ShownSearch:
     query = QueryDict(search.query)
     gone = [value for name in _PLACES for value in query.getlist(name) if value not in labels[name]]
-    words = filters.in_words(request, query, labels)
-    return Shown(search, f"{page}?{search.query}", words, gone, search.query == here)
+    words = filters.describe(request, query, labels)
+    return ShownSearch(search, f"{page}?{search.query}", words, gone, search.query == here)
 
 
-def keep(*, name: str, query: QueryDict, by: Asker) -> SavedSearch:
+def save(*, name: str, query: QueryDict, by: Requester) -> SavedSearch:
     """Keep what an address asks for under a name that no other search has; the same again is the same one.
 
     Raises NotKept.
     """
-    text = filters.asked(query).urlencode()
+    text = filters.chosen_filters(query).urlencode()
     if not text:
-        raise NotKept(_("Choose a filter or enter a search first."))
+        raise SearchNotSaved(_("Choose a filter or enter a search first."))
     if len(text) > QUERY_MAX:
-        raise NotKept(_("This search has too many filters to be saved."))
+        raise SearchNotSaved(_("This search has too many filters to be saved."))
     with transaction.atomic():
-        known = _locked(by.tenant)
+        known = _lock_searches(by.tenant)
         same = next((each for each in known if each.name == name), None)
         if same is not None and same.query == text:
             return same
         _check_name(name, known)
-        if len(known) >= MOST:
-            raise NotKept(_("At most %(n)d searches can be saved. Delete one that is no longer needed.") % {"n": MOST})
+        if len(known) >= MAX_SEARCHES:
+            raise SearchNotSaved(
+                _("At most %(n)d searches can be saved. Delete one that is no longer needed.") % {"n": MAX_SEARCHES}
+            )
         search = SavedSearch.objects.create(name=name, query=text, by=by.user)
-        _write_down(search, by, "log.search_saved", after={"filters": _named(search)})
+        _audit(search, by, "log.search_saved", after={"filters": _filter_names(search)})
     return search
 
 
-def rename(*, search: SavedSearch, name: str, by: Asker) -> None:
+def rename(*, search: SavedSearch, name: str, by: Requester) -> None:
     """Give a search another name. Raises NotKept."""
     with transaction.atomic():
-        known = _locked(by.tenant)
+        known = _lock_searches(by.tenant)
         if name == search.name:
             return
         _check_name(name, known)
         before, search.name = {"name": search.name}, name
         search.save(update_fields=["name"])
-        _write_down(search, by, "log.search_renamed", before=before, after={"name": name})
+        _audit(search, by, "log.search_renamed", before=before, after={"name": name})
 
 
-def delete(*, search: SavedSearch, by: Asker) -> None:
+def delete(*, search: SavedSearch, by: Requester) -> None:
     """Forget a search."""
     with transaction.atomic():
-        _write_down(search, by, "log.search_deleted", before={"filters": _named(search)})
+        _audit(search, by, "log.search_deleted", before={"filters": _filter_names(search)})
         search.delete()
 
 
-def _locked(tenant: Tenant) -> list[SavedSearch]:
+def _lock_searches(tenant: Tenant) -> list[SavedSearch]:
     """The tenant's searches, while nobody else keeps one."""
     Tenant.objects.select_for_update(no_key=True).get(pk=tenant.pk)
     return list(SavedSearch.objects.all())
@@ -122,15 +126,19 @@ def _locked(tenant: Tenant) -> list[SavedSearch]:
 
 def _check_name(name: str, known: list[SavedSearch]) -> None:
     if any(each.name == name for each in known):
-        raise NotKept(_("There is already a search with this name."))
+        raise SearchNotSaved(_("There is already a search with this name."))
 
 
-def _named(search: SavedSearch) -> str:
+def _filter_names(search: SavedSearch) -> str:
     """By what it narrows, without whom: nothing can ever be taken out of the trail."""
     return ", ".join(QueryDict(search.query).keys())
 
 
-def _write_down(search: SavedSearch, by: Asker, action: str, **told: Any) -> None:
+def _audit(search: SavedSearch, by: Requester, action: str, **told: Any) -> None:
     audit.record(
-        **by.author, action=action, target=f"log:search {search.pk}", summary=say(action, name=search.name), **told
+        **by.audit_author,
+        action=action,
+        target=f"log:search {search.pk}",
+        summary=coded_sentence(action, name=search.name),
+        **told,
     )

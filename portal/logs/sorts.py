@@ -12,7 +12,7 @@ from accessapi.overrides import Catalogue
 from portal.core.mirror.models import History
 
 
-class Sort(TextChoices):
+class RecordType(TextChoices):
     """Each record has one; in the order in which bars are piled up."""
 
     ENTRY = "entry", pgettext_lazy("log", "Entries")
@@ -21,25 +21,25 @@ class Sort(TextChoices):
     OTHER = "other", pgettext_lazy("log", "Other")
 
 
-def sort_of(record: History, words: Catalogue) -> Sort:
+def type_of(record: History, words: Catalogue) -> RecordType:
     """Return the sort of a record; `words` are those of the service environment."""
     somebody = bool(record.member_id or record.member_name)
     if somebody and record.category in words.records.used:
-        return Sort.ENTRY
+        return RecordType.ENTRY
     if somebody and record.category in words.records.refused:
-        return Sort.REFUSED
-    is_alarm = record.category in words.records.alarming and not words.states.is_over(record.status)
-    return Sort.ALARM if is_alarm else Sort.OTHER
+        return RecordType.REFUSED
+    is_alarm = record.category in words.records.alarm_categories and not words.states.is_over(record.status)
+    return RecordType.ALARM if is_alarm else RecordType.OTHER
 
 
-def by_sort(words: Catalogue) -> Any:
+def type_expression(words: Catalogue) -> Any:
     """The same as `sort_of`, for the database."""
     somebody, over = ~Q(member_id="") | ~Q(member_name=""), _one_of("status", words.states.over)
     return Case(
-        When(somebody & Q(category__in=words.records.used), then=Value(Sort.ENTRY.value)),
-        When(somebody & Q(category__in=words.records.refused), then=Value(Sort.REFUSED.value)),
-        When(Q(category__in=words.records.alarming) & ~over, then=Value(Sort.ALARM.value)),
-        default=Value(Sort.OTHER.value),
+        When(somebody & Q(category__in=words.records.used), then=Value(RecordType.ENTRY.value)),
+        When(somebody & Q(category__in=words.records.refused), then=Value(RecordType.REFUSED.value)),
+        When(Q(category__in=words.records.alarm_categories) & ~over, then=Value(RecordType.ALARM.value)),
+        default=Value(RecordType.OTHER.value),
         output_field=CharField(),
     )
 

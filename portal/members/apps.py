@@ -10,15 +10,15 @@ class MembersConfig(AppConfig):
 
     def ready(self) -> None:
         from portal.core.mirror import freshness, hooks
-        from portal.core.mirror.kinds import Kind
+        from portal.core.mirror.kinds import MirrorKind
         from portal.core.ui import palette, together
         from portal.members import follow, portraits, queries
         from tenants.roles import Permission
         from tenants.trail import queries as trail
 
-        together.ask("groups", queries.groups_named, everywhere=False)
+        together.register_query("groups", queries.group_names, on_every_page=False)
         follow.register()
-        trail.search_by(queries.trail_of)
-        unread = partial(freshness.unread, kind=Kind.MEMBERS)
-        palette.register("members", _("Members"), queries.hits, Permission.MEMBERS_VIEW, unread)
-        hooks.after(Kind.MEMBERS, portraits.forget_gone)
+        trail.register_search(queries.trail_condition)
+        unread = partial(freshness.describe_unread, kind=MirrorKind.MEMBERS)
+        palette.register("members", _("Members"), queries.find_hits, Permission.MEMBERS_VIEW, unread)
+        hooks.subscribe(MirrorKind.MEMBERS, portraits.delete_orphans)

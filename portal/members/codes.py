@@ -19,7 +19,7 @@ from portal.core.budget.ledger import BudgetExhausted
 from portal.core.budget.priorities import Priority
 from portal.core.mirror import reasons
 from portal.core.mirror.models import Member
-from portal.core.mirror.reading import shared
+from portal.core.mirror.reading import share_call
 from portal.core.timers.clock import database_now
 from portal.core.ui import drawing
 from portal.core.ui.times import local
@@ -27,52 +27,52 @@ from tenants.access import TenantRequest
 from tenants.connections.service import current_connection
 
 # How long codes follow one another before the person is asked whether to go on.
-GOES_ON_SECONDS = 10 * 60
+RENEW_SECONDS = 10 * 60
 _SALT = "portal.members.one_time"
 
 
-class NoCode(Exception):
+class NoOneTimeCode(Exception):
     """There is no code to show. Its text says why, for a person; `short` when waiting or asking again may help."""
 
-    def __init__(self, words: str, *, short: bool = False) -> None:
+    def __init__(self, words: str, *, is_temporary: bool = False) -> None:
         super().__init__(words)
-        self.short = short
+        self.is_temporary = is_temporary
 
 
 @dataclass(frozen=True)
-class OneTime:
+class OneTimeCode:
     """A code, drawn, and when it ends. `exact` is False when the service did not say."""
 
     picture: SafeString
     until: datetime
     seconds: int
-    exact: bool
+    is_exact: bool
 
 
-def picture(data: str, label: str) -> SafeString | None:
+def draw_qr(data: str, label: str) -> SafeString | None:
     """A QR code as SVG, black on white in either theme; None when the data is more than a QR code holds."""
     try:
-        return drawing.svg(drawing.symbol(data), label)
+        return drawing.draw_svg(drawing.build_code(data), label)
     except drawing.NotDrawable:
         return None
 
 
-def current(member: Member, priority: Priority) -> OneTime:
+def current_code(member: Member, priority: Priority) -> OneTimeCode:
     """The one-time code of this moment. Raises NoCode."""
-    told, asked_at = _asked(member.member_id, priority)
+    told, asked_at = _request_code(member.member_id, priority)
     left = told.expiration_in_seconds
     until = asked_at + timedelta(seconds=left if left is not None and left > 0 else 30)
     seconds = max(1, int((until - database_now()).total_seconds()))
-    drawn = picture(told.one_time_qr_data, _("One-time code of %(name)s") % {"name": member})
+    drawn = draw_qr(told.one_time_qr_data, _("One-time code of %(name)s") % {"name": member})
     if drawn is None:
-        raise NoCode(_("The service's code is too long for a QR code."))
-    return OneTime(drawn, until, seconds, left is not None)
+        raise NoOneTimeCode(_("The service's code is too long for a QR code."))
+    return OneTimeCode(drawn, until, seconds, left is not None)
 
 
-def _asked(member_id: str, priority: Priority) -> tuple[OneTimeQrIssued, datetime]:
+def _request_code(member_id: str, priority: Priority) -> tuple[OneTimeQrIssued, datetime]:
     line = current_connection()
     if not line.is_connected:
-        raise NoCode(_("The connection to the service is not working."))
+        raise NoOneTimeCode(_("The connection to the service is not working."))
 
     def fetch() -> dict[str, Any]:
         at = database_now()
@@ -80,32 +80,32 @@ def _asked(member_id: str, priority: Priority) -> tuple[OneTimeQrIssued, datetim
         return {"told": answer.data, "at": at.isoformat()}
 
     try:
-        data, _first = shared(f"one_time_qr:{member_id}", fetch)
+        data, _first = share_call(f"one_time_qr:{member_id}", fetch)
     except BudgetExhausted as exhausted:
         if priority == Priority.PEOPLE:
             left = _("No API calls left this hour. The next code is available at %(time)s.")
-            raise NoCode(left % {"time": f"{local(exhausted.retry_at):%H:%M}"}, short=True) from None
-        raise NoCode(_("Few API calls left this hour."), short=True) from None
+            raise NoOneTimeCode(left % {"time": f"{local(exhausted.retry_at):%H:%M}"}, is_temporary=True) from None
+        raise NoOneTimeCode(_("Few API calls left this hour."), is_temporary=True) from None
     except errors.Rejected as refusal:
         said = [_("The service gave no code."), f"({refusal.code or refusal.status})"]
         if refusal.detail:
             said.insert(1, _("Response from the service: “%(words)s”") % {"words": refusal.detail})
-        raise NoCode(" ".join(said)) from None
+        raise NoOneTimeCode(" ".join(said)) from None
     except errors.ServiceError as error:
-        trouble = [reasons.trouble(error), _("No code is shown instead of an old one.")]
-        raise NoCode(" ".join(trouble), short=True) from None
+        trouble = [reasons.describe_error(error), _("No code is shown instead of an old one.")]
+        raise NoOneTimeCode(" ".join(trouble), is_temporary=True) from None
     return OneTimeQrIssued.model_validate(data["told"]), datetime.fromisoformat(data["at"])
 
 
-def permit(request: TenantRequest, member: Member) -> str:
+def renewal_permit(request: TenantRequest, member: Member) -> str:
     """What lets the page renew the code by itself for a while: signed for this tenant, person and member."""
     return signing.dumps([request.tenant.pk, request.user.pk, member.member_id], salt=_SALT)
 
 
-def is_permitted(request: TenantRequest, member: Member) -> bool:
+def may_renew(request: TenantRequest, member: Member) -> bool:
     """Whether the page's own renewal may go on."""
     try:
-        told = signing.loads(request.POST.get("permit", ""), salt=_SALT, max_age=GOES_ON_SECONDS)
+        told = signing.loads(request.POST.get("permit", ""), salt=_SALT, max_age=RENEW_SECONDS)
     except signing.BadSignature:
         return False
     return bool(told == [request.tenant.pk, request.user.pk, member.member_id])

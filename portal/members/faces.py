@@ -14,39 +14,39 @@ from django.utils import timezone
 
 from accessapi.client import Image
 from accessapi.limits import FACE_READY_SECONDS
-from portal.core.files.pictures import Picture
+from portal.core.files.pictures import CheckedPicture
 from portal.core.intents import actions, following
-from portal.core.intents.actions import Asker, submit
+from portal.core.intents.actions import Requester, submit
 from portal.core.intents.models import Intent, target_of
 from portal.core.intents.nonces import Nonce
-from portal.core.intents.record import Asked, record
+from portal.core.intents.record import IntentDetails, record_intent
 from portal.core.intents.sending import send_inline
 from portal.core.intents.states import UNDER_WAY, Reason, State
 from portal.core.mirror.models import Member
 from tenants.roles import Permission
-from tenants.wording import Said, say
+from tenants.wording import Sentence, coded_sentence
 
 REGISTER, DELETE, PROFILE = "register_face_image", "delete_face_image", "register_profile_image"
 
 
-def register(*, member: Member, picture: Picture, by: Asker, nonce: Nonce) -> Intent:
+def register(*, member: Member, picture: CheckedPicture, by: Requester, nonce: Nonce) -> Intent:
     """Ask for a face to be registered (operation 8): at most once, then followed to its outcome."""
     return submit(**_registration(member, picture, by, nonce))
 
 
-def delete(*, member: Member, by: Asker, nonce: Nonce) -> Intent:
+def delete(*, member: Member, by: Requester, nonce: Nonce) -> Intent:
     """Ask for the face to be deleted (operation 9)."""
-    return _read_back(submit(**_deletion(member, by, nonce)))
+    return _check_deleted(submit(**_deletion(member, by, nonce)))
 
 
-def replace(*, member: Member, picture: Picture, by: Asker, nonce: Nonce) -> Intent:
+def replace(*, member: Member, picture: CheckedPicture, by: Requester, nonce: Nonce) -> Intent:
     """Delete the present face, then register this one as soon as that is confirmed. Returns the second step."""
     with transaction.atomic():
         then = Nonce(f"{nonce.value}.then"[:64], nonce.clicked_at)
-        second, is_new = record(**_registration(member, picture, by, then, held=True))
+        second, is_new = record_intent(**_registration(member, picture, by, then, held=True))
         first = submit(**_deletion(member, by, nonce), inline=False)
     if is_new and send_inline(first):
-        _read_back(first)
+        _check_deleted(first)
         second.refresh_from_db()
         if second.state == State.QUEUED and second.due_at is not None:
             send_inline(second)
@@ -54,7 +54,7 @@ def replace(*, member: Member, picture: Picture, by: Asker, nonce: Nonce) -> Int
     return second
 
 
-def _read_back(deletion: Intent) -> Intent:
+def _check_deleted(deletion: Intent) -> Intent:
     """Where the service did not find what was to be deleted, find out at once whether it is gone."""
     if deletion.state == State.UNCERTAIN and deletion.reason == Reason.REFUSED:
         following.reconcile(deletion)
@@ -62,13 +62,13 @@ def _read_back(deletion: Intent) -> Intent:
     return deletion
 
 
-def set_profile(*, member: Member, picture: Picture, by: Asker, nonce: Nonce) -> Intent:
+def set_profile(*, member: Member, picture: CheckedPicture, by: Requester, nonce: Nonce) -> Intent:
     """Ask for a profile picture (operation 7); another one takes the place of the present one."""
-    title = say("member.profile_picture", name=member)
-    return submit(**_with(picture, _asked(PROFILE, title, member, by, nonce)))
+    title = coded_sentence("member.profile_picture", name=member)
+    return submit(**_with_picture(picture, _request(PROFILE, title, member, by, nonce)))
 
 
-def deleted(intent: Intent) -> None:
+def on_deleted(intent: Intent) -> None:
     """The first step came to something: the second one goes, or ends unsent."""
     if intent.state == State.UNCERTAIN:
         return
@@ -85,11 +85,11 @@ class FaceState:
     later"); `between` when the old face is deleted and no new one is registered.
     """
 
-    registered: bool
+    is_registered: bool
     intents: list[Intent]
     usable_from: datetime | None = None
-    under_way: bool = False
-    between: bool = False
+    is_under_way: bool = False
+    is_between_faces: bool = False
 
     @property
     def seconds(self) -> int:
@@ -107,25 +107,27 @@ def state_of(member: Member, about: Iterable[Intent]) -> FaceState:
         ready = ready if ready > timezone.now() else None
     gone = any(each.operation == DELETE and each.state == State.SUCCEEDED for each in intents[:2])
     return FaceState(
-        registered=member.has_face,
+        is_registered=member.has_face,
         intents=intents,
         usable_from=ready,
-        under_way=any(each.state in UNDER_WAY for each in intents),
-        between=gone and not member.has_face and len(intents) > 1 and intents[0].operation == REGISTER,
+        is_under_way=any(each.state in UNDER_WAY for each in intents),
+        is_between_faces=gone and not member.has_face and len(intents) > 1 and intents[0].operation == REGISTER,
     )
 
 
-def _registration(member: Member, picture: Picture, by: Asker, nonce: Nonce, *, held: bool = False) -> Asked:
-    asked = _asked(REGISTER, say("member.register_face", name=member), member, by, nonce)
-    return {**_with(picture, asked), "held": held}
+def _registration(
+    member: Member, picture: CheckedPicture, by: Requester, nonce: Nonce, *, held: bool = False
+) -> IntentDetails:
+    asked = _request(REGISTER, coded_sentence("member.register_face", name=member), member, by, nonce)
+    return {**_with_picture(picture, asked), "held": held}
 
 
-def _deletion(member: Member, by: Asker, nonce: Nonce) -> Asked:
-    title = say("member.delete_face", name=member)
-    return {**_asked(DELETE, title, member, by, nonce), "before": {"face": True}}
+def _deletion(member: Member, by: Requester, nonce: Nonce) -> IntentDetails:
+    title = coded_sentence("member.delete_face", name=member)
+    return {**_request(DELETE, title, member, by, nonce), "before": {"face": True}}
 
 
-def _asked(operation: str, title: Said, member: Member, by: Asker, nonce: Nonce) -> Asked:
+def _request(operation: str, title: Sentence, member: Member, by: Requester, nonce: Nonce) -> IntentDetails:
     return {
         "by": by,
         "permission": Permission.MEMBERS_EDIT,
@@ -137,10 +139,10 @@ def _asked(operation: str, title: Said, member: Member, by: Asker, nonce: Nonce)
     }
 
 
-def _with(picture: Picture, asked: Asked) -> Asked:
-    return {**asked, "body": picture.described, "image": Image(picture.content), "after": _told(picture)}
+def _with_picture(picture: CheckedPicture, asked: IntentDetails) -> IntentDetails:
+    return {**asked, "body": picture.metadata, "image": Image(picture.content), "after": _audit_values(picture)}
 
 
-def _told(picture: Picture) -> dict[str, object]:
+def _audit_values(picture: CheckedPicture) -> dict[str, object]:
     """A picture as the audit trail names it: by its size alone."""
     return {"picture": f"{picture.width} × {picture.height}, {len(picture.content):,} B"}

@@ -10,31 +10,31 @@ from django.utils.translation import gettext_noop
 
 from accessapi.errors import NotFound
 from accessapi.limits import FACE_READY_SECONDS
-from accessapi.meanings import Blame
+from accessapi.meanings import RefusalCause
 from accessapi.operations import Contract
 from accessapi.resources import write_moment
 from accessapi.resources.members import Member
 from portal.core.budget.client import client
 from portal.core.budget.priorities import Priority
 from portal.core.intents import evidence, handlers, refusals
-from portal.core.intents.handlers import Finding, Told
+from portal.core.intents.handlers import Finding, OutcomeText
 from portal.core.intents.models import Intent, target_of
 from portal.core.intents.states import Reason, State
 from portal.core.log import causes
-from portal.core.log.causes import Said
+from portal.core.log.causes import RecordContent
 from portal.core.mirror import own, reading, schedule
-from portal.core.mirror.fields.members import MEMBER, RIGHTS
-from portal.core.mirror.kinds import Kind
-from portal.core.rights.reading import agrees
+from portal.core.mirror.fields.members import MEMBER, RIGHTS_NAMES
+from portal.core.mirror.kinds import MirrorKind
+from portal.core.rights.reading import is_as_sent
 from portal.core.timers.clock import database_now
 from portal.core.ui.times import local
 from portal.members import faces, portraits, sightings, temporary
 from tenants.connections.service import current_connection
 
 # When to see whether the list has been read meanwhile.
-_NEXT_READING = timedelta(seconds=3)
+_RECHECK_AFTER = timedelta(seconds=3)
 # The service looks at a picture for longer than at anything else.
-FACE_APART = timedelta(minutes=3)
+FACE_DELAY = timedelta(minutes=3)
 _FACE_WORDS = {
     "failed_registered": gettext_noop("This picture is already used by another registration."),
     "failed_member": gettext_noop("The service did not find the member."),
@@ -42,51 +42,51 @@ _FACE_WORDS = {
 _FACE_UNKNOWN = gettext_noop("The service refused the picture for an unknown reason.")
 
 
-def created(intent: Intent) -> None:
+def on_created(intent: Intent) -> None:
     """The mirror learns the new member, and the intent its name."""
     if intent.state != State.SUCCEEDED:
         return
     member_id = str(intent.result.get("member_id") or (intent.result.get("evidence") or {}).get("member_id") or "")
     if not member_id:  # a person said so: only the list can tell which member it is
-        schedule.ask(intent.tenant, Kind.MEMBERS, by=None)
+        schedule.request_reading(intent.tenant, MirrorKind.MEMBERS, by=None)
         return
-    own.member_written(intent.tenant, member_id, intent.body, created=True)
+    own.apply_member_write(intent.tenant, member_id, intent.body, created=True)
     intent.target = target_of("member", member_id)
     Intent.objects.filter(pk=intent.pk).update(target=intent.target)
 
 
-def updated(intent: Intent) -> None:
+def on_updated(intent: Intent) -> None:
     if intent.state == State.SUCCEEDED:
-        own.member_written(intent.tenant, intent.path["member_id"], intent.body)
+        own.apply_member_write(intent.tenant, intent.path["member_id"], intent.body)
 
 
-def deleted(intent: Intent) -> None:
+def on_deleted(intent: Intent) -> None:
     """Gone, or not there in the first place."""
     if intent.state == State.SUCCEEDED or (intent.state == State.FAILED and intent.http_status == 404):
-        own.member_deleted(intent.tenant, intent.path["member_id"])
-        portraits.forget([intent.path["member_id"]])
+        own.apply_member_deletion(intent.tenant, intent.path["member_id"])
+        portraits.delete([intent.path["member_id"]])
 
 
-def look_for_created(intent: Intent) -> Finding:
+def reconcile_created(intent: Intent) -> Finding:
     """Wait for a reading of the list that began since, and look for a member that was not there before.
 
     The mirror's own reading is used: it costs one call for each thousand members, and serves everybody who waits.
     """
     body, known = intent.body, (intent.snapshot or {}).get("known", [])
-    since = evidence.useful_from(intent)
-    at = schedule.read_since(intent.tenant, Kind.MEMBERS, since)
+    since = evidence.next_useful_reading_at(intent)
+    at = schedule.request_reading_since(intent.tenant, MirrorKind.MEMBERS, since)
     if at is None:
-        return Finding(None, intent.result.get("evidence") or {}, again_at=max(since, database_now()) + _NEXT_READING)
-    seen, told = sightings.look(body, known), {"read": write_moment(at)}
-    if len(seen.marked) == 1 and sightings.is_surely(seen.marked[0], body):
-        return Finding(True, {**told, "member_id": seen.marked[0].member_id})
-    if seen.marked or seen.namesakes:
-        alike = [member.member_id for member in (*seen.marked, *seen.namesakes)]
+        return Finding(None, intent.result.get("evidence") or {}, retry_at=max(since, database_now()) + _RECHECK_AFTER)
+    seen, told = sightings.find_candidates(body, known), {"read": write_moment(at)}
+    if len(seen.with_code_or_card) == 1 and sightings.is_same(seen.with_code_or_card[0], body):
+        return Finding(True, {**told, "member_id": seen.with_code_or_card[0].member_id})
+    if seen.with_code_or_card or seen.with_same_name:
+        alike = [member.member_id for member in (*seen.with_code_or_card, *seen.with_same_name)]
         return Finding(None, {**told, "may be": ", ".join(alike[:10])})
-    return evidence.missing(intent, at, told)
+    return evidence.judge_absence(intent, at, told)
 
 
-def _read_again(
+def _reread_member(
     intent: Intent, judge: Callable[[Member], tuple[bool, dict[str, str]]], *, absent: bool, **missing: Any
 ) -> Finding:
     """Read the member once. `judge` says whether it is as asked for, with what it saw; `absent`: whether a member that
@@ -94,15 +94,15 @@ def _read_again(
     """
     at = database_now()
     try:
-        member = reading.read_member(current_connection(), intent.path["member_id"], Priority.PEOPLE, alone=True)
+        member = reading.read_member(current_connection(), intent.path["member_id"], Priority.PEOPLE, is_unshared=True)
     except NotFound:
         return Finding(absent, {"read": write_moment(at), "member": "not there"})
     as_asked, seen = judge(member)
     told = {"read": write_moment(at), **seen}
-    return Finding(True, told) if as_asked else evidence.missing(intent, at, told, **missing)
+    return Finding(True, told) if as_asked else evidence.judge_absence(intent, at, told, **missing)
 
 
-def look_at_updated(intent: Intent) -> Finding:
+def reconcile_updated(intent: Intent) -> Finding:
     """Compare every field that was sent."""
 
     def judge(member: Member) -> tuple[bool, dict[str, str]]:
@@ -110,125 +110,127 @@ def look_at_updated(intent: Intent) -> Finding:
         differs = sorted(name for name, wanted in intent.body.items() if not _agrees(name, wanted, told.get(name)))
         return not differs, {"differs": ", ".join(differs)} if differs else {}
 
-    return _read_again(intent, judge, absent=False)
+    return _reread_member(intent, judge, absent=False)
 
 
 def _agrees(name: str, wanted: Any, told: Any) -> bool:
-    return agrees(name, wanted, told) if name in RIGHTS else MEMBER.same(name, wanted, told)
+    return is_as_sent(name, wanted, told) if name in RIGHTS_NAMES else MEMBER.is_same(name, wanted, told)
 
 
-def look_at_deleted(intent: Intent) -> Finding:
+def reconcile_deleted(intent: Intent) -> Finding:
     """A member that cannot be read any more is deleted."""
-    return _read_again(intent, lambda _member: (False, {"member": "still there"}), absent=True)
+    return _reread_member(intent, lambda _member: (False, {"member": "still there"}), absent=True)
 
 
-def face_registered(intent: Intent) -> None:
+def on_face_registered(intent: Intent) -> None:
     if intent.state == State.SUCCEEDED or _has_face(intent):
-        own.member_written(intent.tenant, intent.path["member_id"], {"face_data": True})
+        own.apply_member_write(intent.tenant, intent.path["member_id"], {"face_data": True})
 
 
 def _has_face(intent: Intent) -> bool:
     """Whether the service refused because this member has a face already."""
-    return intent.state == State.FAILED and refusals.is_for_want_of(intent, Blame.DUPLICATE, "face")
+    return intent.state == State.FAILED and refusals.is_refused_for(intent, RefusalCause.DUPLICATE, "face")
 
 
-def face_deleted(intent: Intent) -> None:
+def on_face_deleted(intent: Intent) -> None:
     if intent.state == State.SUCCEEDED:
-        own.member_written(intent.tenant, intent.path["member_id"], {"face_data": None})
-    faces.deleted(intent)
+        own.apply_member_write(intent.tenant, intent.path["member_id"], {"face_data": None})
+    faces.on_deleted(intent)
 
 
-def look_for_face(intent: Intent, *, wanted: bool = True) -> Finding:
+def reconcile_face(intent: Intent, *, wanted: bool = True) -> Finding:
     """A face that is there now was registered (before there was none, else it had been refused)."""
 
     def judge(member: Member) -> tuple[bool, dict[str, str]]:
         return bool(member.face_data) == wanted, {"face": "registered" if member.face_data else "none"}
 
     refused = intent.reason == Reason.REFUSED  # the service said so: nothing is still on its way
-    return _read_again(intent, judge, absent=not wanted, apart=FACE_APART, is_over=refused)
+    return _reread_member(intent, judge, absent=not wanted, min_interval=FACE_DELAY, is_over=refused)
 
 
-def look_for_keys(intent: Intent) -> Finding:
+def reconcile_keys(intent: Intent) -> Finding:
     """Read the logs since it was sent: our words are kept there (operation 11, `info`). Silence proves nothing."""
     at = database_now()
     since = (intent.sent_at or intent.created_at) - causes.EARLIER
     query = {"since": write_moment(since), "until": write_moment(at + timedelta(seconds=60)), "limit": 1000}
     with client(current_connection(), Priority.DOORS) as service:
         told = service.call("list_histories", query=query).data
-    said = [Said.by(each) for each in told.get("histories", ()) if isinstance(each, dict)]
-    ours = [each for each in said if causes.names(each, intent)]
+    said = [RecordContent.from_service(each) for each in told.get("histories", ()) if isinstance(each, dict)]
+    ours = [each for each in said if causes.is_named_by(each, intent)]
     others = Intent.objects.filter(target=intent.target, operation=intent.operation, sent_at__gte=since)
     proven = bool(ours) and not others.exclude(pk=intent.pk).exists()
     return Finding(proven or None, {"read": write_moment(at), "logs": len(ours)})
 
 
-def face_words(intent: Intent) -> Told:
+def face_effect(intent: Intent) -> OutcomeText:
     """A face's registration in words: what failed and how to mend it, from when on it can be used."""
     if intent.state == State.ACCEPTED:
-        return Told(_("The service is checking the picture. You can close this page."))
+        return OutcomeText(_("The service is checking the picture. You can close this page."))
     if intent.state == State.SUCCEEDED and intent.finished_at:
         ready = local(intent.finished_at + timedelta(seconds=FACE_READY_SECONDS))
-        return Told(_("The face opens doors from %(time)s.") % {"time": f"{ready:%H:%M:%S}"})
+        return OutcomeText(_("The face opens doors from %(time)s.") % {"time": f"{ready:%H:%M:%S}"})
     if intent.state == State.FAILED and intent.reason == Reason.REQUEST_FAILED:
         failed = [_(_FACE_WORDS.get(intent.error_detail, _FACE_UNKNOWN)), _("No face was registered.")]
-        return Told(" ".join(failed), [_("Take another picture and register it.")])
+        return OutcomeText(" ".join(failed), [_("Take another picture and register it.")])
     if _has_face(intent):
-        return Told(
+        return OutcomeText(
             _("This member already has a registered face. Nothing was registered."),
             [_("Register the picture again to replace it.")],
         )
     if intent.state == State.CANCELLED and intent.reason == Reason.STEP_MISSING:
-        return Told(_("The current face was not deleted, so the new one was not sent."))
+        return OutcomeText(_("The current face was not deleted, so the new one was not sent."))
     return _without_contract(intent)
 
 
-def face_deletion_words(intent: Intent) -> Told:
+def face_deletion_effect(intent: Intent) -> OutcomeText:
     if intent.state == State.SUCCEEDED:
-        return Told(_("This member's face opens no door until one is registered again."))
+        return OutcomeText(_("This member's face opens no door until one is registered again."))
     return _without_contract(intent)
 
 
-def _without_contract(intent: Intent) -> Told:
-    if intent.state != State.FAILED or refusals.contract(intent) != Contract.FACE:
-        return Told()
+def _without_contract(intent: Intent) -> OutcomeText:
+    if intent.state != State.FAILED or refusals.missing_contract(intent) != Contract.FACE:
+        return OutcomeText()
     return _not_allowed(_("Face images need the face-recognition option contract."))
 
 
-def _not_allowed(words: str) -> Told:
-    return Told(" ".join([_("The service does not allow this."), words]))
+def _not_allowed(words: str) -> OutcomeText:
+    return OutcomeText(" ".join([_("The service does not allow this."), words]))
 
 
-def keys_words(intent: Intent) -> Told:
+def keys_effect(intent: Intent) -> OutcomeText:
     """Temporary keys in words: which, until when, and which key box was not reached."""
     if intent.state == State.UNCERTAIN:
         may = _("The keys may be available. The request will not be sent again.")
-        return Told(may, [_("Check the key box before you try again: a repeated request extends the time.")])
-    if intent.state == State.FAILED and refusals.is_for_want_of(intent, Blame.SETTING):
+        return OutcomeText(may, [_("Check the key box before you try again: a repeated request extends the time.")])
+    if intent.state == State.FAILED and refusals.is_refused_for(intent, RefusalCause.SETTING):
         needs = _(
             "The member needs permission for the key, and the key box needs its setting for keys "
             "not normally used. Set both on the member site."
         )
         return _not_allowed(needs)
-    return _keys_sent(intent, intent.body or {}) if intent.state == State.SUCCEEDED else Told()
+    return _keys_sent(intent, intent.body or {}) if intent.state == State.SUCCEEDED else OutcomeText()
 
 
-def _keys_sent(intent: Intent, body: dict[str, Any]) -> Told:
+def _keys_sent(intent: Intent, body: dict[str, Any]) -> OutcomeText:
     units = {each["device_id"]: each["unit_no_list"] for each in body.get("targets_list", ())}
-    known, sent, told = temporary.names(units), intent.result.get("sent_device_id_list"), []
+    known, sent, told = temporary.box_names(units), intent.result.get("sent_device_id_list"), []
     reached = {box: numbers for box, numbers in units.items() if not isinstance(sent, list) or box in sent}
     if reached:
-        said = {"keys": temporary.words_of(reached, known), "time": temporary.duration(body["timer"])}
+        said = {"keys": temporary.keys_text(reached, known), "time": temporary.duration_text(body["timer"])}
         told.append(_("%(keys)s, for %(time)s.") % said)
     if missed := [known.get(box, box) for box in units if box not in reached]:
         told.append(_("Could not be reached, unchanged: %(boxes)s.") % {"boxes": ", ".join(missed)})
-    return Told(" ".join(told))
+    return OutcomeText(" ".join(told))
 
 
 def register() -> None:
-    handlers.register("create_member", finished=created, reconcile=look_for_created)
-    handlers.register("update_member", finished=updated, reconcile=look_at_updated)
-    handlers.register("delete_member", finished=deleted, reconcile=look_at_deleted)
-    handlers.register(faces.REGISTER, finished=face_registered, reconcile=look_for_face, words=face_words)
-    look_for_no_face = partial(look_for_face, wanted=False)
-    handlers.register(faces.DELETE, finished=face_deleted, reconcile=look_for_no_face, words=face_deletion_words)
-    handlers.register(temporary.OPERATION, reconcile=look_for_keys, words=keys_words)
+    handlers.register("create_member", on_finished=on_created, reconcile=reconcile_created)
+    handlers.register("update_member", on_finished=on_updated, reconcile=reconcile_updated)
+    handlers.register("delete_member", on_finished=on_deleted, reconcile=reconcile_deleted)
+    handlers.register(faces.REGISTER, on_finished=on_face_registered, reconcile=reconcile_face, describe=face_effect)
+    look_for_no_face = partial(reconcile_face, wanted=False)
+    handlers.register(
+        faces.DELETE, on_finished=on_face_deleted, reconcile=look_for_no_face, describe=face_deletion_effect
+    )
+    handlers.register(temporary.OPERATION, reconcile=reconcile_keys, describe=keys_effect)

@@ -11,42 +11,42 @@ from django.utils.translation import gettext_lazy as _
 
 from accessapi import limits
 from portal.core.files import pictures
-from portal.core.files.pictures import Picture, PictureFault, Upload
-from portal.core.intents.actions import Asker
+from portal.core.files.pictures import CheckedPicture, PictureFault, Upload
+from portal.core.intents.actions import Requester
 from portal.core.mirror.fields.field import form_of
 from portal.core.mirror.fields.members import CARD, END, GROUP, MEMBER, PRIVILEGES, START
 from portal.core.mirror.models import KeyBox, Member
 from portal.core.ui import inputs
-from portal.core.ui.inputs import offer, with_current
-from portal.core.ui.sealed import SeenForm
-from portal.core.ui.stored import add_clashes
+from portal.core.ui.inputs import add_current_choices, set_choices
+from portal.core.ui.sealed import ShownValuesForm
+from portal.core.ui.stored import add_conflicts
 from portal.members import bounds, standing, temporary
 from portal.members.queries import Choices
 
 # What a QR code can hold at most, as bytes. The specification gives members no limit of its own.
 QR_CAPACITY = 2953
 # What is typed as it stands at the service, without a form of its own.
-PLAIN = tuple(each for each in MEMBER if each.part)
-Seen = dict[str, Any]
+PLAIN_FIELDS = tuple(each for each in MEMBER if each.section)
+PlainValues = dict[str, Any]
 PERIODS = (900, 3600, 4 * 3600, 8 * 3600, 24 * 3600)
-OTHER = "other"
+OTHER_PERIOD = "other"
 
 
-class MemberForm(SeenForm, form_of(PLAIN)):  # type: ignore[misc]  # a class made of the described fields
+class MemberForm(ShownValuesForm, form_of(PLAIN_FIELDS)):  # type: ignore[misc]  # a class made of the described fields
     """Creates or, given `member`, changes a member. `body()` is the request's body, in the specification's names.
 
     `groups` are the choices of membergroup_id. A change is what differs from what the person was shown (`seen`, signed
     into the form), so that values which others changed meanwhile are neither sent nor overwritten.
     """
 
-    card_data = CARD.typed(label=_("Card number"))
+    card_data = CARD.form_field(label=_("Card number"))
     card_remove = forms.BooleanField(label=_("Remove the card"), required=False)
     qr = forms.ChoiceField(label=_("QR code"), widget=forms.RadioSelect)
     qr_email = forms.EmailField(
         label=_("E-mail for the QR code"), max_length=limits.EMAIL_MAX, required=False,
         help_text=_("The service creates a QR code and e-mails it at once."),
     )  # fmt: skip
-    qr_data = inputs.line(_("Data of the QR code"), QR_CAPACITY, strip=False)
+    qr_data = inputs.line_field(_("Data of the QR code"), QR_CAPACITY, strip=False)
     qr_timestep = forms.IntegerField(required=False)  # its bounds are the environment's: see `bounds`
     qr_skew = forms.IntegerField(
         label=_("Neighbouring codes accepted"), required=False, initial=0,
@@ -61,11 +61,11 @@ class MemberForm(SeenForm, form_of(PLAIN)):  # type: ignore[misc]  # a class mad
         super().__init__(*args, **kwargs)
         self.member = member
         if member is not None:
-            known = seen_of(member) | {"privilege": (member.rights or {}).get("privilege")}
-            self.see(f"member {member.member_id}", known)
+            known = plain_values_of(member) | {"privilege": (member.rights or {}).get("privilege")}
+            self.set_shown(f"member {member.member_id}", known)
         self.initial = {**self._initial(), **self.initial}
-        chosen = with_current(groups, self.seen.get(GROUP.name, ""))
-        offer(self, qr=self._qr_choices(), **{GROUP.name: [("", _t("Choose a group")), *chosen]})
+        chosen = add_current_choices(groups, self.shown_values.get(GROUP.name, ""))
+        set_choices(self, qr=self._qr_choices(), **{GROUP.name: [("", _t("Choose a group")), *chosen]})
         self.fields["qr_timestep"] = bounds.timestep_field()
         if member is None or not member.has_card:
             del self.fields["card_remove"]
@@ -74,18 +74,18 @@ class MemberForm(SeenForm, form_of(PLAIN)):  # type: ignore[misc]  # a class mad
             self.fields["card_data"].help_text = _("Leave empty to keep the current card. Leading zeros are kept.")
         if self._present_data:
             self.fields["qr_data"].help_text = _("Leave empty to keep the current data.")
-        if rights and (member is None or isinstance(self.seen.get("privilege"), dict)):
-            self.fields |= {flag.name: flag.typed() for flag in PRIVILEGES}
+        if rights and (member is None or isinstance(self.shown_values.get("privilege"), dict)):
+            self.fields |= {flag.name: flag.form_field() for flag in PRIVILEGES}
 
     # What is shown
 
     @property
     def who(self) -> list[forms.BoundField]:
-        return [self[each.name] for each in MEMBER.in_part("who")]
+        return [self[each.name] for each in MEMBER.in_section("who")]
 
     @property
     def period(self) -> list[forms.BoundField]:
-        return [self[each.name] for each in MEMBER.in_part("period")]
+        return [self[each.name] for each in MEMBER.in_section("period")]
 
     @property
     def privileges(self) -> list[forms.BoundField]:
@@ -99,8 +99,8 @@ class MemberForm(SeenForm, form_of(PLAIN)):  # type: ignore[misc]  # a class mad
     def _initial(self) -> dict[str, Any]:
         if self.member is None:
             return {"qr": "none"}
-        shown = {each.name: getattr(self.member, each.name) for each in PLAIN}
-        given = self.seen.get("privilege") or {}
+        shown = {each.name: getattr(self.member, each.name) for each in PLAIN_FIELDS}
+        given = self.shown_values.get("privilege") or {}
         shown |= {flag.name: given.get(flag.name) is True for flag in PRIVILEGES if isinstance(given, dict)}
         once = self.member.qrcode.get("one_time_qr") if isinstance(self.member.qrcode, dict) else None
         if isinstance(once, dict):
@@ -132,22 +132,28 @@ class MemberForm(SeenForm, form_of(PLAIN)):  # type: ignore[misc]  # a class mad
             raise ValidationError(_("Too long for a QR code (%(n)d bytes)."), params={"n": QR_CAPACITY})
         return data
 
-    def _tidy(self, given: dict[str, Any]) -> None:
+    def _strip_texts(self, given: dict[str, Any]) -> None:
         """Take spaces away around texts, unless that is how it already is at the service."""
-        for each in PLAIN:
+        for each in PLAIN_FIELDS:
             typed = given.get(each.name)
-            if isinstance(self.fields[each.name], forms.CharField) and typed and typed != self.seen.get(each.name):
+            if (
+                isinstance(self.fields[each.name], forms.CharField)
+                and typed
+                and typed != self.shown_values.get(each.name)
+            ):
                 given[each.name] = typed.strip()
-                if each.missing and not given[each.name]:
-                    self.add_error(each.name, str(each.missing))
+                if each.required_message and not given[each.name]:
+                    self.add_error(each.name, str(each.required_message))
 
     def clean(self) -> dict[str, Any]:
         given: dict[str, Any] = super().clean() or {}
-        self._tidy(given)
+        self._strip_texts(given)
         if self.member is not None:
-            meant = [(each, each.name, each.meant(given[each.name])) for each in PLAIN if each.name in given]
-            read = {each.name: getattr(self.member, each.name) for each in PLAIN}
-            add_clashes(self, meant, seen_of(self.member), read)
+            meant = [
+                (each, each.name, each.value_of_input(given[each.name])) for each in PLAIN_FIELDS if each.name in given
+            ]
+            read = {each.name: getattr(self.member, each.name) for each in PLAIN_FIELDS}
+            add_conflicts(self, meant, plain_values_of(self.member), read)
         start, end = given.get(START.name), given.get(END.name)
         if start and end and end < start:
             self.add_error(END.name, _t("The end is before the start."))
@@ -164,8 +170,10 @@ class MemberForm(SeenForm, form_of(PLAIN)):  # type: ignore[misc]  # a class mad
     def body(self) -> dict[str, Any]:
         """What to send: everything given for a new member, only what was changed for an existing one."""
         given = self.cleaned_data
-        meant = {each.name: each.meant(given[each.name]) for each in PLAIN}
-        body = {name: value for name, value in meant.items() if not MEMBER.same(name, value, self.seen.get(name))}
+        meant = {each.name: each.value_of_input(given[each.name]) for each in PLAIN_FIELDS}
+        body = {
+            name: value for name, value in meant.items() if not MEMBER.is_same(name, value, self.shown_values.get(name))
+        }
         if given["card_data"]:
             body["card_data"] = given["card_data"]
         elif given.get("card_remove"):
@@ -176,7 +184,7 @@ class MemberForm(SeenForm, form_of(PLAIN)):  # type: ignore[misc]  # a class mad
         """The whole object, with what the portal does not know in it, when one of the two was changed."""
         if not self.privileges:
             return {}
-        seen = self.seen.get("privilege") or {}
+        seen = self.shown_values.get("privilege") or {}
         given = {flag.name: bool(self.cleaned_data[flag.name]) for flag in PRIVILEGES}
         changed = any(value != (seen.get(name) is True) for name, value in given.items())
         return {"privilege": {**seen, **given}} if changed else {}
@@ -198,9 +206,9 @@ def _qr_body(given: Mapping[str, Any]) -> dict[str, Any]:
             return {}
 
 
-def seen_of(member: Member) -> Seen:
+def plain_values_of(member: Member) -> PlainValues:
     """A member's plain fields as the specification writes them."""
-    return {each.name: each.written(member) for each in PLAIN}
+    return {each.name: each.written_value(member) for each in PLAIN_FIELDS}
 
 
 class DeleteForm(forms.Form):
@@ -219,7 +227,7 @@ class ExportForm(forms.Form):
     )  # fmt: skip
 
 
-class TemporaryForm(forms.Form):
+class TemporaryKeysForm(forms.Form):
     """What operation 11 takes. `boxes` are the mirror's key boxes; keys it does not know cannot be chosen."""
 
     units = forms.MultipleChoiceField(label=_("Keys"), error_messages={"required": _("Choose at least one key.")})
@@ -231,26 +239,26 @@ class TemporaryForm(forms.Form):
         label=_("Signal at the key box"), required=False,
         help_text=_("The key box beeps and lights up when the request arrives."),
     )  # fmt: skip
-    info = inputs.line(_("For the log"), limits.INFO_MAX, help_text=_("Leave empty to use your e-mail address."))
+    info = inputs.line_field(_("For the log"), limits.INFO_MAX, help_text=_("Leave empty to use your e-mail address."))
 
     def __init__(
         self, data: Any = None, *, member: Member, boxes: Sequence[KeyBox], chosen: Sequence[str] = ()
     ) -> None:
         super().__init__(data, initial={"period": str(PERIODS[1]), "units": list(chosen)})
-        self._drawn = partial(temporary.drawn, boxes, member.rights)
-        periods = [(str(seconds), temporary.duration(seconds)) for seconds in PERIODS]
+        self._drawn = partial(temporary.box_choices, boxes, member.rights)
+        periods = [(str(seconds), temporary.duration_text(seconds)) for seconds in PERIODS]
         units = [unit.value for box in self.boxes for unit in box.units]
-        offer(self, units=[(value, value) for value in units], period=[*periods, (OTHER, _t("Other"))])
+        set_choices(self, units=[(value, value) for value in units], period=[*periods, (OTHER_PERIOD, _t("Other"))])
 
     @property
-    def boxes(self) -> list[temporary.Box]:
+    def boxes(self) -> list[temporary.BoxChoices]:
         """The key boxes with their keys, as they are drawn."""
         return self._drawn(self["units"].value() or ())
 
     @property
-    def hopeless(self) -> bool:
+    def is_hopeless(self) -> bool:
         """Whether, as far as the portal knows, the service can only refuse."""
-        return all(box.forbidden for box in self.boxes)
+        return all(box.is_forbidden for box in self.boxes)
 
     def clean_units(self) -> list[str]:
         chosen, most = list(self.cleaned_data["units"]), limits.TEMPORARY_USE_TARGETS_MAX
@@ -260,18 +268,18 @@ class TemporaryForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         given = super().clean() or {}
-        if given.get("period") == OTHER and given.get("seconds") is None and "seconds" not in self.errors:
+        if given.get("period") == OTHER_PERIOD and given.get("seconds") is None and "seconds" not in self.errors:
             self.add_error("seconds", _t("Enter the number of seconds."))
         return given
 
-    def body(self, by: Asker) -> dict[str, Any]:
+    def body(self, by: Requester) -> dict[str, Any]:
         """What to send."""
         given = self.cleaned_data
         units: dict[str, list[str]] = {}
         for value in given["units"]:
             number, _at, box = value.partition("@")
             units.setdefault(box, []).append(number)
-        seconds = given["seconds"] if given["period"] == OTHER else int(given["period"])
+        seconds = given["seconds"] if given["period"] == OTHER_PERIOD else int(given["period"])
         signal = bool(given["device_action"])
         return temporary.body(units=units, seconds=seconds, signal=signal, info=given["info"].strip(), by=by)
 
@@ -284,9 +292,9 @@ def _file(label: Any, accept: str, **attrs: str) -> forms.FileField:
 class _PictureForm(forms.Form):
     """A picture of a person, checked here before anything leaves. `picture` is set once the form is valid."""
 
-    picture: Picture
+    picture: CheckedPicture
 
-    def check(self, upload: Upload) -> Picture:
+    def check(self, upload: Upload) -> CheckedPicture:
         """The picture of an uploaded file. Raises PictureFault."""
         raise NotImplementedError
 
@@ -311,8 +319,8 @@ class FaceForm(_PictureForm):
     image = _file(_("Picture as a file"), "image/jpeg")
     taken = _file(_("Take a picture with this phone"), "image/jpeg", capture="user")
 
-    def check(self, upload: Upload) -> Picture:
-        return pictures.face(upload)
+    def check(self, upload: Upload) -> CheckedPicture:
+        return pictures.prepare_face(upload)
 
 
 class ProfileForm(_PictureForm):
@@ -327,5 +335,5 @@ class ProfileForm(_PictureForm):
             "time are removed before sending."
         ) % {"mb": pictures.PROFILE_MAX // 1024**2, "side": pictures.PROFILE_SIDE}
 
-    def check(self, upload: Upload) -> Picture:
-        return pictures.profile(upload)
+    def check(self, upload: Upload) -> CheckedPicture:
+        return pictures.prepare_profile_picture(upload)

@@ -15,30 +15,30 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from portal.core.files.writing import KINDS
-from portal.core.intents.record import Asker
+from portal.core.intents.record import Requester
 from portal.core.jobs import lists as jobs
 from portal.core.jobs import suspensions
 from portal.core.mirror import freshness, queries, search
 from portal.core.mirror.fields.members import GROUP, MEMBER, MEMBER_ID, NAME
-from portal.core.mirror.freshness import known
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.freshness import freshness_for
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Member
-from portal.core.mirror.search import Needles
+from portal.core.mirror.search import SearchPieces
 from portal.core.ui import together
-from portal.core.ui.addresses import ServiceId, within
-from portal.core.ui.tables import Column, Empty, Filter, Table, file_response
-from portal.core.ui.times import ago
-from portal.core.ui.vocabulary import bracketed, join_sentences, joined
+from portal.core.ui.addresses import ServiceId, url_in_tenant
+from portal.core.ui.tables import Column, EmptyState, Filter, Table, file_response
+from portal.core.ui.times import relative_words
+from portal.core.ui.vocabulary import add_brackets, join_sentences, join_values
 from portal.members import actions, leavers, standing
-from portal.members.leavers import Which
+from portal.members.leavers import CleanupList
 from tenants.access import TenantRequest
 from tenants.roles import Permission
 
 _ids = ServiceId()
 
 
-def _everybody() -> QuerySet[Member]:
-    return suspensions.noted(queries.members())
+def _all_members() -> QuerySet[Member]:
+    return suspensions.with_suspended_flag(queries.members())
 
 
 def _of_qr(name: str) -> Callable[[Member], str]:
@@ -58,12 +58,13 @@ class Members(Table):
     caption = _("Members")
     search_label = _("Find by name or code")
     default_sort = "name_key"
-    steady: ClassVar[Callable[[], QuerySet[Any]] | None] = staticmethod(_everybody)
-    drawn_from = ("member_id", *(each.name for each in MEMBER if each.part), "membergroup_name", "has_card", "has_qr",
+    cached_query: ClassVar[Callable[[], QuerySet[Any]] | None] = staticmethod(_all_members)
+    row_fields = ("member_id", *(each.name for each in MEMBER if each.section), "membergroup_name", "has_card",
+    "has_qr",
                   "has_face", "use_end_key")  # fmt: skip
     columns: Sequence[Column] = (
-        NAME.column(phone="title", fixed=True),
-        *(each.column() for each in MEMBER.in_part("who") if each is not NAME),
+        NAME.list_column(phone="title", fixed=True),
+        *(each.list_column() for each in MEMBER.in_section("who") if each is not NAME),
         Column(
             "credentials",
             _("Credentials"),
@@ -72,35 +73,41 @@ class Members(Table):
             drawer=standing.credential_drawer,
         ),
         Column("validity", pgettext_lazy("member", "Status"), standing.validity_of, drawer=standing.validity_drawer),
-        *(each.column() for each in MEMBER.in_part("period")),
-        MEMBER_ID.column(),
+        *(each.list_column() for each in MEMBER.in_section("period")),
+        MEMBER_ID.list_column(),
     )
     filters: Sequence[Filter] = (
-        Filter("group", GROUP.label, lambda request: together.told(request, "groups"), queries.in_groups),
-        Filter("credential", _("Credential"), queries.Credential.choices, queries.with_credentials),
-        Filter("validity", pgettext_lazy("member", "Status"), suspensions.CHOICES, suspensions.with_standing),
+        Filter("group", GROUP.label, lambda request: together.load_rows(request, "groups"), queries.filter_by_groups),
+        Filter("credential", _("Credential"), queries.Credential.choices, queries.filter_by_credentials),
+        Filter(
+            "validity", pgettext_lazy("member", "Status"), suspensions.VALIDITY_CHOICES, suspensions.filter_by_validity
+        ),
     )
     actions = jobs.selection_actions()
     exports = KINDS
     export_permission = Permission.MEMBERS_EXPORT
 
     def __init__(self, request: TenantRequest, *, query: QueryDict | None = None) -> None:
-        together.want(request, "groups")
-        super().__init__(request, _everybody, total=lambda: known(request)[Kind.MEMBERS].total, query=query)
+        together.prefetch(request, "groups")
+        super().__init__(
+            request, _all_members, total=lambda: freshness_for(request)[MirrorKind.MEMBERS].total, query=query
+        )
 
     def search(self, queryset: QuerySet[Any], text: str) -> QuerySet[Any]:
-        return search.members(queryset, text, reveal=self.may(Permission.SECRETS_REVEAL))
+        return search.search_members(queryset, text, may_see_cards=self.may(Permission.SECRETS_REVEAL))
 
     @property
-    def needles(self) -> Needles | None:
+    def search_pieces(self) -> SearchPieces | None:
         """None for more words than SQL is kept for, and for what may be a card's number."""
-        asked = search.needles(self.text)
-        follows = len(asked.long) <= 2 and not (search.may_be_a_card(self.text) and self.may(Permission.SECRETS_REVEAL))
+        asked = search.search_pieces(self.search_text)
+        follows = len(asked.are_long) <= 2 and not (
+            search.may_be_card_number(self.search_text) and self.may(Permission.SECRETS_REVEAL)
+        )
         return asked if follows else None
 
     @classmethod
-    def found_by(cls, rows: QuerySet[Any], long: tuple[bool, ...], values: dict[str, str]) -> QuerySet[Any]:
-        return search.narrow(rows, Needles(long, values))
+    def filter_by_pieces(cls, rows: QuerySet[Any], long: tuple[bool, ...], values: dict[str, str]) -> QuerySet[Any]:
+        return search.filter_members(rows, SearchPieces(long, values))
 
     def row_href(self, row: Member) -> str:
         return f"{self._index}{_ids.to_url(row.member_id)}/"
@@ -114,19 +121,19 @@ class Members(Table):
 
     @cached_property
     def _index(self) -> str:
-        return within("members:index", self.request.tenant.slug)
+        return url_in_tenant("members:index", self.request.tenant.slug)
 
     @property
-    def empty(self) -> Empty | None:
+    def empty(self) -> EmptyState | None:
         """Nobody yet: what comes next depends on whether the list was ever read, and on the person."""
-        return freshness.empty(self.request, self._nobody, Kind.MEMBERS)
+        return freshness.empty_state(self.request, self._empty_text, MirrorKind.MEMBERS)
 
     @property
-    def _nobody(self) -> Empty:
+    def _empty_text(self) -> EmptyState:
         if not self.may(Permission.MEMBERS_EDIT):
             words = _t("Members appear here once they are created or imported.")
-            return Empty(_t("No members yet"), words, "users")
-        return Empty(
+            return EmptyState(_t("No members yet"), words, "users")
+        return EmptyState(
             _t("No members yet"),
             _t("Create the first one here, or import members from a spreadsheet under “Imports”."),
             "users",
@@ -139,14 +146,14 @@ class Members(Table):
 
         Whoever lets `secrets` in has checked that the person may see them.
         """
-        count = self.matching.order_by().count()
+        count = self.matching_rows.order_by().count()
         if secrets:
-            self.base = self.base.defer(None).defer("rights", "extra")
+            self.all_rows = self.all_rows.defer(None).defer("rights", "extra")
             self.columns = (*self.columns, *_SECRETS)
 
         def record() -> None:
-            by, match = Asker.of(self.request), self.address.match
-            actions.exported(by=by, count=count, match=match, kind=kind, secrets=secrets)
+            by, match = Requester.from_request(self.request), self.address.match_query
+            actions.record_export(by=by, count=count, match=match, kind=kind, secrets=secrets)
 
         return file_response(self, kind, record=record)
 
@@ -155,64 +162,70 @@ class Members(Table):
         """Exports that ask before they give: (label, address)."""
         if not (self.may(self.export_permission) and self.may(Permission.SECRETS_REVEAL)):
             return []
-        address = within("members:export", self.request.tenant.slug)
+        address = url_in_tenant("members:export", self.request.tenant.slug)
         match = self.address.with_().partition("?")[2]
         return [(_t("Export with card numbers…"), f"{address}?{match}" if match else address)]
 
 
 _GROUP = next(each for each in Members.filters if each.name == "group")
-_WITHIN = Filter("within", _("Within"), leavers.days, leavers.within, single=True)
+_WITHIN = Filter("within", _("Within"), leavers.day_choices, leavers.ending_within, is_single=True)
 _COLUMNS = {column.name: column for column in Members.columns}
 
 
-def _other(said: dict[str, str]) -> str:
+def _name_and_code(said: dict[str, str]) -> str:
     """Return somebody by name and code, which tells namesakes apart."""
-    return f"{said['name']} {bracketed(said['code'])}" if said["code"] else said["name"]
+    return f"{said['name']} {add_brackets(said['code'])}" if said["code"] else said["name"]
 
 
-class Leavers(Members):
+class CleanupMembers(Members):
     """One of the lists to review, with what matters there."""
 
     name = "leavers"
-    steady = None  # which members these are follows from the moment, too
+    cached_query = None  # which members these are follows from the moment, too
     caption = _("Members to review")
     columns = (
         *(_COLUMNS[name] for name in ("name", "code", "group", "credentials", "validity", "end")),
-        Column("when", pgettext_lazy("end of use", "When"), lambda row: ago(row.use_date_end)),
-        Column("others", _("Same card as"), lambda row: joined(map(_other, row.others))),
+        Column("when", pgettext_lazy("end of use", "When"), lambda row: relative_words(row.use_date_end)),
+        Column("others", _("Same card as"), lambda row: join_values(map(_name_and_code, row.others))),
         _COLUMNS["member_id"],
     )
 
-    def __init__(self, request: TenantRequest, which: Which, *, query: QueryDict | None = None) -> None:
-        if which in leavers.NEEDS:
-            request.access.check(leavers.NEEDS[which])
+    def __init__(self, request: TenantRequest, which: CleanupList, *, query: QueryDict | None = None) -> None:
+        if which in leavers.PERMISSIONS:
+            request.access.check(leavers.PERMISSIONS[which])
         super().__init__(request, query=query)
         # What is done with "all that match" must mean this list, and never all members.
         self.actions = jobs.selection_actions(lambda _request: f"leavers={which}")
         self.which, self.known_total = which, None
-        self.base = leavers.rows_of(which)
-        self.default_sort = {Which.ENDING: "use_end_key", Which.ENDED: "-use_end_key"}.get(which, "name_key")
-        self.filters = {Which.ENDING: (_GROUP, _WITHIN), Which.TWICE: ()}.get(which, (_GROUP,))
-        away = {"validity"} if which in (Which.ENDING, Which.ENDED) else {"when"}
-        away |= set() if which == Which.TWICE else {"others"}
+        self.all_rows = leavers.members_of(which)
+        self.default_sort = {CleanupList.ENDING: "use_end_key", CleanupList.ENDED: "-use_end_key"}.get(
+            which, "name_key"
+        )
+        self.filters = {CleanupList.ENDING: (_GROUP, _WITHIN), CleanupList.TWICE: ()}.get(which, (_GROUP,))
+        away = {"validity"} if which in (CleanupList.ENDING, CleanupList.ENDED) else {"when"}
+        away |= set() if which == CleanupList.TWICE else {"others"}
         self.columns = tuple(column for column in type(self).columns if column.name not in away)
 
     @classmethod
-    def selecting(cls, request: TenantRequest, which: str, query: QueryDict) -> "Leavers":
+    def selecting(cls, request: TenantRequest, which: str, query: QueryDict) -> "CleanupMembers":
         """The list by its name, for whoever acts on what was selected in it. Raises Http404, and Refused."""
-        if which not in Which.values:
+        if which not in CleanupList.values:
             raise Http404
-        return cls(request, Which(which), query=query)
+        return cls(request, CleanupList(which), query=query)
 
     @property
-    def _nobody(self) -> Empty:
-        return Empty(leavers.NOBODY[self.which], "", "circle-check")
+    def _empty_text(self) -> EmptyState:
+        return EmptyState(leavers.EMPTY_TEXTS[self.which], "", "circle-check")
 
     @property
     def file_note(self) -> str:
         """Without the list of members, or without the log, a file of nobody or of everybody tells nothing."""
-        of_log = leavers.of_log(known(self.request)[Kind.HISTORIES]) if self.which == Which.NEVER else ""
-        return join_sentences([freshness.unread(self.request, Kind.MEMBERS), of_log])
+        of_log = (
+            leavers.log_period_text(freshness_for(self.request)[MirrorKind.HISTORIES])
+            if self.which == CleanupList.NEVER
+            else ""
+        )
+        return join_sentences([freshness.describe_unread(self.request, MirrorKind.MEMBERS), of_log])
 
     @property
     def file_pages(self) -> list[tuple[str, str]]:

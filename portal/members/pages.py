@@ -5,11 +5,11 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from accessapi.meanings import Blame
+from accessapi.meanings import RefusalCause
 from portal.core.intents import refusals
-from portal.core.intents.asking import page_of
+from portal.core.intents.asking import address_of_target
 from portal.core.intents.models import Intent, target_of
-from portal.core.intents.refusals import Explained
+from portal.core.intents.refusals import Explanation
 from portal.core.jobs import about as about_jobs
 from portal.core.jobs import suspensions
 from portal.core.mirror.fields.members import CARD, MEMBER
@@ -19,21 +19,21 @@ from tenants.access import Access, TenantRequest
 from tenants.roles import Permission
 
 
-def facts(request: TenantRequest, member: Member) -> dict[str, Any]:
+def member_facts(request: TenantRequest, member: Member) -> dict[str, Any]:
     """What the mirror knows of the member, what runs by our own requests, and what the person lately did."""
     can, about = request.access.can, queries.intents_about(member)
     suspension, named = suspensions.suspension_of(member), {member.membergroup_id: member.membergroup_name}
     member.suspended = suspension is not None  # type: ignore[attr-defined]  # what `suspensions.noted` says of rows
     return {
         "suspension": suspension,
-        "ahead": [job for job in about_jobs.ahead_of(member.member_id) if can(Permission(job.permission))],
+        "ahead": [job for job in about_jobs.pending_jobs_of(member.member_id) if can(Permission(job.permission))],
         "member": member,
-        "who": [(each, each.drawn(each.written(member), named)) for each in MEMBER.in_part("who")],
+        "who": [(each, each.format_value(each.written_value(member), named)) for each in MEMBER.in_section("who")],
         "about": about,
         "state": standing.validity_of(member),
         "qr": standing.qr_of(member),
         "face": faces.state_of(member, about),
-        "running": temporary.running(about),
+        "running": temporary.running_uses(about),
         "unknown": sorted(member.extra.items()),
         "may_reveal": can(Permission.SECRETS_REVEAL),
         "may_edit": can(Permission.MEMBERS_EDIT),
@@ -43,37 +43,37 @@ def facts(request: TenantRequest, member: Member) -> dict[str, Any]:
     }
 
 
-def context(request: TenantRequest, member: Member) -> dict[str, Any]:
+def page_context(request: TenantRequest, member: Member) -> dict[str, Any]:
     """The whole page: the member, what was lately asked of the service, and what staff changed."""
-    shown = facts(request, member)
+    shown = member_facts(request, member)
     asked = shown["about"][:5]
     return shown | {"intents": asked, "changes": queries.staff_changes(request.access, member, asked)}
 
 
 def back_to_member(request: TenantRequest) -> dict[str, Any]:
     """How a form about a member leads on (`asking.lead`): to the member's page, unless it was refused."""
-    inputs = {**MEMBER.inputs, **temporary.INPUTS}
-    return {"to": _address, "inputs": inputs, "explain": partial(_explained, access=request.access)}
+    inputs = {**MEMBER.input_names, **temporary.INPUTS_BY_FIELD}
+    return {"to": _address, "inputs": inputs, "explain": partial(_explain_refusal, access=request.access)}
 
 
 def _address(intent: Intent) -> str:
     """The page of the member that an intent is about; none while the mirror could not follow."""
     member_id = intent.path.get("member_id") or intent.result.get("member_id", "")
     known = Member.objects.filter(member_id=member_id).exists()
-    return page_of(intent, "members:page", "member_id") if known else ""
+    return address_of_target(intent, "members:page", "member_id") if known else ""
 
 
-def _explained(intent: Intent, access: Access) -> Explained | None:
+def _explain_refusal(intent: Intent, access: Access) -> Explanation | None:
     """Say whose card it is to whoever may see it, and that a code is taken; None for any other refusal."""
-    if refusals.is_for_want_of(intent, Blame.DUPLICATE, "card"):
-        holder = _holder(intent) if access.can(Permission.SECRETS_REVEAL) else ""
+    if refusals.is_refused_for(intent, RefusalCause.DUPLICATE, "card"):
+        holder = _holder_text(intent) if access.can(Permission.SECRETS_REVEAL) else ""
         return (CARD.name,), _("This card is already registered.") + holder
-    if refusals.is_for_want_of(intent, Blame.DUPLICATE, "qr"):
+    if refusals.is_refused_for(intent, RefusalCause.DUPLICATE, "qr"):
         return ("qr_data",), _("This QR code is already registered.")
     return None
 
 
-def _holder(intent: Intent) -> str:
+def _holder_text(intent: Intent) -> str:
     """Whose card it is, as far as the portal knows."""
     holder = queries.holder_of_card((intent.body or {}).get(CARD.name, ""))
     if holder is None or target_of("member", holder.member_id) == intent.target:

@@ -19,11 +19,11 @@ from tenants.models import Tenant
 log = structlog.get_logger(__name__)
 
 SIDE = 320
-_AGAIN = timedelta(minutes=5)
-_SECONDS = 5.0
+_RETRY_AFTER = timedelta(minutes=5)
+_TIMEOUT_SECONDS = 5.0
 
 
-def noted(tenant: Tenant, member_id: str, address: str | None) -> None:
+def save_address(tenant: Tenant, member_id: str, address: str | None) -> None:
     """A single read told where the picture is, or (None) that there is none."""
     if not address:
         Portrait.objects.filter(member_id=member_id).delete()
@@ -35,12 +35,12 @@ def noted(tenant: Tenant, member_id: str, address: str | None) -> None:
     Portrait.objects.update_or_create(tenant=tenant, member_id=member_id, defaults=fresh)
 
 
-def forget(member_ids: list[str]) -> None:
+def delete(member_ids: list[str]) -> None:
     """The members are deleted, and their pictures with them."""
     Portrait.objects.filter(member_id__in=member_ids).delete()
 
 
-def forget_gone(_tenant: Tenant) -> None:
+def delete_orphans(_tenant: Tenant) -> None:
     """After each complete list: no picture outlives its member, whoever deleted them."""
     Portrait.objects.exclude(member_id__in=Member.objects.values("member_id")).delete()
 
@@ -50,28 +50,28 @@ def content_of(tenant: Tenant, member_id: str) -> bytes | None:
     kept = Portrait.objects.filter(member_id=member_id).first()
     if kept is None or kept.content is not None:
         return kept.content if kept else None
-    if kept.tried_at is not None and kept.tried_at > timezone.now() - _AGAIN:
+    if kept.tried_at is not None and kept.tried_at > timezone.now() - _RETRY_AFTER:
         return None
-    content = _fetched(kept.address, tenant.environment.base_url)
+    content = _fetch(kept.address, tenant.environment.base_url)
     fields = Portrait.objects.filter(pk=kept.pk, mark=kept.mark)
     sealed = Portrait._meta.get_field("content").seal(tenant.pk, content)
     fields.update(content=sealed, tried_at=timezone.now())
     return content
 
 
-def _fetched(address: str, base_url: str) -> bytes | None:
+def _fetch(address: str, base_url: str) -> bytes | None:
     """What stands there, checked and made small; None when there is nothing that can be shown. Never told in logs."""
     try:
-        if not _allowed(address, base_url):
+        if not _is_allowed(address, base_url):
             raise ValueError("not an address of the service or of the open internet")
-        content = download(address, pictures.PROFILE_MAX, seconds=_SECONDS, accept="image/jpeg, image/png")
-        return pictures.from_bytes(content, SIDE).content
+        content = download(address, pictures.PROFILE_MAX, seconds=_TIMEOUT_SECONDS, accept="image/jpeg, image/png")
+        return pictures.prepare_picture(content, SIDE).content
     except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
         log.warning("portrait_not_fetched", error=type(error).__name__)
         return None
 
 
-def _allowed(address: str, base_url: str) -> bool:
+def _is_allowed(address: str, base_url: str) -> bool:
     """The service's own host, or any host of the open internet by HTTPS: never a machine of our own network."""
     parts, ours = urlsplit(address), urlsplit(base_url)
     if parts.username or parts.password or parts.scheme not in ("http", "https"):

@@ -11,18 +11,18 @@ from portal.core.intents.models import Intent, target_of
 from portal.core.jobs import about, bulk
 from portal.core.mirror import queries as mirror
 from portal.core.mirror import search
-from portal.core.mirror.fields.members import CARD, GROUP, MEMBER, QR, RIGHTS
+from portal.core.mirror.fields.members import CARD, GROUP, MEMBER, QR, RIGHTS_NAMES
 from portal.core.mirror.folding import sort_key
 from portal.core.mirror.models import Group, Member
-from portal.core.mirror.rows import MemberReader
+from portal.core.mirror.rows import MemberRowBuilder
 from portal.core.ui import palette
 from portal.core.ui.palette import Hit
 from tenants.access import Access, TenantRequest
-from tenants.kept import KeptQuery
+from tenants.kept import CompiledQuery
 from tenants.models import AuditEntry
 from tenants.scope import current_tenant_id
 from tenants.sentences import TARGETS
-from tenants.trail.changes import Change, changes
+from tenants.trail.changes import RecordedChange, changed_fields
 
 Choices = list[tuple[str, str]]
 
@@ -35,7 +35,7 @@ _LABELS = {
     "info": _("For the log"),
 }
 # Entries of a member's page.
-_MOST = 20
+_MAX_ENTRIES = 20
 # What staff do to one member, as the audit trail calls it.
 _ACTS = [
     "create_member", "update_member", "delete_member", "register_face_image", "delete_face_image",
@@ -43,12 +43,12 @@ _ACTS = [
 ]  # fmt: skip
 
 
-def groups_named() -> QuerySet[Group, tuple[str, str]]:
+def group_names() -> QuerySet[Group, tuple[str, str]]:
     """The tenant's groups by name, as choices of a form or filter."""
     return mirror.groups().values_list("membergroup_id", "membergroup_name")
 
 
-_groups = KeptQuery[tuple[str, str]](groups_named)
+_groups = CompiledQuery[tuple[str, str]](group_names)
 
 
 def group_choices() -> Choices:
@@ -58,39 +58,41 @@ def group_choices() -> Choices:
 
 def intents_about(member: Member) -> list[Intent]:
     """The newest requests about this member, whoever made them, newest first."""
-    return list(intents.latest(target_of("member", member.member_id)).select_related("tenant__environment")[:40])
+    return list(
+        intents.latest_intents(target_of("member", member.member_id)).select_related("tenant__environment")[:40]
+    )
 
 
-def staff_changes(access: Access, member: Member, asked: list[Intent]) -> list[Change]:
+def staff_changes(access: Access, member: Member, asked: list[Intent]) -> list[RecordedChange]:
     """Return what staff did to this member, newest first: changes, and secrets looked at.
 
     Outcomes stand with the intents.
     """
     mine = Q(target=target_of("member", member.member_id)) | Q(intent_id__in=[str(intent.pk) for intent in asked])
     rows = AuditEntry.objects.filter(mine, action__in=_ACTS).select_related("support_session").order_by("-at", "-pk")
-    entries = [(entry, changes(entry)) for entry in rows[:_MOST]]
+    entries = [(entry, changed_fields(entry)) for entry in rows[:_MAX_ENTRIES]]
     groups = {member.membergroup_id: member.membergroup_name}
     named = {
         value for _, fields in entries for name, *values in fields if name == GROUP.name for value in values if value
     }
     if named - groups.keys():
         groups |= dict(group_choices())
-    pages = about.pages_of(access, [entry.intent_id for entry, _fields in entries])
+    pages = about.job_pages_of(access, [entry.intent_id for entry, _fields in entries])
     alone = [
-        Change(
+        RecordedChange(
             entry,
-            [_readable(field, groups) for field in fields if field[0].partition(".")[0] not in RIGHTS],
+            [_describe_change(field, groups) for field in fields if field[0].partition(".")[0] not in RIGHTS_NAMES],
             pages.get(entry.intent_id, ""),
         )
         for entry, fields in entries  # rights stand there in words; the audit trail has them verbatim, too
     ]
-    found = [*alone, *_with_others(access, member)]
-    return sorted(found, key=lambda change: (change.entry.at, change.entry.pk), reverse=True)[:_MOST]
+    found = [*alone, *_bulk_changes(access, member)]
+    return sorted(found, key=lambda change: (change.entry.at, change.entry.pk), reverse=True)[:_MAX_ENTRIES]
 
 
-def _with_others(access: Access, member: Member) -> list[Change]:
+def _bulk_changes(access: Access, member: Member) -> list[RecordedChange]:
     """Return what edits of many and imports did to this member, each with its page for those who may see it."""
-    rows = {str(row.part.intent_id): row for row in about.done_to(member.member_id, _MOST) if row.part}
+    rows = {str(row.part.intent_id): row for row in about.rows_applied_to(member.member_id, _MAX_ENTRIES) if row.part}
     if not rows:
         return []
     groups = dict(group_choices())
@@ -99,40 +101,40 @@ def _with_others(access: Access, member: Member) -> list[Change]:
     for entry in entries.select_related("support_session"):
         row = rows[entry.intent_id]
         row.group_names = groups
-        found.append(Change(entry, about.changes_of(row), about.page_for(access, row.job)))
+        found.append(RecordedChange(entry, about.changes_of(row), about.page_for(access, row.job)))
     return found
 
 
-def trail_of(text: str) -> Q:
+def trail_condition(text: str) -> Q:
     """Return the condition for entries of the trail about the members whom a text names: by ID, code or name."""
     named = text.removeprefix(f"{TARGETS['member']} ").removeprefix("member:")
     if not named:
         return Q(pk=None)
     key = sort_key(named)  # by what is indexed: a tenant may have 200,000 members
     wanted = Q(member_id=named) | Q(code_key=key) | Q(name_key=key)
-    ids = list(Member.objects.filter(wanted).values_list("member_id", flat=True)[:_MOST]) or [named]
+    ids = list(Member.objects.filter(wanted).values_list("member_id", flat=True)[:_MAX_ENTRIES]) or [named]
     targets = [target_of("member", each) for each in ids]
-    return Q(target__in=targets) | about.traces(ids)
+    return Q(target__in=targets) | about.audit_filter_for_members(ids)
 
 
-def _readable(field: tuple[str, str, str], groups: dict[str, str]) -> tuple[str, str, str]:
+def _describe_change(field: tuple[str, str, str], groups: dict[str, str]) -> tuple[str, str, str]:
     """A changed field with its name and values as the page writes them."""
     name, *values = field
     known = MEMBER.get(name)
     if known is not None and known not in (CARD, QR):  # these two are kept as they may be shown
-        values = [known.drawn(value, groups) if value else "" for value in values]
+        values = [known.format_value(value, groups) if value else "" for value in values]
     return str(known.label if known else _LABELS.get(name, name)), values[0], values[1]
 
 
 def holder_of_card(card: str) -> Member | None:
     """Who has this card, as far as the mirror knows."""
-    print_ = MemberReader(current_tenant_id()).card_fingerprint(card)
+    print_ = MemberRowBuilder(current_tenant_id()).card_fingerprint(card)
     return mirror.members().filter(has_card=True, card_fingerprint=print_).first()
 
 
-def hits(request: TenantRequest, text: str) -> Iterator[Hit]:
+def find_hits(request: TenantRequest, text: str) -> Iterator[Hit]:
     """The first members by name that `text` finds, for the palette."""
-    for member in search.found_by(request.access, text)[: palette.MOST]:
+    for member in search.search_for_reader(request.access, text)[: palette.MAX_HITS]:
         address = reverse("members:page", args=[request.tenant.slug, member.member_id])
         hint = " · ".join(filter(None, (member.member_code, member.membergroup_name)))
         yield Hit(member.member_name or member.member_id, address, "user", hint)

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from portal.core.mirror.models import UNREADABLE, Member
 from portal.core.ui.chips import Chip
 from portal.core.ui.icons import icon
-from portal.core.ui.tables.columns import NOTHING
+from portal.core.ui.tables.columns import EMPTY_CELL
 
 # The flag of a credential, its icon and its name.
 _CREDENTIALS = (
@@ -28,7 +28,9 @@ _CREDENTIALS = (
 def state_of(member: Member, now: datetime | None = None) -> str:
     """Where now lies in the use period, as the state of a chip. Without bounds a member is valid.
 
-    Suspended, of whoever was looked up with `portal.core.jobs.suspensions.noted`: ended because somebody here said so.
+    Suspended,
+    of whoever was looked up with `portal.core.jobs.suspensions.with_suspended_flag`: ended because somebody here said
+    so.
     """
     now = now or timezone.now()
     if member.use_end_key == UNREADABLE:
@@ -78,33 +80,33 @@ def _icons(has: tuple[bool, ...], language: str | None) -> SafeString:
     """Lists draw the same few on every row."""
     have = [each for each, given in zip(_CREDENTIALS, has, strict=True) if given]
     drawn = [(icon(name, 16, _(word)), _(word)) for _flag, name, word in have]
-    return format_html_join("", '<span title="{1}">{0}</span>', drawn) if drawn else NOTHING
+    return format_html_join("", '<span title="{1}">{0}</span>', drawn) if drawn else EMPTY_CELL
 
 
 @dataclass(frozen=True)
-class Qr:
+class QrStatus:
     """A member's QR code: `kind` is email, one_time or static; the data itself stays out of it."""
 
     kind: str
     word: str
     email: str = ""
     has_data: bool = False
-    facts: tuple[tuple[str, str], ...] = ()
+    details: tuple[tuple[str, str], ...] = ()
 
 
-def qr_of(member: Member) -> Qr | None:
+def qr_of(member: Member) -> QrStatus | None:
     """The variant of a member's QR code, or None. What is of no known variant is called static."""
     stored = member.qrcode
     if not stored:
         return None
     if not isinstance(stored, dict):
-        return Qr("static", _("Unknown kind"), has_data=True)
+        return QrStatus("static", _("Unknown kind"), has_data=True)
     email, has_data = str(stored.get("email") or ""), bool(stored.get("data"))
     once = stored.get("one_time_qr")
     if isinstance(once, dict) and once.get("enabled"):
         every = _("%(n)s s") % {"n": once.get("timestep", "?")}
         facts = ((_("Code changes every"), every), (_("Neighbouring codes accepted"), str(once.get("skew", "?"))))
-        return Qr("one_time", _("One-time code"), email, has_data, facts)
+        return QrStatus("one_time", _("One-time code"), email, has_data, facts)
     if email:
-        return Qr("email", _("Issued by the service, sent by e-mail"), email, has_data)
-    return Qr("static", _("Static code"), email, has_data)
+        return QrStatus("email", _("Issued by the service, sent by e-mail"), email, has_data)
+    return QrStatus("static", _("Static code"), email, has_data)

@@ -14,28 +14,28 @@ from django.utils.translation import ngettext
 
 from accessapi.limits import INFO_MAX
 from portal.core.budget.priorities import Priority
-from portal.core.intents.actions import Asker, submit
+from portal.core.intents.actions import Requester, submit
 from portal.core.intents.models import Intent, target_of
 from portal.core.intents.nonces import Nonce
 from portal.core.intents.states import State
 from portal.core.mirror.models import KeyBox, Member
 from tenants.roles import Permission
-from tenants.wording import say
+from tenants.wording import coded_sentence
 
 OPERATION = "temporary_use"
 # What the form calls the names of the operation.
-INPUTS = {"targets_list": ("units",), "timer": ("period",), "info": ("info",)}
+INPUTS_BY_FIELD = {"targets_list": ("units",), "timer": ("period",), "info": ("info",)}
 Units = Mapping[str, Sequence[str]]
 
 
-def body(*, units: Units, seconds: int, signal: bool, info: str, by: Asker) -> dict[str, Any]:
+def body(*, units: Units, seconds: int, signal: bool, info: str, by: Requester) -> dict[str, Any]:
     """What operation 11 takes. Without `info`, the service's log names who asked."""
     targets = [{"device_id": box, "unit_no_list": list(numbers)} for box, numbers in units.items()]
     info = (info or str(by.user.email))[:INFO_MAX]
     return {"target": "key", "timer": seconds, "targets_list": targets, "device_action": signal, "info": info}
 
 
-def ask(*, member: Member, body: Mapping[str, Any], by: Asker, nonce: Nonce) -> Intent:
+def request_keys(*, member: Member, body: Mapping[str, Any], by: Requester, nonce: Nonce) -> Intent:
     """Let the member use the keys of `body` for its time, from the service's receipt on."""
     units = {each["device_id"]: each["unit_no_list"] for each in body["targets_list"]}
     return submit(
@@ -43,33 +43,33 @@ def ask(*, member: Member, body: Mapping[str, Any], by: Asker, nonce: Nonce) -> 
         permission=Permission.DOORS_OPERATE,
         operation=OPERATION,
         target=target_of("member", member.member_id),
-        title=say("member.temporary_keys", name=member),
+        title=coded_sentence("member.temporary_keys", name=member),
         path={"member_id": member.member_id},
         body=dict(body),
         nonce=nonce,
-        after={"keys": words_of(units, names(units)), "time": duration(body["timer"]), "info": body["info"]},
+        after={"keys": keys_text(units, box_names(units)), "time": duration_text(body["timer"]), "info": body["info"]},
         priority=Priority.DOORS,
     )
 
 
 @dataclass(frozen=True)
-class Running:
+class RunningUse:
     """Keys that a member may take now because somebody said so here. `surely` is False after a lost answer."""
 
     box: str
     units: tuple[str, ...]
     until: datetime
     by: str
-    surely: bool
+    is_certain: bool
 
     @property
     def seconds(self) -> int:
         return max(0, round((self.until - timezone.now()).total_seconds()))
 
 
-def running(intents: Iterable[Intent]) -> list[Running]:
+def running_uses(intents: Iterable[Intent]) -> list[RunningUse]:
     """What still runs, by the newest requests about one member (newest first): of each key, the newest word counts."""
-    found: list[Running] = []
+    found: list[RunningUse] = []
     said: set[tuple[str, str]] = set()
     now = timezone.now()
     for intent in intents:
@@ -84,12 +84,12 @@ def running(intents: Iterable[Intent]) -> list[Running]:
             units = tuple(unit for unit in target["unit_no_list"] if (box, unit) not in said)
             said.update((box, unit) for unit in units)
             if units and until > now:
-                found.append(Running(box, units, until, str(intent.by), intent.state == State.SUCCEEDED))
-    known = names({each.box: () for each in found})
+                found.append(RunningUse(box, units, until, str(intent.by), intent.state == State.SUCCEEDED))
+    known = box_names({each.box: () for each in found})
     return [replace(each, box=known.get(each.box, each.box)) for each in found]
 
 
-def names(units: Iterable[str]) -> dict[str, str]:
+def box_names(units: Iterable[str]) -> dict[str, str]:
     """Key boxes by id, as far as the mirror knows them."""
     wanted = list(units)
     if not wanted:
@@ -97,12 +97,12 @@ def names(units: Iterable[str]) -> dict[str, str]:
     return {box.key_device_id: str(box) for box in KeyBox.objects.filter(key_device_id__in=wanted).defer("status")}
 
 
-def words_of(units: Units, known: Mapping[str, str]) -> str:
+def keys_text(units: Units, known: Mapping[str, str]) -> str:
     """`Key box 1: 03, 04; Key box 2: 01`"""
     return "; ".join(f"{known.get(box, box)}: {', '.join(numbers)}" for box, numbers in units.items())
 
 
-def duration(seconds: int) -> str:
+def duration_text(seconds: int) -> str:
     """A time in the largest unit that says it exactly."""
     if seconds and seconds % 3600 == 0:
         return ngettext("%(n)d hour", "%(n)d hours", seconds // 3600) % {"n": seconds // 3600}
@@ -111,7 +111,7 @@ def duration(seconds: int) -> str:
     return ngettext("%(n)d second", "%(n)d seconds", seconds) % {"n": seconds}
 
 
-def permits(rights: Any, box: str, unit: str) -> bool | None:
+def has_permission(rights: Any, box: str, unit: str) -> bool | None:
     """Whether the member holds permission for a key at any hour; None when the portal does not know.
 
     The service demands it (specification: operation 11) and hours do not matter there: a schedule counts as permission.
@@ -134,45 +134,45 @@ def permits(rights: Any, box: str, unit: str) -> bool | None:
 
 
 @dataclass(frozen=True)
-class Unit:
+class KeyChoice:
     """One key as the form shows it. `permitted` is None while the portal does not know."""
 
     value: str
     number: str
     name: str
-    restricted: bool
-    permitted: bool | None
-    chosen: bool
+    is_restricted: bool
+    is_permitted: bool | None
+    is_chosen: bool
 
 
 @dataclass(frozen=True)
-class Box:
+class BoxChoices:
     """A key box as the form shows it."""
 
     name: str
-    units: list[Unit]
+    units: list[KeyChoice]
 
     @property
-    def open(self) -> bool:
-        return any(unit.chosen for unit in self.units)
+    def is_open(self) -> bool:
+        return any(unit.is_chosen for unit in self.units)
 
     @property
-    def forbidden(self) -> bool:
+    def is_forbidden(self) -> bool:
         """Whether the member surely holds no permission for any key here."""
-        return all(unit.permitted is False for unit in self.units)
+        return all(unit.is_permitted is False for unit in self.units)
 
 
-def drawn(boxes: Iterable[KeyBox], rights: Any, chosen: Collection[str]) -> list[Box]:
+def box_choices(boxes: Iterable[KeyBox], rights: Any, chosen: Collection[str]) -> list[BoxChoices]:
     """The key boxes with the keys whose number the service takes, those that can surely not be taken last."""
-    return sorted((_drawn_box(box, rights, chosen) for box in boxes), key=lambda box: box.forbidden)
+    return sorted((_box_choices(box, rights, chosen) for box in boxes), key=lambda box: box.is_forbidden)
 
 
-def _drawn_box(box: KeyBox, rights: Any, chosen: Collection[str]) -> Box:
+def _box_choices(box: KeyBox, rights: Any, chosen: Collection[str]) -> BoxChoices:
     units = []
     for unit in box.units if isinstance(box.units, list) else ():
         number = str(unit.get("unit_no", "")) if isinstance(unit, dict) else ""
         if len(number) == 2:
-            value, may = f"{number}@{box.key_device_id}", permits(rights, box.key_device_id, number)
+            value, may = f"{number}@{box.key_device_id}", has_permission(rights, box.key_device_id, number)
             name, restricted = str(unit.get("unit_name") or ""), bool(unit.get("restriction"))
-            units.append(Unit(value, number, name, restricted, may, value in chosen))
-    return Box(str(box), units)
+            units.append(KeyChoice(value, number, name, restricted, may, value in chosen))
+    return BoxChoices(str(box), units)

@@ -7,23 +7,23 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from portal.core.files.pictures import Picture
-from portal.core.intents.record import Asker
+from portal.core.files.pictures import CheckedPicture
+from portal.core.intents.record import Requester
 from portal.plans.models import FloorPlan, Placement
 from tenants import audit
 from tenants.models import Tenant
-from tenants.wording import say
+from tenants.wording import coded_sentence
 
 # Of a tenant, and on a plan: more would not be found or seen.
-MOST, MOST_PLACED = 60, 500
-At = tuple[int, int]  # thousandths of the picture's width and height
+MAX_PLANS, MAX_PLACED = 60, 500
+Position = tuple[int, int]  # thousandths of the picture's width and height
 
 
-class NotKept(ValueError):
+class PlanNotSaved(ValueError):
     """The plan was not kept; the text says why."""
 
 
-class ChangedMeanwhile(Exception):
+class PlacementConflict(Exception):
     """The plan was not kept: somebody else placed some of the same things. `keys` are those."""
 
     def __init__(self, keys: Iterable[str]) -> None:
@@ -31,32 +31,34 @@ class ChangedMeanwhile(Exception):
         self.keys = frozenset(keys)
 
 
-def add(*, name: str, picture: Picture, by: Asker) -> FloorPlan:
+def add(*, name: str, picture: CheckedPicture, by: Requester) -> FloorPlan:
     """Keep a plan under a name that no other has. Raises NotKept."""
     with transaction.atomic():
         names = _names(by.tenant)
-        if len(names) >= MOST:
-            raise NotKept(
-                _("At most %(n)d floor plans can be kept. Delete one that is no longer needed.") % {"n": MOST}
+        if len(names) >= MAX_PLANS:
+            raise PlanNotSaved(
+                _("At most %(n)d floor plans can be kept. Delete one that is no longer needed.") % {"n": MAX_PLANS}
             )
         _check_name(name, names)
-        plan = FloorPlan.objects.create(name=name, by=by.user, **_drawn(picture))
-        _write_down(plan, by, "plan.added", after={"width": plan.width, "height": plan.height})
+        plan = FloorPlan.objects.create(name=name, by=by.user, **_picture_values(picture))
+        _audit(plan, by, "plan.added", after={"width": plan.width, "height": plan.height})
     return plan
 
 
-def replace(*, plan: FloorPlan, picture: Picture, by: Asker) -> None:
+def replace(*, plan: FloorPlan, picture: CheckedPicture, by: Requester) -> None:
     """Put another picture in the place of a plan's; what is placed stays where it is."""
-    before, drawn = {"width": plan.width, "height": plan.height}, _drawn(picture)
+    before, drawn = {"width": plan.width, "height": plan.height}, _picture_values(picture)
     for name, value in drawn.items():
         setattr(plan, name, value)
     with transaction.atomic():
         plan.save(update_fields=list(drawn))
         after = {"width": plan.width, "height": plan.height}
-        _write_down(plan, by, "plan.replaced", before=before, after=after)
+        _audit(plan, by, "plan.replaced", before=before, after=after)
 
 
-def edit(*, plan: FloorPlan, name: str, placed: Iterable[Placement], was: Mapping[str, At], by: Asker) -> None:
+def edit(
+    *, plan: FloorPlan, name: str, placed: Iterable[Placement], was: Mapping[str, Position], by: Requester
+) -> None:
     """Name a plan, and place on it what is given. What stands as it `was` in the form is left as it is by now.
 
     Raises NotKept, and ChangedMeanwhile where somebody else placed the same thing elsewhere since.
@@ -66,20 +68,20 @@ def edit(*, plan: FloorPlan, name: str, placed: Iterable[Placement], was: Mappin
         if name != plan.name:
             _check_name(name, names)
         before = {"name": plan.name, "placed": Placement.objects.filter(plan=plan).count()}
-        rows = _merged(plan, {row.key: row for row in placed}, was)
+        rows = _merge(plan, {row.key: row for row in placed}, was)
         Placement.objects.filter(plan=plan).delete()
         Placement.objects.bulk_create(rows)
         plan.name = name
         plan.save(update_fields=["name"])
-        _write_down(plan, by, "plan.edited", before=before, after={"name": name, "placed": len(rows)})
+        _audit(plan, by, "plan.edited", before=before, after={"name": name, "placed": len(rows)})
 
 
-def _merged(plan: FloorPlan, mine: Mapping[str, Placement], was: Mapping[str, At]) -> list[Placement]:
+def _merge(plan: FloorPlan, mine: Mapping[str, Placement], was: Mapping[str, Position]) -> list[Placement]:
     """Return what is to stand on a plan: what somebody changed in a form, over what stands there now."""
     there = {row.key: row for row in Placement.objects.filter(plan=plan)}
     both = []
     for key in {*there, *mine, *was}:
-        wanted, now, before = _at(mine.get(key)), _at(there.get(key)), was.get(key)
+        wanted, now, before = _position(mine.get(key)), _position(there.get(key)), was.get(key)
         if wanted == before:
             continue
         if now not in (before, wanted):
@@ -87,21 +89,21 @@ def _merged(plan: FloorPlan, mine: Mapping[str, Placement], was: Mapping[str, At
         there.pop(key, None)
         there |= {key: mine[key]} if key in mine else {}
     if both:
-        raise ChangedMeanwhile(both)
+        raise PlacementConflict(both)
     return [
         Placement(tenant=plan.tenant, plan=plan, kind=row.kind, identifier=row.identifier, x=row.x, y=row.y)
         for row in there.values()
     ]
 
 
-def _at(row: Placement | None) -> At | None:
+def _position(row: Placement | None) -> Position | None:
     return (row.x, row.y) if row is not None else None
 
 
-def delete(*, plan: FloorPlan, by: Asker) -> None:
+def delete(*, plan: FloorPlan, by: Requester) -> None:
     """Forget a plan and what was placed on it."""
     with transaction.atomic():
-        _write_down(plan, by, "plan.deleted")
+        _audit(plan, by, "plan.deleted")
         plan.delete()
 
 
@@ -113,13 +115,19 @@ def _names(tenant: Tenant) -> set[str]:
 
 def _check_name(name: str, names: set[str]) -> None:
     if name in names:
-        raise NotKept(_("There is already a floor plan with this name."))
+        raise PlanNotSaved(_("There is already a floor plan with this name."))
 
 
-def _drawn(picture: Picture) -> dict[str, Any]:
+def _picture_values(picture: CheckedPicture) -> dict[str, Any]:
     mark = sha256(picture.content).hexdigest()[:32]
     return {"content": picture.content, "mark": mark, "width": picture.width, "height": picture.height}
 
 
-def _write_down(plan: FloorPlan, by: Asker, action: str, **told: Any) -> None:
-    audit.record(**by.author, action=action, target=f"plan:{plan.pk}", summary=say(action, name=plan.name), **told)
+def _audit(plan: FloorPlan, by: Requester, action: str, **told: Any) -> None:
+    audit.record(
+        **by.audit_author,
+        action=action,
+        target=f"plan:{plan.pk}",
+        summary=coded_sentence(action, name=plan.name),
+        **told,
+    )

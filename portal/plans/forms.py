@@ -12,14 +12,14 @@ from django.utils.translation import pgettext_lazy
 
 from accessapi.reading import read_json
 from portal.core.files import pictures
-from portal.core.files.pictures import Picture, PictureFault
+from portal.core.files.pictures import CheckedPicture, PictureFault
 from portal.core.ui.chips import Chip
-from portal.core.ui.inputs import line, seen
-from portal.core.ui.stored import StoredForm
+from portal.core.ui.inputs import line_field, validate_visible
+from portal.core.ui.stored import ConflictForm
 from portal.plans import paper, things
-from portal.plans.actions import MOST_PLACED
+from portal.plans.actions import MAX_PLACED
 from portal.plans.models import NAME_MAX, FloorPlan, Placed, Placement
-from portal.plans.things import Thing
+from portal.plans.things import PlanDevice
 from tenants.models import Tenant
 
 _ACCEPT = {"accept": "image/png,image/jpeg,application/pdf"}
@@ -37,7 +37,7 @@ class DrawingForm(forms.Form):
         widget=forms.FileInput(attrs=_ACCEPT),
         help_text=_("PNG, JPEG or PDF (its first page), at most 8 MB."),
     )
-    picture: Picture
+    picture: CheckedPicture
 
     def clean(self) -> dict[str, Any]:
         given = super().clean() or {}
@@ -46,10 +46,10 @@ class DrawingForm(forms.Form):
         try:
             if not given.get("image"):
                 raise PictureFault(_t("Choose a file."))
-            self.picture = pictures.drawing(given["image"], paper.page)
+            self.picture = pictures.prepare_drawing(given["image"], paper.render_first_page)
         except PictureFault as fault:
             self.add_error("image", str(fault))
-        except paper.NotDrawn:
+        except paper.PdfNotRendered:
             self.add_error("image", _t("This PDF cannot be drawn. Save its page as PNG and use that."))
         return given
 
@@ -57,89 +57,97 @@ class DrawingForm(forms.Form):
 class NewPlanForm(DrawingForm):
     """A new plan: its name and its picture."""
 
-    name = line(
-        pgettext_lazy("floor plan", "Name"), NAME_MAX, _("Enter a name, for example “Ground floor”."), validators=[seen]
+    name = line_field(
+        pgettext_lazy("floor plan", "Name"),
+        NAME_MAX,
+        _("Enter a name, for example “Ground floor”."),
+        validators=[validate_visible],
     )
     field_order = ("name", "image")
 
 
-class NameForm(StoredForm, forms.Form):
+class NameForm(ConflictForm, forms.Form):
     """A plan's name, and the camera to add to it."""
 
-    name = line(
-        pgettext_lazy("floor plan", "Name"), NAME_MAX, _("Enter a name, for example “Ground floor”."), validators=[seen]
+    name = line_field(
+        pgettext_lazy("floor plan", "Name"),
+        NAME_MAX,
+        _("Enter a name, for example “Ground floor”."),
+        validators=[validate_visible],
     )
-    camera = line(_("Add a camera by its ID"), _CAMERA_MAX, help_text=_("It is put into the middle of the plan."))
+    camera = line_field(_("Add a camera by its ID"), _CAMERA_MAX, help_text=_("It is put into the middle of the plan."))
 
 
 @dataclass
-class Line:
+class PlacementLine:
     """One thing in the form: whether it is on the plan, and where, in per cent, as it was typed."""
 
-    thing: Thing
-    on: bool
+    device: PlanDevice
+    is_placed: bool
     x: str
     y: str
     error: str = ""
 
     @property
-    def at(self) -> tuple[float, float]:
+    def position(self) -> tuple[float, float]:
         """Where its mark is drawn; the middle for what cannot be read."""
         return _percent(self.x, 50.0), _percent(self.y, 50.0)
 
 
-class Places:
+class PlacementRows:
     """Where things stand, as a plan has it or as somebody posted it. `rows()` once `is_valid()`."""
 
     def __init__(self, tenant: Tenant, plan: FloorPlan, posted: Mapping[str, str] | None) -> None:
         self.plan = plan
-        found, rows = things.known(tenant), {row.key: row for row in things.placements(plan)}
-        self._there = {key: (row.x, row.y) for key, row in rows.items()}
-        self.was = self._there if posted is None else _read(posted.get("was", ""), self._there)
+        found, rows = things.load_devices(tenant), {row.key: row for row in things.placements(plan)}
+        self._current = {key: (row.x, row.y) for key, row in rows.items()}
+        self.previous = self._current if posted is None else _parse_previous(posted.get("was", ""), self._current)
         for row in rows.values():
-            thing = things.of_placement(row, found)
+            thing = things.device_of(row, found)
             found[thing.key] = thing
         if posted is not None and (camera := posted.get("camera", "").strip()[:_CAMERA_MAX]):
-            found.setdefault(f"camera:{camera}", Thing(Placed.CAMERA, camera, camera, Chip("unknown")))
+            found.setdefault(f"camera:{camera}", PlanDevice(Placed.CAMERA, camera, camera, Chip("unknown")))
         self.new = f"camera:{posted.get('camera', '').strip()}" if posted is not None else ""
         self.lines = [
             self._line(place, thing, rows.get(key), posted) for place, (key, thing) in enumerate(found.items())
         ]
-        self.lines.sort(key=lambda line: (not line.on, line.thing.kind != Placed.DOOR, line.thing.name))
+        self.lines.sort(key=lambda line: (not line.is_placed, line.device.kind != Placed.DOOR, line.device.name))
 
-    def _line(self, place: int, thing: Thing, row: Placement | None, posted: Mapping[str, str] | None) -> Line:
+    def _line(
+        self, place: int, thing: PlanDevice, row: Placement | None, posted: Mapping[str, str] | None
+    ) -> PlacementLine:
         if posted is None or (thing.key == self.new and f"on:{thing.key}" not in posted):
-            at = (row.x / 10, row.y / 10) if row else (50, 50) if thing.key == self.new else _apart(place)
-            return Line(thing, row is not None or thing.key == self.new, f"{at[0]:g}", f"{at[1]:g}")
+            at = (row.x / 10, row.y / 10) if row else (50, 50) if thing.key == self.new else _default_position(place)
+            return PlacementLine(thing, row is not None or thing.key == self.new, f"{at[0]:g}", f"{at[1]:g}")
         x, y = posted.get(f"x:{thing.key}", ""), posted.get(f"y:{thing.key}", "")
-        return Line(thing, f"on:{thing.key}" in posted, x[:20], y[:20])
+        return PlacementLine(thing, f"on:{thing.key}" in posted, x[:20], y[:20])
 
     def is_valid(self) -> bool:
         """Look at what was typed; each line that cannot be used says why."""
         for each in self.lines:
-            if each.on and not (0 <= _percent(each.x, -1) <= 100 and 0 <= _percent(each.y, -1) <= 100):
+            if each.is_placed and not (0 <= _percent(each.x, -1) <= 100 and 0 <= _percent(each.y, -1) <= 100):
                 each.error = _t("Enter numbers from 0 to 100.")
         return not any(each.error for each in self.lines) and not self.is_full
 
     @property
     def is_full(self) -> bool:
-        return sum(each.on for each in self.lines) > MOST_PLACED
+        return sum(each.is_placed for each in self.lines) > MAX_PLACED
 
     @property
-    def was_told(self) -> str:
+    def previous_json(self) -> str:
         """What stood on the plan when this form was made, as the form brings it back."""
-        return json.dumps(self.was)
+        return json.dumps(self.previous)
 
-    def take_over(self, mine: Collection[str]) -> list[str]:
+    def apply_others(self, mine: Collection[str]) -> list[str]:
         """Show what others placed meanwhile, but for these things, of which the names are returned."""
         for each in self.lines:
-            key = each.thing.key
+            key = each.device.key
             if key not in mine:
-                at = self._there.get(key)
-                each.on = at is not None
+                at = self._current.get(key)
+                each.is_placed = at is not None
                 each.x, each.y = (f"{side / 10:g}" for side in at) if at else (each.x, each.y)
-        self.was = self._there
-        return [each.thing.name for each in self.lines if each.thing.key in mine]
+        self.previous = self._current
+        return [each.device.name for each in self.lines if each.device.key in mine]
 
     def rows(self) -> list[Placement]:
         """Return what is to stand on the plan."""
@@ -147,17 +155,17 @@ class Places:
             Placement(
                 tenant=self.plan.tenant,
                 plan=self.plan,
-                kind=each.thing.kind,
-                identifier=each.thing.identifier,
+                kind=each.device.kind,
+                identifier=each.device.identifier,
                 x=round(_percent(each.x, 50) * 10),
                 y=round(_percent(each.y, 50) * 10),
             )
             for each in self.lines
-            if each.on
+            if each.is_placed
         ]
 
 
-def _read(told: str, otherwise: dict[str, tuple[int, int]]) -> dict[str, tuple[int, int]]:
+def _parse_previous(told: str, otherwise: dict[str, tuple[int, int]]) -> dict[str, tuple[int, int]]:
     """Return what a form says stood on the plan when it was made; `otherwise` when it says nothing readable."""
     try:
         return {str(key): (int(x), int(y)) for key, (x, y) in read_json(told.encode(errors="replace")).items()}
@@ -165,7 +173,7 @@ def _read(told: str, otherwise: dict[str, tuple[int, int]]) -> dict[str, tuple[i
         return otherwise
 
 
-def _apart(place: int) -> tuple[int, int]:
+def _default_position(place: int) -> tuple[int, int]:
     """Where a thing begins that was never placed: in rows from the top, so that no mark hides another."""
     return 5 + place % 10 * 10, min(6 + place // 10 * 12, 94)
 

@@ -9,18 +9,23 @@ import sys
 from portal.core.files.pictures import DRAWING_SIDE
 
 # What the process that draws may use: megabytes of addresses, seconds of a processor.
-MEMORY, SECONDS = 768, 10
+MAX_MEGABYTES, MAX_SECONDS = 768, 10
 
 
-class NotDrawn(ValueError):
+class PdfNotRendered(ValueError):
     """The page could not be drawn: the file is no PDF, is damaged or locked, or asks for too much."""
 
 
-def page(data: bytes) -> bytes:
+def render_first_page(data: bytes) -> bytes:
     """Return the first page of a PDF as PNG, its longest side DRAWING_SIDE pixels. Raises NotDrawn."""
-    command = [sys.executable, "-m", "portal.plans.drawing_process", *map(str, (DRAWING_SIDE, MEMORY, SECONDS))]
+    command = [
+        sys.executable,
+        "-m",
+        "portal.plans.drawing_process",
+        *map(str, (DRAWING_SIDE, MAX_MEGABYTES, MAX_SECONDS)),
+    ]
     try:
-        done = subprocess.run(command, input=data, capture_output=True, timeout=2 * SECONDS, check=True)
+        done = subprocess.run(command, input=data, capture_output=True, timeout=2 * MAX_SECONDS, check=True)
     except (subprocess.SubprocessError, OSError) as error:
-        raise NotDrawn("the page could not be drawn") from error
+        raise PdfNotRendered("the page could not be drawn") from error
     return done.stdout

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from portal.core.cameras.models import Camera
 from portal.core.cameras.states import state_of
-from portal.core.cameras.tiles import latest, latest_of
+from portal.core.cameras.tiles import latest_picture_of, latest_pictures
 from portal.core.keys.states import state_of_box
 from portal.core.mirror.models import KeyBox, PassController
 from portal.core.ui import watching
@@ -28,7 +28,7 @@ _ICONS = {Placed.DOOR: "door", Placed.KEY_BOX: "key", Placed.CAMERA: "video"}
 
 
 @dataclass(frozen=True)
-class Thing:
+class PlanDevice:
     """What can be placed, with its state; `rank` orders the most alarming first."""
 
     kind: Placed
@@ -53,12 +53,12 @@ class Thing:
         return self.chip.tone
 
     @property
-    def speaks(self) -> bool:
+    def has_label(self) -> bool:
         """Whether its mark says its state: not of what is calm, nor of a camera at which nobody looked."""
         return self.chip.tone != "quiet" and (self.kind, self.chip.state) != (Placed.CAMERA, "unknown")
 
     @property
-    def short(self) -> str:
+    def short_name(self) -> str:
         """The name as there is room for it under the mark."""
         ends = list(accumulate(1 + (east_asian_width(each) in "WF") for each in self.name))
         fitting = sum(end < _COLUMNS for end in ends)
@@ -66,86 +66,89 @@ class Thing:
 
 
 @dataclass(frozen=True)
-class Mark:
+class PlanMark:
     """A thing at its place, in units of the drawing."""
 
-    thing: Thing
+    device: PlanDevice
     x: float
     y: float
 
 
-def known(tenant: Tenant) -> dict[str, Thing]:
+def load_devices(tenant: Tenant) -> dict[str, PlanDevice]:
     """Return all doors, key boxes and cameras of the tenant by their key, the most alarming doors first."""
     slug, words = tenant.slug, tenant.environment.catalogue.states
-    found = [_door(tenant, place, door) for place, door in enumerate(queries.by_calm())]
+    found = [_door(tenant, place, door) for place, door in enumerate(queries.by_urgency())]
     for box in KeyBox.objects.order_by("name_order", "pk"):
         href, state = reverse("keys:box", args=[slug, box.key_device_id]), state_of_box(box, words)
-        found.append(Thing(Placed.KEY_BOX, box.key_device_id, str(box), state, href, rank=(2, str(box))))
-    for camera in Camera.objects.order_by("name_order", "pk").prefetch_related(latest()):
-        href, state = reverse("cameras:camera", args=[slug, camera.camera_id]), state_of(camera, latest_of(camera))
-        found.append(Thing(Placed.CAMERA, camera.camera_id, str(camera), state, href, rank=(3, camera.name_order)))
+        found.append(PlanDevice(Placed.KEY_BOX, box.key_device_id, str(box), state, href, rank=(2, str(box))))
+    for camera in Camera.objects.order_by("name_order", "pk").prefetch_related(latest_pictures()):
+        href, state = (
+            reverse("cameras:camera", args=[slug, camera.camera_id]),
+            state_of(camera, latest_picture_of(camera)),
+        )
+        found.append(PlanDevice(Placed.CAMERA, camera.camera_id, str(camera), state, href, rank=(3, camera.name_order)))
     return {thing.key: thing for thing in found}
 
 
-def _door(tenant: Tenant, place: int, door: PassController) -> Thing:
+def _door(tenant: Tenant, place: int, door: PassController) -> PlanDevice:
     href = reverse("devices:door", args=[tenant.slug, door.device_id])
     state = queries.state_of(door, tenant.environment.catalogue.states)
-    return Thing(Placed.DOOR, door.device_id, str(door), state, href, rank=(0 if door.attention else 1, place))
+    return PlanDevice(Placed.DOOR, door.device_id, str(door), state, href, rank=(0 if door.attention else 1, place))
 
 
-def of_placement(row: Placement, things: Mapping[str, Thing]) -> Thing:
+def device_of(row: Placement, devices: Mapping[str, PlanDevice]) -> PlanDevice:
     """Return the thing that a placement is about, also when the service does not list it any more."""
     kind = Placed(row.kind)
-    if found := things.get(row.key):
+    if found := devices.get(row.key):
         return found
     if kind == Placed.CAMERA:
-        return Thing(kind, row.identifier, row.identifier, Chip("unknown"), rank=(3, row.identifier))
+        return PlanDevice(kind, row.identifier, row.identifier, Chip("unknown"), rank=(3, row.identifier))
     name = _("%(id)s (no longer listed)") % {"id": row.identifier}
-    return Thing(kind, row.identifier, name, Chip("unknown"), rank=(1, 0), is_gone=True)
+    return PlanDevice(kind, row.identifier, name, Chip("unknown"), rank=(1, 0), is_gone=True)
 
 
 @dataclass(frozen=True)
-class Drawing:
+class PlanDrawing:
     """A plan with what stands on it, the most alarming first in `listed`."""
 
     plan: FloorPlan
-    marks: list[Mark]
+    marks: list[PlanMark]
 
     @property
     def height(self) -> int:
         return height_of(self.plan)
 
     @property
-    def sight(self) -> str:
-        return sight_of(self.plan)
+    def view_box(self) -> str:
+        return view_box_of(self.plan)
 
     @property
-    def listed(self) -> list[Thing]:
-        return [mark.thing for mark in sorted(self.marks, key=lambda mark: mark.thing.rank)]
+    def listed_devices(self) -> list[PlanDevice]:
+        return [mark.device for mark in sorted(self.marks, key=lambda mark: mark.device.rank)]
 
     @property
-    def doors(self) -> list[Thing]:
-        return [thing for thing in self.listed if thing.kind == Placed.DOOR]
+    def doors(self) -> list[PlanDevice]:
+        return [thing for thing in self.listed_devices if thing.kind == Placed.DOOR]
 
     @property
-    def loud(self) -> int:
+    def problem_count(self) -> int:
         return sum(thing.tone in ("alarm", "loud", "hatched") for thing in self.doors)
 
     @property
-    def unknown(self) -> int:
+    def unknown_count(self) -> int:
         return sum(thing.tone == "unknown" for thing in self.doors)
 
     @property
-    def seen(self) -> str:
+    def version(self) -> str:
         """What the drawing is known by."""
-        marks = [(mark.x, mark.y, mark.thing.key, mark.thing.name, str(mark.thing.chip)) for mark in self.marks]
-        return watching.mark(self.plan.mark, marks)
+        marks = [(mark.x, mark.y, mark.device.key, mark.device.name, str(mark.device.chip)) for mark in self.marks]
+        return watching.version_of(self.plan.mark, marks)
 
 
-def drawing(tenant: Tenant, plan: FloorPlan) -> Drawing:
+def draw(tenant: Tenant, plan: FloorPlan) -> PlanDrawing:
     """Return a plan with what stands on it now."""
-    things = known(tenant)
-    return Drawing(plan, [mark_of(plan, row, things) for row in placements(plan)])
+    things = load_devices(tenant)
+    return PlanDrawing(plan, [mark_of(plan, row, things) for row in placements(plan)])
 
 
 def placements(plan: FloorPlan) -> Iterable[Placement]:
@@ -153,11 +156,11 @@ def placements(plan: FloorPlan) -> Iterable[Placement]:
     return Placement.objects.filter(plan=plan).order_by("kind", "identifier")
 
 
-def mark_of(plan: FloorPlan, row: Placement, things: Mapping[str, Thing]) -> Mark:
-    return Mark(of_placement(row, things), row.x, round(row.y * height_of(plan) / 1000, 1))
+def mark_of(plan: FloorPlan, row: Placement, things: Mapping[str, PlanDevice]) -> PlanMark:
+    return PlanMark(device_of(row, things), row.x, round(row.y * height_of(plan) / 1000, 1))
 
 
-def sight_of(plan: FloorPlan) -> str:
+def view_box_of(plan: FloorPlan) -> str:
     """What is seen of a drawing: with room for marks at its edges and for their words."""
     return f"-24 -24 {WIDTH + 48} {height_of(plan) + 76}"
 

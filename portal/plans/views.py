@@ -8,17 +8,17 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from portal.core.intents.record import Asker
+from portal.core.intents.record import Requester
 from portal.core.ui import watching
-from portal.core.ui.addresses import row_or_404
-from portal.core.ui.vocabulary import joined
+from portal.core.ui.addresses import get_row_or_404
+from portal.core.ui.vocabulary import join_values
 from portal.plans import actions, things
-from portal.plans.forms import DrawingForm, NameForm, NewPlanForm, Places
+from portal.plans.forms import DrawingForm, NameForm, NewPlanForm, PlacementRows
 from portal.plans.models import FloorPlan
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 
-_MEANWHILE = gettext_lazy(
+_CONFLICT_TEXT = gettext_lazy(
     "Nothing was saved: someone else moved or removed %(names)s in the meantime. Your positions are shown here. "
     "Save again to keep them."
 )
@@ -36,10 +36,10 @@ def index(request: TenantRequest) -> HttpResponseBase:
 @tenant_view(Permission.DEVICES_VIEW)
 def plan(request: TenantRequest, pk: int) -> HttpResponse:
     """A plan with what stands on it; while somebody looks, as it is known now."""
-    drawing = things.drawing(request.tenant, _of(pk))
-    if watching.has_seen(request, drawing.seen):
-        return watching.unchanged()
-    if watching.is_asked(request):
+    drawing = things.draw(request.tenant, _plan_or_404(pk))
+    if watching.is_up_to_date(request, drawing.version):
+        return watching.unchanged_response()
+    if watching.is_poll(request):
         return render(request, "plans/now.html", {"drawing": drawing})
     others = FloorPlan.objects.only("name").order_by("name")
     return render(request, "plans/plan.html", {"drawing": drawing, "plans": others, **_may(request)})
@@ -48,7 +48,7 @@ def plan(request: TenantRequest, pk: int) -> HttpResponse:
 @tenant_view(Permission.DEVICES_VIEW)
 def picture(request: TenantRequest, pk: int, mark: str) -> HttpResponse:
     """A plan's picture; its address changes with it."""
-    found = row_or_404(FloorPlan.objects.all(), pk=pk, mark=mark)
+    found = get_row_or_404(FloorPlan.objects.all(), pk=pk, mark=mark)
     return HttpResponse(found.content, content_type="image/jpeg")
 
 
@@ -57,8 +57,8 @@ def new(request: TenantRequest) -> HttpResponseBase:
     form = NewPlanForm(request.POST, request.FILES) if request.method == "POST" else NewPlanForm()
     if form.is_valid():
         try:
-            made = actions.add(name=form.cleaned_data["name"], picture=form.picture, by=Asker.of(request))
-        except actions.NotKept as why:
+            made = actions.add(name=form.cleaned_data["name"], picture=form.picture, by=Requester.from_request(request))
+        except actions.PlanNotSaved as why:
             form.add_error("name", str(why))
         else:
             messages.success(request, _("Floor plan added. Now place doors on it."))
@@ -68,10 +68,10 @@ def new(request: TenantRequest) -> HttpResponseBase:
 
 @tenant_view(Permission.PLANS_EDIT, methods=["GET", "POST"])
 def replace(request: TenantRequest, pk: int) -> HttpResponseBase:
-    found = _of(pk)
+    found = _plan_or_404(pk)
     form = DrawingForm(request.POST, request.FILES) if request.method == "POST" else DrawingForm()
     if form.is_valid():
-        actions.replace(plan=found, picture=form.picture, by=Asker.of(request))
+        actions.replace(plan=found, picture=form.picture, by=Requester.from_request(request))
         messages.success(request, _("Drawing replaced. Check that everything still stands where it belongs."))
         return redirect("plans:edit", request.tenant.slug, pk)
     return render(request, "plans/replace.html", {"form": form, "plan": found})
@@ -79,39 +79,39 @@ def replace(request: TenantRequest, pk: int) -> HttpResponseBase:
 
 @tenant_view(Permission.PLANS_EDIT, methods=["GET", "POST"])
 def edit(request: TenantRequest, pk: int) -> HttpResponseBase:
-    found = _of(pk)
+    found = _plan_or_404(pk)
     posted = request.POST if request.method == "POST" else None
     form = NameForm(posted, initial={"name": found.name})
-    places = Places(request.tenant, found, posted)
+    places = PlacementRows(request.tenant, found, posted)
     if places.is_valid() & form.is_valid():
         try:
-            wanted = {"name": form.cleaned_data["name"], "placed": places.rows(), "was": places.was}
-            actions.edit(plan=found, **wanted, by=Asker.of(request))
-        except actions.NotKept as why:
+            wanted = {"name": form.cleaned_data["name"], "placed": places.rows(), "was": places.previous}
+            actions.edit(plan=found, **wanted, by=Requester.from_request(request))
+        except actions.PlanNotSaved as why:
             form.add_error("name", str(why))
-        except actions.ChangedMeanwhile as meanwhile:
-            names = {"names": joined(places.take_over(meanwhile.keys))}
-            form.add_error(None, _MEANWHILE % names)
+        except actions.PlacementConflict as meanwhile:
+            names = {"names": join_values(places.apply_others(meanwhile.keys))}
+            form.add_error(None, _CONFLICT_TEXT % names)
         else:
             messages.success(request, _("Floor plan saved."))
             return redirect("plans:edit" if form.cleaned_data["camera"] else "plans:plan", request.tenant.slug, pk)
     context = {"form": form, "places": places, "plan": found}
-    context |= {"height": things.height_of(found), "sight": things.sight_of(found)}
+    context |= {"height": things.height_of(found), "sight": things.view_box_of(found)}
     return render(request, "plans/edit.html", context)
 
 
 @tenant_view(Permission.PLANS_EDIT, methods=["GET", "POST"])
 def delete(request: TenantRequest, pk: int) -> HttpResponseBase:
-    found = _of(pk)
+    found = _plan_or_404(pk)
     if request.method == "POST":
-        actions.delete(plan=found, by=Asker.of(request))
+        actions.delete(plan=found, by=Requester.from_request(request))
         messages.success(request, _("Floor plan deleted."))
         return redirect("plans:index", request.tenant.slug)
     return render(request, "plans/delete.html", {"plan": found})
 
 
-def _of(pk: int) -> FloorPlan:
-    return row_or_404(FloorPlan.objects.defer("content"), pk=pk)
+def _plan_or_404(pk: int) -> FloorPlan:
+    return get_row_or_404(FloorPlan.objects.defer("content"), pk=pk)
 
 
 def _page(request: TenantRequest, found: FloorPlan) -> str:

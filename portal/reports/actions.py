@@ -8,16 +8,16 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import get_language
 
-from portal.core.intents.record import Asker
+from portal.core.intents.record import Requester
 from portal.core.timers.clock import ClockTime, database_now
 from portal.reports import making, periods, scheduling
 from portal.reports.models import Every, Report, Schedule
 from tenants import audit
-from tenants.wording import Said, say
+from tenants.wording import Sentence, coded_sentence
 
 
-def ask(
-    *, kind: str, choices: Mapping[str, str], since: datetime, until: datetime, nonce: uuid.UUID, by: Asker
+def request_report(
+    *, kind: str, choices: Mapping[str, str], since: datetime, until: datetime, nonce: uuid.UUID, by: Requester
 ) -> Report:
     """Ask for a report; the same one for the same form. A worker makes it."""
     told = {"kind": kind, "choices": dict(choices), "since": since, "until": until, "by": by.user}
@@ -25,15 +25,15 @@ def ask(
     with transaction.atomic():
         report, is_new = Report.objects.get_or_create(nonce=nonce, defaults=told)
         if is_new:
-            after = {"period": periods.words(since, until)}
-            _record(by, report, say("report.asked", kind=titled(kind)), after=after)
+            after = {"period": periods.period_text(since, until)}
+            _record(by, report, coded_sentence("report.asked", kind=title_of(kind)), after=after)
             making.wake(report)
     return report
 
 
-def set_up(
+def create_schedule(
     *, kind: str, choices: Mapping[str, str], every: Every, hour: int, language: str, recipients: Sequence[int],
-    nonce: uuid.UUID, by: Asker,
+    nonce: uuid.UUID, by: Requester,
 ) -> Schedule:  # fmt: skip
     """Set up a schedule; the same one for the same form. Its first report is of the period that is over next."""
     now = database_now()
@@ -43,11 +43,11 @@ def set_up(
         schedule, is_new = Schedule.objects.get_or_create(nonce=nonce, defaults=told)
         if is_new:
             after = {"recipients": list(recipients), "every": str(every)}
-            _record(by, schedule, say("report.scheduled", kind=titled(kind)), after=after)
+            _record(by, schedule, coded_sentence("report.scheduled", kind=title_of(kind)), after=after)
     return schedule
 
 
-def change(*, schedule: Schedule, hour: int, language: str, recipients: Sequence[int], by: Asker) -> None:
+def change_schedule(*, schedule: Schedule, hour: int, language: str, recipients: Sequence[int], by: Requester) -> None:
     """Change the hour of a schedule, its language and whom it tells. Reports that were made stay as they are."""
     wanted = {"hour": hour, "language": language, "recipients": list(recipients)}
     before = {name: getattr(schedule, name) for name in wanted}
@@ -56,35 +56,39 @@ def change(*, schedule: Schedule, hour: int, language: str, recipients: Sequence
         running = Schedule.objects.filter(pk=schedule.pk, ended_at=None)
         if before != wanted and running.update(**wanted, next_at=ClockTime()):
             _record(
-                by, schedule, say("report.schedule_changed", kind=titled(schedule.kind)), before=before, after=wanted
+                by,
+                schedule,
+                coded_sentence("report.schedule_changed", kind=title_of(schedule.kind)),
+                before=before,
+                after=wanted,
             )
 
 
-def end(*, schedule: Schedule, by: Asker) -> None:
+def end_schedule(*, schedule: Schedule, by: Requester) -> None:
     """End a schedule, once. Its reports stay."""
     with transaction.atomic():
         running = Schedule.objects.filter(pk=schedule.pk, ended_at=None)
         if running.update(ended_at=ClockTime(), next_at=None):
-            _record(by, schedule, say("report.schedule_ended", kind=titled(schedule.kind)))
+            _record(by, schedule, coded_sentence("report.schedule_ended", kind=title_of(schedule.kind)))
 
 
-def send_now(*, schedule: Schedule, by: Asker) -> Report:
+def send_now(*, schedule: Schedule, by: Requester) -> Report:
     """Make the report of the period that is over and tell whoever of the schedule was not told of it; return it."""
     with transaction.atomic():
         locked = Schedule.objects.select_for_update(of=("self",), no_key=True).select_related("by").get(pk=schedule.pk)
-        report = scheduling.ask(locked, database_now())
+        report = scheduling.request_report(locked, database_now())
         Report.objects.filter(pk=report.pk).update(recipients=locked.recipients)
         Schedule.objects.filter(pk=schedule.pk, ended_at=None).update(next_at=ClockTime())
         scheduling.wake(schedule)
-        _record(by, schedule, say("report.sent_now", kind=titled(schedule.kind)))
+        _record(by, schedule, coded_sentence("report.sent_now", kind=title_of(schedule.kind)))
     return report
 
 
-def titled(kind: str) -> Said:
+def title_of(kind: str) -> Sentence:
     """Return the title of a kind of report, as sentences name it."""
-    return say(f"report_kind.{kind}")
+    return coded_sentence(f"report_kind.{kind}")
 
 
-def _record(by: Asker, on: Report | Schedule, summary: Said, **told: Any) -> None:
+def _record(by: Requester, on: Report | Schedule, summary: Sentence, **told: Any) -> None:
     target = f"{'report' if isinstance(on, Report) else 'report_schedule'}:{on.pk}"
-    audit.record(**by.author, action=summary.code, target=target, summary=summary, **told)
+    audit.record(**by.audit_author, action=summary.code, target=target, summary=summary, **told)

@@ -13,37 +13,37 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
 from portal.core.mirror.models import Area
-from portal.core.ui.stored import StoredForm
+from portal.core.ui.stored import ConflictForm
 from portal.core.ui.times import local
 from portal.reports import periods, scheduling
-from portal.reports.kinds import KINDS, Kind
+from portal.reports.kinds import KINDS, ReportKind
 from portal.reports.models import Every, Report, Schedule
 from tenants.access import access_to
 from tenants.models import Staff, User, current_tenant
 
 #: The log is kept for a year.
-MOST_DAYS = 366
+MAX_DAYS = 366
 
 
 def today() -> date:
     return local(timezone.now()).date()
 
 
-class _Chosen(forms.Form):
+class _ChoicesForm(forms.Form):
     """The area, where a kind has one, and the nonce of the form."""
 
     nonce = forms.UUIDField(initial=uuid.uuid4, widget=forms.HiddenInput)
 
-    def __init__(self, *args: Any, kind: Kind, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, kind: ReportKind, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.kind = kind
-        if kind.of_area:
+        if kind.area_choice:
             self.fields["area"] = forms.ModelChoiceField(
                 label=_("Area"),
                 queryset=Area.objects.order_by("pk"),
                 to_field_name="area_id",
-                required=kind.of_area == "must",
-                empty_label=_("All doors") if kind.of_area == "may" else None,
+                required=kind.area_choice == "must",
+                empty_label=_("All doors") if kind.area_choice == "may" else None,
             )
             self.order_fields(["area", *(self.field_order or ())])
 
@@ -54,7 +54,7 @@ class _Chosen(forms.Form):
         return {"area": area.area_id, "area_name": area.area_name} if area is not None else {}
 
 
-class AskForm(_Chosen):
+class RequestForm(_ChoicesForm):
     """A report now: of days, unless its kind says how things are at this moment."""
 
     first = forms.DateField(
@@ -64,12 +64,12 @@ class AskForm(_Chosen):
         label=pgettext_lazy("report", "Last day"), widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
     )
 
-    def __init__(self, *args: Any, kind: Kind, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, kind: ReportKind, **kwargs: Any) -> None:
         super().__init__(*args, kind=kind, **kwargs)
-        if kind.as_of_now:
+        if kind.is_as_of_now:
             del self.fields["first"], self.fields["last"]
         else:
-            since, until = periods.before(kind.every, timezone.now())
+            since, until = periods.last_period(kind.every, timezone.now())
             self.fields["first"].initial = local(since).date()
             self.fields["last"].initial = local(until).date() - timedelta(days=1)
 
@@ -78,8 +78,8 @@ class AskForm(_Chosen):
         first, last = found.get("first"), found.get("last")
         if first and last and last < first:
             self.add_error("last", _t("The last day is before the first."))
-        elif first and last and (last - first).days >= MOST_DAYS:
-            self.add_error("last", _t("At most %(n)s days in one report.") % {"n": MOST_DAYS})
+        elif first and last and (last - first).days >= MAX_DAYS:
+            self.add_error("last", _t("At most %(n)s days in one report.") % {"n": MAX_DAYS})
         return found
 
     def clean_last(self) -> date:
@@ -89,7 +89,7 @@ class AskForm(_Chosen):
         return found
 
     @classmethod
-    def again(cls, report: Report, kind: Kind) -> "AskForm":
+    def for_report(cls, report: Report, kind: ReportKind) -> "RequestForm":
         """Return the form as it was for a report that was made."""
         first, last = local(report.since).date(), local(report.until - timedelta(microseconds=1)).date()
         form = cls(kind=kind, initial={"area": report.choices.get("area")})
@@ -101,14 +101,14 @@ class AskForm(_Chosen):
     @property
     def period(self) -> tuple[datetime, datetime]:
         """Return [since, until)."""
-        if self.kind.as_of_now:
+        if self.kind.is_as_of_now:
             now = timezone.now()
             return now, now
-        since, until = periods.of_days(self.cleaned_data["first"], self.cleaned_data["last"])
+        since, until = periods.period_of_days(self.cleaned_data["first"], self.cleaned_data["last"])
         return since, min(until, timezone.now())
 
 
-class _Sent(forms.Form):
+class _DeliveryForm(forms.Form):
     """When a schedule's reports are made on their day, and whom it tells."""
 
     hour = forms.TypedChoiceField(
@@ -125,27 +125,27 @@ class _Sent(forms.Form):
         help_text=_("Staff who may see this report. This is checked again each time it is sent."),
     )
 
-    def offer(self, kind: Kind) -> None:
+    def set_recipients(self, kind: ReportKind) -> None:
         """Offer the staff who may see reports of this kind."""
         field: Any = self.fields["recipients"]
-        field.queryset = User.objects.filter(pk__in=[user.pk for user in people_for(kind)]).order_by("name", "email")
+        field.queryset = User.objects.filter(pk__in=[user.pk for user in staff_for(kind)]).order_by("name", "email")
 
     @property
-    def sent(self) -> dict[str, Any]:
+    def delivery(self) -> dict[str, Any]:
         """Return what was chosen, as schedules keep it."""
         people = [user.pk for user in self.cleaned_data["recipients"]]
         return {**{name: self.cleaned_data[name] for name in ("hour", "language")}, "recipients": people}
 
 
-class ChangeForm(StoredForm, _Sent):
+class ChangeForm(ConflictForm, _DeliveryForm):
     """The hour of a schedule, its language and whom it tells. Whoever may not see the report any more is left out."""
 
     def __init__(self, data: Any, *, schedule: Schedule) -> None:
         super().__init__(data, initial={name: getattr(schedule, name) for name in ("hour", "language", "recipients")})
-        self.offer(KINDS[schedule.kind])
+        self.set_recipients(KINDS[schedule.kind])
 
 
-class ScheduleForm(_Sent, _Chosen):
+class ScheduleForm(_DeliveryForm, _ChoicesForm):
     every = forms.ChoiceField(
         label=pgettext_lazy("schedule", "How often"),
         choices=(
@@ -156,14 +156,14 @@ class ScheduleForm(_Sent, _Chosen):
     )
     field_order = ("area", "every", "hour", "language", "recipients")
 
-    def __init__(self, *args: Any, kind: Kind, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, kind: ReportKind, **kwargs: Any) -> None:
         super().__init__(*args, kind=kind, **kwargs)
         self.fields["every"].initial = kind.every
         self.fields["language"].initial = get_language()
-        self.offer(kind)
+        self.set_recipients(kind)
 
 
-def people_for(kind: Kind) -> list[User]:
+def staff_for(kind: ReportKind) -> list[User]:
     """Return the staff who may see reports of a kind now."""
     staff = Staff.objects.filter(is_active=True, user__is_active=True).select_related("user")
     tenant = current_tenant()

@@ -13,18 +13,18 @@ from portal.reports.models import Report
 from portal.today import erasing
 from tenants import audit
 from tenants.models import Tenant
-from tenants.wording import say
+from tenants.wording import coded_sentence
 
 #: Records of the log are kept for as long.
-DAYS_KEPT = 400
+RETENTION_DAYS = 400
 
 
-def forget_guests(before: datetime) -> None:
+def delete_guest_files(before: datetime) -> None:
     """Delete the files of reports with names of guests whose visits ended before; their figures stay."""
     rows = Report.objects.filter(named_since__lt=before, files_deleted_at=None, made_at__isnull=False)
     files = _files(rows)
     rows.update(file=None, pdf=None, book=None, files_deleted_at=ClockTime())
-    store.delete_soon(StoredFile.objects.filter(pk__in=files))
+    store.schedule_deletion(StoredFile.objects.filter(pk__in=files))
 
 
 def delete_old(tenant: Tenant) -> int:
@@ -35,11 +35,11 @@ def delete_old(tenant: Tenant) -> int:
         if count == 0:
             return 0
         rows.delete()
-        store.delete_soon(StoredFile.objects.filter(pk__in=files))
-        said = say("report.deleted", n=count)
+        store.schedule_deletion(StoredFile.objects.filter(pk__in=files))
+        said = coded_sentence("report.deleted", n=count)
         audit.record(
-            tenant=tenant, by=None, by_label=audit.PORTAL, action=said.code, target="report", summary=said,
-            after={"older_than_days": DAYS_KEPT},
+            tenant=tenant, by=None, by_label=audit.PORTAL_ACTOR, action=said.code, target="report", summary=said,
+            after={"older_than_days": RETENTION_DAYS},
         )  # fmt: skip
     return count
 
@@ -49,7 +49,7 @@ def _files(rows: QuerySet[Report]) -> list[int]:
 
 
 def _is_old() -> Q:
-    return Q(asked_at__lt=ClockTime() - timedelta(days=DAYS_KEPT), due_at=None)
+    return Q(asked_at__lt=ClockTime() - timedelta(days=RETENTION_DAYS), due_at=None)
 
 
 def _old() -> list[QuerySet[Report]]:
@@ -57,5 +57,5 @@ def _old() -> list[QuerySet[Report]]:
 
 
 def register() -> None:
-    erasing.also(forget_guests)
-    rounds.register("old_reports", rounds.of_tenants(_old, delete_old), every=3600.0, queue="bulk")
+    erasing.subscribe(delete_guest_files)
+    rounds.register("old_reports", rounds.tenant_steps(_old, delete_old), every=3600.0, queue="bulk")

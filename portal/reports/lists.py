@@ -8,26 +8,26 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from portal.core.ui.chips import Chip
-from portal.core.ui.tables import Column, Empty, Table
+from portal.core.ui.tables import Column, EmptyState, Table
 from portal.reports import periods
-from portal.reports.kinds import KINDS, Kind
+from portal.reports.kinds import KINDS, ReportKind
 from portal.reports.models import Report, Schedule
 from tenants.access import TenantRequest
 from tenants.models import User
 
 
-def period_of(row: Report) -> str:
+def period_text(row: Report) -> str:
     """Return the days of a report, or the moment."""
-    if KINDS[row.kind].as_of_now:
+    if KINDS[row.kind].is_as_of_now:
         return ""
-    return periods.words(row.since, row.until)
+    return periods.period_text(row.since, row.until)
 
 
 def state_of(row: Report) -> Chip:
     """Return how far a report is."""
     if row.made_at is not None:
         partial = row.head is not None and row.head.get("is_partial")
-        return Chip("done", _t("Ready"), wrong=_t("Incomplete data") if partial else "")
+        return Chip("done", _t("Ready"), problem=_t("Incomplete data") if partial else "")
     if row.due_at is None:
         return Chip("failed", _t("Not made"))
     return Chip("running", _t("Being made"))
@@ -40,26 +40,26 @@ class Reports(Table):
     columns = (
         Column("kind", _("Report"), value=lambda row: KINDS[row.kind].title, phone="title", fixed=True),
         Column("area", _("Area"), value=lambda row: row.choices.get("area_name", "")),
-        Column("period", pgettext_lazy("report", "Period"), value=period_of),
+        Column("period", pgettext_lazy("report", "Period"), value=period_text),
         Column("state", pgettext_lazy("report", "State"), value=state_of),
         Column("asked_at", pgettext_lazy("report", "Asked for"), kind="time", sort="id"),
         Column("by", pgettext_lazy("report", "By")),
         Column("sent", pgettext_lazy("report", "Scheduled"), value=lambda row: row.schedule_id is not None, kind="yes"),
     )
 
-    def __init__(self, request: TenantRequest, kinds: Sequence[Kind]) -> None:
+    def __init__(self, request: TenantRequest, kinds: Sequence[ReportKind]) -> None:
         rows = Report.objects.filter(kind__in=[kind.name for kind in kinds]).select_related("by")
         super().__init__(request, rows)
 
     @property
-    def empty(self) -> Empty | None:
-        return Empty(_t("No reports yet"), _t("Choose a report above. It stays here as it was made."), "report")
+    def empty(self) -> EmptyState | None:
+        return EmptyState(_t("No reports yet"), _t("Choose a report above. It stays here as it was made."), "report")
 
     def row_href(self, row: Report) -> str:
         return reverse("reports:page", args=[self.request.tenant.slug, row.pk])
 
 
-def schedules(kinds: Sequence[Kind]) -> list[tuple[Schedule, Kind, list[User]]]:
+def schedules(kinds: Sequence[ReportKind]) -> list[tuple[Schedule, ReportKind, list[User]]]:
     """Return the running schedules of these kinds, each with whom it tells."""
     rows = list(Schedule.objects.filter(ended_at=None, kind__in=[kind.name for kind in kinds]).order_by("pk"))
     people = User.objects.in_bulk({pk for row in rows for pk in row.recipients})

@@ -8,46 +8,46 @@ from portal.reports.models import Every
 _DAY = timedelta(days=1)
 
 
-def of_days(first: date, last: date) -> tuple[datetime, datetime]:
+def period_of_days(first: date, last: date) -> tuple[datetime, datetime]:
     """Return [since, until) of these days, both included."""
     return _midnight(first), _midnight(last + _DAY)
 
 
-def before(every: Every, at: datetime) -> tuple[datetime, datetime]:
+def last_period(every: Every, at: datetime) -> tuple[datetime, datetime]:
     """Return the week (from Monday) or month that ended last at this moment."""
-    end = begin_of(every, local(at).date())
-    return _midnight(begin_of(every, end - _DAY)), _midnight(end)
+    end = start_of(every, local(at).date())
+    return _midnight(start_of(every, end - _DAY)), _midnight(end)
 
 
-def begin_of(every: Every, day: date) -> date:
+def start_of(every: Every, day: date) -> date:
     """Return the first day of a day's week or month."""
     return day.replace(day=1) if every == Every.MONTH else day - _DAY * day.weekday()
 
 
 def next_run(every: Every, hour: int, after: datetime) -> datetime:
     """Return the first moment after this one at which a period is over and its report is due."""
-    begin = begin_of(every, local(after).date())
+    begin = start_of(every, local(after).date())
     while (run := datetime.combine(begin, time(hour), TOKYO)) <= after:
-        begin = begin_of(every, begin + _DAY * (31 if every == Every.MONTH else 7))
+        begin = start_of(every, begin + _DAY * (31 if every == Every.MONTH else 7))
     return run
 
 
-def between(every: Every, since: datetime, until: datetime) -> int:
+def count_between(every: Every, since: datetime, until: datetime) -> int:
     """Return how many periods lie between two beginnings."""
     count, begin, end = 0, local(since).date(), local(until).date()
     while begin < end:
-        begin = begin_of(every, begin + _DAY * (31 if every == Every.MONTH else 7))
+        begin = start_of(every, begin + _DAY * (31 if every == Every.MONTH else 7))
         count += 1
     return count
 
 
-def words(since: datetime, until: datetime) -> str:
+def period_text(since: datetime, until: datetime) -> str:
     """Return the days, both included."""
     first, last = local(since).date(), (local(until) - timedelta(microseconds=1)).date()
     return first.isoformat() if first == last else f"{first.isoformat()} – {last.isoformat()}"
 
 
-def stamped(at: datetime | None) -> str:
+def moment_text(at: datetime | None) -> str:
     """Return a moment as a report's lines have it; nothing for None."""
     return f"{local(at):%Y-%m-%d %H:%M}" if at else ""
 

@@ -18,30 +18,30 @@ from django.utils.translation import override
 from portal.core.restore import finding
 from portal.core.telling import mailing, outcomes
 from portal.core.telling.models import State
-from portal.core.telling.outcomes import Outcome
+from portal.core.telling.outcomes import DeliveryOutcome
 from portal.core.timers import bell, ticking
 from portal.core.timers.clock import ClockTime, database_now
-from portal.core.timers.pauses import seconds
-from portal.core.timers.ticking import Wakeup
+from portal.core.timers.pauses import scaled_seconds
+from portal.core.timers.ticking import TaskWakeup
 from portal.reports import kinds, making, periods
-from portal.reports.content import Head
+from portal.reports.content import ReportHead
 from portal.reports.models import Every, Report, Schedule, Sending
 from tenants.access import Access, access_to
 from tenants.models import User, current_tenant
 
-RUN = "portal.reports.tasks.run"
+RUN_TASK = "portal.reports.tasks.run"
 #: Why nobody was told: the answer of a sending.
 NO_PERMISSION = "no permission"
-_RING_AGAIN = timedelta(minutes=3)
+_RETRY_AFTER = timedelta(minutes=3)
 _SOON = timedelta(minutes=1)
 
 
 def wake(schedule: Schedule) -> None:
     """Have a worker look at a schedule once the transaction is through."""
-    bell.ring_after_commit(RUN, schedule.tenant_id, schedule.pk)
+    bell.enqueue_after_commit(RUN_TASK, schedule.tenant_id, schedule.pk)
 
 
-def run(schedule_id: int) -> None:
+def run_schedule(schedule_id: int) -> None:
     """Ask for the report that is due, and tell of those that are made."""
     with transaction.atomic():
         rows = Schedule.objects.select_for_update(of=("self",), no_key=True).select_related("by")
@@ -50,48 +50,48 @@ def run(schedule_id: int) -> None:
             return
         due = database_now() - timedelta(hours=schedule.hour)
         # What was over before there was a schedule is no run of it; `send_now` asks for that.
-        if periods.before(Every(schedule.every), due)[1] > schedule.made_at:
-            ask(schedule, due)
+        if periods.last_period(Every(schedule.every), due)[1] > schedule.made_at:
+            request_report(schedule, due)
     made = Report.objects.filter(schedule=schedule, made_at__isnull=False).order_by("-since").first()
-    reached = made is None or _tell(made)
+    reached = made is None or _notify(made)
     waits = not reached or Report.objects.filter(schedule=schedule, due_at__isnull=False).exists()
     after = database_now()
     next_at = after + _SOON if waits else periods.next_run(Every(schedule.every), schedule.hour, after)
     Schedule.objects.filter(pk=schedule.pk, ended_at=None).update(next_at=next_at)
 
 
-def ask(schedule: Schedule, at: datetime) -> Report:
+def request_report(schedule: Schedule, at: datetime) -> Report:
     """Write the report of the period before this moment down to be made, for whom the schedule tells; or return it."""
     every = Every(schedule.every)
-    since, until = periods.before(every, at)
+    since, until = periods.last_period(every, at)
     told = {
         "kind": schedule.kind, "choices": schedule.choices, "language": schedule.language, "until": until,
         "by": schedule.by, "recipients": schedule.recipients, "due_at": database_now(),
     }  # fmt: skip
     last = Report.objects.filter(schedule=schedule).order_by("-since").first()
     if last is not None:
-        told["missed"] = max(periods.between(every, last.since, since) - 1, 0)
+        told["missed"] = max(periods.count_between(every, last.since, since) - 1, 0)
     report, is_new = Report.objects.get_or_create(schedule=schedule, since=since, defaults=told)
     if is_new:
         making.wake(report)
     return report
 
 
-def _tell(report: Report) -> bool:
+def _notify(report: Report) -> bool:
     """Tell whoever was not told; return whether nobody is left."""
     told = set(Sending.objects.filter(report=report).values_list("user_id", flat=True))
     people = User.objects.filter(pk__in=report.recipients)
     for user in people.exclude(pk__in=told).order_by("pk"):
-        _send(report, user)
+        _send_once(report, user)
     return not people.exclude(pk__in=Sending.objects.filter(report=report).values("user")).exists()
 
 
-def _send(report: Report, user: User) -> None:
+def _send_once(report: Report, user: User) -> None:
     row, is_new = Sending.objects.get_or_create(report=report, user=user)  # the mail leaves after this is written
     if not is_new:
         return
-    outcome = _sent(report, user)
-    if outcome.again:  # surely did not arrive: the next look tries again
+    outcome = _try_send(report, user)
+    if outcome.should_retry:  # surely did not arrive: the next look tries again
         row.delete()
     else:
         Sending.objects.filter(pk=row.pk).update(state=outcome.state, answer=outcome.answer)
@@ -99,11 +99,11 @@ def _send(report: Report, user: User) -> None:
 
 def may_see(access: Access | None, kind: str) -> bool:
     """Whether somebody may see reports of a kind now: all that stands in them."""
-    needed = kinds.KINDS[kind].needs
+    needed = kinds.KINDS[kind].permissions
     return access is not None and not access.support_session and all(access.can(each) for each in needed)
 
 
-def _sent(report: Report, user: User) -> Outcome:
+def _try_send(report: Report, user: User) -> DeliveryOutcome:
     if not may_see(access_to(user, current_tenant()), report.kind):
         return outcomes.failed(NO_PERMISSION)
     with override(report.language):  # that of its figures
@@ -114,7 +114,7 @@ def _message(report: Report, user: User) -> EmailMessage:
     tenant = current_tenant()
     address = settings.PORTAL_URL + reverse("reports:page", args=[tenant.slug, report.pk])
     title = kinds.KINDS[report.kind].title
-    head = Head.of_json(report.head or {})
+    head = ReportHead.from_json(report.head or {})
     said = {"title": title, "period": head.period, "tenant": tenant, "address": address, "head": head}
     subject = f"[{tenant.name}] " + _("Report: %(title)s, %(period)s") % said
     headers = {"Auto-Submitted": "auto-generated", "X-Report": str(report.pk)}
@@ -137,9 +137,11 @@ def _due() -> QuerySet[Schedule]:
     return Schedule.objects_across_tenants.filter(next_at__lte=ClockTime(), ended_at=None)
 
 
-DUE = Wakeup(rows=_due, task=RUN, mark=lambda: {"next_at": ClockTime() + _RING_AGAIN}, order=("next_at",))
+DUE = TaskWakeup(
+    rows=_due, task=RUN_TASK, claim_values=lambda: {"next_at": ClockTime() + _RETRY_AFTER}, order=("next_at",)
+)
 
 
 def register() -> None:
     finding.register("reports", mark_restored)
-    ticking.register("report_schedules", DUE.look, every=seconds(30), queue="bulk", work=DUE.work)
+    ticking.register("report_schedules", DUE.check_due, every=scaled_seconds(30), queue="bulk", due_rows=DUE.querysets)

@@ -1,17 +1,17 @@
 """The bells of reports. Each carries ids; the row it names decides whether anything is done."""
 
 from portal.reports import making, scheduling
-from portal.site.celery import promised
+from portal.site.celery import portal_task
 from tenants.scope import tenant_scope
 
 
-@promised(queue="bulk", promise="idempotent", seconds=280)
+@portal_task(queue="bulk", promise="idempotent", seconds=280)
 def make(tenant_id: int, report_id: int) -> None:
     with tenant_scope(tenant_id):
-        making.make(report_id)
+        making.create(report_id)
 
 
-@promised(queue="bulk", promise="idempotent", seconds=120)
+@portal_task(queue="bulk", promise="idempotent", seconds=120)
 def run(tenant_id: int, schedule_id: int) -> None:
     with tenant_scope(tenant_id):
-        scheduling.run(schedule_id)
+        scheduling.run_schedule(schedule_id)

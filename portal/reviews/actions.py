@@ -11,21 +11,21 @@ from django.db.models import F, QuerySet
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
-from portal.core.intents.nonces import Nonce, NotAsked
-from portal.core.intents.record import Asker
+from portal.core.intents.nonces import Nonce, NotSubmitted
+from portal.core.intents.record import Requester
 from portal.core.mirror.models import Area
 from portal.core.timers.clock import ClockTime, database_now
 from portal.reviews import assigning, conflicts, following, reminding, working
 from portal.reviews.models import Act, Applied, Delegation, Item, Review, State, Step
 from tenants import audit
 from tenants.models import User
-from tenants.wording import Said, say
+from tenants.wording import Sentence, coded_sentence
 
 _BATCH = 1000
 
 
 def start(
-    *, title: str, areas: Sequence[Area], due_on: date, rules: Mapping[str, Any], nonce: uuid.UUID, by: Asker
+    *, title: str, areas: Sequence[Area], due_on: date, rules: Mapping[str, Any], nonce: uuid.UUID, by: Requester
 ) -> Review:
     """Start a review of these areas; the same one for the same form. A worker lists the rights."""
     named = [{"id": area.area_id, "name": area.area_name} for area in areas]
@@ -34,75 +34,77 @@ def start(
         review, is_new = Review.objects.get_or_create(nonce=nonce, defaults=more)
         if is_new:
             told = {"areas": [each["name"] for each in named], "due_on": due_on.isoformat()}
-            record(by, review, "review.started", say("review.started", title=title), **told)
+            record(by, review, "review.started", coded_sentence("review.started", title=title), **told)
             working.wake(review)
             reminding.wake(review)
     return review
 
 
-def held(review: Review, *states: State) -> Review:
+def lock_review(review: Review, *states: State) -> Review:
     """Return the review with its row locked, so that it is neither finished nor cancelled meanwhile. Raises NotAsked
     where it is over already. Within a transaction.
     """
     found = Review.objects.select_for_update(of=("self",), no_key=True).get(pk=review.pk)
     if found.state not in (states or (State.RUNNING,)):
-        raise NotAsked(_("This review is over. Nothing was saved."))
+        raise NotSubmitted(_("This review is over. Nothing was saved."))
     return found
 
 
-def change(*, review: Review, title: str, due_on: date, by: Asker) -> None:
+def change(*, review: Review, title: str, due_on: date, by: Requester) -> None:
     """Change the title and the due date of a review. Reviewers are reminded anew by another date."""
     with transaction.atomic():
-        found = held(review)
+        found = lock_review(review)
         if (found.title, found.due_on) == (title, due_on):
             return
         Review.objects.filter(pk=found.pk).update(title=title, due_on=due_on)
         if due_on != found.due_on:
-            reminding.begin_anew(found)
+            reminding.reset_reminders(found)
         before = {"title": found.title, "due_on": found.due_on.isoformat()}
         after = {"title": title, "due_on": due_on.isoformat()}
-        record(by, found, "review.changed", say("review.changed", title=title), before=before, **after)
+        record(by, found, "review.changed", coded_sentence("review.changed", title=title), before=before, **after)
 
 
 @dataclass(frozen=True)
-class Handed:
+class DelegationResult:
     """How many items changed hands, and how many were left since their new reviewer may not decide about them."""
 
-    done: int = 0
-    left: int = 0
+    delegated: int = 0
+    left_out: int = 0
 
-    def __add__(self, other: "Handed") -> "Handed":
-        return Handed(self.done + other.done, self.left + other.left)
+    def __add__(self, other: "DelegationResult") -> "DelegationResult":
+        return DelegationResult(self.delegated + other.delegated, self.left_out + other.left_out)
 
 
-def delegate(*, review: Review, items: QuerySet[Item], to: User, note: str, nonce: Nonce, by: Asker) -> Handed:
+def delegate(
+    *, review: Review, items: QuerySet[Item], to: User, note: str, nonce: Nonce, by: Requester
+) -> DelegationResult:
     """Hand items that wait for a decision to another reviewer, once for the same form."""
     with transaction.atomic():
-        review = held(review)
+        review = lock_review(review)
         if to not in assigning.reviewers():
-            raise NotAsked(_("%(who)s may not decide in reviews. Nothing was delegated.") % {"who": to})
+            raise NotSubmitted(_("%(who)s may not decide in reviews. Nothing was delegated.") % {"who": to})
         told = {"review": review, "by": by.user, "to": to, "note": note}
         row, is_new = Delegation.objects.get_or_create(nonce=nonce.value, defaults=told)
         if not is_new:
-            return Handed(row.items)
+            return DelegationResult(row.items)
         pks = list(items.filter(review=review).exclude(reviewer=to).order_by("pk").values_list("pk", flat=True))
         for at in range(0, len(pks), _BATCH):
-            row.items += _handed(review, pks[at : at + _BATCH], row)
+            row.items += _delegate_batch(review, pks[at : at + _BATCH], row)
         row.save(update_fields=["items"])
         left = len(pks) - row.items
-        said = say("review.delegated", title=review.title, n=row.items, who=str(to))
+        said = coded_sentence("review.delegated", title=review.title, n=row.items, who=str(to))
         record(by, review, "review.delegated", said, items=row.items, left=left, to=str(to), note=note)
         reminding.wake(review)
-    return Handed(row.items, left)
+    return DelegationResult(row.items, left)
 
 
-def assign_groups(*, review: Review, groups: Mapping[str, User], nonce: Nonce, by: Asker) -> Handed:
+def assign_groups(*, review: Review, groups: Mapping[str, User], nonce: Nonce, by: Requester) -> DelegationResult:
     """Have each of these groups reviewed by one person, later items too."""
     with transaction.atomic():
-        found = held(review)
+        found = lock_review(review)
         kept = {**found.rules, "groups": found.rules.get("groups", {}) | {g: u.pk for g, u in groups.items()}}
         Review.objects.filter(pk=found.pk).update(rules=kept)
-        count = Handed()
+        count = DelegationResult()
         for number, (group_id, to) in enumerate(groups.items()):
             mine = Item.objects.filter(review=found, group_id=group_id, is_open=True).exclude(reviewer=to)
             if mine.exists():
@@ -111,12 +113,12 @@ def assign_groups(*, review: Review, groups: Mapping[str, User], nonce: Nonce, b
     return count
 
 
-def _handed(review: Review, pks: Sequence[int], row: Delegation) -> int:
+def _delegate_batch(review: Review, pks: Sequence[int], row: Delegation) -> int:
     """Hand over some items with a step each, in the order in which everybody locks them, but for those about which the
     new reviewer may not decide.
     """
     held = list(Item.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=pks).order_by("pk"))
-    rows, now = conflicts.allowed(review, held, row.to), database_now()
+    rows, now = conflicts.decidable(review, held, row.to), database_now()
     steps = [
         Step(item=item, number=item.version + 1, act=Act.DELEGATE, by=row.by, at=now, note=row.note, delegation=row)
         for item in rows
@@ -126,12 +128,12 @@ def _handed(review: Review, pks: Sequence[int], row: Delegation) -> int:
     return mine.update(reviewer=row.to, is_barred=False, version=F("version") + 1)
 
 
-def finish(*, review: Review, by: Asker) -> None:
+def finish(*, review: Review, by: Requester) -> None:
     """Take no decisions any more, and have a worker look at every right once more and write the signed report."""
     with transaction.atomic():
-        found = held(review)
+        found = lock_review(review)
         if found.listed_at is None:
-            raise NotAsked(_("The list of rights is still being made. Finish when it is complete."))
+            raise NotSubmitted(_("The list of rights is still being made. Finish when it is complete."))
         _check_nothing_under_way(found)
         left = Item.objects.filter(review=found, is_open=True).count()
         ended = {
@@ -144,28 +146,30 @@ def finish(*, review: Review, by: Asker) -> None:
             "language": get_language() or "en",
         }
         Review.objects.filter(pk=found.pk).update(**ended)
-        record(by, found, "review.finished", say("review.finished", title=found.title), undecided=left)
+        record(by, found, "review.finished", coded_sentence("review.finished", title=found.title), undecided=left)
         working.wake(found)
 
 
 def _check_nothing_under_way(review: Review) -> None:
     """Raise NotAsked while withdrawals may still be sent: a review that is over does not follow them."""
-    following.settle(review)
+    following.update_withdrawals(review)
     if Item.objects.filter(review=review, applied=Applied.SENT).exists():
-        raise NotAsked(_("Withdrawals are prepared or in progress. End the review when they are done or discarded."))
+        raise NotSubmitted(
+            _("Withdrawals are prepared or in progress. End the review when they are done or discarded.")
+        )
 
 
-def cancel(*, review: Review, by: Asker) -> None:
+def cancel(*, review: Review, by: Requester) -> None:
     """End a review without a report. What was decided stays, and nothing more is withdrawn."""
     with transaction.atomic():
-        found = held(review)
+        found = lock_review(review)
         _check_nothing_under_way(found)
         ended = {"state": State.CANCELLED, "ended_at": ClockTime(), "ended_by": by.user, "due_at": None}
         Review.objects.filter(pk=found.pk).update(**ended, remind_at=None)
-        record(by, found, "review.cancelled", say("review.cancelled", title=found.title))
+        record(by, found, "review.cancelled", coded_sentence("review.cancelled", title=found.title))
 
 
-def record(by: Asker, review: Review, action: str, summary: Said, *, before: Any = None, **after: Any) -> None:
+def record(by: Requester, review: Review, action: str, summary: Sentence, *, before: Any = None, **after: Any) -> None:
     """Write down an act with a review. Within its transaction."""
     target = f"review:{review.pk}"
-    audit.record(**by.author, action=action, target=target, summary=summary, before=before, after=after or None)
+    audit.record(**by.audit_author, action=action, target=target, summary=summary, before=before, after=after or None)

@@ -12,19 +12,19 @@ from django.db.models import F, QuerySet
 from django.utils.translation import gettext as _
 
 from portal.areas import actions as areas
-from portal.areas.merging import Act, Wish
-from portal.core.intents.nonces import NotAsked
-from portal.core.intents.record import Asker
+from portal.areas.merging import AccessEdit, EditKind
+from portal.core.intents.nonces import NotSubmitted
+from portal.core.intents.record import Requester
 from portal.core.jobs import acts
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import JobState
 from portal.core.mirror.models import Area, Member
 from portal.reviews import conflicts, following, rights, working
-from portal.reviews.actions import held, record
+from portal.reviews.actions import lock_review, record
 from portal.reviews.models import Applied, Decision, Item, Review
-from tenants.wording import say
+from tenants.wording import coded_sentence
 
-_AT_ONCE = 1000
+_BATCH_SIZE = 1000
 
 
 def to_withdraw(review: Review) -> QuerySet[Item]:
@@ -33,49 +33,49 @@ def to_withdraw(review: Review) -> QuerySet[Item]:
     return decided.filter(is_open=False, decided_digest=F("now_digest"))
 
 
-def prepare(*, review: Review, area: Area, everywhere: bool, by: Asker) -> Job:
+def prepare(*, review: Review, area: Area, everywhere: bool, by: Requester) -> Job:
     """Prepare the edit that withdraws what was decided for an area, to be looked at; where that was done a moment ago
     (a double click), the same one. Raises NotAsked where there is nothing to do.
 
     `everywhere`: members who may enter every area get a list of all others instead; otherwise they keep theirs.
     """
     with transaction.atomic():
-        review = held(review)
-        following.settle(review)
-        _look(review, area)
-        if (before := _prepared(review, area)) is not None:
+        review = lock_review(review)
+        following.update_withdrawals(review)
+        _recheck_conflicts(review, area)
+        if (before := _waiting_job(review, area)) is not None:
             return before
         items = to_withdraw(review).filter(area_id=area.area_id).order_by("pk")
-        wanted = dict(items.values_list("member_id", "decided_digest")[: acts.MOST_ROWS])
+        wanted = dict(items.values_list("member_id", "decided_digest")[: acts.MAX_JOB_ROWS])
         members = Member.objects.filter(member_id__in=wanted, gone_at__isnull=True)
-        wish = Wish(Act.WITHDRAW, area.area_id, everywhere=everywhere)
-        job = areas.prepare(area=area, members=members, wish=wish, trust=timedelta(0), chosen={}, by=by)
-        taken = _kept(job, wanted, area) if job is not None else []
+        wish = AccessEdit(EditKind.WITHDRAW, area.area_id, include_everywhere=everywhere)
+        job = areas.prepare(area=area, members=members, edit=wish, max_age=timedelta(0), chosen={}, by=by)
+        taken = _remove_changed_rows(job, wanted, area) if job is not None else []
         if job is None or not taken:
-            raise NotAsked(
+            raise NotSubmitted(
                 _("Nothing to withdraw here: these members keep access to every area, or changed meanwhile.")
             )
         Job.objects.filter(pk=job.pk).update(options={**job.options, "review": review.pk})
         mine = Item.objects.filter(review=review, area_id=area.area_id, member_id__in=taken)
-        following.retire(mine)
+        following.stop_withdrawals(mine)
         mine.update(job=job, applied=Applied.SENT)
-        following.reopen(mine)
-        said = say("review.withdrawals", title=review.title, n=len(taken), area=area.area_name)
+        following.update_open(mine)
+        said = coded_sentence("review.withdrawals", title=review.title, n=len(taken), area=area.area_name)
         record(by, review, "review.withdrawals", said, items=len(taken), area=area.area_id, job=job.pk)
         working.wake(review)
     return job
 
 
-def _look(review: Review, area: Area) -> None:
+def _recheck_conflicts(review: Review, area: Area) -> None:
     """Look up anew who may not decide about what was decided for an area: such a decision takes nothing away."""
     pks = list(to_withdraw(review).filter(area_id=area.area_id).order_by("pk").values_list("pk", flat=True))
-    for at in range(0, len(pks), _AT_ONCE):
-        items = Item.objects.filter(pk__in=pks[at : at + _AT_ONCE])
-        conflicts.look(review, list(items))
-        following.reopen(items)
+    for at in range(0, len(pks), _BATCH_SIZE):
+        items = Item.objects.filter(pk__in=pks[at : at + _BATCH_SIZE])
+        conflicts.recheck(review, list(items))
+        following.update_open(items)
 
 
-def _prepared(review: Review, area: Area) -> Job | None:
+def _waiting_job(review: Review, area: Area) -> Job | None:
     """Return the edit that waits to be looked at, where nothing was decided since."""
     if to_withdraw(review).filter(area_id=area.area_id).exists():
         return None
@@ -84,12 +84,12 @@ def _prepared(review: Review, area: Area) -> Job | None:
     return jobs.select_related("tenant").order_by("-pk").first()
 
 
-def _kept(job: Job, wanted: dict[str, str], area: Area) -> list[str]:
+def _remove_changed_rows(job: Job, wanted: dict[str, str], area: Area) -> list[str]:
     """Take rows out that were made from another right than the decided one. Returns the members that are left."""
     kept: list[Row] = []
     other: list[Row] = []
     for row in Row.objects.filter(job=job).order_by("line").iterator(chunk_size=1000):
-        right = rights.digest_of((row.content or {}).get("old", {}).get("devices_pass"), area.area_id)
+        right = rights.right_digest((row.content or {}).get("old", {}).get("devices_pass"), area.area_id)
         (kept if right == wanted.get(row.member_id) else other).append(row)
     Row.objects.filter(pk__in=[row.pk for row in other]).delete()
     if other:

@@ -7,9 +7,9 @@ class ReviewsConfig(AppConfig):
 
     def ready(self) -> None:
         from portal.core.mirror import freshness
-        from portal.core.mirror.kinds import Kind
+        from portal.core.mirror.kinds import MirrorKind
         from portal.reviews import reminding, working
 
         working.register()
         reminding.register()
-        freshness.shows("reviews", Kind.MEMBERS)
+        freshness.register_footer("reviews", MirrorKind.MEMBERS)

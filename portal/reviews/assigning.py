@@ -13,13 +13,15 @@ from tenants.roles import TENANT_ROLES, Permission
 Rules = Mapping[str, Any]
 
 
-def rules(*, even: Sequence[int], areas: Mapping[str, int], groups: Mapping[str, int] | None = None) -> dict[str, Any]:
+def rules_to_save(
+    *, even: Sequence[int], areas: Mapping[str, int], groups: Mapping[str, int] | None = None
+) -> dict[str, Any]:
     """Return the rules as they are kept: `areas` and `groups` name a reviewer each, `even` take the rest."""
     return {"even": list(even), "areas": dict(areas), "groups": dict(groups or {})}
 
 
 def reviewer_of(
-    kept: Rules, *, member_id: str, area_id: str, group_id: str, barred: Collection[str] = ()
+    kept: Rules, *, member_id: str, area_id: str, group_id: str, excluded: Collection[str] = ()
 ) -> int | None:
     """Return the reviewer of an item by its review's rules: the group's before the area's. Is that person among the
     `barred`, who may not decide about it, the next reviewer of the review who may; without one it stays with them.
@@ -28,7 +30,7 @@ def reviewer_of(
     even: list[int] = kept.get("even", [])
     first = zlib.crc32(member_id.encode()) % len(even) if even else 0
     turn = [*([named] if named is not None else []), *even[first:], *even[:first]]
-    return next((who for who in turn if str(who) not in barred), turn[0] if turn else None)
+    return next((who for who in turn if str(who) not in excluded), turn[0] if turn else None)
 
 
 def reviewers() -> list[User]:

@@ -18,28 +18,28 @@ from portal.core.mirror.folding import fold
 from portal.core.mirror.models import Member
 from portal.reviews import assigning, facts
 from portal.reviews.models import Decision, Item, Review, State
-from portal.reviews.rights import Key
+from portal.reviews.rights import RightKey
 from tenants.models import User
 
 PERIOD = timedelta(days=365)
 #: (by whom, when)
-Confirmed = tuple[int | None, datetime | None]
+Confirmation = tuple[int | None, datetime | None]
 
 
 @dataclass
-class Finding:
+class ItemConflict:
     """`granted` and `barred` as an item keeps them."""
 
     granted: list[list[int | str]] = field(default_factory=list)
     barred: dict[str, str] = field(default_factory=dict)
 
 
-def bars(item: Item, user_id: int | None) -> bool:
+def is_barred(item: Item, user_id: int | None) -> bool:
     """Return whether this person may not decide about an item, by what it keeps."""
     return str(user_id) in item.barred
 
 
-def begins(review: Review) -> dict[str, datetime]:
+def period_starts(review: Review) -> dict[str, datetime]:
     """Return since when a right that was given to each area counts."""
     year, found = review.started_at - PERIOD, dict[str, datetime]()
     ended = Review.objects.filter(state=State.FINISHED, ended_at__lt=review.started_at).order_by("-ended_at", "-pk")
@@ -49,48 +49,50 @@ def begins(review: Review) -> dict[str, datetime]:
     return {area_id: found.get(area_id, year) for area_id in review.area_names}
 
 
-def of_keys(review: Review, keys: Collection[Key]) -> dict[Key, Finding]:
+def find_conflicts(review: Review, keys: Collection[RightKey]) -> dict[RightKey, ItemConflict]:
     """Return who gave each of these rights within the period, and who may not decide about it."""
-    given, own = facts.granted(keys, begins(review)), _own({member_id for member_id, _area in keys})
-    confirmed = _confirmed(review, {key for key, people in given.items() if people})
-    found = {key: Finding() for key in keys}
+    given, own = facts.granted_by(keys, period_starts(review)), _own_rights({member_id for member_id, _area in keys})
+    confirmed = _confirmations(review, {key for key, people in given.items() if people})
+    found = {key: ItemConflict() for key in keys}
     for key, people in given.items():
         newest = sorted(people.items(), key=lambda one: one[1], reverse=True)
         found[key].granted = [[who, at.isoformat()] for who, at in newest]
         since = confirmed.get(key, ())
-        found[key].barred = {str(who): at.isoformat() for who, at in newest if not _is_freed(who, at, since)}
+        found[key].barred = {
+            str(who): at.isoformat() for who, at in newest if not _is_confirmed_by_other(who, at, since)
+        }
     for key in keys:
         found[key].barred |= dict.fromkeys(own.get(key[0], ()), "")
     return found
 
 
-def look(review: Review, items: Sequence[Item]) -> None:
+def recheck(review: Review, items: Sequence[Item]) -> None:
     """Look up anew who may not decide about these items, and keep it with them. Within a transaction."""
-    found = of_keys(review, {(item.member_id, item.area_id) for item in items}) if items else {}
+    found = find_conflicts(review, {(item.member_id, item.area_id) for item in items}) if items else {}
     other = []
     for item in items:
         told = found[item.member_id, item.area_id]
         if (item.granted, item.barred) != (told.granted, told.barred):
             item.granted, item.barred = told.granted, told.barred
-            item.is_barred = bars(item, item.reviewer_id)
+            item.is_barred = is_barred(item, item.reviewer_id)
             other.append(item)
     Item.objects.bulk_update(other, ["granted", "barred", "is_barred"], batch_size=500)
 
 
-def allowed(review: Review, items: Sequence[Item], user: User) -> list[Item]:
+def decidable(review: Review, items: Sequence[Item], user: User) -> list[Item]:
     """Return those of these items about which this person may decide, looked up anew. Within a transaction."""
-    look(review, items)
-    return [item for item in items if not bars(item, user.pk)]
+    recheck(review, items)
+    return [item for item in items if not is_barred(item, user.pk)]
 
 
-def _is_freed(who: int, at: datetime, confirmed: Iterable[Confirmed]) -> bool:
+def _is_confirmed_by_other(who: int, at: datetime, confirmed: Iterable[Confirmation]) -> bool:
     """Return whether another person confirmed a right after this one gave it."""
     return any(by != who and then is not None and then > at for by, then in confirmed)
 
 
-def _confirmed(review: Review, keys: Collection[Key]) -> Mapping[Key, list[Confirmed]]:
+def _confirmations(review: Review, keys: Collection[RightKey]) -> Mapping[RightKey, list[Confirmation]]:
     """Return who confirmed these rights in finished reviews, and when."""
-    found: dict[Key, list[Confirmed]] = defaultdict(list)
+    found: dict[RightKey, list[Confirmation]] = defaultdict(list)
     members, areas = {member_id for member_id, _area in keys}, {area_id for _member, area_id in keys}
     rows = Item.objects.filter(review__state=State.FINISHED, member_id__in=members, area_id__in=areas)
     rows = rows.filter(decision=Decision.CONFIRM, is_open=False, decided_at__isnull=False).exclude(review=review)
@@ -99,14 +101,14 @@ def _confirmed(review: Review, keys: Collection[Key]) -> Mapping[Key, list[Confi
     return found
 
 
-def _own(member_ids: Collection[str]) -> Mapping[str, list[str]]:
+def _own_rights(member_ids: Collection[str]) -> Mapping[str, list[str]]:
     """Return which of those who decide in reviews each of these members is, as far as that can be known."""
     people = {str(user.pk): (_names(user), user.email.lower()) for user in assigning.reviewers()}
     rows = Member.objects.filter(member_id__in=member_ids).only("tenant", "member_id", "name_key", "has_qr", "qrcode")
-    return {member.member_id: [pk for pk, one in people.items() if _is(member, *one)] for member in rows}
+    return {member.member_id: [pk for pk, one in people.items() if _is_same_person(member, *one)] for member in rows}
 
 
-def _is(member: Member, names: Collection[str], email: str) -> bool:
+def _is_same_person(member: Member, names: Collection[str], email: str) -> bool:
     code = member.qrcode if member.has_qr else None
     address = str(code.get("email") or "").strip().lower() if isinstance(code, dict) else ""
     return member.name_key in names or (address != "" and address == email)

@@ -13,22 +13,22 @@ from enum import StrEnum
 from django.db import transaction
 from django.db.models import F, QuerySet
 
-from portal.core.intents.record import Asker
+from portal.core.intents.record import Requester
 from portal.core.timers.clock import database_now
 from portal.reviews import conflicts, following, rights
-from portal.reviews.actions import held, record
+from portal.reviews.actions import lock_review, record
 from portal.reviews.models import Act, Applied, Decision, Item, Review, Step
 from portal.reviews.rights import LEFT, UNREAD
-from tenants.wording import say
+from tenants.wording import coded_sentence
 
-MOST = 10_000
-_BATCH = 1000
-_DECIDES = {Act.CONFIRM: Decision.CONFIRM, Act.WITHDRAW: Decision.WITHDRAW, Act.UNDO: Decision.NONE}
-_SAID = {Act.CONFIRM: "review.confirmed", Act.WITHDRAW: "review.marked", Act.UNDO: "review.undone"}
-_MANY = {Act.CONFIRM: "review.confirmed_many", Act.WITHDRAW: "review.marked_many"}
+MAX_ITEMS = 10_000
+_BATCH_SIZE = 1000
+_DECISION_OF = {Act.CONFIRM: Decision.CONFIRM, Act.WITHDRAW: Decision.WITHDRAW, Act.UNDO: Decision.NONE}
+_AUDIT_CODES = {Act.CONFIRM: "review.confirmed", Act.WITHDRAW: "review.marked", Act.UNDO: "review.undone"}
+_AUDIT_CODES_MANY = {Act.CONFIRM: "review.confirmed_many", Act.WITHDRAW: "review.marked_many"}
 
 
-class Came(StrEnum):
+class DecisionResult(StrEnum):
     """What came of a press."""
 
     SAVED = "saved"
@@ -42,111 +42,113 @@ class Came(StrEnum):
 
 
 @dataclass(frozen=True)
-class Press:
+class DecisionPress:
     """A button of one item: the version and the right that its page showed."""
 
     act: Act
     version: int
-    seen: str
+    shown_digest: str
     note: str = ""
 
 
 @dataclass(frozen=True)
-class Many:
+class ManyResult:
     """How many of the chosen items were decided, how many were left since they are not as they were, and about how many
     this person may not decide.
     """
 
     saved: int
-    left: int
+    skipped: int
     barred: int
 
 
-def decide(*, item: Item, press: Press, by: Asker) -> Came:
+def decide(*, item: Item, press: DecisionPress, by: Requester) -> DecisionResult:
     """Keep one decision, or say why not. The item must be the person's own. Raises NotAsked when its review is over."""
     with transaction.atomic():
-        review = held(item.review)
+        review = lock_review(item.review)
         row = Item.objects.select_for_update(of=("self",), no_key=True).get(pk=item.pk)
-        if (before := _before(row, press, by)) is not None:
-            return Came.SAVED if before.note == press.note else Came.EARLIER
+        if (before := _earlier_step(row, press, by)) is not None:
+            return DecisionResult.SAVED if before.note == press.note else DecisionResult.EARLIER
         if row.version != press.version or row.reviewer_id != by.user.pk:
-            return Came.ELSEWHERE
-        if following.under_way([row]):
-            return Came.UNDER_WAY
-        if not conflicts.allowed(review, [row], by.user):
-            return Came.BARRED
-        now = _right_now(row)
-        if (refused := _refused(row, press, now)) is not None:
+            return DecisionResult.ELSEWHERE
+        if following.items_under_way([row]):
+            return DecisionResult.UNDER_WAY
+        if not conflicts.decidable(review, [row], by.user):
+            return DecisionResult.BARRED
+        now = _update_current_right(row)
+        if (refused := _refusal(row, press, now)) is not None:
             return refused
         _write([row], press.act, by, press.note, digest=now)
-        said = say(_SAID[press.act], name=row.name, area=review.area_names.get(row.area_id, row.area_id))
+        said = coded_sentence(
+            _AUDIT_CODES[press.act], name=row.name, area=review.area_names.get(row.area_id, row.area_id)
+        )
         told = {"member": row.member_id, "area": row.area_id, "right": now, "note": press.note}
-        record(by, review, _SAID[press.act], said, **told)
-    return Came.SAVED
+        record(by, review, _AUDIT_CODES[press.act], said, **told)
+    return DecisionResult.SAVED
 
 
-def _refused(row: Item, press: Press, now: str) -> Came | None:
+def _refusal(row: Item, press: DecisionPress, now: str) -> DecisionResult | None:
     if press.act == Act.UNDO:
-        return Came.UNDER_WAY if row.applied == Applied.WITHDRAWN else None
+        return DecisionResult.UNDER_WAY if row.applied == Applied.WITHDRAWN else None
     if now in ("", LEFT):
-        return Came.GONE
+        return DecisionResult.GONE
     if now == UNREAD:
-        return Came.UNREAD
-    return Came.CHANGED if now != press.seen else None
+        return DecisionResult.UNREAD
+    return DecisionResult.CHANGED if now != press.shown_digest else None
 
 
-def decide_many(*, review: Review, items: QuerySet[Item], act: Act, by: Asker) -> Many:
+def decide_many(*, review: Review, items: QuerySet[Item], act: Act, by: Requester) -> ManyResult:
     """Decide all of these that wait for it and whose right is still that of the start; the others are left.
 
     What changed is decided one by one, where the new right is shown. Raises NotAsked when the review is over.
     """
     saved = left = 0
     with transaction.atomic():
-        review = held(review)
+        review = lock_review(review)
         mine = items.filter(review=review, reviewer=by.user, is_open=True)
         barred = mine.filter(is_barred=True).count()
-        pks = list(mine.filter(is_barred=False).order_by("pk").values_list("pk", flat=True)[:MOST])
-        for batch in _locked(pks):
+        pks = list(mine.filter(is_barred=False).order_by("pk").values_list("pk", flat=True)[:MAX_ITEMS])
+        for batch in _lock_batches(pks):
             waiting = [row for row in batch if row.reviewer_id == by.user.pk and row.is_open]
-            ready = conflicts.allowed(review, waiting, by.user)
+            ready = conflicts.decidable(review, waiting, by.user)
             barred += len(waiting) - len(ready)
-            now = rights.now({(row.member_id, row.area_id) for row in ready})
-            sent = following.under_way(ready)
+            now = rights.current_rights({(row.member_id, row.area_id) for row in ready})
+            sent = following.items_under_way(ready)
             same = [row for row in ready if now[row.member_id, row.area_id] == row.digest and row.pk not in sent]
             for row in ready:
                 if now[row.member_id, row.area_id] != row.now_digest:
-                    following.note(Item.objects.filter(pk=row.pk), now[row.member_id, row.area_id])
+                    following.save_current_right(Item.objects.filter(pk=row.pk), now[row.member_id, row.area_id])
             _write(same, act, by, "")
             saved, left = saved + len(same), left + len(batch) - len(waiting) + len(ready) - len(same)
         if saved:
-            said = say(_MANY[act], title=review.title, n=saved)
-            record(by, review, _MANY[act], said, items=saved, left=left, barred=barred)
-    return Many(saved, left, barred)
+            said = coded_sentence(_AUDIT_CODES_MANY[act], title=review.title, n=saved)
+            record(by, review, _AUDIT_CODES_MANY[act], said, items=saved, left=left, barred=barred)
+    return ManyResult(saved, left, barred)
 
 
-def _locked(pks: Sequence[int]) -> Iterator[list[Item]]:
-    for at in range(0, len(pks), _BATCH):
-        rows = Item.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=pks[at : at + _BATCH])
+def _lock_batches(pks: Sequence[int]) -> Iterator[list[Item]]:
+    for at in range(0, len(pks), _BATCH_SIZE):
+        rows = Item.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=pks[at : at + _BATCH_SIZE])
         yield list(rows.order_by("pk"))
 
 
-def _before(row: Item, press: Press, by: Asker) -> Step | None:
+def _earlier_step(row: Item, press: DecisionPress, by: Requester) -> Step | None:
     """Return the step of this very press, if it was kept before: its answer was lost, or somebody went back."""
     if row.version != press.version + 1:
         return None
     return Step.objects.filter(item=row, number=row.version, act=press.act, by=by.user).first()
 
 
-def _right_now(row: Item) -> str:
+def _update_current_right(row: Item) -> str:
     """Return what the right is now, and keep that with the item."""
     key = (row.member_id, row.area_id)
-    now = rights.now([key])[key]
+    now = rights.current_rights([key])[key]
     if now != row.now_digest:
-        following.note(Item.objects.filter(pk=row.pk), now)
+        following.save_current_right(Item.objects.filter(pk=row.pk), now)
     return now
 
 
-def _write(rows: Sequence[Item], act: Act, by: Asker, note: str, *, digest: str | None = None) -> None:
+def _write(rows: Sequence[Item], act: Act, by: Requester, note: str, *, digest: str | None = None) -> None:
     """Write a step and the decision of each. `digest`: the right that was decided about; else that of the start."""
     if not rows:
         return
@@ -154,9 +156,9 @@ def _write(rows: Sequence[Item], act: Act, by: Asker, note: str, *, digest: str 
     Step.objects.bulk_create([_step(row, act, by, now, note, digest) for row in rows], batch_size=500)
     undone = act == Act.UNDO
     items = Item.objects.filter(pk__in=[row.pk for row in rows])
-    following.retire(items)
+    following.stop_withdrawals(items)
     items.update(
-        decision=_DECIDES[act],
+        decision=_DECISION_OF[act],
         note=note,
         decided_by=None if undone else by.user,
         decided_at=None if undone else now,
@@ -165,9 +167,9 @@ def _write(rows: Sequence[Item], act: Act, by: Asker, note: str, *, digest: str 
         applied=Applied.NOT_YET,
         job=None,
     )
-    following.reopen(items)
+    following.update_open(items)
 
 
-def _step(row: Item, act: Act, by: Asker, at: datetime, note: str, digest: str | None) -> Step:
+def _step(row: Item, act: Act, by: Requester, at: datetime, note: str, digest: str | None) -> Step:
     about = row.digest if digest is None else digest
     return Step(item=row, number=row.version + 1, act=act, by=by.user, at=at, note=note, digest=about)

@@ -21,19 +21,19 @@ from portal.core.intents.states import NOT_APPLIED, State
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import RowState
 from portal.core.mirror.models import Area, History, RightsChange
-from portal.core.mirror.places import used
+from portal.core.mirror.places import use_categories
 from portal.core.ui.times import local
 from portal.reviews.models import Use
-from portal.reviews.rights import Key
+from portal.reviews.rights import RightKey
 from tenants.models import AuditEntry
 from tenants.scope import current_tenant_id
 
 #: Of each member so many of the newest records are looked at.
-NEWEST = 100
+MAX_RECORDS = 100
 _RIGHTS = "devices_pass"
-_ALONE = ("create_member", "update_member")
+_SINGLE_OPERATIONS = ("create_member", "update_member")
 
-_LAST = """
+_LAST_USE_SQL = """
 SELECT wanted.member_id, told.device_id, max(told.at) FILTER (WHERE told.category = ANY(%(used)s)), count(*)
   FROM unnest(%(members)s::text[]) AS wanted (member_id)
  CROSS JOIN LATERAL (
@@ -46,29 +46,29 @@ SELECT wanted.member_id, told.device_id, max(told.at) FILTER (WHERE told.categor
 
 
 @dataclass(frozen=True)
-class Used:
+class LastUse:
     """`at_doors`: the latest day at each door; `records`: how many of the newest records there were."""
 
-    at_doors: dict[str, date] = field(default_factory=dict)
-    records: int = 0
+    days_by_door: dict[str, date] = field(default_factory=dict)
+    record_count: int = 0
 
     def of_area(self, doors: Collection[str]) -> tuple[Use, date | None]:
         """Return the last use of an area with these doors, as far as the newest records tell."""
-        days = [day for door, day in self.at_doors.items() if door in doors]
+        days = [day for door, day in self.days_by_door.items() if door in doors]
         if days:
             return Use.AREA, max(days)
-        return (Use.ELSEWHERE if self.records >= NEWEST else Use.NEVER), None
+        return (Use.ELSEWHERE if self.record_count >= MAX_RECORDS else Use.NEVER), None
 
 
 @dataclass(frozen=True)
-class Since:
+class HeldSince:
     """The right became what it is after `begin` (None: not known) and by `end`."""
 
     begin: datetime | None
     end: datetime
 
 
-def doors_of(area_ids: Collection[str]) -> dict[str, frozenset[str]]:
+def doors_by_area(area_ids: Collection[str]) -> dict[str, frozenset[str]]:
     """Return the devices of each area by its ID; of one that is gone, none."""
     found = {area_id: frozenset[str]() for area_id in area_ids}
     for area in Area.objects.filter(area_id__in=area_ids):
@@ -77,30 +77,33 @@ def doors_of(area_ids: Collection[str]) -> dict[str, frozenset[str]]:
     return found
 
 
-def last_used(member_ids: Collection[str]) -> dict[str, Used]:
+def last_uses(member_ids: Collection[str]) -> dict[str, LastUse]:
     """Return what the newest records of each of these members tell of the doors they used."""
     values: dict[str, Any] = {
-        "tenant": current_tenant_id(), "members": list(member_ids), "newest": NEWEST, "used": used()
+        "tenant": current_tenant_id(), "members": list(member_ids), "newest": MAX_RECORDS, "used": use_categories()
     }  # fmt: skip
     doors: dict[str, dict[str, date]] = defaultdict(dict)
     records: dict[str, int] = defaultdict(int)
     with connection.cursor() as cursor:
-        cursor.execute(_LAST.format(history=History._meta.db_table), values)
+        cursor.execute(_LAST_USE_SQL.format(history=History._meta.db_table), values)
         for member_id, device_id, at, count in cursor.fetchall():
             if at is not None:
                 doors[member_id][device_id] = local(at).date()
             records[member_id] += count
-    return {member_id: Used(doors[member_id], records[member_id]) for member_id in member_ids}
+    return {member_id: LastUse(doors[member_id], records[member_id]) for member_id in member_ids}
 
 
-def held_since(keys: Collection[Key]) -> dict[Key, Since]:
+def held_since(keys: Collection[RightKey]) -> dict[RightKey, HeldSince]:
     """Return since when each of these people has this right; those without a known change are absent."""
     wanted: dict[str, set[str]] = defaultdict(set)
     for member_id, area_id in keys:
         wanted[member_id].add(area_id)
-    found: dict[Key, Since] = {}
-    edits = [*_edited(Row.objects.filter(_DONE, member_id__in=wanted)), *_alone(wanted, Q(state=State.SUCCEEDED))]
-    for edit in [*edits, *_elsewhere(wanted)]:
+    found: dict[RightKey, HeldSince] = {}
+    edits = [
+        *_bulk_edits(Row.objects.filter(_DONE, member_id__in=wanted)),
+        *_single_edits(wanted, Q(state=State.SUCCEEDED)),
+    ]
+    for edit in [*edits, *_external_edits(wanted)]:
         for area_id in wanted[edit.member_id]:
             older = found.get((edit.member_id, area_id))
             if (older is None or edit.since.end > older.end) and edit.changes(area_id):
@@ -108,7 +111,7 @@ def held_since(keys: Collection[Key]) -> dict[Key, Since]:
     return found
 
 
-def granted(keys: Collection[Key], begins: Mapping[str, datetime]) -> dict[Key, dict[int, datetime]]:
+def granted_by(keys: Collection[RightKey], begins: Mapping[str, datetime]) -> dict[RightKey, dict[int, datetime]]:
     """Return who gave each of these rights since their area's period begins ({user: moment of the latest}), as far as
     it was done here. What may still be carried out counts as given.
     """
@@ -119,9 +122,9 @@ def granted(keys: Collection[Key], begins: Mapping[str, datetime]) -> dict[Key, 
     recent = Q(part__intent__finished_at__gte=least) | Q(part__intent__finished_at=None)
     open_ones = Q(state__in=_OPEN, job__in=Job.objects.filter(created_at__gte=least), part__isnull=False)
     rows = Row.objects.filter(member_id__in=wanted)
-    edits = [*_edited(rows.filter(_DONE).filter(recent)), *_edited(rows.filter(open_ones))]
-    found: dict[Key, dict[int, datetime]] = defaultdict(dict)
-    for edit in [*edits, *_alone(wanted, ~Q(state__in=NOT_APPLIED))]:
+    edits = [*_bulk_edits(rows.filter(_DONE).filter(recent)), *_bulk_edits(rows.filter(open_ones))]
+    found: dict[RightKey, dict[int, datetime]] = defaultdict(dict)
+    for edit in [*edits, *_single_edits(wanted, ~Q(state__in=NOT_APPLIED))]:
         for area_id in wanted[edit.member_id]:
             at, mine = edit.since.end, found[edit.member_id, area_id]
             if edit.by and at >= begins[area_id] and edit.gives(area_id):
@@ -129,64 +132,66 @@ def granted(keys: Collection[Key], begins: Mapping[str, datetime]) -> dict[Key, 
     return found
 
 
-def touched(member_ids: Collection[str], since: datetime) -> set[str]:
+def members_changed_since(member_ids: Collection[str], since: datetime) -> set[str]:
     """Return whose rights staff may have changed since then."""
     recent = Q(part__intent__finished_at__gte=since) | Q(part__intent__finished_at=None)
     rows = Row.objects.filter(_DONE, recent, member_id__in=member_ids)
     targets = {target_of("member", member_id): member_id for member_id in member_ids}
     asked = Intent.objects.filter(Q(created_at__gte=since) | Q(finished_at__gte=since), target__in=targets)
-    alone = asked.filter(operation__in=_ALONE).values_list("target", flat=True)
+    alone = asked.filter(operation__in=_SINGLE_OPERATIONS).values_list("target", flat=True)
     return {*rows.values_list("member_id", flat=True), *(targets[target] for target in alone)}
 
 
 @dataclass(frozen=True)
-class _Edit:
+class _RightsEdit:
     """Rights that became others, by whom where that is known."""
 
     member_id: str
     before: Any
     after: Any
-    since: Since
+    since: HeldSince
     by: int | None = None
 
     def changes(self, area_id: str) -> bool:
-        return merging.about(self.before, area_id) != merging.about(self.after, area_id)
+        return merging.rights_for_area(self.before, area_id) != merging.rights_for_area(self.after, area_id)
 
     def gives(self, area_id: str) -> bool:
-        return merging.gives(self.before, self.after, area_id)
+        return merging.gives_access(self.before, self.after, area_id)
 
 
 _DONE, _OPEN = Q(state=RowState.SUCCEEDED, part__isnull=False), (RowState.SENT, RowState.UNCERTAIN)
 
 
-def _edited(rows: QuerySet[Row]) -> Iterable[_Edit]:
+def _bulk_edits(rows: QuerySet[Row]) -> Iterable[_RightsEdit]:
     """Yield what rows of jobs did."""
     for row in rows.select_related("part__intent").iterator(chunk_size=500):
         body, intent = (row.content or {}).get("body", {}), row.part.intent if row.part else None
         if _RIGHTS in body and intent is not None:
             old = row.content.get("old", {}).get(_RIGHTS)
-            yield _Edit(row.member_id, old, body[_RIGHTS], _moment(intent), intent.by_id)
+            yield _RightsEdit(row.member_id, old, body[_RIGHTS], _since_of(intent), intent.by_id)
 
 
-def _alone(wanted: Mapping[str, Any], states: Q) -> Iterable[_Edit]:
+def _single_edits(wanted: Mapping[str, Any], states: Q) -> Iterable[_RightsEdit]:
     """Yield requests about one member alone."""
     targets = {target_of("member", member_id): member_id for member_id in wanted}
-    asked = Intent.objects.filter(states, target__in=targets, operation__in=_ALONE)
+    asked = Intent.objects.filter(states, target__in=targets, operation__in=_SINGLE_OPERATIONS)
     intents = {str(each.pk): each for each in asked}
-    trail = AuditEntry.objects.filter(intent_id__in=intents, action__in=_ALONE) if intents else ()
+    trail = AuditEntry.objects.filter(intent_id__in=intents, action__in=_SINGLE_OPERATIONS) if intents else ()
     for entry in trail:
         after, intent = entry.after or {}, intents[entry.intent_id]
         if _RIGHTS in after:
             old = (entry.before or {}).get(_RIGHTS)
-            yield _Edit(targets[intent.target], old, after[_RIGHTS], _moment(intent), intent.by_id)
+            yield _RightsEdit(targets[intent.target], old, after[_RIGHTS], _since_of(intent), intent.by_id)
 
 
-def _moment(intent: Intent) -> Since:
+def _since_of(intent: Intent) -> HeldSince:
     at = intent.finished_at or intent.created_at
-    return Since(at, at)
+    return HeldSince(at, at)
 
 
-def _elsewhere(wanted: Mapping[str, Any]) -> Iterable[_Edit]:
+def _external_edits(wanted: Mapping[str, Any]) -> Iterable[_RightsEdit]:
     """Yield what two readings tell apart, done elsewhere."""
     for row in RightsChange.objects.filter(member_id__in=wanted):
-        yield _Edit(row.member_id, row.before.get(_RIGHTS), row.after.get(_RIGHTS), Since(row.since, row.read_at))
+        yield _RightsEdit(
+            row.member_id, row.before.get(_RIGHTS), row.after.get(_RIGHTS), HeldSince(row.since, row.read_at)
+        )

@@ -23,12 +23,12 @@ TO_APPLY = (Applied.NOT_YET, Applied.REFUSED, Applied.STOPPED, Applied.KEPT)
 DECIDABLE = (*TO_APPLY, Applied.CHANGED, Applied.WITHDRAWN)
 _UNDER_WAY = (Applied.SENT, Applied.UNCERTAIN)
 #: What a job tells of anew: one that was stopped can go on, what was refused can be tried again.
-_FOLLOWED = (*_UNDER_WAY, Applied.STOPPED, Applied.REFUSED)
-_AT_ONCE = 1000
+_WITH_JOB = (*_UNDER_WAY, Applied.STOPPED, Applied.REFUSED)
+_BATCH_SIZE = 1000
 _SOON, _LATER = timedelta(seconds=3), timedelta(seconds=30)
 
 
-def standing_of(now: str, start: str) -> Standing:
+def state_of_right(now: str, start: str) -> Standing:
     """Return what a right is now beside what it was at the start."""
     if now == LEFT:
         return Standing.LEFT
@@ -39,19 +39,19 @@ def standing_of(now: str, start: str) -> Standing:
     return Standing.SAME if now == start else Standing.CHANGED
 
 
-def note(items: QuerySet[Item], now: str) -> None:
+def save_current_right(items: QuerySet[Item], now: str) -> None:
     """Write down what the right of these items is now."""
-    same, other = Value(str(standing_of(now, now))), Value(str(standing_of(now, "")))
+    same, other = Value(str(state_of_right(now, now))), Value(str(state_of_right(now, "")))
     standing = Case(When(digest=now, then=same), default=other)
-    items.update(now_digest=now, standing=standing, is_open=_openness(Value(now), now not in ("", LEFT)))
+    items.update(now_digest=now, standing=standing, is_open=_is_open_expression(Value(now), now not in ("", LEFT)))
 
 
-def reopen(items: QuerySet[Item]) -> None:
+def update_open(items: QuerySet[Item]) -> None:
     """Work out anew whether these items wait for a decision."""
-    items.update(is_open=_openness(F("now_digest"), None))
+    items.update(is_open=_is_open_expression(F("now_digest"), None))
 
 
-def _openness(now: Any, holds: bool | None) -> Any:
+def _is_open_expression(now: Any, holds: bool | None) -> Any:
     """Tell whether a right waits for a decision: there is none, it is about another right than the one there is now, it
     was decided by a person who may not, or the right is there again although it was withdrawn.
     """
@@ -68,15 +68,15 @@ def _openness(now: Any, holds: bool | None) -> Any:
     )  # fmt: skip
 
 
-def settle(review: Review) -> timedelta | None:
+def update_withdrawals(review: Review) -> timedelta | None:
     """Bring items whose withdrawal is under way up to what came of it. Returns when to look again; None: never."""
-    followed = Item.objects.filter(review=review, applied__in=_FOLLOWED)
+    followed = Item.objects.filter(review=review, applied__in=_WITH_JOB)
     jobs = list(followed.order_by().values_list("job_id", flat=True).distinct())
     for job_id in jobs:
         if job_id is None:  # discarded before it began
-            _discarded(followed.filter(job=None))
+            _reset_discarded(followed.filter(job=None))
         else:
-            _settle(followed.filter(job_id=job_id), job_id)
+            _update_from_job(followed.filter(job_id=job_id), job_id)
     waiting = Item.objects.filter(review=review, applied__in=_UNDER_WAY)
     if not jobs or not waiting.exists():
         return None
@@ -84,37 +84,37 @@ def settle(review: Review) -> timedelta | None:
     return _SOON if runs else _LATER
 
 
-def _discarded(items: QuerySet[Item]) -> None:
+def _reset_discarded(items: QuerySet[Item]) -> None:
     pks = list(items.values_list("pk", flat=True))
     Item.objects.filter(pk__in=pks).update(applied=Applied.NOT_YET)
-    reopen(Item.objects.filter(pk__in=pks))
+    update_open(Item.objects.filter(pk__in=pks))
 
 
-def _settle(items: QuerySet[Item], job_id: int) -> None:
+def _update_from_job(items: QuerySet[Item], job_id: int) -> None:
     """Take over what became of a job's rows, some at once; one that another job sends again is followed there."""
     place, named = "", items.order_by("member_id")
-    while batch := list(named.filter(member_id__gt=place)[:_AT_ONCE]):
+    while batch := list(named.filter(member_id__gt=place)[:_BATCH_SIZE]):
         rows = Row.objects.filter(job_id=job_id, member_id__in=[item.member_id for item in batch]).select_related("job")
         found = {row.member_id: row for row in rows}
-        now = rights.now({(item.member_id, item.area_id) for item in batch})
+        now = rights.current_rights({(item.member_id, item.area_id) for item in batch})
         for item in batch:
-            _one(item, found.get(item.member_id), now[item.member_id, item.area_id])
+            _update_item(item, found.get(item.member_id), now[item.member_id, item.area_id])
         place = batch[-1].member_id
 
 
-def _one(item: Item, row: Row | None, now: str) -> None:
+def _update_item(item: Item, row: Row | None, now: str) -> None:
     """Bring one item up to its row. `now`: the right that it is about, as it is after what came of the row."""
     told: dict[str, Any] = {"applied": Applied.NOT_YET, "job": None}
     if row is not None:
         is_elsewhere = row.retried_in_id not in (None, row.job_id) and row.state != RowState.SUCCEEDED
-        told = {"applied": Applied.SENT, "job": row.retried_in_id} if is_elsewhere else {"applied": outcome(row)}
+        told = {"applied": Applied.SENT, "job": row.retried_in_id} if is_elsewhere else {"applied": applied_of(row)}
     if told["applied"] != item.applied or "job" in told:
         same = Item.objects.filter(pk=item.pk)
         same.update(**told)
-        note(same, now)
+        save_current_right(same, now)
 
 
-def retire(items: QuerySet[Item]) -> None:
+def stop_withdrawals(items: QuerySet[Item]) -> None:
     """Have nobody send any more what was not applied of these items' withdrawals: a job that goes on or is tried again
     would withdraw what is decided otherwise by then, or waits for another decision.
     """
@@ -126,22 +126,22 @@ def retire(items: QuerySet[Item]) -> None:
         rows.update(retried_in=F("job"))
 
 
-def under_way(items: Sequence[Item]) -> set[int]:
+def items_under_way(items: Sequence[Item]) -> set[int]:
     """Return which of these items have a withdrawal on its way, also by a job that goes on since the last look. Their
     rows are locked: none begins to leave before the transaction ends.
     """
     mine = {(item.job_id, item.member_id): item for item in items if item.job_id is not None}
     held = Row.objects.select_for_update(of=("self",), no_key=True).select_related("job")
     rows = held.filter(job__in={job for job, _member in mine}, member_id__in={member for _job, member in mine})
-    sent = {mine[row.job_id, row.member_id].pk for row in rows.order_by("pk") if _leaves(row, mine)}
+    sent = {mine[row.job_id, row.member_id].pk for row in rows.order_by("pk") if _is_being_sent(row, mine)}
     return sent | {item.pk for item in items if item.applied not in DECIDABLE}
 
 
-def _leaves(row: Row, mine: Mapping[tuple[int, str], Item]) -> bool:
-    return (row.job_id, row.member_id) in mine and outcome(row) in _UNDER_WAY
+def _is_being_sent(row: Row, mine: Mapping[tuple[int, str], Item]) -> bool:
+    return (row.job_id, row.member_id) in mine and applied_of(row) in _UNDER_WAY
 
 
-def outcome(row: Row) -> Applied:
+def applied_of(row: Row) -> Applied:
     """Return what came of a row of an edit."""
     words = {problem[1] for problem in row.problems}
     over = row.job.state not in (*ALIVE, JobState.CHECKED)

@@ -10,24 +10,24 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from portal.core.mirror.models import Area
-from portal.core.ui.stored import StoredForm
+from portal.core.ui.stored import ConflictForm
 from portal.reviews import assigning
 from portal.reviews.models import NOTE_MAX
 from portal.reviews.queries import today
 from tenants.models import User
 
-MOST_AREAS = 100
+MAX_AREAS = 100
 _GROUP = "group-"
 
 
-class People(forms.ModelChoiceField):  # type: ignore[type-arg]  # takes no parameters at run time
+class ReviewerField(forms.ModelChoiceField):  # type: ignore[type-arg]  # takes no parameters at run time
     """One of the staff who may decide in reviews."""
 
     def __init__(self, **more: Any) -> None:
         super().__init__(queryset=User.objects.none(), **more)
 
     @staticmethod
-    def among(field: Any, people: Sequence[User]) -> None:
+    def set_people(field: Any, people: Sequence[User]) -> None:
         field.queryset = User.objects.filter(pk__in=[each.pk for each in people]).order_by("name", "email")
 
 
@@ -48,7 +48,7 @@ class _PlanForm(forms.Form):
         return found
 
 
-class ChangeForm(StoredForm, _PlanForm):
+class ChangeForm(ConflictForm, _PlanForm):
     """What can be changed while a review runs."""
 
 
@@ -78,12 +78,12 @@ class StartForm(_PlanForm):
         super().__init__(*args, **kwargs)
         chosen: Any = self.fields["areas"]
         chosen.queryset = Area.objects.order_by("pk")
-        People.among(self.fields["reviewers"], assigning.reviewers())
+        ReviewerField.set_people(self.fields["reviewers"], assigning.reviewers())
 
     def clean_areas(self) -> list[Area]:
         found = list(self.cleaned_data["areas"])
-        if len(found) > MOST_AREAS:
-            raise forms.ValidationError(_t("At most %(n)s areas in one review.") % {"n": MOST_AREAS})
+        if len(found) > MAX_AREAS:
+            raise forms.ValidationError(_t("At most %(n)s areas in one review.") % {"n": MAX_AREAS})
         return found
 
     @property
@@ -92,20 +92,22 @@ class StartForm(_PlanForm):
         people = [each.pk for each in self.cleaned_data["reviewers"]]
         if self.cleaned_data["split"] == "area":
             areas = self.cleaned_data["areas"]
-            return assigning.rules(even=people, areas={a.area_id: people[n % len(people)] for n, a in enumerate(areas)})
-        return assigning.rules(even=people, areas={})
+            return assigning.rules_to_save(
+                even=people, areas={a.area_id: people[n % len(people)] for n, a in enumerate(areas)}
+            )
+        return assigning.rules_to_save(even=people, areas={})
 
 
-class HandOverForm(forms.Form):
-    to = People(label=_("New reviewer"))
+class DelegateForm(forms.Form):
+    to = ReviewerField(label=_("New reviewer"))
     note = forms.CharField(label=pgettext_lazy("review", "Note"), max_length=NOTE_MAX, required=False)
 
-    def __init__(self, *args: Any, but: User | None = None, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, exclude: User | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        People.among(self.fields["to"], [each for each in assigning.reviewers() if each != but])
+        ReviewerField.set_people(self.fields["to"], [each for each in assigning.reviewers() if each != exclude])
 
 
-class GroupsForm(StoredForm, forms.Form):
+class GroupsForm(ConflictForm, forms.Form):
     """A reviewer for each of some groups, by the group's ID."""
 
     def __init__(self, data: Any, *, groups: Iterable[tuple[str, str, int]], kept: Mapping[str, int]) -> None:
@@ -125,11 +127,11 @@ class GroupsForm(StoredForm, forms.Form):
             self.waiting[f"{_GROUP}{group_id}"] = group_id, before + count
 
     @staticmethod
-    def named(data: Iterable[str]) -> list[str]:
+    def group_ids(data: Iterable[str]) -> list[str]:
         """Return the IDs of the groups that a posted form has."""
         return [name.removeprefix(_GROUP) for name in data if name.startswith(_GROUP)]
 
-    def rows(self) -> list[tuple[forms.BoundField, int]]:
+    def field_rows(self) -> list[tuple[forms.BoundField, int]]:
         """Return each group's field with how many of its items wait."""
         return [(self[name], count) for name, (_group_id, count) in self.waiting.items()]
 

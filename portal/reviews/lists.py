@@ -16,16 +16,16 @@ from django.utils.translation import pgettext, pgettext_lazy
 from portal.core.mirror import queries as mirror
 from portal.core.mirror.folding import fold
 from portal.core.ui.chips import Chip
-from portal.core.ui.tables import BulkAction, Column, Empty, Filter, Table
-from portal.core.ui.tables.keyset import Page
-from portal.core.ui.times import local, stamp
+from portal.core.ui.tables import BulkAction, Column, EmptyState, Filter, Table
+from portal.core.ui.tables.keyset import ListPage
+from portal.core.ui.times import local, time_tag
 from portal.reviews import queries, reasons
-from portal.reviews.facts import NEWEST
+from portal.reviews.facts import MAX_RECORDS
 from portal.reviews.models import Act, Applied, Decision, Item, Review, Standing, State, Use
 from tenants.access import TenantRequest
 from tenants.roles import Permission
 
-RECENT = timedelta(days=30)
+RECENT_PERIOD = timedelta(days=30)
 _CHIPS = {
     State.RUNNING: "running", State.CLOSING: "running", State.FINISHED: "done", State.CANCELLED: "cancelled",
 }  # fmt: skip
@@ -44,17 +44,17 @@ def done_cell(row: Any) -> SafeString:
         '<rect class="bar-rest" width="100" height="8"/><rect class="bar-good" width="{}" height="8"/></svg>',
         row.tally.percent,
     )
-    of_all = queries.loaded_of(row).count(row.tally.items)
+    of_all = queries.loaded_of(row).count_text(row.tally.items)
     return format_html('{} <span class="nowrap">{} / {}</span>', bar, f"{row.tally.done:,}", of_all)
 
 
-def due_words(review: Review) -> str:
+def due_text(review: Review) -> str:
     return review.due_on.isoformat()
 
 
 def due_cell(review: Review) -> SafeString:
     late = Chip("key_overdue", pgettext("review", "Overdue")) if queries.is_overdue(review) else ""
-    return format_html("{} {}", stamp(review.due_on), late)
+    return format_html("{} {}", time_tag(review.due_on), late)
 
 
 class Reviews(Table):
@@ -66,7 +66,7 @@ class Reviews(Table):
         Column("areas", _("Areas"), value=lambda row: ", ".join(each["name"] for each in row.areas)),
         Column("state", pgettext_lazy("review", "State"), value=chip_of),
         Column("done", pgettext_lazy("review", "Done"), cell=done_cell),
-        Column("due_on", _("Due date"), value=due_words, cell=due_cell),
+        Column("due_on", _("Due date"), value=due_text, cell=due_cell),
         Column("started_at", pgettext_lazy("review", "Started"), kind="time", sort="id"),
         Column("by", pgettext_lazy("review", "Started by"), shown=False),
         Column("ended_at", pgettext_lazy("review", "Ended"), kind="time", shown=False),
@@ -75,15 +75,15 @@ class Reviews(Table):
     def __init__(self, request: TenantRequest) -> None:
         super().__init__(request, Review.objects.select_related("by"))
 
-    def complete_page(self, page: Page) -> Page:
+    def complete_page(self, page: ListPage) -> ListPage:
         far = queries.progress_of(page.rows)
         for row in page.rows:
-            vars(row)["tally"] = far.get(row.pk, queries.Tally())
+            vars(row)["tally"] = far.get(row.pk, queries.ReviewTally())
         return page
 
     @property
-    def empty(self) -> Empty | None:
-        return Empty(
+    def empty(self) -> EmptyState | None:
+        return EmptyState(
             _t("No access reviews yet"),
             _t("In a review, the people responsible confirm or withdraw everyone’s access to chosen areas."),
             "checklist",
@@ -115,7 +115,7 @@ _STANDINGS = (
 def _by_state(rows: QuerySet[Item], values: list[str]) -> QuerySet[Item]:
     meaning = {
         "open": Q(is_open=True),
-        "stuck": queries.stuck(),
+        "stuck": queries.stuck_condition(),
         "confirm": Q(decision=Decision.CONFIRM, is_open=False),
         "withdraw": Q(decision=Decision.WITHDRAW, is_open=False) & ~Q(applied=Applied.WITHDRAWN),
         "withdrawn": Q(applied=Applied.WITHDRAWN),
@@ -124,7 +124,7 @@ def _by_state(rows: QuerySet[Item], values: list[str]) -> QuerySet[Item]:
 
 
 def _by_use(rows: QuerySet[Item], values: list[str]) -> QuerySet[Item]:
-    recent = queries.today() - RECENT
+    recent = queries.today() - RECENT_PERIOD
     meaning = {
         "30": Q(used_on__gte=recent),
         "older": Q(used_on__lt=recent) | Q(use=Use.ELSEWHERE),
@@ -180,16 +180,16 @@ class Items(Table):
             Column("group", _("Group")),
             Column("area_id", _("Area"), value=lambda row: names.get(row.area_id, row.area_id), shown=many),
             Column("right", _("Right"), value=lambda row: row.then, cell=right_cell),
-            Column("since", pgettext_lazy("right", "Since"), value=since_words),
-            Column("use", _("Last use"), value=use_words),
-            Column("decision", _("Decision"), value=decision_words, cell=self._decision, fixed=True),
+            Column("since", pgettext_lazy("right", "Since"), value=since_text),
+            Column("use", _("Last use"), value=use_text),
+            Column("decision", _("Decision"), value=decision_text, cell=self._decision, fixed=True),
         ]
 
     def _decision(self, row: Item) -> SafeString:
         return decision_cell(row)
 
-    def complete_page(self, page: Page) -> Page:
-        queries.live(page.rows)
+    def complete_page(self, page: ListPage) -> ListPage:
+        queries.with_current_rights(page.rows)
         return page
 
     def search(self, queryset: QuerySet[Any], text: str) -> QuerySet[Any]:
@@ -202,10 +202,10 @@ class Items(Table):
         return "quiet" if not queries.can_be_decided(row) else "loud" if row.standing == Standing.CHANGED else ""
 
     @property
-    def empty(self) -> Empty | None:
+    def empty(self) -> EmptyState | None:
         if self.review.listed_at is None:
-            return Empty(_t("The list is being made"), _t("Rights appear here as they are listed."), "checklist")
-        return Empty(_t("No one has access to these areas"), "", "checklist")
+            return EmptyState(_t("The list is being made"), _t("Rights appear here as they are listed."), "checklist")
+        return EmptyState(_t("No one has access to these areas"), "", "checklist")
 
 
 class AllItems(Items):
@@ -218,7 +218,7 @@ class AllItems(Items):
         return [*super()._filters(), Filter("reviewer", _("Reviewer"), self._reviewers, _by_reviewer)]
 
     def _reviewers(self, _request: Any) -> list[tuple[str, str]]:
-        parts = queries.Sheet(self.review).reviewers
+        parts = queries.ReviewProgress(self.review).reviewers
         return [(part.key or "-", part.name or _t("No reviewer")) for part in parts]
 
     def _columns(self) -> list[Column]:
@@ -262,8 +262,8 @@ class MyItems(Items):
             return decision_cell(row)
         if row.is_barred and queries.can_be_decided(row):
             folded = '<details class="fine review-barred"><summary>{}</summary>{}</details>'
-            return format_html(folded, *reasons.parts(row))
-        doubts = late_chip(row) if queries.is_plain(row) else decision_cell(row, is_mine=True)
+            return format_html(folded, *reasons.reviewer_texts(row))
+        doubts = late_chip(row) if queries.is_first_decision(row) else decision_cell(row, is_mine=True)
         return format_html('<span class="review-decide">{}{}</span>', doubts, buttons(row))
 
 
@@ -271,7 +271,7 @@ def buttons(row: Item) -> SafeString:
     """Return the buttons of an item, each with the version and the right that the page shows."""
     if row.is_barred or not queries.can_be_decided(row):
         return mark_safe("")
-    waits = queries.waits(row)
+    waits = queries.is_waiting(row)
     acts = (
         [(Act.CONFIRM, pgettext("review", "Confirm"), "c"), (Act.WITHDRAW, _t("Withdraw"), "w")]
         if waits
@@ -299,7 +299,7 @@ def right_cell(row: Any) -> SafeString:
     )
 
 
-def since_words(row: Item) -> str:
+def since_text(row: Item) -> str:
     """Return since when the right holds, as far as that is known."""
     if row.since_at is None:
         return _t("Not known")
@@ -311,7 +311,7 @@ def since_words(row: Item) -> str:
     return f"{local(row.since_from).date().isoformat()} – {by}"
 
 
-def use_words(row: Item) -> str:
+def use_text(row: Item) -> str:
     """Return the last use of the area as it was when the item was made."""
     if row.use == Use.AREA:
         return row.used_on.isoformat() if row.used_on else _t("Not known")
@@ -319,10 +319,10 @@ def use_words(row: Item) -> str:
         since = row.review.log_from
         return _t("None since %(day)s") % {"day": local(since).date().isoformat()} if since else _t("Not known")
     day = row.seen_on.isoformat() if row.seen_on else "–"
-    return _t("Not in their last %(n)s log entries (elsewhere %(day)s)") % {"n": NEWEST, "day": day}
+    return _t("Not in their last %(n)s log entries (elsewhere %(day)s)") % {"n": MAX_RECORDS, "day": day}
 
 
-def decision_words(row: Item) -> str:
+def decision_text(row: Item) -> str:
     """Return what was decided, or what came of it."""
     if row.applied:
         return str(Applied(row.applied).label)
@@ -344,8 +344,8 @@ def decision_cell(row: Any, *, is_mine: bool = False) -> SafeString:
         Applied.UNCERTAIN: "uncertain", Applied.STOPPED: "stopped", Applied.KEPT: "same",
     }  # fmt: skip
     kind = kinds.get(row.applied) or {"confirm": "valid", "withdraw": "delete"}[row.decision]
-    drawn = Chip(kind, decision_words(row)).__html__()
-    if queries.is_back(row):
+    drawn = Chip(kind, decision_text(row)).__html__()
+    if queries.is_granted_again(row):
         drawn += format_html(" {}", Chip("unknown", _t("Has the right again")))
     elif queries.is_outdated(row) or queries.is_void(row):
         drawn += format_html(" {}", Chip("unknown", _t("Decide again")))
@@ -353,7 +353,7 @@ def decision_cell(row: Any, *, is_mine: bool = False) -> SafeString:
     if is_mine:
         return drawn
     who = row.decided_by if row.decided_by_id != row.reviewer_id else ""  # the reviewer stands beside it
-    day = stamp(local(row.decided_at).date()) if row.decided_at else ""
+    day = time_tag(local(row.decided_at).date()) if row.decided_at else ""
     return format_html('{} <span class="fine">{} {}</span>', drawn, who or "", day)
 
 

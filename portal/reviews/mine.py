@@ -13,27 +13,27 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
-from portal.core.intents.nonces import NotAsked
-from portal.core.intents.record import Asker
+from portal.core.intents.nonces import NotSubmitted
+from portal.core.intents.record import Requester
 from portal.core.ui.addresses import is_row_number
-from portal.core.ui.tables import Selection, Table, chosen
+from portal.core.ui.tables import Selection, Table, load_selection
 from portal.reviews import deciding, queries
-from portal.reviews.deciding import Came, Many, Press
+from portal.reviews.deciding import DecisionPress, DecisionResult, ManyResult
 from portal.reviews.lists import MyItems
 from portal.reviews.models import NOTE_MAX, Act, Item, Review, State
-from portal.reviews.views import hand_over, shown
+from portal.reviews.views import delegate_items, render_item
 from tenants import unsent
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 
-_UPTO = "upto"
-_PRESSED = (Act.CONFIRM, Act.WITHDRAW, Act.UNDO)
+_LAST_ITEM_FIELD = "upto"
+_ACTS = (Act.CONFIRM, Act.WITHDRAW, Act.UNDO)
 
 
 @tenant_view(Permission.REVIEWS_DECIDE)
 def mine(request: TenantRequest) -> HttpResponse:
     """List the running reviews in which the person has items."""
-    waiting = queries.waiting_of(request.user)
+    waiting = queries.tallies_of(request.user)
     reviews = Review.objects.filter(pk__in=waiting).order_by("due_on", "pk")
     rows = [(review, waiting[review.pk], queries.is_overdue(review)) for review in reviews]
     return render(request, "reviews/mine.html", {"rows": rows})
@@ -42,9 +42,9 @@ def mine(request: TenantRequest) -> HttpResponse:
 @tenant_view(Permission.REVIEWS_DECIDE)
 def decide(request: TenantRequest, review_id: int) -> HttpResponseBase:
     """List the person's own items, to be decided by keyboard or mouse."""
-    review = queries.mine_or_404(request, review_id)
+    review = queries.own_review_or_404(request, review_id)
     items = _mine(request, review)
-    context = {"review": review, "tally": queries.tally(items), "is_running": review.state == State.RUNNING}
+    context = {"review": review, "tally": queries.count_items(items), "is_running": review.state == State.RUNNING}
     context |= {"loaded": queries.loaded_of(review), "is_overdue": queries.is_overdue(review)}
     return MyItems(request, items, review=review).respond("reviews/decide.html", context)
 
@@ -52,68 +52,74 @@ def decide(request: TenantRequest, review_id: int) -> HttpResponseBase:
 @tenant_view(Permission.REVIEWS_DECIDE)
 def my_item(request: TenantRequest, review_id: int, item_id: int) -> HttpResponse:
     """Show all that is known of one of the person's items."""
-    review = queries.mine_or_404(request, review_id)
-    return shown(request, queries.item_or_404(review, item_id, request.user), is_mine=True)
+    review = queries.own_review_or_404(request, review_id)
+    return render_item(request, queries.item_or_404(review, item_id, request.user), is_mine=True)
 
 
 @tenant_view(Permission.REVIEWS_DECIDE, methods=["POST"])
 def press(request: TenantRequest, review_id: int) -> HttpResponse:
     """Keep one decision. Script gets the row as it is then; a plain form goes back to where it was pressed."""
-    review = queries.mine_or_404(request, review_id)
-    item_id, told = _read(request)
+    review = queries.own_review_or_404(request, review_id)
+    item_id, told = _read_press(request)
     item = queries.item_or_404(review, item_id, request.user)
     came = None
     try:
-        _check(told)
-        came = deciding.decide(item=item, press=told, by=Asker.of(request))
-        said = _SAID[came]() if came in _SAID else ""
-    except NotAsked as why:
+        _check_note(told)
+        came = deciding.decide(item=item, press=told, by=Requester.from_request(request))
+        said = _RESULT_TEXTS[came]() if came in _RESULT_TEXTS else ""
+    except NotSubmitted as why:
         said = str(why)
     if request.headers.get("Accept") == "application/json":
-        return _row(request, review, item, said, is_saved=came is Came.SAVED)
+        return _row_response(request, review, item, said, is_saved=came is DecisionResult.SAVED)
     back = _back(request, review)
     if said and told.note:
-        return unsent.refuse(request, back, said)
+        return unsent.return_to_form(request, back, said)
     if said:
         messages.error(request, said)
     return redirect(back)
 
 
-_SAID: dict[Came, Callable[[], str]] = {
-    Came.EARLIER: lambda: _("Not saved: you already decided this, with another note. Press again to save this note."),
-    Came.ELSEWHERE: lambda: _("Not saved: someone else decided or delegated this in the meantime."),
-    Came.CHANGED: lambda: _("Not saved: the right has changed. Look at the new right and decide again."),
-    Came.UNREAD: lambda: _("Not saved: this right is not loaded at the moment."),
-    Came.GONE: lambda: _("Not saved: this person no longer has the right."),
-    Came.BARRED: lambda: _("Not saved: you granted this access, or it is your own. Another reviewer decides."),
-    Came.UNDER_WAY: lambda: _("Not saved: the withdrawal is already in progress."),
+_RESULT_TEXTS: dict[DecisionResult, Callable[[], str]] = {
+    DecisionResult.EARLIER: lambda: _(
+        "Not saved: you already decided this, with another note. Press again to save this note."
+    ),
+    DecisionResult.ELSEWHERE: lambda: _("Not saved: someone else decided or delegated this in the meantime."),
+    DecisionResult.CHANGED: lambda: _("Not saved: the right has changed. Look at the new right and decide again."),
+    DecisionResult.UNREAD: lambda: _("Not saved: this right is not loaded at the moment."),
+    DecisionResult.GONE: lambda: _("Not saved: this person no longer has the right."),
+    DecisionResult.BARRED: lambda: _(
+        "Not saved: you granted this access, or it is your own. Another reviewer decides."
+    ),
+    DecisionResult.UNDER_WAY: lambda: _("Not saved: the withdrawal is already in progress."),
 }
 
 
-def _row(request: TenantRequest, review: Review, item: Item, said: str, *, is_saved: bool) -> HttpResponse:
+def _row_response(request: TenantRequest, review: Review, item: Item, said: str, *, is_saved: bool) -> HttpResponse:
     """Return the row as it is now, and how far the person is."""
     items = _mine(request, review)
     table = MyItems(request, items.filter(pk=item.pk), review=review, query=QueryDict())
-    tally = queries.tally(items)
-    told = {"row": str(table.body), "saved": is_saved, "said": said, "name": item.name}
+    tally = queries.count_items(items)
+    told = {"row": str(table.rows_html), "saved": is_saved, "said": said, "name": item.name}
     told |= {"waiting": tally.open, "done": tally.done}
     return JsonResponse(told)
 
 
-def _read(request: TenantRequest) -> tuple[int, Press]:
+def _read_press(request: TenantRequest) -> tuple[int, DecisionPress]:
     """Return the item and the press of a button's value. Raises Http404 for what no page of ours has."""
     number, _sep, rest = request.POST.get("press", "").partition(":")
     act, _sep, rest = rest.partition(":")
     version, _sep, seen = rest.partition(":")
-    if act not in _PRESSED or not is_row_number(number) or not is_row_number(version):
+    if act not in _ACTS or not is_row_number(number) or not is_row_number(version):
         raise Http404
-    return int(number), Press(Act(act), int(version), seen, request.POST.get("note", "").replace("\x00", "").strip())
+    return int(number), DecisionPress(
+        Act(act), int(version), seen, request.POST.get("note", "").replace("\x00", "").strip()
+    )
 
 
-def _check(press: Press) -> None:
+def _check_note(press: DecisionPress) -> None:
     """Raise NotAsked for a note that cannot be kept whole."""
     if len(press.note) > NOTE_MAX:
-        raise NotAsked(_("A note has at most %(n)d characters. Nothing was saved.") % {"n": NOTE_MAX})
+        raise NotSubmitted(_("A note has at most %(n)d characters. Nothing was saved.") % {"n": NOTE_MAX})
 
 
 def _back(request: TenantRequest, review: Review) -> str:
@@ -128,39 +134,39 @@ def _back(request: TenantRequest, review: Review) -> str:
 
 @tenant_view(Permission.REVIEWS_DECIDE, methods=["POST"])
 def confirm_many(request: TenantRequest, review_id: int) -> HttpResponse:
-    return _many(request, review_id, Act.CONFIRM)
+    return _decide_many(request, review_id, Act.CONFIRM)
 
 
 @tenant_view(Permission.REVIEWS_DECIDE, methods=["POST"])
 def withdraw_many(request: TenantRequest, review_id: int) -> HttpResponse:
-    return _many(request, review_id, Act.WITHDRAW)
+    return _decide_many(request, review_id, Act.WITHDRAW)
 
 
-def _many(request: TenantRequest, review_id: int, act: Act) -> HttpResponse:
+def _decide_many(request: TenantRequest, review_id: int, act: Act) -> HttpResponse:
     """Ask for the selection with what will be left out, then decide."""
-    review = queries.mine_or_404(request, review_id)
+    review = queries.own_review_or_404(request, review_id)
     selection = _selection(request, review)
     back = reverse("reviews:decide", args=[request.tenant.slug, review.pk])
     open_ones = selection.queryset.filter(is_open=True)
     count = open_ones.filter(is_barred=False).count()
     if not count:
-        barred = _SAID[Came.BARRED]() if open_ones.exists() else ""
+        barred = _RESULT_TEXTS[DecisionResult.BARRED]() if open_ones.exists() else ""
         messages.info(request, barred or _("Nothing selected that waits for a decision."))
         return redirect(back)
     if "sure" not in request.POST:
         return _asked(request, selection, act, count, back)
     try:
         asked_about = selection.queryset.filter(pk__lte=_upto(request))
-        done = deciding.decide_many(review=review, items=asked_about, act=act, by=Asker.of(request))
-        _tell(request, act, done)
-    except NotAsked as why:
+        done = deciding.decide_many(review=review, items=asked_about, act=act, by=Requester.from_request(request))
+        _show_result(request, act, done)
+    except NotSubmitted as why:
         messages.error(request, str(why))
     return redirect(back)
 
 
 def _upto(request: TenantRequest) -> int:
     """Return the last item that there was when the question was asked: what was added since, nobody has seen."""
-    told = request.POST.get(_UPTO, "")
+    told = request.POST.get(_LAST_ITEM_FIELD, "")
     return int(told) if is_row_number(told) else 0
 
 
@@ -176,8 +182,8 @@ def _asked(request: TenantRequest, selection: Selection, act: Act, count: int, b
         lines.append(_("Rights that you granted, or that are your own, are left out. Another reviewer decides."))
     if act == Act.WITHDRAW:
         lines.append(_("Access ends when the manager of the review applies the withdrawals."))
-    if count > deciding.MOST:
-        lines.append(_("%(n)s at a time: repeat for the rest.") % {"n": f"{deciding.MOST:,}"})
+    if count > deciding.MAX_ITEMS:
+        lines.append(_("%(n)s at a time: repeat for the rest.") % {"n": f"{deciding.MAX_ITEMS:,}"})
     context: dict[str, object] = {
         "heading": heading,
         "submit": heading,
@@ -185,22 +191,22 @@ def _asked(request: TenantRequest, selection: Selection, act: Act, count: int, b
         "cancel": back,
     }
     last = Item.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
-    fields = selection.fields | {"sure": "1", _UPTO: str(last)}
+    fields = selection.fields | {"sure": "1", _LAST_ITEM_FIELD: str(last)}
     context |= {"consequences": lines, "fields": fields, "danger": act == Act.WITHDRAW}
     return render(request, "components/confirm.html", context)
 
 
-def _tell(request: TenantRequest, act: Act, many: Many) -> None:
+def _show_result(request: TenantRequest, act: Act, many: ManyResult) -> None:
     if act == Act.CONFIRM:
         said = ngettext("%(n)s right confirmed.", "%(n)s rights confirmed.", many.saved)
     else:
         said = ngettext("%(n)s right marked for withdrawal.", "%(n)s rights marked for withdrawal.", many.saved)
     messages.success(request, said % {"n": f"{many.saved:,}"})
-    if many.left:
+    if many.skipped:
         left = ngettext(
-            "%(n)s changed meanwhile and was left out.", "%(n)s changed meanwhile and were left out.", many.left
+            "%(n)s changed meanwhile and was left out.", "%(n)s changed meanwhile and were left out.", many.skipped
         )
-        messages.warning(request, left % {"n": f"{many.left:,}"})
+        messages.warning(request, left % {"n": f"{many.skipped:,}"})
     if many.barred:
         left = ngettext(
             "%(n)s right was left out: you granted it, or it is your own. Another reviewer decides.",
@@ -213,13 +219,13 @@ def _tell(request: TenantRequest, act: Act, many: Many) -> None:
 @tenant_view(Permission.REVIEWS_DECIDE, methods=["POST"])
 def delegate(request: TenantRequest, review_id: int) -> HttpResponse:
     """Ask to whom the selected items go, or all that wait with `all`; then hand them over."""
-    review = queries.mine_or_404(request, review_id)
+    review = queries.own_review_or_404(request, review_id)
     selection = _selection(request, review)
     if "all" in request.POST:
         selection = Selection(_mine(request, review), True, {"all": "1"})
-    waiting = Selection(selection.queryset.filter(is_open=True), selection.everything, selection.fields)
+    waiting = Selection(selection.queryset.filter(is_open=True), selection.is_everything, selection.fields)
     home = reverse("reviews:mine", args=[request.tenant.slug])
-    return hand_over(request, review, waiting, home, but=request.user)
+    return delegate_items(request, review, waiting, home, exclude=request.user)
 
 
 def _mine(request: TenantRequest, review: Review) -> QuerySet[Item]:
@@ -227,4 +233,4 @@ def _mine(request: TenantRequest, review: Review) -> QuerySet[Item]:
 
 
 def _selection(request: TenantRequest, review: Review) -> Selection:
-    return chosen(request, cast(type[Table], partial(MyItems, review=review)), _mine(request, review))
+    return load_selection(request, cast(type[Table], partial(MyItems, review=review)), _mine(request, review))

@@ -12,14 +12,14 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from accessapi.permissions import AreaPlace
-from portal.areas.loading import Loaded
+from portal.areas.loading import LoadedRights
 from portal.core.jobs.models import Job
 from portal.core.mirror.models import Area, Member
 from portal.core.ui import watching
-from portal.core.ui.addresses import row_or_404
+from portal.core.ui.addresses import get_row_or_404
 from portal.core.ui.times import local
-from portal.explain.questions import Place
-from portal.explain.since import Change, Since
+from portal.explain.questions import CheckedPlace
+from portal.explain.since import AccessChange, ChangesSince
 from portal.reviews import assigning, conflicts, following, reasons, rights
 from portal.reviews.applying import to_withdraw
 from portal.reviews.models import Applied, Decision, Item, Review, Standing, State
@@ -28,25 +28,25 @@ from tenants.models import User
 from tenants.roles import Permission
 
 #: Before any portal was.
-_EVER = datetime(2000, 1, 1, tzinfo=UTC)
+_BEGINNING = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 def get(review_id: int) -> Review:
     """Return a review, or 404."""
-    return row_or_404(Review.objects.select_related("by", "ended_by", "tenant", "file"), pk=review_id)
+    return get_row_or_404(Review.objects.select_related("by", "ended_by", "tenant", "file"), pk=review_id)
 
 
-def mine_or_404(request: TenantRequest, review_id: int) -> Review:
+def own_review_or_404(request: TenantRequest, review_id: int) -> Review:
     """Return a review in which the person has items, or 404 as for one that there is not."""
     has = Item.objects.filter(reviewer=request.user).order_by().values("review")
     rows = Review.objects.select_related("by", "tenant")
-    return row_or_404(rows.filter(pk__in=has), pk=review_id)
+    return get_row_or_404(rows.filter(pk__in=has), pk=review_id)
 
 
 def item_or_404(review: Review, item_id: int, user: User | None = None) -> Item:
     """Return an item of a review, and of this reviewer alone where one is given; or 404."""
     rows = Item.objects.filter(review=review).select_related("review", "reviewer", "decided_by", "job__tenant")
-    return row_or_404(rows if user is None else rows.filter(reviewer=user), pk=item_id)
+    return get_row_or_404(rows if user is None else rows.filter(reviewer=user), pk=item_id)
 
 
 def today() -> date:
@@ -59,7 +59,7 @@ def is_overdue(review: Review) -> bool:
 
 
 @dataclass(frozen=True)
-class Tally:
+class ReviewTally:
     """How far a part of a review is, in items. `barred`: those of the waiting ones about which their reviewer may not
     decide.
     """
@@ -100,52 +100,52 @@ _COUNTS = {
 }
 
 
-def tally(items: QuerySet[Item]) -> Tally:
-    return Tally(**items.order_by().aggregate(**_COUNTS))
+def count_items(items: QuerySet[Item]) -> ReviewTally:
+    return ReviewTally(**items.order_by().aggregate(**_COUNTS))
 
 
-def waiting_of(user: User) -> dict[int, Tally]:
+def tallies_of(user: User) -> dict[int, ReviewTally]:
     """Return how far a person is in each running review."""
-    return _by("review", Item.objects.filter(reviewer=user, review__state=State.RUNNING))
+    return _tallies_by("review", Item.objects.filter(reviewer=user, review__state=State.RUNNING))
 
 
-def _by(name: str, items: QuerySet[Item]) -> dict[Any, Tally]:
+def _tallies_by(name: str, items: QuerySet[Item]) -> dict[Any, ReviewTally]:
     """Return how far each part of the items is, by a column."""
     rows: Iterable[Any] = items.order_by().values(name).annotate(**_COUNTS)
-    return {row[name]: Tally(**{each: row[each] for each in _COUNTS}) for row in rows}
+    return {row[name]: ReviewTally(**{each: row[each] for each in _COUNTS}) for row in rows}
 
 
-def progress_of(reviews: Iterable[Review]) -> dict[int, Tally]:
+def progress_of(reviews: Iterable[Review]) -> dict[int, ReviewTally]:
     """Return how far each of these reviews is."""
-    return _by("review", Item.objects.filter(review__in=list(reviews)))
+    return _tallies_by("review", Item.objects.filter(review__in=list(reviews)))
 
 
-def loaded_of(review: Review) -> Loaded:
+def loaded_of(review: Review) -> LoadedRights:
     """Return of how many members the rights were known when the review was looked through."""
-    return Loaded(known=review.members - review.missing, everybody=review.members)
+    return LoadedRights(known=review.members - review.missing, total=review.members)
 
 
 @dataclass(frozen=True)
-class Part:
+class ReviewPart:
     """A reviewer's or an area's part of a review, `all` of how many rights in words. `may`: this reviewer may still
     decide.
     """
 
     name: str
-    tally: Tally
-    all: str
+    tally: ReviewTally
+    total_text: str
     key: str = ""
-    ready: int = 0
+    ready_count: int = 0
     is_there: bool = True
-    may: bool = True
+    may_decide: bool = True
 
     @property
-    def stuck(self) -> int:
+    def stuck_count(self) -> int:
         """Return how many of a reviewer's rights that person may not decide about."""
-        return self.tally.barred if self.key and self.may else self.tally.waiting
+        return self.tally.barred if self.key and self.may_decide else self.tally.waiting
 
 
-class Sheet:
+class ReviewProgress:
     """A review with how far it is, by reviewer and by area: one count for each."""
 
     def __init__(self, review: Review) -> None:
@@ -164,24 +164,24 @@ class Sheet:
         return self.review.listed_at is not None
 
     @property
-    def loaded(self) -> Loaded:
+    def loaded(self) -> LoadedRights:
         """Return of how many members the rights were known when the list was looked through."""
         return loaded_of(self.review)
 
     @property
-    def all(self) -> str:
+    def total_text(self) -> str:
         """Return how many rights there are, or at least are."""
-        return self.loaded.count(self.total.items)
+        return self.loaded.count_text(self.total.items)
 
     @cached_property
-    def total(self) -> Tally:
-        return tally(self.review.items.all())
+    def total(self) -> ReviewTally:
+        return count_items(self.review.items.all())
 
     @cached_property
-    def seen(self) -> str:
+    def version(self) -> str:
         """Return what its progress is drawn from, for a page that follows."""
         told = (self.review.state, self.review.listed_at, self.review.missing, self.total)
-        return watching.mark(*told, self.reviewers, self.areas, [(job.pk, job.state) for job in self.jobs])
+        return watching.version_of(*told, self.reviewers, self.areas, [(job.pk, job.state) for job in self.jobs])
 
     @property
     def reviewer_ids(self) -> set[int]:
@@ -189,31 +189,31 @@ class Sheet:
         return {int(part.key) for part in self.reviewers if part.key}
 
     @cached_property
-    def reviewers(self) -> list[Part]:
-        rows = _by("reviewer", self.review.items.all())
+    def reviewers(self) -> list[ReviewPart]:
+        rows = _tallies_by("reviewer", self.review.items.all())
         people = User.objects.in_bulk([who for who in rows if who])
         may = {None, *(user.pk for user in assigning.reviewers())}
-        count = self.loaded.count
+        count = self.loaded.count_text
         found = [
-            Part(_named(people.get(who)), part, count(part.items), str(who or ""), may=who in may)
+            ReviewPart(_named(people.get(who)), part, count(part.items), str(who or ""), may_decide=who in may)
             for who, part in rows.items()
         ]
         return sorted(found, key=lambda part: (part.name == "", part.name))
 
     @property
-    def stuck(self) -> int:
+    def stuck_count(self) -> int:
         """Return how many rights wait for a decision that nobody they are assigned to may take."""
-        return sum(part.stuck for part in self.reviewers)
+        return sum(part.stuck_count for part in self.reviewers)
 
     @cached_property
-    def areas(self) -> list[Part]:
-        rows = _by("area_id", self.review.items.all())
+    def areas(self) -> list[ReviewPart]:
+        rows = _tallies_by("area_id", self.review.items.all())
         ready = dict(to_withdraw(self.review).order_by().values_list("area_id").annotate(n=Count("pk")))
         there = set(Area.objects.filter(area_id__in=self.review.area_names).values_list("area_id", flat=True))
-        parts = [(area_id, name, rows.get(area_id, Tally())) for area_id, name in self.review.area_names.items()]
-        count = self.loaded.count
+        parts = [(area_id, name, rows.get(area_id, ReviewTally())) for area_id, name in self.review.area_names.items()]
+        count = self.loaded.count_text
         return [
-            Part(name, part, count(part.items), area_id, ready.get(area_id, 0), area_id in there)
+            ReviewPart(name, part, count(part.items), area_id, ready.get(area_id, 0), area_id in there)
             for area_id, name, part in parts
         ]
 
@@ -228,37 +228,39 @@ def _named(user: User | None) -> str:
     return str(user) if user is not None else ""
 
 
-def groups_of(review: Review, also: Sequence[str] = ()) -> list[tuple[str, str, int]]:
+def groups_with_items(review: Review, always: Sequence[str] = ()) -> list[tuple[str, str, int]]:
     """Return (group ID, name, waiting items) of each group with such items and of up to 500 that are `also` wanted, the
     most frequent first; at most 1,000.
     """
-    rows = review.items.filter(Q(is_open=True) | Q(group_id__in=also[:500])).order_by().values_list("group_id", "group")
+    rows = (
+        review.items.filter(Q(is_open=True) | Q(group_id__in=always[:500])).order_by().values_list("group_id", "group")
+    )
     return list(rows.annotate(n=Count("pk", filter=Q(is_open=True))).order_by("-n", "group_id")[:1000])
 
 
-def live(items: Iterable[Item]) -> list[Item]:
+def with_current_rights(items: Iterable[Item]) -> list[Item]:
     """Note on items what their right is at this moment (`now_digest`, `standing`), and both in words (`told`)."""
     rows = list(items)
-    found = rights.now({(row.member_id, row.area_id) for row in rows})
+    found = rights.current_rights({(row.member_id, row.area_id) for row in rows})
     for row in rows:
         row.now_digest = found[row.member_id, row.area_id]
-        row.standing = following.standing_of(row.now_digest, row.digest)
-    return told(rows)
+        row.standing = following.state_of_right(row.now_digest, row.digest)
+    return with_texts(rows)
 
 
-def told(rows: list[Item]) -> list[Item]:
+def with_texts(rows: list[Item]) -> list[Item]:
     """Note in words what the right was at the start (`then`) and is as the row has it (`now`), and who gave it."""
-    reasons.note(rows)
-    bodies = rights.bodies({row.now_digest for row in rows})
+    reasons.add_granters(rows)
+    bodies = rights.passes_behind({row.now_digest for row in rows})
     names = rows[0].review.area_names if rows else {}
     for row in rows:
         vars(row)["area_name"] = names.get(row.area_id, row.area_id)
-        vars(row)["then"] = rights.in_words(row.right)
-        vars(row)["now"] = rights.in_words(bodies.get(row.now_digest, []))
+        vars(row)["then"] = rights.right_text(row.right)
+        vars(row)["now"] = rights.right_text(bodies.get(row.now_digest, []))
     return rows
 
 
-def stuck() -> Q:
+def stuck_condition() -> Q:
     """Return the condition that nobody an item is assigned to may decide about it."""
     may = [user.pk for user in assigning.reviewers()]
     return Q(is_open=True) & (Q(is_barred=True) | Q(reviewer=None) | ~Q(reviewer__in=may))
@@ -269,25 +271,25 @@ def can_be_decided(row: Item) -> bool:
     return row.now_digest not in rights.NO_RIGHT and row.applied in following.DECIDABLE
 
 
-def is_back(row: Item) -> bool:
+def is_granted_again(row: Item) -> bool:
     """Return whether the right is there although it was withdrawn."""
     return row.applied == Applied.WITHDRAWN and can_be_decided(row)
 
 
-def waits(row: Item) -> bool:
+def is_waiting(row: Item) -> bool:
     """Return whether the right that there is now waits for a decision, as noted by `live`."""
     undecided = not row.decision or row.applied in (Applied.CHANGED, Applied.WITHDRAWN)
     return can_be_decided(row) and (undecided or is_outdated(row) or is_void(row))
 
 
-def is_plain(row: Item) -> bool:
+def is_first_decision(row: Item) -> bool:
     """Return whether nothing was decided or is to be known of a right that waits for its first decision."""
-    return waits(row) and not row.decision and not row.applied
+    return is_waiting(row) and not row.decision and not row.applied
 
 
 def is_void(row: Item) -> bool:
     """Return whether the decision was taken by a person who may not decide about this right."""
-    return bool(row.decision) and conflicts.bars(row, row.decided_by_id)
+    return bool(row.decision) and conflicts.is_barred(row, row.decided_by_id)
 
 
 def is_outdated(row: Item) -> bool:
@@ -296,13 +298,13 @@ def is_outdated(row: Item) -> bool:
     return bool(row.decision) and row.applied not in (Applied.SENT, Applied.WITHDRAWN) and changed
 
 
-def changes_of(request: TenantRequest, item: Item) -> list[Change]:
+def changes_of(request: TenantRequest, item: Item) -> list[AccessChange]:
     """Return what is known to have changed about a person's access, newest first, for whoever may see members."""
     member = Member.objects.filter(member_id=item.member_id, gone_at__isnull=True).first()
     if member is None or not request.access.can(Permission.MEMBERS_VIEW):
         return []
-    place = Place(item.area_id, item.review.area_names.get(item.area_id, item.area_id), AreaPlace(item.area_id))
-    return Since(member, place, _EVER, request.access).changes
+    place = CheckedPlace(item.area_id, item.review.area_names.get(item.area_id, item.area_id), AreaPlace(item.area_id))
+    return ChangesSince(member, place, _BEGINNING, request.access).changes
 
 
 OUTCOMES: Mapping[str, str | Promise] = {
@@ -322,11 +324,11 @@ OUTCOMES: Mapping[str, str | Promise] = {
 }
 
 
-def outcome_words(word: str) -> str:
+def outcome_text(word: str) -> str:
     """Return how an item ended, in words; an unknown word as it is."""
     return str(OUTCOMES.get(word, word))
 
 
-def outcomes(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+def outcome_counts(counts: Mapping[str, int]) -> list[tuple[str, int]]:
     """Return how many items ended how, in words."""
-    return [(outcome_words(word), n) for word, n in counts.items() if word != "items"]
+    return [(outcome_text(word), n) for word, n in counts.items() if word != "items"]

@@ -11,54 +11,56 @@ from portal.reviews import assigning, conflicts
 from portal.reviews.models import Item
 from tenants.models import User
 
-_MOST = 5
+_MAX_NAMES = 5
 
 
-def note(rows: Sequence[Item]) -> None:
+def add_granters(rows: Sequence[Item]) -> None:
     """Note on items who gave the right when (`given`), and who can decide where a person may not (`deciders`)."""
     people = User.objects.in_bulk({who for row in rows for who, _at in row.granted})
     reviewers = assigning.reviewers() if any(row.barred for row in rows) else []
     for row in rows:
         vars(row)["given"] = [(people[who], datetime.fromisoformat(at)) for who, at in row.granted if who in people]
-        vars(row)["deciders"] = [str(user) for user in reviewers if not conflicts.bars(row, user.pk)]
+        vars(row)["deciders"] = [str(user) for user in reviewers if not conflicts.is_barred(row, user.pk)]
 
 
-def why(row: Any) -> str:
+def reviewer_text(row: Any) -> str:
     """Tell the reviewer of an item, as noted, why they may not decide; empty where they may."""
-    return " ".join(parts(row))
+    return " ".join(reviewer_texts(row))
 
 
-def parts(row: Any) -> tuple[str, ...]:
+def reviewer_texts(row: Any) -> tuple[str, ...]:
     """Return the same in two sentences: the reason, and who can decide."""
-    if not conflicts.bars(row, row.reviewer_id):
+    if not conflicts.is_barred(row, row.reviewer_id):
         return ()
-    return _why(row.barred[str(row.reviewer_id)]), _who_can(row.deciders)
+    return _barred_text(row.barred[str(row.reviewer_id)]), _deciders_text(row.deciders)
 
 
-def why_not(row: Any) -> str:
+def manager_text(row: Any) -> str:
     """Tell its manager the same."""
-    if not conflicts.bars(row, row.reviewer_id):
+    if not conflicts.is_barred(row, row.reviewer_id):
         return ""
     given, who = row.barred[str(row.reviewer_id)], row.reviewer
     if given:
-        told = {"who": who, "day": _day(given)}
+        told = {"who": who, "day": _day_text(given)}
         said = _("%(who)s granted this access on %(day)s and may not decide. Assign another reviewer.") % told
     else:
         said = _("This is the access of %(who)s, who may not decide. Assign another reviewer.") % {"who": who}
-    return f"{said} {_who_can(row.deciders)}"
+    return f"{said} {_deciders_text(row.deciders)}"
 
 
-def _why(given: str) -> str:
+def _barred_text(given: str) -> str:
     if given:
-        return _("You granted this access on %(day)s. Another reviewer decides.") % {"day": _day(given)}
+        return _("You granted this access on %(day)s. Another reviewer decides.") % {"day": _day_text(given)}
     return _("This is your own access, by your name or e-mail address. Another reviewer decides.")
 
 
-def _who_can(deciders: Sequence[str]) -> str:
+def _deciders_text(deciders: Sequence[str]) -> str:
     if not deciders:
         return _("No one else here can decide: an owner can invite another reviewer.")
-    return _("Who can: %(names)s.") % {"names": ", ".join([*deciders[:_MOST], *["…"][: len(deciders) > _MOST]])}
+    return _("Who can: %(names)s.") % {
+        "names": ", ".join([*deciders[:_MAX_NAMES], *["…"][: len(deciders) > _MAX_NAMES]])
+    }
 
 
-def _day(at: str) -> str:
+def _day_text(at: str) -> str:
     return local(datetime.fromisoformat(at)).date().isoformat()

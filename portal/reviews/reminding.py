@@ -19,18 +19,18 @@ from django.utils.translation import override
 
 from portal.core.restore import finding
 from portal.core.telling import mailing, outcomes
-from portal.core.telling.outcomes import Outcome
+from portal.core.telling.outcomes import DeliveryOutcome
 from portal.core.timers import bell, ticking
 from portal.core.timers.clock import ClockTime, database_now
-from portal.core.timers.ticking import Wakeup
+from portal.core.timers.ticking import TaskWakeup
 from portal.core.ui.times import TOKYO
 from portal.reviews.models import Item, Reminder, Review, State
 from tenants.access import access_to
 from tenants.models import User, current_tenant
 from tenants.roles import Permission
 
-REMIND = "portal.reviews.tasks.remind"
-_AGAIN, _RING_AGAIN = timedelta(hours=1), timedelta(minutes=3)
+REMIND_TASK = "portal.reviews.tasks.remind"
+_INTERVAL, _RETRY_AFTER = timedelta(hours=1), timedelta(minutes=3)
 _HOUR = time(8)
 Kind = Reminder.Kind
 
@@ -38,16 +38,16 @@ Kind = Reminder.Kind
 def wake(review: Review) -> None:
     """Have a worker see who is to be reminded once the transaction is through."""
     Review.objects.filter(pk=review.pk, state=State.RUNNING).update(remind_at=ClockTime())
-    bell.ring_after_commit(REMIND, review.tenant_id, review.pk)
+    bell.enqueue_after_commit(REMIND_TASK, review.tenant_id, review.pk)
 
 
-def begin_anew(review: Review) -> None:
+def reset_reminders(review: Review) -> None:
     """Remind of the new due date whoever was reminded of the old one. Within the transaction that changes it."""
     Reminder.objects.filter(review=review).exclude(kind=Kind.START).delete()
     wake(review)
 
 
-def moments(review: Review) -> dict[Kind, datetime]:
+def reminder_times(review: Review) -> dict[Kind, datetime]:
     """Return from when on each kind of reminder is due."""
     due = datetime.combine(review.due_on, _HOUR, TOKYO)
     days = {Kind.WEEK: -7, Kind.DAY: -1, Kind.OVERDUE: 1}
@@ -57,7 +57,7 @@ def moments(review: Review) -> dict[Kind, datetime]:
 def kind_now(review: Review, now: datetime) -> Kind:
     """Return which reminder somebody is due who got none yet: the latest whose moment has come after the start."""
     begun = review.listed_at or now
-    come = [kind for kind, at in moments(review).items() if at <= now and (at > begun or kind == Kind.OVERDUE)]
+    come = [kind for kind, at in reminder_times(review).items() if at <= now and (at > begun or kind == Kind.OVERDUE)]
     return come[-1] if come else Kind.START
 
 
@@ -68,12 +68,12 @@ def remind(review_id: int) -> None:
         Review.objects.filter(pk=review_id).update(remind_at=None)
         return
     if review.listed_at is not None:
-        for user, count, kind in _due_ones(review, database_now()):
+        for user, count, kind in _due_reminders(review, database_now()):
             _remind(review, user, count, kind)
-    Review.objects.filter(pk=review_id, state=State.RUNNING).update(remind_at=ClockTime() + _AGAIN)
+    Review.objects.filter(pk=review_id, state=State.RUNNING).update(remind_at=ClockTime() + _INTERVAL)
 
 
-def _due_ones(review: Review, now: datetime) -> Iterator[tuple[User, int, Kind]]:
+def _due_reminders(review: Review, now: datetime) -> Iterator[tuple[User, int, Kind]]:
     kind = kind_now(review, now)
     waiting = Item.objects.filter(review=review, is_open=True, is_barred=False, reviewer__isnull=False).order_by()
     counts = dict(waiting.values_list("reviewer_id").annotate(n=Count("pk")))
@@ -90,14 +90,14 @@ def _remind(review: Review, user: User, count: int, kind: Kind) -> None:
         row, is_new = Reminder.objects.get_or_create(review=review, user=user, kind=kind)
     if not is_new:
         return
-    outcome = _sent(review, user, count, kind)
-    if outcome.again:  # surely did not arrive: the next look tries again
+    outcome = _try_send(review, user, count, kind)
+    if outcome.should_retry:  # surely did not arrive: the next look tries again
         row.delete()
     else:
         Reminder.objects.filter(pk=row.pk).update(came=str(outcome.state))
 
 
-def _sent(review: Review, user: User, count: int, kind: Kind) -> Outcome:
+def _try_send(review: Review, user: User, count: int, kind: Kind) -> DeliveryOutcome:
     access = access_to(user, current_tenant())
     if access is None or access.support_session or not access.can(Permission.REVIEWS_DECIDE):
         return outcomes.failed("no permission")
@@ -126,7 +126,7 @@ def mark_restored(found_at: datetime) -> int:
     rows = [
         Reminder(review=review, user=user, kind=kind, came=str(outcomes.uncertain("").state))
         for review in Review.objects.filter(state=State.RUNNING, listed_at__isnull=False)
-        for user, _count, kind in _due_ones(review, found_at)
+        for user, _count, kind in _due_reminders(review, found_at)
     ]
     return len(Reminder.objects.bulk_create(rows, ignore_conflicts=True))
 
@@ -135,11 +135,11 @@ def _due() -> QuerySet[Review]:
     return Review.objects_across_tenants.filter(remind_at__lte=ClockTime(), state=State.RUNNING)
 
 
-DUE = Wakeup(
-    rows=_due, task=REMIND, mark=lambda: {"remind_at": ClockTime() + _RING_AGAIN}, order=("remind_at",)
+DUE = TaskWakeup(
+    rows=_due, task=REMIND_TASK, claim_values=lambda: {"remind_at": ClockTime() + _RETRY_AFTER}, order=("remind_at",)
 )  # fmt: skip
 
 
 def register() -> None:
     finding.register("reminders", mark_restored)
-    ticking.register("review_reminders", DUE.look, every=60.0, queue="bulk", work=DUE.work)
+    ticking.register("review_reminders", DUE.check_due, every=60.0, queue="bulk", due_rows=DUE.querysets)

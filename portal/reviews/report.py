@@ -22,7 +22,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.translation import override
 
-from portal.core.files.writing import guarded
+from portal.core.files.writing import escape_formula
 from portal.core.mirror.models import Member
 from portal.core.timers.clock import ClockTime, database_now
 from portal.core.ui.times import local
@@ -32,84 +32,84 @@ from portal.reviews import lists, queries, rights
 from portal.reviews.models import Applied, Decision, Item, Review, Standing, State, Step, Use
 from tenants import audit
 from tenants.models import User, current_tenant
-from tenants.wording import say
+from tenants.wording import coded_sentence
 
 FORMAT = "access-review-report/1"
 #: The most items on a page or a printed sheet; the files have them all.
-PRINTED = 2000
-_AT_ONCE = 1000
+MAX_PRINTED = 2000
+_BATCH_SIZE = 1000
 #: A worker that has not written a report by then has died.
-_WRITTEN_WITHIN = timedelta(minutes=5)
-_AGAIN = timedelta(minutes=1)
-_GONE: dict[str, str] = {
+_WRITE_TIMEOUT = timedelta(minutes=5)
+_RETRY_AFTER = timedelta(minutes=1)
+_OUTCOME_BY_STANDING: dict[str, str] = {
     Standing.LEFT: "no_longer_a_member", Standing.NONE: "no_right_any_more", Standing.UNREAD: "right_not_loaded",
 }  # fmt: skip
 # Nothing is known of uses before the log was loaded from (`log_loaded_from`), or before the newest records of a member.
-_USE: dict[str, str] = {Use.NEVER: "none_in_log", Use.ELSEWHERE: "none_in_newest_records"}
+_USE_CODES: dict[str, str] = {Use.NEVER: "none_in_log", Use.ELSEWHERE: "none_in_newest_records"}
 _COLUMNS = (
     "member_id", "member_code", "member", "group", "area_id", "area", "right", "since", "granted", "last_use", "added",
     "reviewer", "decision", "decided_by", "decided_at", "note", "decided_about", "now", "outcome",
 )  # fmt: skip
 
 
-def write(review_id: int) -> None:
+def write_report(review_id: int) -> None:
     """Write, sign and keep the report of a review that was looked through for the last time. Raises what the store
     raises; a worker tries again.
     """
     ready = Review.objects.filter(pk=review_id, state=State.CLOSING, is_looking=False)
-    old = Q(written_from=None) | Q(written_from__lte=database_now() - _WRITTEN_WITHIN)
-    if not ready.filter(old).update(written_from=ClockTime(), due_at=ClockTime() + _WRITTEN_WITHIN):
+    old = Q(written_from=None) | Q(written_from__lte=database_now() - _WRITE_TIMEOUT)
+    if not ready.filter(old).update(written_from=ClockTime(), due_at=ClockTime() + _WRITE_TIMEOUT):
         return
     review = Review.objects.select_related("by", "ended_by", "tenant").get(pk=review_id)
     try:
-        with override(review.language), store.Writing("application/zip") as file:
+        with override(review.language), store.FileWriter("application/zip") as file:
             told = _write_into(file, review)
     except store.STORE_ERRORS:
-        ready.update(written_from=None, due_at=ClockTime() + _AGAIN, trouble="store")
+        ready.update(written_from=None, due_at=ClockTime() + _RETRY_AFTER, trouble="store")
         return
     with transaction.atomic():
         if ready.update(state=State.FINISHED, file=file.row, due_at=None, trouble="", **told):
-            store.keep(file.row)
-            _record(review, told)
+            store.retain(file.row)
+            _audit(review, told)
 
 
-def _record(review: Review, told: dict[str, Any]) -> None:
+def _audit(review: Review, told: dict[str, Any]) -> None:
     audit.record(
         tenant=current_tenant(),
         by=None,
-        by_label=audit.PORTAL,
+        by_label=audit.PORTAL_ACTOR,
         action="review.signed",
         target=f"review:{review.pk}",
-        summary=say("review.signed", title=review.title),
+        summary=coded_sentence("review.signed", title=review.title),
         after={"manifest_sha256": told["manifest"], "key": told["key"]},
     )
 
 
-def _write_into(file: store.Writing, review: Review) -> dict[str, Any]:
+def _write_into(file: store.FileWriter, review: Review) -> dict[str, Any]:
     """Write the files of a report. Returns what is kept of it."""
-    archive, counts, table = Archive(file, local(database_now())), Counter[str](), _Table()
+    archive, counts, table = Archive(file, local(database_now())), Counter[str](), _CsvTable()
     shown: list[dict[str, Any]] = []
 
     def also(told: dict[str, Any]) -> None:
         table.add(told)
-        if len(shown) < PRINTED:
-            shown.append(_in_words(told))
+        if len(shown) < MAX_PRINTED:
+            shown.append(_page_row(told))
 
     archive.add("items.jsonl", _lines(review, counts, also))
     archive.add("items.csv", table.pieces())
-    report = _head(review, counts)
+    report = _report_values(review, counts)
     archive.add("report.json", [json.dumps(report, ensure_ascii=False, indent=2).encode()])
     archive.add("index.html", [_page(review, report, shown).encode()])
     manifest, key = archive.close(None)
     return {"report": report, "manifest": manifest, "key": key}
 
 
-def _in_words(told: dict[str, Any]) -> dict[str, Any]:
+def _page_row(told: dict[str, Any]) -> dict[str, Any]:
     """Return an item as the page of the file shows it."""
     who = told["decided_by"] or {}
     return {
         "name": told["member"], "code": told["member_code"], "area": told["area"], "note": told["note"],
-        "right": rights.in_words(told["right"]), "outcome": queries.outcome_words(told["outcome"]),
+        "right": rights.right_text(told["right"]), "outcome": queries.outcome_text(told["outcome"]),
         "by": who.get("name") or who.get("email", ""),
         "at": datetime.fromisoformat(told["decided_at"]) if told["decided_at"] else None,
         "granted": [
@@ -123,7 +123,7 @@ def _page(review: Review, report: dict[str, Any], shown: list[dict[str, Any]]) -
     context = {
         "review": review,
         "told": report,
-        "outcomes": queries.outcomes(report["counts"]),
+        "outcomes": queries.outcome_counts(report["counts"]),
         "rows": shown,
         "more": report["counts"]["items"] - len(shown),
         "keys_url": settings.PORTAL_URL + reverse("signing_keys"),
@@ -132,12 +132,12 @@ def _page(review: Review, report: dict[str, Any], shown: list[dict[str, Any]]) -
     return render_to_string("reviews/report_file.html", context)
 
 
-def outcome(item: Item) -> str:
+def outcome_code(item: Item) -> str:
     """Return in a stable word how an item ended."""
     if item.applied == Applied.WITHDRAWN:
         return "given_again_after_withdrawal" if item.is_open and item.standing != Standing.UNREAD else "withdrawn"
-    if item.standing in _GONE:
-        return _GONE[item.standing]
+    if item.standing in _OUTCOME_BY_STANDING:
+        return _OUTCOME_BY_STANDING[item.standing]
     if item.decision == Decision.NONE or queries.is_void(item):
         return "not_decided"
     if item.is_open:
@@ -149,17 +149,17 @@ def _lines(review: Review, counts: Counter[str], also: Callable[[dict[str, Any]]
     """Yield every item as a line of JSON; count how it ended, and hand it to `also`."""
     steps = Prefetch("steps", Step.objects.select_related("by", "delegation__to").order_by("number"))
     rows = Item.objects.filter(review=review).select_related("reviewer", "decided_by").prefetch_related(steps)
-    left = rows.order_by("name_key", "pk").iterator(chunk_size=_AT_ONCE)
-    while items := list(islice(left, _AT_ONCE)):
-        for told in _told(review, items):
+    left = rows.order_by("name_key", "pk").iterator(chunk_size=_BATCH_SIZE)
+    while items := list(islice(left, _BATCH_SIZE)):
+        for told in _item_values(review, items):
             counts[told["outcome"]] += 1
             also(told)
             yield json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
-def _told(review: Review, items: list[Item]) -> Iterator[dict[str, Any]]:
+def _item_values(review: Review, items: list[Item]) -> Iterator[dict[str, Any]]:
     names = review.area_names
-    bodies = rights.bodies({digest for each in items for digest in (each.decided_digest, each.now_digest)})
+    bodies = rights.passes_behind({digest for each in items for digest in (each.decided_digest, each.now_digest)})
     people = User.objects.in_bulk({who for item in items for who, _at in item.granted})
     for item in items:
         item.review = review
@@ -169,15 +169,15 @@ def _told(review: Review, items: list[Item]) -> Iterator[dict[str, Any]]:
             "right": item.right, "added": _at(item.added_at), "added_later": item.is_late,
             "since_after": _at(item.since_from), "since_by": _at(item.since_at),
             "granted": [{"by": _person(people.get(who)), "at": at} for who, at in item.granted],
-            "since_in_words": lists.since_words(item),
+            "since_in_words": lists.since_text(item),
             "last_use": {
-                "how": _USE.get(item.use, "area"), "day": _at(item.used_on), "anywhere": _at(item.seen_on),
-                "in_words": lists.use_words(item),
+                "how": _USE_CODES.get(item.use, "area"), "day": _at(item.used_on), "anywhere": _at(item.seen_on),
+                "in_words": lists.use_text(item),
             },
             "reviewer": _person(item.reviewer), "decision": item.decision or None,
             "decided_by": _person(item.decided_by), "decided_at": _at(item.decided_at), "note": item.note,
             "decided_about": bodies.get(item.decided_digest), "now": bodies.get(item.now_digest),
-            "standing": item.standing or "same", "outcome": outcome(item),
+            "standing": item.standing or "same", "outcome": outcome_code(item),
             "steps": [_step(step) for step in item.steps.all()],
         }  # fmt: skip
 
@@ -195,7 +195,7 @@ def _at(moment: datetime | date | None) -> str | None:
     return moment.isoformat() if moment is not None else None
 
 
-def _head(review: Review, counts: Counter[str]) -> dict[str, Any]:
+def _report_values(review: Review, counts: Counter[str]) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "tenant": {"name": review.tenant.name, "slug": review.tenant.slug},
@@ -236,7 +236,7 @@ def _reviewers(review: Review) -> Iterator[dict[str, Any]]:
         yield {**row, "reviewer": _person(people.get(row["reviewer"]))}
 
 
-class _Table:
+class _CsvTable:
     """The items as CSV with the mark for Excel, held compressed until their lines of JSON are through."""
 
     def __init__(self) -> None:
@@ -263,7 +263,7 @@ class _Table:
 def _cells(told: dict[str, Any]) -> list[Any]:
     plain = dict(told)
     for name in ("right", "now", "decided_about"):
-        plain[name] = rights.in_words(told[name]) if told[name] else ""
+        plain[name] = rights.right_text(told[name]) if told[name] else ""
     plain |= {name: (told[name] or {}).get("email", "") for name in ("reviewer", "decided_by")}
     plain["granted"] = "; ".join(f"{(each['by'] or {}).get('email', '')} {each['at']}" for each in told["granted"])
     plain |= {"since": told["since_in_words"], "last_use": told["last_use"]["in_words"]}
@@ -272,5 +272,5 @@ def _cells(told: dict[str, Any]) -> list[Any]:
 
 def _csv(cells: Any) -> bytes:
     buffer = io.StringIO(newline="")
-    csv.writer(buffer).writerow([guarded(each) if isinstance(each, str) else each for each in cells])
+    csv.writer(buffer).writerow([escape_formula(each) if isinstance(each, str) else each for each in cells])
     return buffer.getvalue().encode()

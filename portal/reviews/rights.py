@@ -22,41 +22,41 @@ UNREAD = "?"
 #: There is nothing to decide about.
 NO_RIGHT = ("", LEFT, UNREAD)
 #: (member ID, area ID)
-Key = tuple[str, str]
+RightKey = tuple[str, str]
 _STAR = "*"
 
 
-def digest_of(devices_pass: Any, area_id: str) -> str:
+def right_digest(devices_pass: Any, area_id: str) -> str:
     """Return the right to one area in short, from rights as the service tells them; empty for none."""
-    told = grants.passes({"devices_pass": devices_pass})
+    told = grants.passes_by_area({"devices_pass": devices_pass})
     held = [(area, body) for area, body in told if area in (area_id, EVERYWHERE)]
-    return _joined((area, grants.digest_of(body)) for area, body in held if grants.kind_of(body) != Pass.Kind.NEVER)
+    return _join((area, grants.digest_of(body)) for area, body in held if grants.kind_of(body) != Pass.Kind.NEVER)
 
 
-def now(keys: Collection[Key]) -> dict[Key, str]:
+def current_rights(keys: Collection[RightKey]) -> dict[RightKey, str]:
     """Return what each of these people holds now for the area, in short: empty for nothing, LEFT for who is gone,
     UNREAD for whose rights are not loaded.
     """
     ids = {member_id for member_id, _area in keys}
     there = Member.objects.filter(member_id__in=ids, gone_at__isnull=True).only("member_id", "rights_read_at")
-    return of_keys(keys, list(there))
+    return rights_of_keys(keys, list(there))
 
 
-def of_keys(keys: Collection[Key], members: Sequence[Member]) -> dict[Key, str]:
+def rights_of_keys(keys: Collection[RightKey], members: Sequence[Member]) -> dict[RightKey, str]:
     """Return the same, where `members` are those of these people who are in the list."""
     is_read = {member.member_id: member.rights_read_at is not None for member in members}
-    held = of_members({member.pk: member.member_id for member in members}, {area for _member, area in keys})
-    return {key: _one(key, held, is_read) for key in keys}
+    held = rights_of_members({member.pk: member.member_id for member in members}, {area for _member, area in keys})
+    return {key: _current_right(key, held, is_read) for key in keys}
 
 
-def _one(key: Key, held: Mapping[str, Mapping[str, str]], is_read: Mapping[str, bool]) -> str:
+def _current_right(key: RightKey, held: Mapping[str, Mapping[str, str]], is_read: Mapping[str, bool]) -> str:
     member_id, area_id = key
     if member_id not in is_read:
         return LEFT
     return held[member_id].get(area_id, "") if is_read[member_id] else UNREAD
 
 
-def of_members(members: Mapping[int, str], area_ids: Collection[str]) -> dict[str, dict[str, str]]:
+def rights_of_members(members: Mapping[int, str], area_ids: Collection[str]) -> dict[str, dict[str, str]]:
     """Return the rights of members ({pk: member ID}) to each area, in short; areas without a right are absent."""
     rows = Grant.objects.filter(member_id__in=members, area_id__in=[*area_ids, EVERYWHERE])
     rows = rows.exclude(held__kind=Pass.Kind.NEVER)
@@ -66,12 +66,12 @@ def of_members(members: Mapping[int, str], area_ids: Collection[str]) -> dict[st
     told = {}
     for pk, member_id in members.items():
         mine = found.get(pk, [])
-        each = {area: _joined(one for one in mine if one[0] in (area, EVERYWHERE)) for area in area_ids}
+        each = {area: _join(one for one in mine if one[0] in (area, EVERYWHERE)) for area in area_ids}
         told[member_id] = {area: digest for area, digest in each.items() if digest}
     return told
 
 
-def bodies(digests: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
+def passes_behind(digests: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
     """Return what stands behind these texts: [{"everywhere", "pass"}] of each."""
     wanted = {digest: _split(digest) for digest in digests if digest not in NO_RIGHT}
     held = Pass.objects.filter(digest__in={digest for parts in wanted.values() for _star, digest in parts})
@@ -82,13 +82,13 @@ def bodies(digests: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def in_words(right: Iterable[Mapping[str, Any]]) -> str:
+def right_text(right: Iterable[Mapping[str, Any]]) -> str:
     """Return a right in words."""
-    said = [_("Every area") if each["everywhere"] else words.when(each["pass"]) for each in right]
+    said = [_("Every area") if each["everywhere"] else words.pass_text(each["pass"]) for each in right]
     return " · ".join(said) or _("None")
 
 
-def _joined(held: Iterable[tuple[str, str]]) -> str:
+def _join(held: Iterable[tuple[str, str]]) -> str:
     return "+".join(sorted((_STAR if area == EVERYWHERE else "") + digest for area, digest in held))
 
 

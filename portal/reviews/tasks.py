@@ -1,17 +1,17 @@
 """The bells of reviews. Each carries ids; the row it names decides whether anything is done."""
 
 from portal.reviews import reminding, working
-from portal.site.celery import promised
+from portal.site.celery import portal_task
 from tenants.scope import tenant_scope
 
 
-@promised(queue="bulk", promise="idempotent", seconds=280)
+@portal_task(queue="bulk", promise="idempotent", seconds=280)
 def step(tenant_id: int, review_id: int) -> None:
     with tenant_scope(tenant_id):
-        working.work(review_id)
+        working.run_steps(review_id)
 
 
-@promised(queue="bulk", promise="idempotent", seconds=120)
+@portal_task(queue="bulk", promise="idempotent", seconds=120)
 def remind(tenant_id: int, review_id: int) -> None:
     with tenant_scope(tenant_id):
         reminding.remind(review_id)

@@ -15,15 +15,15 @@ from django.utils.translation import ngettext
 
 from portal.areas import queries as areas
 from portal.core.intents import nonces
-from portal.core.intents.asking import once
-from portal.core.intents.nonces import NotAsked
-from portal.core.intents.record import Asker
+from portal.core.intents.asking import submit_once
+from portal.core.intents.nonces import NotSubmitted
+from portal.core.intents.record import Requester
 from portal.core.jobs import kinds
 from portal.core.mirror.queries import get_area
 from portal.core.ui import watching
-from portal.core.ui.tables import Selection, Table, chosen
+from portal.core.ui.tables import Selection, Table, load_selection
 from portal.reviews import actions, applying, lists, queries, reasons
-from portal.reviews.forms import ChangeForm, EverywhereForm, GroupsForm, HandOverForm, StartForm
+from portal.reviews.forms import ChangeForm, DelegateForm, EverywhereForm, GroupsForm, StartForm
 from portal.reviews.lists import AllItems, Reviews
 from portal.reviews.models import Item, Review, State
 from tenants.access import TenantRequest, tenant_view
@@ -35,7 +35,7 @@ _PAGE = ("GET", "POST")
 
 @tenant_view(Permission.REVIEWS_VIEW)
 def index(request: TenantRequest) -> HttpResponse:
-    context = {"may_manage": request.access.can(Permission.REVIEWS_MANAGE), "waiting": queries.waiting_of(request.user)}
+    context = {"may_manage": request.access.can(Permission.REVIEWS_MANAGE), "waiting": queries.tallies_of(request.user)}
     return Reviews(request).respond("reviews/index.html", context)
 
 
@@ -45,7 +45,7 @@ def new(request: TenantRequest) -> HttpResponse:
     form = StartForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         told = {name: form.cleaned_data[name] for name in ("title", "areas", "due_on", "nonce")}
-        review = actions.start(**told, rules=form.rules, by=Asker.of(request))
+        review = actions.start(**told, rules=form.rules, by=Requester.from_request(request))
         return redirect("reviews:page", request.tenant.slug, review.pk)
     return render(request, "reviews/new.html", {"form": form})
 
@@ -57,10 +57,10 @@ def change(request: TenantRequest, review_id: int) -> HttpResponse:
     form = ChangeForm(request.POST or None, initial={"title": review.title, "due_on": review.due_on})
     if request.method == "POST" and form.is_valid():
         try:
-            actions.change(review=review, **form.cleaned_data, by=Asker.of(request))
+            actions.change(review=review, **form.cleaned_data, by=Requester.from_request(request))
             messages.success(request, _("Saved."))
             return redirect("reviews:page", request.tenant.slug, review.pk)
-        except NotAsked as why:
+        except NotSubmitted as why:
             form.add_error(None, str(why))
     context = {"review": review, "form": form}
     return render(request, "reviews/change.html", context)
@@ -70,9 +70,14 @@ def change(request: TenantRequest, review_id: int) -> HttpResponse:
 def page(request: TenantRequest, review_id: int) -> HttpResponseBase:
     """Show a review: how far it is, by reviewer and by area, and every item."""
     review = queries.get(review_id)
-    sheet = queries.Sheet(review)
+    sheet = queries.ReviewProgress(review)
     table = AllItems(request, Item.objects.filter(review=review), review=review)
-    context = {"review": review, "sheet": sheet, "offer": partial(areas.offer, request, sheet.loaded), **_may(request)}
+    context = {
+        "review": review,
+        "sheet": sheet,
+        "offer": partial(areas.load_offer, request, sheet.loaded),
+        **_permissions(request),
+    }
     context["has_items"] = request.user.pk in sheet.reviewer_ids and request.access.can(Permission.REVIEWS_DECIDE)
     return table.respond("reviews/page.html", context)
 
@@ -81,10 +86,10 @@ def page(request: TenantRequest, review_id: int) -> HttpResponseBase:
 def progress(request: TenantRequest, review_id: int) -> HttpResponse:
     """Show how far it is, for a page that follows; the whole page anew when the review is over."""
     review = queries.get(review_id)
-    sheet = queries.Sheet(review)
-    if watching.has_seen(request, sheet.seen):
-        return watching.unchanged()
-    answer = render(request, "reviews/progress.html", {"review": review, "sheet": sheet, **_may(request)})
+    sheet = queries.ReviewProgress(review)
+    if watching.is_up_to_date(request, sheet.version):
+        return watching.unchanged_response()
+    answer = render(request, "reviews/progress.html", {"review": review, "sheet": sheet, **_permissions(request)})
     if request.GET.get("state", review.state) != review.state:
         answer["HX-Refresh"] = "true"
     return answer
@@ -93,12 +98,12 @@ def progress(request: TenantRequest, review_id: int) -> HttpResponse:
 @tenant_view(Permission.REVIEWS_VIEW)
 def item(request: TenantRequest, review_id: int, item_id: int) -> HttpResponse:
     """Show all that is known of an item, with every step."""
-    return shown(request, queries.item_or_404(queries.get(review_id), item_id))
+    return render_item(request, queries.item_or_404(queries.get(review_id), item_id))
 
 
-def shown(request: TenantRequest, found: Item, *, is_mine: bool = False) -> HttpResponse:
+def render_item(request: TenantRequest, found: Item, *, is_mine: bool = False) -> HttpResponse:
     """Return the page of an item, with buttons for its reviewer."""
-    [row] = queries.live([found])
+    [row] = queries.with_current_rights([found])
     context = {
         "item": row,
         "review": row.review,
@@ -106,13 +111,13 @@ def shown(request: TenantRequest, found: Item, *, is_mine: bool = False) -> Http
         "steps": row.steps.select_related("by", "delegation__to").order_by("number"),
         "changes": queries.changes_of(request, row),
         "right": lists.right_cell(row),
-        "since": lists.since_words(row),
-        "use": lists.use_words(row),
+        "since": lists.since_text(row),
+        "use": lists.use_text(row),
         "decision": lists.decision_cell(row),
         "buttons": lists.buttons(row),
-        "barred": reasons.why(row) if is_mine else reasons.why_not(row) if row.is_open else "",
+        "barred": reasons.reviewer_text(row) if is_mine else reasons.manager_text(row) if row.is_open else "",
         "is_mine": is_mine and row.review.state == State.RUNNING,
-        "job": kinds.page(row.job) if row.job and request.access.can(Permission.RIGHTS_EDIT) else "",
+        "job": kinds.page_address(row.job) if row.job and request.access.can(Permission.RIGHTS_EDIT) else "",
     }
     return render(request, "reviews/item.html", context)
 
@@ -121,29 +126,35 @@ def shown(request: TenantRequest, found: Item, *, is_mine: bool = False) -> Http
 def assign(request: TenantRequest, review_id: int) -> HttpResponse:
     """Ask to whom the selected items go, then hand them over."""
     review = queries.get(review_id)
-    selection = chosen(request, _items_of(review), Item.objects.filter(review=review, is_open=True))
-    return hand_over(request, review, selection, reverse("reviews:page", args=[request.tenant.slug, review.pk]))
+    selection = load_selection(request, _items_of(review), Item.objects.filter(review=review, is_open=True))
+    return delegate_items(request, review, selection, reverse("reviews:page", args=[request.tenant.slug, review.pk]))
 
 
-def hand_over(
-    request: TenantRequest, review: Review, selection: Selection, back: str, *, but: User | None = None
+def delegate_items(
+    request: TenantRequest, review: Review, selection: Selection, back: str, *, exclude: User | None = None
 ) -> HttpResponse:
     """Ask for a new reviewer, any `but` this one; posted with one, hand the items over."""
     count = selection.count()
-    form = HandOverForm(request.POST if "to" in request.POST else None, but=but)
+    form = DelegateForm(request.POST if "to" in request.POST else None, exclude=exclude)
     if not count:
         messages.info(request, _("Nothing was delegated: only rights that wait for a decision can be."))
         return redirect(back)
     if form.is_bound and form.is_valid():
         try:
-            told = {"to": form.cleaned_data["to"], "note": form.cleaned_data["note"], "nonce": nonces.check(request)}
-            handed = actions.delegate(review=review, items=selection.queryset, by=Asker.of(request), **told)
-        except NotAsked as why:
+            told = {
+                "to": form.cleaned_data["to"],
+                "note": form.cleaned_data["note"],
+                "nonce": nonces.check_nonce(request),
+            }
+            handed = actions.delegate(
+                review=review, items=selection.queryset, by=Requester.from_request(request), **told
+            )
+        except NotSubmitted as why:
             form.add_error(None, str(why))
         else:
-            said = ngettext("%(n)s item delegated to %(who)s.", "%(n)s items delegated to %(who)s.", handed.done)
-            messages.success(request, said % {"n": handed.done, "who": told["to"]})
-            _tell_left(request, handed)
+            said = ngettext("%(n)s item delegated to %(who)s.", "%(n)s items delegated to %(who)s.", handed.delegated)
+            messages.success(request, said % {"n": handed.delegated, "who": told["to"]})
+            _warn_left_out(request, handed)
             return redirect(back)
     question = ngettext("Delegate %(n)s item?", "Delegate %(n)s items?", count) % {"n": count}
     context = {"heading": _("Delegate"), "question": question, "submit": _("Delegate"), "cancel": back, "form": form}
@@ -151,18 +162,18 @@ def hand_over(
     return render(request, "components/confirm.html", context)
 
 
-def _tell_left(request: TenantRequest, handed: actions.Handed) -> None:
-    if handed.left:
+def _warn_left_out(request: TenantRequest, handed: actions.DelegationResult) -> None:
+    if handed.left_out:
         said = ngettext(
             "%(n)s was left out: the new reviewer granted this access, or it is their own. Choose someone else.",
             "%(n)s were left out: the new reviewer granted this access, or it is their own. Choose someone else.",
-            handed.left,
+            handed.left_out,
         )
-        messages.warning(request, said % {"n": f"{handed.left:,}"})
+        messages.warning(request, said % {"n": f"{handed.left_out:,}"})
 
 
 def hidden_nonce(request: TenantRequest) -> str:
-    return format_html('<input type="hidden" name="{}" value="{}">', nonces.FIELD, nonces.new(request))
+    return format_html('<input type="hidden" name="{}" value="{}">', nonces.FIELD, nonces.create_nonce(request))
 
 
 @tenant_view(Permission.REVIEWS_MANAGE, methods=_PAGE)
@@ -170,14 +181,14 @@ def groups(request: TenantRequest, review_id: int) -> HttpResponse:
     """Choose a reviewer for each group."""
     review = queries.get(review_id)
     kept = review.rules.get("groups", {})
-    groups = queries.groups_of(review, also=GroupsForm.named(request.POST))
+    groups = queries.groups_with_items(review, always=GroupsForm.group_ids(request.POST))
     form = GroupsForm(request.POST or None, groups=groups, kept=kept)
     if form.is_valid():
         act = partial(actions.assign_groups, review=review, groups=form.chosen)
-        if (handed := once(request, form, act)) is not None:
-            said = ngettext("%(n)s item assigned.", "%(n)s items assigned.", handed.done) % {"n": handed.done}
+        if (handed := submit_once(request, form, act)) is not None:
+            said = ngettext("%(n)s item assigned.", "%(n)s items assigned.", handed.delegated) % {"n": handed.delegated}
             messages.success(request, said)
-            _tell_left(request, handed)
+            _warn_left_out(request, handed)
             return redirect("reviews:page", request.tenant.slug, review.pk)
     context = {"review": review, "form": form, "nonce": hidden_nonce(request)}
     return render(request, "reviews/groups.html", context)
@@ -190,11 +201,13 @@ def withdrawals(request: TenantRequest, review_id: int, area_id: str) -> HttpRes
     review, form = queries.get(review_id), EverywhereForm(request.POST)
     everywhere = form.is_valid() and form.cleaned_data["everywhere"]
     try:
-        job = applying.prepare(review=review, area=get_area(area_id), everywhere=everywhere, by=Asker.of(request))
-    except NotAsked as why:
+        job = applying.prepare(
+            review=review, area=get_area(area_id), everywhere=everywhere, by=Requester.from_request(request)
+        )
+    except NotSubmitted as why:
         messages.error(request, str(why))
         return redirect("reviews:page", request.tenant.slug, review.pk)
-    return redirect(kinds.page(job))
+    return redirect(kinds.page_address(job))
 
 
 @tenant_view(Permission.REVIEWS_MANAGE, methods=_PAGE)
@@ -202,8 +215,8 @@ def finish(request: TenantRequest, review_id: int) -> HttpResponse:
     """Ask, with what is still open, then finish."""
     review = queries.get(review_id)
     if request.method == "POST":
-        return _ended(request, review, actions.finish)
-    total, ready = queries.tally(review.items.all()), applying.to_withdraw(review).count()
+        return _run_and_redirect(request, review, actions.finish)
+    total, ready = queries.count_items(review.items.all()), applying.to_withdraw(review).count()
     lines = [_("No decisions can be made after that. The report is signed and does not change.")]
     if total.waiting:
         said = ngettext(
@@ -219,9 +232,9 @@ def finish(request: TenantRequest, review_id: int) -> HttpResponse:
             ready,
         )
         lines.append(said % {"n": ready})
-    if note := queries.loaded_of(review).sentence():
+    if note := queries.loaded_of(review).summary():
         lines.append(_("%(note)s. These rights are not reviewed, and the report says so.") % {"note": note})
-    return _asked(request, review, _("Finish review"), _("Finish “%(title)s”?"), lines)
+    return _render_confirm(request, review, _("Finish review"), _("Finish “%(title)s”?"), lines)
 
 
 @tenant_view(Permission.REVIEWS_MANAGE, methods=_PAGE)
@@ -229,12 +242,12 @@ def cancel(request: TenantRequest, review_id: int) -> HttpResponse:
     """Ask, then end without a report."""
     review = queries.get(review_id)
     if request.method == "POST":
-        return _ended(request, review, actions.cancel)
+        return _run_and_redirect(request, review, actions.cancel)
     lines = [_("There is no report. Decisions stay visible, and nothing more is withdrawn.")]
-    return _asked(request, review, _("Cancel review"), _("Cancel “%(title)s”?"), lines, danger=True)
+    return _render_confirm(request, review, _("Cancel review"), _("Cancel “%(title)s”?"), lines, danger=True)
 
 
-def _asked(
+def _render_confirm(
     request: TenantRequest, review: Review, heading: str, question: str, lines: list[str], danger: bool = False
 ) -> HttpResponse:
     back = reverse("reviews:page", args=[request.tenant.slug, review.pk])
@@ -243,15 +256,15 @@ def _asked(
     return render(request, "components/confirm.html", context)
 
 
-def _ended(request: TenantRequest, review: Review, act: Callable[..., None]) -> HttpResponse:
+def _run_and_redirect(request: TenantRequest, review: Review, act: Callable[..., None]) -> HttpResponse:
     try:
-        act(review=review, by=Asker.of(request))
-    except NotAsked as why:
+        act(review=review, by=Requester.from_request(request))
+    except NotSubmitted as why:
         messages.error(request, str(why))
     return redirect("reviews:page", request.tenant.slug, review.pk)
 
 
-def _may(request: TenantRequest) -> dict[str, bool]:
+def _permissions(request: TenantRequest) -> dict[str, bool]:
     manages = request.access.can(Permission.REVIEWS_MANAGE)
     return {"may_manage": manages, "may_withdraw": manages and request.access.can(Permission.RIGHTS_EDIT)}
 

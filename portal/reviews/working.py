@@ -17,24 +17,24 @@ from typing import Any
 from django.db import connection, transaction
 from django.db.models import QuerySet
 
-from portal.core.mirror.coverage import coverage
+from portal.core.mirror.coverage import load_coverage
 from portal.core.mirror.models import Member
 from portal.core.timers import bell, ticking
 from portal.core.timers.clock import ClockTime, database_now
-from portal.core.timers.ticking import Wakeup
+from portal.core.timers.ticking import TaskWakeup
 from portal.core.ui.times import local
 from portal.reviews import assigning, conflicts, facts, following, reminding, report, rights
 from portal.reviews.models import Item, Review, Standing, State
-from portal.reviews.rights import Key
+from portal.reviews.rights import RightKey
 
-STEP = "portal.reviews.tasks.step"
+STEP_TASK = "portal.reviews.tasks.step"
 #: After this a running review is looked at anew, and a step whose worker died begins again.
-LOOK_AGAIN, _RING_AGAIN = timedelta(minutes=10), timedelta(seconds=20)
+RECHECK_AFTER, _RETRY_AFTER = timedelta(minutes=10), timedelta(seconds=20)
 #: What staff did may be recorded so much later than it is dated.
-_LOOK_BACK = timedelta(hours=1)
+_LATE_RECORDS = timedelta(hours=1)
 #: Rights looked at in one transaction, and for how long one worker goes on.
-AT_ONCE = 1000
-_TURN = 8.0
+MAX_RIGHTS = 1000
+_MAX_SECONDS = 8.0
 _LOCK = 0x4E56
 Found = dict[str, dict[str, Any]]
 
@@ -42,126 +42,126 @@ Found = dict[str, dict[str, Any]]
 def wake(review: Review) -> None:
     """Have a worker see to the review once the transaction is through."""
     Review.objects.filter(pk=review.pk).update(due_at=ClockTime())
-    bell.ring_after_commit(STEP, review.tenant_id, review.pk)
+    bell.enqueue_after_commit(STEP_TASK, review.tenant_id, review.pk)
 
 
-def work(review_id: int) -> None:
+def run_steps(review_id: int) -> None:
     """Take steps for a while. Safe to call any number of times, by any number of workers."""
-    until = time.monotonic() + _TURN
-    while step(review_id):
+    until = time.monotonic() + _MAX_SECONDS
+    while run_step(review_id):
         if time.monotonic() > until:
             review = Review.objects.get(pk=review_id)
-            bell.ring_after_commit(STEP, review.tenant_id, review_id)
+            bell.enqueue_after_commit(STEP_TASK, review.tenant_id, review_id)
             return
-    report.write(review_id)
+    report.write_report(review_id)
 
 
-def step(review_id: int) -> bool:
+def run_step(review_id: int) -> bool:
     """Take one step. Returns whether more is to be done at once."""
     with transaction.atomic():
-        if not _alone(review_id):
+        if not _has_lock(review_id):
             return False
         rows = Review.objects.select_for_update(of=("self",), no_key=True)
         review = rows.filter(pk=review_id, state__in=[State.RUNNING, State.CLOSING]).first()
         if review is None:
             Review.objects.filter(pk=review_id).update(due_at=None)
             return False
-        follows = following.settle(review)
-        more = _take(review)
-        following.retire(Item.objects.filter(review=review, is_open=True))
-        _when_next(review, more, follows)
+        follows = following.update_withdrawals(review)
+        more = _check_next_members(review)
+        following.stop_withdrawals(Item.objects.filter(review=review, is_open=True))
+        _schedule_next(review, more, follows)
     return more
 
 
-def _alone(review_id: int) -> bool:
+def _has_lock(review_id: int) -> bool:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s, %s)", [_LOCK, review_id % 2**31])
         return bool(cursor.fetchone()[0])
 
 
-def _when_next(review: Review, more: bool, follows: timedelta | None) -> None:
+def _schedule_next(review: Review, more: bool, follows: timedelta | None) -> None:
     """Write when a worker looks next."""
     if review.state == State.RUNNING:
-        pause = timedelta(0) if more else follows or LOOK_AGAIN
+        pause = timedelta(0) if more else follows or RECHECK_AFTER
         Review.objects.filter(pk=review.pk).update(due_at=ClockTime() + pause)
 
 
-def _take(review: Review) -> bool:
+def _check_next_members(review: Review) -> bool:
     """Look at the next members, from the beginning when that is due. Returns whether there are more."""
     if not review.is_looking:
-        due = review.looked_at is None or review.looked_at <= database_now() - LOOK_AGAIN
+        due = review.looked_at is None or review.looked_at <= database_now() - RECHECK_AFTER
         if review.state == State.CLOSING or not due:
             return False
         review.is_looking, review.place = True, ""
-    batch = max(AT_ONCE // max(len(review.areas), 1), 50)
+    batch = max(MAX_RIGHTS // max(len(review.areas), 1), 50)
     rows = Member.objects.filter(gone_at__isnull=True, member_id__gt=review.place).order_by("member_id")
     members = list(rows.defer("card_data", "qrcode", "extra", "rights")[:batch])
     last = members[-1].member_id if len(members) == batch else None
-    _file(review, members, upto=last)
+    _update_items(review, members, last_id=last)
     if last is None:
-        _through(review)
+        _finish_round(review)
     Review.objects.filter(pk=review.pk).update(is_looking=last is not None, place=last or "")
     return last is not None
 
 
-def _through(review: Review) -> None:
+def _finish_round(review: Review) -> None:
     """Write down that the list was looked through, and of how many members nothing is known."""
     everybody = Member.objects.filter(gone_at__isnull=True)
     told = {"members": everybody.count(), "missing": everybody.filter(rights_read_at__isnull=True).count()}
-    first = {} if review.listed_at else {"listed_at": ClockTime(), "log_from": coverage().known_from}
+    first = {} if review.listed_at else {"listed_at": ClockTime(), "log_from": load_coverage().known_from}
     Review.objects.filter(pk=review.pk).update(looked_at=ClockTime(), **told, **first)
     if not review.listed_at:
         reminding.wake(review)
 
 
-def _file(review: Review, members: Sequence[Member], *, upto: str | None) -> None:
+def _update_items(review: Review, members: Sequence[Member], *, last_id: str | None) -> None:
     """Make and look at the items of these members, and of those between them who are gone."""
     area_ids = [each["id"] for each in review.areas]
     mine = Item.objects.filter(review=review, member_id__gt=review.place)
-    mine = mine if upto is None else mine.filter(member_id__lte=upto)
-    known: dict[Key, tuple[int, str]] = {
+    mine = mine if last_id is None else mine.filter(member_id__lte=last_id)
+    known: dict[RightKey, tuple[int, str]] = {
         (member_id, area_id): (pk, now)
         for pk, member_id, area_id, now in mine.values_list("pk", "member_id", "area_id", "now_digest")
     }
     every = {(member.member_id, area_id) for member in members for area_id in area_ids}
-    held = rights.of_keys(every | known.keys(), members)
+    held = rights.rights_of_keys(every | known.keys(), members)
     changed: dict[str, list[int]] = defaultdict(list)
     for key, (pk, before) in known.items():
         if held[key] != before:
             changed[held[key]].append(pk)
     for now, pks in changed.items():
-        following.note(Item.objects.filter(pk__in=pks), now)
-    _conflicts(review, mine, {member_id for member_id, _area in known})
+        following.save_current_right(Item.objects.filter(pk__in=pks), now)
+    _recheck_conflicts(review, mine, {member_id for member_id, _area in known})
     if review.state == State.RUNNING:
         new = {key: now for key, now in held.items() if key not in known and now not in rights.NO_RIGHT}
-        _make(review, members, new)
+        _create_items(review, members, new)
 
 
-def _conflicts(review: Review, mine: QuerySet[Item], members: set[str]) -> None:
+def _recheck_conflicts(review: Review, mine: QuerySet[Item], members: set[str]) -> None:
     """Look anew who may not decide about the rights of those whom staff changed since the latest look."""
     again = members
     if review.looked_at is not None and members:
-        again = facts.touched(members, review.looked_at - _LOOK_BACK)
+        again = facts.members_changed_since(members, review.looked_at - _LATE_RECORDS)
     if again:
         items = list(mine.filter(member_id__in=again))
-        conflicts.look(review, items)
-        following.reopen(Item.objects.filter(pk__in=[item.pk for item in items]))
+        conflicts.recheck(review, items)
+        following.update_open(Item.objects.filter(pk__in=[item.pk for item in items]))
 
 
-def _make(review: Review, members: Sequence[Member], new: dict[Key, str]) -> None:
+def _create_items(review: Review, members: Sequence[Member], new: dict[RightKey, str]) -> None:
     if not new:
         return
     people = {member.member_id: member for member in members}
-    since, used = facts.held_since(new), facts.last_used({member_id for member_id, _area in new})
-    bodies, doors = rights.bodies(set(new.values())), facts.doors_of({area_id for _member, area_id in new})
-    may, found = {each.pk for each in assigning.reviewers()}, conflicts.of_keys(review, new)
+    since, used = facts.held_since(new), facts.last_uses({member_id for member_id, _area in new})
+    bodies, doors = rights.passes_behind(set(new.values())), facts.doors_by_area({area_id for _member, area_id in new})
+    may, found = {each.pk for each in assigning.reviewers()}, conflicts.find_conflicts(review, new)
     made = []
     for key, digest in new.items():
         member, span = people[key[0]], since.get(key)
         use, day = used[key[0]].of_area(doors[key[1]])
         told = found[key]
         who = assigning.reviewer_of(
-            review.rules, member_id=key[0], area_id=key[1], group_id=member.membergroup_id, barred=told.barred
+            review.rules, member_id=key[0], area_id=key[1], group_id=member.membergroup_id, excluded=told.barred
         )  # fmt: skip
         made.append(
             Item(
@@ -181,8 +181,8 @@ def _due() -> QuerySet[Review]:
     return Review.objects_across_tenants.filter(due_at__lte=ClockTime())
 
 
-DUE = Wakeup(rows=_due, task=STEP, mark=lambda: {"due_at": ClockTime() + _RING_AGAIN})
+DUE = TaskWakeup(rows=_due, task=STEP_TASK, claim_values=lambda: {"due_at": ClockTime() + _RETRY_AFTER})
 
 
 def register() -> None:
-    ticking.register("reviews", DUE.look, every=2.0, queue="bulk", work=DUE.work)
+    ticking.register("reviews", DUE.check_due, every=2.0, queue="bulk", due_rows=DUE.querysets)

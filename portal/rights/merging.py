@@ -13,7 +13,7 @@ from portal.core.rights.reading import canonical
 _Entries = dict[str, list[Any]]
 
 
-class Disagree(Exception):
+class MergeConflict(Exception):
     """Both changed the same place differently, or one of them everything at once: a person decides."""
 
 
@@ -21,21 +21,21 @@ def merge(base: Mapping[str, Any], mine: Mapping[str, Any], now: Mapping[str, An
     """`now` with my changes on top. Raises Disagree."""
     was, ours, theirs = canonical(base), canonical(mine), canonical(now)
     return {
-        "devices_pass": _part(was, ours, theirs, "devices_pass"),
-        "keys_pass": _part(was, ours, theirs, "keys_pass"),
-        "privilege": _privilege(was["privilege"], ours["privilege"], theirs["privilege"]),
+        "devices_pass": _merge_part(was, ours, theirs, "devices_pass"),
+        "keys_pass": _merge_part(was, ours, theirs, "keys_pass"),
+        "privilege": _merge_privilege(was["privilege"], ours["privilege"], theirs["privilege"]),
     }
 
 
-def _part(was: Json, ours: Json, theirs: Json, name: str) -> Any:
+def _merge_part(was: Json, ours: Json, theirs: Json, name: str) -> Any:
     old, mine, now = (side[name] for side in (was, ours, theirs))
     if sort_key(mine) == sort_key(old) or mine is None:
         return now
     if sort_key(now) == sort_key(old) or sort_key(now) == sort_key(mine):
         return mine
     list_name, identifier = _LISTS[name]
-    opened = [_opened(side, list_name, identifier) for side in (old, mine, now)]
-    merged = _entries(*opened)
+    opened = [_entries_by_id(side, list_name, identifier) for side in (old, mine, now)]
+    merged = _merge_entries(*opened)
     rest = {key: value for key, value in now.items() if key not in ("default_mode", list_name)}
     whole = {**rest, "default_mode": "option", list_name: [entry for entries in merged.values() for entry in entries]}
     return normalise_devices(whole) if name == "devices_pass" else normalise_keys(whole)
@@ -44,13 +44,13 @@ def _part(was: Json, ours: Json, theirs: Json, name: str) -> Any:
 _LISTS = {"devices_pass": ("areas_list", "area_id"), "keys_pass": ("key_devices_list", "key_device_id")}
 
 
-def _opened(rights: Any, list_name: str, identifier: str) -> _Entries:
+def _entries_by_id(rights: Any, list_name: str, identifier: str) -> _Entries:
     """Entries by what they are about; those that are about nothing known, each by itself."""
     mode = rights.get("default_mode") if isinstance(rights, dict) else None
     if mode == "deny_all":
         return {}
     if mode != "option" or not isinstance(rights.get(list_name), list):
-        raise Disagree
+        raise MergeConflict
     found: _Entries = {}
     for entry in rights[list_name]:
         name = entry.get(identifier) if isinstance(entry, dict) else None
@@ -58,17 +58,17 @@ def _opened(rights: Any, list_name: str, identifier: str) -> _Entries:
     return found
 
 
-def _entries(old: _Entries, mine: _Entries, now: _Entries) -> _Entries:
+def _merge_entries(old: _Entries, mine: _Entries, now: _Entries) -> _Entries:
     merged = {}
     for name in dict.fromkeys([*now, *mine]):
         was, ours, theirs = (sort_key(side.get(name, [])) for side in (old, mine, now))
         if ours != was and theirs not in (was, ours):
-            raise Disagree
+            raise MergeConflict
         merged[name] = (now if ours == was else mine).get(name, [])
     return merged
 
 
-def _privilege(old: Any, mine: Any, now: Any) -> Any:
+def _merge_privilege(old: Any, mine: Any, now: Any) -> Any:
     if mine == old or not all(isinstance(side, dict) for side in (old, mine, now)):
         return now if mine == old else mine
     return {**now, **{name: value for name, value in mine.items() if value != old.get(name)}}

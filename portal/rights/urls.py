@@ -4,10 +4,10 @@ from portal.rights.views import compare, editor, templates
 
 _of_member = [
     path("", editor.edit, name="edit"),
-    path("words/", editor.followed, name="words"),
+    path("words/", editor.preview, name="words"),
 ]
 _of_tenant = [
-    path("words/", editor.phrases, name="words"),
+    path("words/", editor.preview_schedules, name="words"),
     path("compare/", compare.compare, name="compare"),
     path("copy/", compare.copy, name="copy"),
     path("templates/", templates.index, name="templates"),

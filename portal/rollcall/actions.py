@@ -11,18 +11,18 @@ from django.utils import timezone
 
 from accessapi.moments import read_moment
 from portal.core.inside import people
-from portal.core.inside.people import Person
-from portal.core.intents.record import Asker
-from portal.core.mirror.kinds import Kind
+from portal.core.inside.people import PersonInside
+from portal.core.intents.record import Requester
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import MirrorState
 from portal.rollcall.models import How, Listed, RollCall, Said, Tick
 from tenants import audit
-from tenants.wording import Said as SaidOfIt
-from tenants.wording import say
+from tenants.wording import Sentence as SaidOfIt
+from tenants.wording import coded_sentence
 
 
 @dataclass(frozen=True)
-class Press:
+class TickPress:
     """A tick as a phone sends it. `pressed_at` is None when the phone's clock tells no usable time."""
 
     listed_id: int
@@ -31,7 +31,7 @@ class Press:
     nonce: uuid.UUID
 
     @classmethod
-    def read(cls, told: object) -> "Press | None":
+    def parse(cls, told: object) -> "TickPress | None":
         """Return what a phone told as a press; None for anything else."""
         if not isinstance(told, dict):
             return None
@@ -42,7 +42,7 @@ class Press:
             return None
 
 
-class Refusal(StrEnum):
+class TickRefusal(StrEnum):
     """Why a tick is not kept: whatever is sent again, it will not be kept then either."""
 
     UNREADABLE = "unreadable"
@@ -50,56 +50,56 @@ class Refusal(StrEnum):
     LATE = "late"
 
 
-def start(*, name: str, nonce: uuid.UUID, by: Asker) -> RollCall:
+def start(*, name: str, nonce: uuid.UUID, by: Requester) -> RollCall:
     """Begin a roll call of everybody who is believed to be in now; the same one for the same form."""
     now = timezone.now()
     with transaction.atomic():
-        state = MirrorState.objects.filter(kind=Kind.HISTORIES).first()
+        state = MirrorState.objects.filter(kind=MirrorKind.HISTORIES).first()
         more = {"name": name, "started_at": now, "started_by": by.user, "known_at": state.as_of if state else None}
         call, is_new = RollCall.objects.get_or_create(nonce=nonce, defaults=more)
         if is_new:
-            found = [*people.members(now), *people.guests(now)]
+            found = [*people.present_members(now), *people.present_guests(now)]
             Listed.objects.bulk_create([_listed(call, person, How.START) for person in found])
-            _recorded(by, "roll_call.started", say("roll_call.started", name=name), call, people=len(found))
+            _audit(by, "roll_call.started", coded_sentence("roll_call.started", name=name), call, people=len(found))
     return call
 
 
-def end(*, call: RollCall, by: Asker) -> bool:
+def end(*, call: RollCall, by: Requester) -> bool:
     """End a roll call. False: it was ended before."""
     with transaction.atomic():
         ended = RollCall.objects.filter(pk=call.pk, ended_at=None).update(ended_at=timezone.now(), ended_by=by.user)
         if ended:
-            _recorded(by, "roll_call.ended", say("roll_call.ended", name=call.name), call)
+            _audit(by, "roll_call.ended", coded_sentence("roll_call.ended", name=call.name), call)
     return bool(ended)
 
 
-def add_by_hand(*, call: RollCall, name: str, place: str, nonce: uuid.UUID, by: Asker) -> None:
+def add_by_name(*, call: RollCall, name: str, place: str, nonce: uuid.UUID, by: Requester) -> None:
     """List somebody whom nobody knew of; once for the same form."""
     with transaction.atomic():
         more = {"name": name, "place": place, "how": How.HAND, "added_by": by.user}
         _, is_new = Listed.objects.get_or_create(roll_call=call, key=f"hand:{nonce}", defaults=more)
         if is_new:
-            _recorded(by, "roll_call.person_added", say("roll_call.person_added", name=call.name), call)
+            _audit(by, "roll_call.person_added", coded_sentence("roll_call.person_added", name=call.name), call)
 
 
-def add_seen(*, call: RollCall, key: str, by: Asker) -> None:
+def add_seen(*, call: RollCall, key: str, by: Requester) -> None:
     """List somebody who was seen in the building after the roll call began, as they are known now."""
-    found = {person.key: person for person in people.moved_since(call.started_at).came}
+    found = {person.key: person for person in people.movements_since(call.started_at).arrivals}
     with transaction.atomic():
         if key in found:
             made = _listed(call, found[key], How.LOG)
             made.added_by = by.user
             if Listed.objects.bulk_create([made], ignore_conflicts=True):
-                _recorded(by, "roll_call.person_added", say("roll_call.person_added", name=call.name), call)
+                _audit(by, "roll_call.person_added", coded_sentence("roll_call.person_added", name=call.name), call)
 
 
-def tick(*, call: RollCall, told: Sequence[object], by: Asker) -> list[Refusal | None]:
+def save_ticks(*, call: RollCall, raw_ticks: Sequence[object], by: Requester) -> list[TickRefusal | None]:
     """Keep the presses that a phone tells, each once. Returns for each of them why it is not kept, None for the others.
 
     A clock that is wrong loses no tick: one from the future or without a usable time counts from its arrival, one from
     before the roll call from its start.
     """
-    now, presses = timezone.now(), [Press.read(each) for each in told]
+    now, presses = timezone.now(), [TickPress.parse(each) for each in raw_ticks]
     known = set(Listed.objects.filter(roll_call=call).values_list("pk", flat=True))
     refused = [_refusal(press, known, now, call.ended_at or now) for press in presses]
     rows = [
@@ -114,20 +114,20 @@ def tick(*, call: RollCall, told: Sequence[object], by: Asker) -> list[Refusal |
     return refused
 
 
-def _refusal(press: Press | None, known: Set[int], now: datetime, until: datetime) -> Refusal | None:
+def _refusal(press: TickPress | None, known: Set[int], now: datetime, until: datetime) -> TickRefusal | None:
     if press is None:
-        return Refusal.UNREADABLE
+        return TickRefusal.UNREADABLE
     if press.listed_id not in known:
-        return Refusal.UNLISTED
-    return Refusal.LATE if min(press.pressed_at or now, now) > until else None
+        return TickRefusal.UNLISTED
+    return TickRefusal.LATE if min(press.pressed_at or now, now) > until else None
 
 
-def _listed(call: RollCall, person: Person, how: How) -> Listed:
+def _listed(call: RollCall, person: PersonInside, how: How) -> Listed:
     return Listed(
-        roll_call=call, key=person.key, name=person.name[:200], belongs=person.belongs, area=person.area,
+        roll_call=call, key=person.key, name=person.name[:200], belongs=person.group_or_company, area=person.area,
         place=person.place, at=person.at, certainty=person.certainty, how=how,
     )  # fmt: skip
 
 
-def _recorded(by: Asker, action: str, summary: SaidOfIt, call: RollCall, **after: int) -> None:
-    audit.record(**by.author, action=action, target=f"roll_call:{call.pk}", summary=summary, after=after)
+def _audit(by: Requester, action: str, summary: SaidOfIt, call: RollCall, **after: int) -> None:
+    audit.record(**by.audit_author, action=action, target=f"roll_call:{call.pk}", summary=summary, after=after)

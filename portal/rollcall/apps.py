@@ -7,9 +7,11 @@ class RollCallConfig(AppConfig):
 
     def ready(self) -> None:
         from portal.core.mirror import freshness
-        from portal.core.mirror.kinds import Kind
+        from portal.core.mirror.kinds import MirrorKind
         from portal.core.timers import rounds
         from portal.rollcall import keeping
 
-        rounds.register("roll_calls_to_be_forgotten", rounds.deleting(keeping.old), every=6 * 3600.0, queue="bulk")
-        freshness.shows("rollcall", Kind.GUESTS, refresh="guests:refresh")
+        rounds.register(
+            "roll_calls_to_be_forgotten", rounds.delete_steps(keeping.old_roll_calls), every=6 * 3600.0, queue="bulk"
+        )
+        freshness.register_footer("rollcall", MirrorKind.GUESTS, refresh_url_name="guests:refresh")

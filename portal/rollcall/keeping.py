@@ -2,11 +2,11 @@
 
 from django.db.models import QuerySet
 
-from portal.core.mirror.months import KEEP
+from portal.core.mirror.months import RETENTION
 from portal.core.timers.clock import ClockTime
 from portal.rollcall.models import RollCall
 
 
-def old() -> list[QuerySet[RollCall]]:
+def old_roll_calls() -> list[QuerySet[RollCall]]:
     """Return the roll calls that began before what the log keeps. Their lists and ticks go with them."""
-    return [RollCall.objects_across_tenants.filter(started_at__lt=ClockTime() - KEEP)]
+    return [RollCall.objects_across_tenants.filter(started_at__lt=ClockTime() - RETENTION)]

@@ -12,17 +12,17 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from portal.core.inside import people
-from portal.core.inside.people import Certainty, Person
+from portal.core.inside.people import Certainty, PersonInside
 from portal.core.mirror.folding import fold
 from portal.core.ui import watching
-from portal.core.ui.addresses import row_or_404
+from portal.core.ui.addresses import get_row_or_404
 from portal.core.visits.days import Day
-from portal.rollcall.actions import Refusal
+from portal.rollcall.actions import TickRefusal
 from portal.rollcall.models import Listed, RollCall, Said, Tick
 
 HEADLINE = gettext_lazy("%(safe)s of %(all)s accounted for, %(open)s not yet, %(missing)s not found")
 # What the phone says by itself, with its own numbers.
-ON_PHONES = {
+PHONE_TEXTS = {
     "headline": HEADLINE,
     "offline": gettext_lazy("Offline. What you tick is kept on this phone."),
     "signed_out": gettext_lazy("You are signed out. Sign in again to send what you ticked."),
@@ -30,16 +30,16 @@ ON_PHONES = {
     "waiting": gettext_lazy("Offline: %(n)s not sent yet. Your ticks are kept on this phone."),
 }
 # Ticks that are told again: one with a lower number may have come to be seen after one with a higher.
-_AGAIN = 100
+_OVERLAP = 100
 
 
 @dataclass(frozen=True)
-class Row:
+class PersonRow:
     """Somebody on the list. `ticks`: all that was said, the newest first; `left`: when they left by the log."""
 
     listed: Listed
     ticks: Sequence[Tick]
-    left: str
+    left_text: str
 
     @property
     def said(self) -> str:
@@ -50,55 +50,60 @@ class Row:
         return str(Said(self.said).label)
 
     @property
-    def told(self) -> str:
+    def said_by(self) -> str:
         """Who said so, and when."""
-        return "" if self.said == Said.OPEN else f"{self.ticks[0].by}, {Day.today().clock(self.ticks[0].counts_at)}"
+        return "" if self.said == Said.OPEN else f"{self.ticks[0].by}, {Day.today().time_text(self.ticks[0].counts_at)}"
 
     @property
-    def seen(self) -> str:
+    def last_seen_text(self) -> str:
         """Where and when they were last seen, when they were listed."""
         found = self.listed
-        words = [found.belongs, found.area, f"{Day.today().clock(found.at)} {found.place}".strip()]
+        words = [found.belongs, found.area, f"{Day.today().time_text(found.at)} {found.place}".strip()]
         words.append(str(Certainty(found.certainty).label) if found.certainty else str(found.get_how_display()))
         return " · ".join(filter(None, words))
 
 
 @dataclass(frozen=True)
-class Sheet:
+class RollCallState:
     """A roll call whole; `came`: who was seen in the building since it began and is not on the list.
 
     `mark` and the number of the `last` tick are what a page that follows says it shows.
     """
 
     call: RollCall
-    rows: list[Row]
-    came: list[Person]
-    mark: str
-    last: int
+    rows: list[PersonRow]
+    new_people: list[PersonInside]
+    version: str
+    last_tick: int
 
     @cached_property
-    def safe(self) -> int:
-        return self._said(Said.SAFE)
+    def safe_count(self) -> int:
+        return self._count(Said.SAFE)
 
     @cached_property
-    def missing(self) -> int:
-        return self._said(Said.MISSING)
+    def missing_count(self) -> int:
+        return self._count(Said.MISSING)
 
     @property
-    def open(self) -> int:
-        return len(self.rows) - self.safe - self.missing
+    def open_count(self) -> int:
+        return len(self.rows) - self.safe_count - self.missing_count
 
     @property
     def headline(self) -> str:
-        return HEADLINE % {"safe": self.safe, "all": len(self.rows), "open": self.open, "missing": self.missing}
+        return HEADLINE % {
+            "safe": self.safe_count,
+            "all": len(self.rows),
+            "open": self.open_count,
+            "missing": self.missing_count,
+        }
 
-    def _said(self, said: Said) -> int:
+    def _count(self, said: Said) -> int:
         return sum(row.said == said for row in self.rows)
 
 
-def get(call_id: int) -> RollCall:
+def get_roll_call(call_id: int) -> RollCall:
     """Return the roll call of this number; 404 exactly as for another tenant's."""
-    return row_or_404(RollCall.objects.select_related("started_by", "ended_by"), pk=call_id)
+    return get_row_or_404(RollCall.objects.select_related("started_by", "ended_by"), pk=call_id)
 
 
 def all_calls() -> list[RollCall]:
@@ -106,70 +111,70 @@ def all_calls() -> list[RollCall]:
     return list(RollCall.objects.select_related("started_by", "ended_by").order_by("-started_at", "-pk")[:200])
 
 
-def sheet(call: RollCall) -> Sheet:
+def load_state(call: RollCall) -> RollCallState:
     """Return a roll call whole: whoever is not accounted for first."""
     ticks: dict[int, list[Tick]] = defaultdict(list)
     for each in Tick.objects.filter(roll_call=call).select_related("by").order_by("-counts_at", "-pk"):
         ticks[each.listed_id].append(each)
-    moves = people.moved_since(call.started_at) if call.ended_at is None else people.Moves({}, [])
+    moves = people.movements_since(call.started_at) if call.ended_at is None else people.Movements({}, [])
     listed = list(Listed.objects.filter(roll_call=call))
-    rows = [Row(each, ticks[each.pk], _left(moves.left.get(each.key))) for each in listed]
+    rows = [PersonRow(each, ticks[each.pk], _left_text(moves.departures.get(each.key))) for each in listed]
     order = {Said.OPEN.value: 0, Said.MISSING.value: 1, Said.SAFE.value: 2}
     rows.sort(key=lambda row: (order[row.said], fold(row.listed.name), row.listed.pk))
     keys = {each.key for each in listed}
     last = max((each.pk for found in ticks.values() for each in found), default=0)
-    came = [person for person in moves.came if person.key not in keys]
-    return Sheet(call, rows, came, _mark(len(listed), moves), last)
+    came = [person for person in moves.arrivals if person.key not in keys]
+    return RollCallState(call, rows, came, _version(len(listed), moves), last)
 
 
-def state(call: RollCall, since: int) -> dict[str, Any]:
+def changes_since(call: RollCall, since: int) -> dict[str, Any]:
     """Return what a phone needs to show a roll call as it is now, of ticks those after a number.
 
     `page` changes when there is more to draw than ticks: somebody was listed, came or left.
     """
     ticks = Tick.objects.filter(roll_call=call)
     newest = ticks.aggregate(last=Max("pk"), number=Count("pk"))
-    moves = people.moved_since(call.started_at) if call.ended_at is None else people.Moves({}, [])
-    page = _mark(Listed.objects.filter(roll_call=call).count(), moves)
+    moves = people.movements_since(call.started_at) if call.ended_at is None else people.Movements({}, [])
+    page = _version(Listed.objects.filter(roll_call=call).count(), moves)
     last = newest["last"] or 0
     found: dict[str, Any] = {"page": page, "last": last, "ended": call.ended_at is not None}
-    seen = watching.mark(found, newest["number"])
+    seen = watching.version_of(found, newest["number"])
     if since < last:
-        changed = ticks.filter(pk__gt=since - _AGAIN).values("listed_id")
+        changed = ticks.filter(pk__gt=since - _OVERLAP).values("listed_id")
         rows = ticks.filter(listed_id__in=changed).select_related("by").order_by("counts_at", "pk")
-        newest_of = {each.listed_id: Row(Listed(pk=each.listed_id), [each], "") for each in rows}
-        found["rows"] = {key: [row.said, row.told] for key, row in newest_of.items()}
+        newest_of = {each.listed_id: PersonRow(Listed(pk=each.listed_id), [each], "") for each in rows}
+        found["rows"] = {key: [row.said, row.said_by] for key, row in newest_of.items()}
     return found | {"seen": seen}
 
 
-def not_saved(refused: Iterable[Refusal | None]) -> str:
+def not_saved_text(refused: Iterable[TickRefusal | None]) -> str:
     """Return how many ticks were not saved, and why; empty when all were."""
     counted = Counter(refused)
     words = {
-        Refusal.UNREADABLE: ngettext(
+        TickRefusal.UNREADABLE: ngettext(
             "%(n)d tick not saved: it could not be read. Check the list and tick again.",
             "%(n)d ticks not saved: they could not be read. Check the list and tick again.",
-            counted[Refusal.UNREADABLE],
+            counted[TickRefusal.UNREADABLE],
         ),
-        Refusal.UNLISTED: ngettext(
+        TickRefusal.UNLISTED: ngettext(
             "%(n)d tick not saved: the person is not on this list. Add them by name.",
             "%(n)d ticks not saved: the people are not on this list. Add them by name.",
-            counted[Refusal.UNLISTED],
+            counted[TickRefusal.UNLISTED],
         ),
-        Refusal.LATE: ngettext(
+        TickRefusal.LATE: ngettext(
             "%(n)d tick not saved: the roll call had ended. Its report does not show it.",
             "%(n)d ticks not saved: the roll call had ended. Its report does not show them.",
-            counted[Refusal.LATE],
+            counted[TickRefusal.LATE],
         ),
     }
     return " ".join(text % {"n": counted[why]} for why, text in words.items() if counted[why])
 
 
-def _mark(listed: int, moves: people.Moves) -> str:
-    return watching.mark(listed, sorted([*moves.left, *(person.key for person in moves.came)]))
+def _version(listed: int, moves: people.Movements) -> str:
+    return watching.version_of(listed, sorted([*moves.departures, *(person.key for person in moves.arrivals)]))
 
 
-def _left(told: tuple[datetime, str] | None) -> str:
+def _left_text(told: tuple[datetime, str] | None) -> str:
     if told is None:
         return ""
-    return _("left %(time)s %(place)s") % {"time": Day.today().clock(told[0]), "place": told[1]}
+    return _("left %(time)s %(place)s") % {"time": Day.today().time_text(told[0]), "place": told[1]}

@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accessapi.reading import read_json
-from portal.core.intents.record import Asker
+from portal.core.intents.record import Requester
 from portal.core.ui import watching
 from portal.rollcall import actions, queries
 from portal.rollcall.forms import PersonForm, StartForm
@@ -20,7 +20,7 @@ from tenants import unsent
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 
-_MOST = 2000  # presses that a phone sends at once
+_MAX_TICKS = 2000  # presses that a phone sends at once
 
 
 @tenant_view(Permission.ROLL_CALL_VIEW)
@@ -35,7 +35,7 @@ def start(request: TenantRequest) -> HttpResponse:
     form = StartForm(request.POST)
     if not form.is_valid():
         return _index(request, form)
-    call = actions.start(**form.cleaned_data, by=Asker.of(request))
+    call = actions.start(**form.cleaned_data, by=Requester.from_request(request))
     return redirect("rollcall:page", request.tenant.slug, call.pk)
 
 
@@ -47,15 +47,15 @@ def _index(request: TenantRequest, form: StartForm) -> HttpResponse:
 @tenant_view(Permission.ROLL_CALL)
 def page(request: TenantRequest, call_id: int) -> HttpResponse:
     """Everybody on one page, to be ticked off; of an ended roll call its report."""
-    call = queries.get(call_id)
+    call = queries.get_roll_call(call_id)
     if call.ended_at is not None:
         return redirect("rollcall:report", request.tenant.slug, call.pk)
     context = {
-        "sheet": queries.sheet(call),
+        "sheet": queries.load_state(call),
         "form": PersonForm(),
         "says": Said,
-        "words": queries.ON_PHONES,
-        "unreadable": queries.not_saved([actions.Refusal.UNREADABLE]),
+        "words": queries.PHONE_TEXTS,
+        "unreadable": queries.not_saved_text([actions.TickRefusal.UNREADABLE]),
     }
     return render(request, "rollcall/page.html", context)
 
@@ -64,14 +64,16 @@ def page(request: TenantRequest, call_id: int) -> HttpResponse:
 def state(request: TenantRequest, call_id: int) -> HttpResponse:
     """What was ticked since, for a page that follows: 204 when that is nothing."""
     since = request.GET.get("since", "")
-    found = queries.state(queries.get(call_id), int(since) if since.isdecimal() and len(since) < 18 else 0)
-    return watching.unchanged() if watching.has_seen(request, found["seen"]) else JsonResponse(found)
+    found = queries.changes_since(
+        queries.get_roll_call(call_id), int(since) if since.isdecimal() and len(since) < 18 else 0
+    )
+    return watching.unchanged_response() if watching.is_up_to_date(request, found["seen"]) else JsonResponse(found)
 
 
 @tenant_view(Permission.ROLL_CALL)
 def worker(request: TenantRequest, call_id: int) -> HttpResponse:
     """The worker that serves this roll call's page, and no other, while there is no network (decision 66)."""
-    scope = reverse("rollcall:page", args=[request.tenant.slug, queries.get(call_id).pk])
+    scope = reverse("rollcall:page", args=[request.tenant.slug, queries.get_roll_call(call_id).pk])
     headers = {"Service-Worker-Allowed": scope}
     return HttpResponse(render_to_string("rollcall/worker.js"), content_type="text/javascript", headers=headers)
 
@@ -82,11 +84,11 @@ def ticks(request: TenantRequest, call_id: int) -> HttpResponse:
 
     The first presses of a long list are answered: how many, the places of those not kept, and why in words.
     """
-    call, by = queries.get(call_id), Asker.of(request)
+    call, by = queries.get_roll_call(call_id), Requester.from_request(request)
     if request.content_type != "application/json":
         listed, _sep, said = request.POST.get("tick", "").partition(":")
         told = [{"id": listed, "said": said, "at": timezone.now().isoformat(), "nonce": uuid.uuid4()}]
-        if note := queries.not_saved(actions.tick(call=call, told=told, by=by)):
+        if note := queries.not_saved_text(actions.save_ticks(call=call, raw_ticks=told, by=by)):
             messages.error(request, note)
         return redirect("rollcall:page", request.tenant.slug, call.pk)
     try:
@@ -95,39 +97,42 @@ def ticks(request: TenantRequest, call_id: int) -> HttpResponse:
         sent = None
     if not isinstance(sent, list):
         return JsonResponse({"error": "unreadable"}, status=400)
-    refused = actions.tick(call=call, told=sent[:_MOST], by=by)
+    refused = actions.save_ticks(call=call, raw_ticks=sent[:_MAX_TICKS], by=by)
     places = [place for place, why in enumerate(refused) if why is not None]
-    return JsonResponse({"answered": len(refused), "refused": places, "note": queries.not_saved(refused)})
+    return JsonResponse({"answered": len(refused), "refused": places, "note": queries.not_saved_text(refused)})
 
 
 @tenant_view(Permission.ROLL_CALL, methods=["POST"])
 def add(request: TenantRequest, call_id: int) -> HttpResponse:
     """List somebody more: who was seen since it began, or anybody by name."""
-    call, form = queries.get(call_id), PersonForm(request.POST)
+    call, form = queries.get_roll_call(call_id), PersonForm(request.POST)
     page = reverse("rollcall:page", args=[request.tenant.slug, call.pk])
     if call.ended_at is not None:
         report = reverse("rollcall:report", args=[request.tenant.slug, call.pk])
-        return unsent.refuse(request, report, _("Nobody was added. The roll call has ended."))
+        return unsent.return_to_form(request, report, _("Nobody was added. The roll call has ended."))
     if "key" in request.POST:
-        actions.add_seen(call=call, key=request.POST["key"], by=Asker.of(request))
+        actions.add_seen(call=call, key=request.POST["key"], by=Requester.from_request(request))
     elif form.is_valid():
-        actions.add_by_hand(call=call, **form.cleaned_data, by=Asker.of(request))
+        actions.add_by_name(call=call, **form.cleaned_data, by=Requester.from_request(request))
     else:
         wrong = [(each.label, " ".join(map(str, each.errors))) for each in form.visible_fields() if each.errors]
         why = " ".join([_("Nobody was added."), *(f"{label}: {text}" for label, text in wrong)])
-        return unsent.refuse(request, page, why)
+        return unsent.return_to_form(request, page, why)
     return redirect(page)
 
 
 @tenant_view(Permission.ROLL_CALL, methods=["POST"])
 def end(request: TenantRequest, call_id: int) -> HttpResponse:
     """End it; what is left is its report."""
-    actions.end(call=queries.get(call_id), by=Asker.of(request))
+    actions.end(call=queries.get_roll_call(call_id), by=Requester.from_request(request))
     return redirect("rollcall:report", request.tenant.slug, call_id)
 
 
 @tenant_view(Permission.ROLL_CALL_VIEW)
 def report(request: TenantRequest, call_id: int) -> HttpResponse:
     """Who was accounted for, by whom and when, with everything that was said; to be printed."""
-    context = {"sheet": queries.sheet(queries.get(call_id)), "may_call": request.access.can(Permission.ROLL_CALL)}
+    context = {
+        "sheet": queries.load_state(queries.get_roll_call(call_id)),
+        "may_call": request.access.can(Permission.ROLL_CALL),
+    }
     return render(request, "rollcall/report.html", context)

@@ -6,7 +6,7 @@ from django.conf import settings
 from redis import Redis
 from redis.exceptions import RedisError
 
-KEEPS_ALL = "noeviction"
+NO_EVICTION = "noeviction"
 
 
 def client(seconds: float = 1.0) -> Redis:
@@ -14,7 +14,7 @@ def client(seconds: float = 1.0) -> Redis:
     return Redis.from_url(settings.REDIS_URL, retry=None, socket_timeout=seconds, socket_connect_timeout=seconds)
 
 
-def answers() -> bool:
+def is_available() -> bool:
     """Ask the broker whether it is there, and wait a moment for the answer."""
     try:
         with client(0.5) as broker:
@@ -27,4 +27,4 @@ def eviction_policy() -> str:
     """Return what the broker removes when its memory is full. Raises RedisError or OSError when it is away."""
     with client() as broker:
         answer: Any = broker.info("memory")
-    return str(answer.get("maxmemory_policy", KEEPS_ALL))
+    return str(answer.get("maxmemory_policy", NO_EVICTION))

@@ -17,7 +17,7 @@ from kombu import Queue
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
-from accessapi.frames import with_room
+from accessapi.frames import with_stack_memory
 from portal.site import broker, env, startup
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.site.settings")
@@ -25,8 +25,8 @@ env.read_settings()
 
 QUEUES = ("doors", "interactive", "bulk", "sync")
 # How long somebody at a screen waits for a broker that says nothing, once, and how often it is asked from then on.
-RING_SECONDS = 0.2
-ASK_SECONDS = 1.0
+SEND_SECONDS = 0.2
+PING_SECONDS = 1.0
 
 app = Celery("portal")
 app.config_from_object("django.conf:settings", namespace="CELERY")
@@ -71,10 +71,10 @@ app.conf.update(
 
 
 #: What keeps every task from running, such as a database that was restored. What is not done is rung for again.
-STOPS: list[Callable[[], bool]] = []
+STOP_CONDITIONS: list[Callable[[], bool]] = []
 
 
-class PromisedTask(Task):  # type: ignore[misc]  # Celery has no types
+class PortalTask(Task):  # type: ignore[misc]  # Celery has no types
     """A task that names its queue and its delivery promise; a guard test walks all of them.
 
     Promises: `idempotent` (any number of deliveries has the effect of one, because the row it names decides) or
@@ -86,9 +86,9 @@ class PromisedTask(Task):  # type: ignore[misc]  # Celery has no types
     queue: str
     promise: str
 
-    @with_room
+    @with_stack_memory
     def __call__(self, *args: Any, **options: Any) -> Any:
-        if any(stops() for stops in STOPS):
+        if any(stops() for stops in STOP_CONDITIONS):
             raise Ignore
         return super().__call__(*args, **options)
 
@@ -103,7 +103,7 @@ class PromisedTask(Task):  # type: ignore[misc]  # Celery has no types
             raise
 
 
-class Breaker:
+class CircuitBreaker:
     """Knows that the broker is away, so that in each process one caller at most waits to find out.
 
     A thread of its own asks the broker until it answers again; nobody else does meanwhile.
@@ -118,29 +118,29 @@ class Breaker:
         with self._lock:
             if not self.is_open:
                 self.is_open = True
-                threading.Thread(target=self._ask, name="breaker", daemon=True).start()
+                threading.Thread(target=self._wait_for_broker, name="breaker", daemon=True).start()
 
-    def _ask(self) -> None:
-        while not broker.answers():
-            time.sleep(ASK_SECONDS)
+    def _wait_for_broker(self) -> None:
+        while not broker.is_available():
+            time.sleep(PING_SECONDS)
         self.is_open = False
 
 
-breaker = Breaker()
+breaker = CircuitBreaker()
 
 
-def only_rings() -> None:
+def limit_broker_wait() -> None:
     """Let this process wait for the broker for a moment only: it does not listen, and somebody waits for it."""
-    app.conf.broker_transport_options |= {"socket_timeout": RING_SECONDS, "socket_connect_timeout": RING_SECONDS}
+    app.conf.broker_transport_options |= {"socket_timeout": SEND_SECONDS, "socket_connect_timeout": SEND_SECONDS}
 
 
-Declare = Callable[[Callable[..., None]], PromisedTask]
+Declare = Callable[[Callable[..., None]], PortalTask]
 
 
-def promised(*, queue: str, promise: str, seconds: int = 60, name: str | None = None) -> Declare:
+def portal_task(*, queue: str, promise: str, seconds: int = 60, name: str | None = None) -> Declare:
     """Declare a task: its queue, its promise and its time limit (soft, then hard ten seconds later)."""
     declare: Declare = app.task(
-        base=PromisedTask,
+        base=PortalTask,
         **({"name": name} if name else {}),
         queue=queue,
         promise=promise,
@@ -153,9 +153,9 @@ def promised(*, queue: str, promise: str, seconds: int = 60, name: str | None = 
 
 @worker_init.connect  # type: ignore[untyped-decorator]  # Celery has no types
 @beat_init.connect  # type: ignore[untyped-decorator]  # nor here
-def _refuse(**kwargs: Any) -> None:
+def _check_settings(**kwargs: Any) -> None:
     """End a worker or a clock that begins with settings that would make a promise false."""
-    startup.refuse()
+    startup.exit_if_misconfigured()
 
 
 app.autodiscover_tasks()

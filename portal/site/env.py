@@ -12,13 +12,13 @@ from django.core.exceptions import ImproperlyConfigured
 from psycopg.conninfo import conninfo_to_dict
 
 # With which a process of gunicorn ends so that it is not begun again and again.
-_REFUSED = 3
+_EXIT_CODE = 3
 
 
-def refuse(*sentences: str) -> NoReturn:
+def exit_with(*sentences: str) -> NoReturn:
     """End this process before it begins, with what is wrong."""
     print("The portal does not start.", *sentences, sep="\n", file=sys.__stderr__, flush=True)
-    raise SystemExit(_REFUSED)
+    raise SystemExit(_EXIT_CODE)
 
 
 def read_settings() -> None:
@@ -26,7 +26,7 @@ def read_settings() -> None:
     try:
         str(settings.PORTAL_URL)
     except ImproperlyConfigured as error:
-        refuse(str(error))
+        exit_with(str(error))
 
 
 def text(name: str, default: str | None = None) -> str:
@@ -60,7 +60,7 @@ def number(name: str, default: int) -> int:
         raise ImproperlyConfigured(f"{name} must be a whole number, not {value!r}.") from None
 
 
-def share(name: str, least: float) -> float:
+def fraction(name: str, least: float) -> float:
     """Return the variable as a number from `least` to 1; 1 where it is not set."""
     value = os.environ.get(name) or "1"
     try:

@@ -14,7 +14,7 @@ _ADDRESSES = ("request", "path", "url", "referer")
 _SECRET_ADDRESS = re.compile(r"/(g|hooks|invitations|reset/key)/[^/\s]+")
 
 
-def with_address(logger: Any, method: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:
+def add_address(logger: Any, method: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:
     """A structlog processor: whose request a line is about."""
     address = addresses.current()
     if address is not None:
@@ -22,7 +22,7 @@ def with_address(logger: Any, method: str, event: MutableMapping[str, Any]) -> M
     return event
 
 
-def without_queries(logger: Any, method: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:
+def remove_queries(logger: Any, method: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:
     """A structlog processor."""
     for name in _ADDRESSES:
         value = event.get(name)

@@ -40,7 +40,7 @@ ANSWERS = Counter("portal_http_answers", "Answers to browsers and to the service
 SECONDS = Histogram("portal_http_seconds", "Seconds until an answer began.", ["area"])
 
 
-def counted(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
+def count_answers(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
     """Count each answer by its area of work: few names, and none that an address could choose."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
@@ -56,7 +56,7 @@ def counted(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[Ht
 
 
 @dataclass(frozen=True)
-class Figure:
+class GaugeQuery:
     """A gauge, its labels, and the statement whose rows are the labels' values and the number."""
 
     name: str
@@ -66,77 +66,77 @@ class Figure:
 
 
 # Each is answered from a partial index or a small table.
-_FIGURES = (
-    Figure(
+_GAUGE_QUERIES = (
+    GaugeQuery(
         "portal_requests_open", "Requests to the service that have not ended or are uncertain.", ("state",),
         """SELECT state, count(*) FROM intents_intent
         WHERE state IN ('queued', 'sending', 'accepted', 'uncertain') GROUP BY state""",
     ),
-    Figure(
+    GaugeQuery(
         "portal_request_oldest_seconds", "Age of the oldest request that has not ended.", ("state",),
         """SELECT state, extract(epoch FROM clock_timestamp() - min(coalesce(claimed_at, created_at)))
         FROM intents_intent WHERE state IN ('queued', 'sending', 'accepted') GROUP BY state""",
     ),
-    Figure(
+    GaugeQuery(
         "portal_jobs_open", "Long jobs that have begun and not ended.", ("state",),
         "SELECT state, count(*) FROM bulk_job WHERE due_at IS NOT NULL GROUP BY state",
     ),
-    Figure(
+    GaugeQuery(
         "portal_calls_used", "Calls to the service that count against this hour's limits.", ("call_class",),
         """SELECT g.call_class, sum(s.counted) FROM budget_spent s JOIN budget_gauge g ON g.id = s.gauge_id
         WHERE s.step >= (extract(epoch FROM clock_timestamp())::bigint - 3600) / 10 GROUP BY g.call_class""",
     ),
-    Figure(
+    GaugeQuery(
         "portal_calls_refused", "Calls that the service refused by 429, since each token began.", ("call_class",),
         "SELECT call_class, sum(refused) FROM budget_gauge GROUP BY call_class",
     ),
-    Figure(
+    GaugeQuery(
         "portal_tenants_blocked", "Tenants that must wait for calls to the service.", ("call_class",),
         """SELECT call_class, count(*) FROM budget_gauge WHERE blocked_until > clock_timestamp()
         GROUP BY call_class""",
     ),
-    Figure(
+    GaugeQuery(
         "portal_tenants", "Tenants by the state of their connection.", ("state",),
         "SELECT state, count(*) FROM tenants_connection GROUP BY state",
     ),
-    Figure(
+    GaugeQuery(
         "portal_tenants_never_loaded", "Connected tenants whose members were never read.", (),
         """SELECT count(*) FROM tenants_connection c WHERE c.state = 'connected' AND NOT EXISTS (
         SELECT FROM mirror_mirrorstate m
         WHERE m.tenant_id = c.tenant_id AND m.kind = 'members' AND m.as_of IS NOT NULL)""",
     ),
-    Figure(
+    GaugeQuery(
         "portal_tenants_restored", "Tenants whose restored data waits for an owner.", (),
         "SELECT count(*) FROM restore_restored WHERE released_at IS NULL",
     ),
-    Figure(
+    GaugeQuery(
         "portal_sync_oldest_seconds", "Age of the oldest copy of a list among connected tenants.", ("kind",),
         """SELECT m.kind, extract(epoch FROM clock_timestamp() - min(m.as_of)) FROM mirror_mirrorstate m
         JOIN tenants_connection c ON c.tenant_id = m.tenant_id AND c.state = 'connected'
         WHERE m.as_of IS NOT NULL GROUP BY m.kind""",
     ),
-    Figure(
+    GaugeQuery(
         "portal_sync_failing", "Lists of connected tenants that could not be read last.", ("kind",),
         """SELECT m.kind, count(*) FROM mirror_mirrorstate m
         JOIN tenants_connection c ON c.tenant_id = m.tenant_id AND c.state = 'connected'
         WHERE m.error <> '' GROUP BY m.kind""",
     ),
-    Figure(
+    GaugeQuery(
         "portal_webhooks", "Webhooks of tenants, by how well they are heard.", ("state",),
         "SELECT working, count(*) FROM hooks_webhook GROUP BY working",
     ),
-    Figure(
+    GaugeQuery(
         "portal_mails_waiting", "Mails and posts of alerts that wait for a worker or the next try.", ("kind",),
         """SELECT 'account', count(*) FROM tenants_accountmail
         UNION ALL SELECT 'alert', count(*) FROM telling_telling WHERE due_at IS NOT NULL""",
     ),
-    Figure(
+    GaugeQuery(
         "portal_mail_oldest_seconds", "Age of the oldest of them.", ("kind",),
         """SELECT 'account', extract(epoch FROM clock_timestamp() - min(written_at)) FROM tenants_accountmail
         UNION ALL SELECT 'alert', extract(epoch FROM clock_timestamp() - min(made_at)) FROM telling_telling
         WHERE due_at IS NOT NULL""",
     ),
-    Figure(
+    GaugeQuery(
         "portal_mails_not_sent", "Mails and posts of alerts that were given up or are uncertain, in 24 hours.",
         ("state",),
         """SELECT state, count(*) FROM telling_telling WHERE state IN ('failed', 'uncertain')
@@ -145,13 +145,13 @@ _FIGURES = (
 )  # fmt: skip
 
 
-class Site:
+class SiteCollector:
     """What PostgreSQL and the broker hold now: a collector for one scrape. What does not answer is left out."""
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         answered = True
         try:
-            yield from self._of_database()
+            yield from self._database_gauges()
         except OperationalError as error:
             answered = False
             log.warning("metrics_not_read", error=type(error).__name__)
@@ -163,9 +163,9 @@ class Site:
         yield _gauge("portal_queue_length", "Messages that wait for a worker.", ("queue",), lengths)
         yield _gauge("portal_broker_answers", "Whether the broker answers.", (), [(bool(lengths),)])
 
-    def _of_database(self) -> Iterator[GaugeMetricFamily]:
+    def _database_gauges(self) -> Iterator[GaugeMetricFamily]:
         with across_tenants("operators count what is the case in all tenants"), connection.cursor() as cursor:
-            for figure in _FIGURES:
+            for figure in _GAUGE_QUERIES:
                 cursor.execute(figure.statement)
                 yield _gauge(figure.name, figure.text, figure.labels, cursor.fetchall())
         lags = lag.lags()
@@ -197,7 +197,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     if not settings.METRICS_TOKEN or not constant_time_compare(given, settings.METRICS_TOKEN):
         return HttpResponse(status=404)
     registry: Any = CollectorRegistry(support_collectors_without_names=True)
-    registry.register(Site())
+    registry.register(SiteCollector())
     text = generate_latest(registry)
     if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
         registry = CollectorRegistry()

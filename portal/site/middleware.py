@@ -19,10 +19,10 @@ from tenants.reauthentication import redirect_to_sign_in
 from tenants.vault import VaultError
 
 log = structlog.get_logger(__name__)
-Answer = Callable[[HttpRequest], HttpResponse]
+GetResponse = Callable[[HttpRequest], HttpResponse]
 
 
-def bad_input(get_response: Answer) -> Answer:
+def reject_nul(get_response: GetResponse) -> GetResponse:
     """A NUL cannot be stored by PostgreSQL, and no form or address of ours needs one: refused before any view."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
@@ -35,7 +35,7 @@ def bad_input(get_response: Answer) -> Answer:
     return middleware
 
 
-def probes_by_any_host(get_response: Answer) -> Answer:
+def allow_probes_by_any_host(get_response: GetResponse) -> GetResponse:
     """Answer probes whatever host they ask by: a load balancer knows the machine's address alone."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
@@ -46,10 +46,10 @@ def probes_by_any_host(get_response: Answer) -> Answer:
     return middleware
 
 
-class UnreadableSecrets:
+class ReportUnreadableSecrets:
     """Say so when a page needs a stored secret that VAULT_KEYS does not open."""
 
-    def __init__(self, get_response: Answer) -> None:
+    def __init__(self, get_response: GetResponse) -> None:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
@@ -62,7 +62,7 @@ class UnreadableSecrets:
         return render(request, "503.html", status=503)
 
 
-def client_address(get_response: Answer) -> Answer:
+def set_client_address(get_response: GetResponse) -> GetResponse:
     """From here on REMOTE_ADDR is the client's address, and no header says otherwise: limits, logs and the audit log
     all read it there.
     """
@@ -70,13 +70,13 @@ def client_address(get_response: Answer) -> Answer:
     def middleware(request: HttpRequest) -> HttpResponse:
         address = addresses.client_address(request, settings.TRUSTED_PROXIES)
         request.META["REMOTE_ADDR"] = address
-        with addresses.answering(address):
+        with addresses.using_address(address):
             return get_response(request)
 
     return middleware
 
 
-class SignedIn(LoginRequiredMiddleware):
+class RequireSignIn(LoginRequiredMiddleware):
     """Nobody who is not signed in sees anything; whoever signs in comes back to a page, never to a form's address."""
 
     def handle_no_permission(  # type: ignore[override]  # htmx is sent there by a header
@@ -85,7 +85,7 @@ class SignedIn(LoginRequiredMiddleware):
         return redirect_to_sign_in(request)
 
 
-def few_powers(get_response: Answer) -> Answer:
+def set_permissions_policy(get_response: GetResponse) -> GetResponse:
     """Allow a page what the portal uses (pictures of faces, passkeys, a wall of cameras in full size), and no more."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
@@ -96,7 +96,7 @@ def few_powers(get_response: Answer) -> Answer:
     return middleware
 
 
-def nothing_left_behind(get_response: Answer) -> Answer:
+def clear_storage_on_sign_out(get_response: GetResponse) -> GetResponse:
     """Whoever signs out takes along what pages left in the browser: a roll call rests there (decision 66)."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
@@ -109,7 +109,7 @@ def nothing_left_behind(get_response: Answer) -> Answer:
     return middleware
 
 
-def refused_forms(get_response: Answer) -> Answer:
+def mark_invalid_forms(get_response: GetResponse) -> GetResponse:
     """Answer 422 when a form was posted and its page shows what has to be corrected, in every area alike."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
@@ -121,7 +121,7 @@ def refused_forms(get_response: Answer) -> Answer:
     return middleware
 
 
-def never_stored(get_response: Answer) -> Answer:
+def prevent_caching(get_response: GetResponse) -> GetResponse:
     """Pages of signed-in people hold personal data: no cache, on the way or in the browser, keeps them."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
@@ -133,7 +133,7 @@ def never_stored(get_response: Answer) -> Answer:
     return middleware
 
 
-def shown_again(get_response: Answer) -> Answer:
+def restore_unsent_form(get_response: GetResponse) -> GetResponse:
     """Fill in again what could not be sent, on the page it came from, and start the download that waited for a proof.
 
     What is sent from there is forgotten first: going back must not offer it a second time.
@@ -141,24 +141,24 @@ def shown_again(get_response: Answer) -> Answer:
 
     def middleware(request: HttpRequest) -> HttpResponse:
         if request.method == "POST":
-            unsent.drop_what_is_sent(request)
-        if request.method != "GET" or unsent.ASKED not in request.GET or not request.user.is_authenticated:
+            unsent.discard_when_sent(request)
+        if request.method != "GET" or unsent.TOKEN_PARAMETER not in request.GET or not request.user.is_authenticated:
             return get_response(request)
         kept = unsent.find(request)
         response = get_response(request)
         is_page = not response.streaming and response.get("Content-Type", "").startswith("text/html")
         if response.status_code in (200, 422) and is_page and not getattr(request, "htmx", False):
-            _show(request, response, kept)
+            _insert_unsent_form(request, response, kept)
         return response
 
     return middleware
 
 
-def _show(request: HttpRequest, response: HttpResponse, kept: unsent.Unsent | None) -> None:
+def _insert_unsent_form(request: HttpRequest, response: HttpResponse, kept: unsent.InterruptedRequest | None) -> None:
     text = response.content.decode(response.charset)
     if kept is not None and kept.is_file:
         # By the browser itself, so that the page stays and no script is needed.
         response["Refresh"] = f"1; url={kept.address}"
-    filled = refilling.fill(text, request.path, kept or unsent.Unsent(""))
+    filled = refilling.refill_form(text, request.path, kept or unsent.InterruptedRequest(""))
     notice = render_to_string("components/unsent.html", {"kept": kept, "filled": filled})
-    response.content = filled.text[: filled.at] + notice + filled.text[filled.at :]
+    response.content = filled.text[: filled.notice_position] + notice + filled.text[filled.notice_position :]

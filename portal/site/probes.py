@@ -21,7 +21,7 @@ from portal.core.timers.clock import database_now
 from portal.site import broker
 from portal.site.celery import QUEUES, app
 from tenants import rotation
-from tenants.checks import role_is_limited
+from tenants.checks import check_site_role
 
 # A clock that has ended is followed by another within 10 s, where a second one runs.
 _CLOCK_SECONDS = 30.0
@@ -47,7 +47,7 @@ def ready(request: HttpRequest) -> JsonResponse:
 class _Readiness:
     """What was found out last, for KEPT seconds. One thread at a time finds out; others get what was before."""
 
-    KEPT = 3.0
+    CACHE_SECONDS = 3.0
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -59,8 +59,8 @@ class _Readiness:
             return self._found
         try:
             if time.monotonic() >= self._until:
-                self._found = _find_out()
-                self._until = time.monotonic() + self.KEPT
+                self._found = _run_checks()
+                self._until = time.monotonic() + self.CACHE_SECONDS
             return self._found
         finally:
             self._lock.release()
@@ -69,18 +69,18 @@ class _Readiness:
 _readiness = _Readiness()
 
 
-def _find_out() -> dict[str, Any]:
+def _run_checks() -> dict[str, Any]:
     """Return what failed, with the reason; what cannot be known while something else is away is not in it."""
     failed: dict[str, str] = {}
     for name, (check, needs) in _CHECKS.items():
-        if needs not in failed and (reason := _reason(check)):
+        if needs not in failed and (reason := _failure_of(check)):
             failed[name] = reason
     if "database" in failed:
         return {"failed": failed}
     return {"failed": failed, "last_tick_seconds": tick_age(), "warnings": _warnings()}
 
 
-def _reason(check: Callable[[], str]) -> str:
+def _failure_of(check: Callable[[], str]) -> str:
     try:
         return check()
     except Exception as error:  # whatever it is, the site cannot do its work
@@ -113,7 +113,7 @@ def tick_age() -> float | None:
 
 def _broker() -> str:
     policy = broker.eviction_policy()
-    return "" if policy == broker.KEEPS_ALL else f"It removes what waits there when its memory is full ({policy})."
+    return "" if policy == broker.NO_EVICTION else f"It removes what waits there when its memory is full ({policy})."
 
 
 def _workers() -> str:
@@ -125,7 +125,7 @@ def _workers() -> str:
     return f"No worker listens to: {missing}." if missing else ""
 
 
-def _furnished() -> str:
+def _preparation() -> str:
     preparing = settings.PREPARING_FILE and Path(settings.PREPARING_FILE).exists()
     return "The site is still being prepared." if preparing else ""
 
@@ -137,9 +137,9 @@ _CHECKS: dict[str, tuple[Callable[[], str], str]] = {
     "clock": (_clock, "database"),
     "broker": (_broker, ""),
     "workers": (_workers, "broker"),
-    "preparation": (_furnished, ""),
+    "preparation": (_preparation, ""),
 }
 
 
 def _warnings() -> list[str]:
-    return [str(each.id) for each in role_is_limited(databases=[connection.alias])]
+    return [str(each.id) for each in check_site_role(databases=[connection.alias])]

@@ -10,7 +10,7 @@ from csp.constants import NONE, SELF
 from django.utils.translation import gettext_lazy as _
 
 from portal.site import env
-from portal.site.logs import with_address, without_queries
+from portal.site.logs import add_address, remove_queries
 from tenants.postgresql import patience
 
 # At Python's own pace, looking for garbage takes a third of a process's start.
@@ -89,19 +89,19 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "portal.site.metrics.counted",
-    "portal.site.middleware.probes_by_any_host",
-    "portal.site.middleware.client_address",
-    "portal.site.middleware.few_powers",
+    "portal.site.metrics.count_answers",
+    "portal.site.middleware.allow_probes_by_any_host",
+    "portal.site.middleware.set_client_address",
+    "portal.site.middleware.set_permissions_policy",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "portal.site.middleware.bad_input",
+    "portal.site.middleware.reject_nul",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "portal.site.middleware.SignedIn",
+    "portal.site.middleware.RequireSignIn",
     "portal.core.ui.preferences.person_language",
     "allauth.account.middleware.AccountMiddleware",
     "allauth.usersessions.middleware.UserSessionsMiddleware",
@@ -110,12 +110,12 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "django_structlog.middlewares.RequestMiddleware",
-    "portal.site.middleware.never_stored",
-    "portal.site.middleware.nothing_left_behind",
-    "portal.site.middleware.UnreadableSecrets",
-    "portal.core.ui.turns.paced",
-    "portal.site.middleware.refused_forms",
-    "portal.site.middleware.shown_again",
+    "portal.site.middleware.prevent_caching",
+    "portal.site.middleware.clear_storage_on_sign_out",
+    "portal.site.middleware.ReportUnreadableSecrets",
+    "portal.core.ui.turns.pace_polls",
+    "portal.site.middleware.mark_invalid_forms",
+    "portal.site.middleware.restore_unsent_form",
 ]
 # How static files are served: `manifest` after collectstatic, `finders` straight from the checkout, `none` in tests
 # that go through the client, whose speed whitenoise's middleware would halve.
@@ -153,9 +153,9 @@ DATABASES = {"default": _database("DATABASE_URL")}
 DATABASE_OWNER = _database("DATABASE_OWNER_URL") if env.text("DATABASE_OWNER_URL", "") else {}
 if env.flag("PORTAL_DB_POOL", False):  # web processes only: a pool must not be born before a fork
     pool: dict[str, Any] = {"min_size": 1, "max_size": env.number("PORTAL_DB_POOL_SIZE", 16)}
-    pool |= {"timeout": patience.CONNECT_WITHIN, "connection_class": patience.PatientConnection}
+    pool |= {"timeout": patience.CONNECT_TIMEOUT_SECONDS, "connection_class": patience.ProbingConnection}
     # A pool that goes on trying waits twice as long each time. One that has given up tries anew for the next request.
-    pool["reconnect_timeout"] = patience.CONNECT_WITHIN
+    pool["reconnect_timeout"] = patience.CONNECT_TIMEOUT_SECONDS
     DATABASES["default"]["OPTIONS"]["pool"] = pool
 else:
     DATABASES["default"]["CONN_MAX_AGE"] = 600
@@ -164,7 +164,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = env.text("REDIS_URL")
 # Limits and used codes are counted in PostgreSQL: nobody signs in without it anyhow, and nothing here waits for Redis.
-CACHES = {"default": {"BACKEND": "tenants.memory.DatabaseMemory"}}
+CACHES = {"default": {"BACKEND": "tenants.memory.PostgresCache"}}
 SESSION_ENGINE = "tenants.staff.sessions"
 
 # Sign-in
@@ -175,9 +175,9 @@ LOGIN_REDIRECT_URL = "/"
 ACCOUNT_ADAPTER = "tenants.staff.adapter.AccountAdapter"
 ACCOUNT_FORMS = {
     "login": "tenants.staff.sign_in.SignInForm",
-    "reauthenticate": "tenants.staff.sign_in.ConfirmForm",
+    "reauthenticate": "tenants.staff.sign_in.ConfirmPasswordForm",
     "change_password": "tenants.staff.sign_in.NewPasswordForm",
-    "reset_password": "tenants.staff.sign_in.ForgottenForm",
+    "reset_password": "tenants.staff.sign_in.ForgottenPasswordForm",
 }
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
@@ -205,13 +205,13 @@ MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not HTTPS
 MFA_FORMS = {
-    "activate_totp": "tenants.staff.sign_in.ActivateForm",
+    "activate_totp": "tenants.staff.sign_in.ActivateAppForm",
     "add_webauthn": "tenants.staff.sign_in.AddPasskeyForm",
     "authenticate": "tenants.staff.sign_in.CodeForm",
-    "reauthenticate": "tenants.staff.sign_in.CodeAgainForm",
+    "reauthenticate": "tenants.staff.sign_in.ConfirmCodeForm",
     "authenticate_webauthn": "tenants.staff.sign_in.PasskeyForm",
-    "login_webauthn": "tenants.staff.sign_in.PasskeyAloneForm",
-    "reauthenticate_webauthn": "tenants.staff.sign_in.PasskeyAgainForm",
+    "login_webauthn": "tenants.staff.sign_in.PasskeySignInForm",
+    "reauthenticate_webauthn": "tenants.staff.sign_in.ConfirmPasskeyForm",
 }
 MFA_RATE_LIMITS = {"webauthn_login": "120/m/ip"}  # a passkey cannot be guessed: this is against floods only
 MFA_ADAPTER = "tenants.staff.adapter.MFAAdapter"
@@ -331,13 +331,13 @@ CONTENT_SECURITY_POLICY = {
 # Jobs: Redis is a doorbell, PostgreSQL holds the work.
 CELERY_BROKER_URL = REDIS_URL
 
-# It would believe any header; `portal.site.logs.with_address` says where a request comes from.
+# It would believe any header; `portal.site.logs.add_address` says where a request comes from.
 DJANGO_STRUCTLOG_IP_LOGGING_ENABLED = False
 # What every line of the log goes through, ours and those of libraries.
 _LINES: list[structlog.typing.Processor] = [
     structlog.contextvars.merge_contextvars,
-    with_address,
-    without_queries,
+    add_address,
+    remove_queries,
     structlog.processors.TimeStamper(fmt="iso"),
     structlog.stdlib.add_logger_name,
     structlog.stdlib.add_log_level,
@@ -393,4 +393,4 @@ INLINE_SENDS = env.number("PORTAL_INLINE_SENDS", 6)
 
 # A share of the usual pauses between two looks or tries, for tests on one's own machine. In production it stays 1: with
 # less, the portal asks the database, the service and mail servers that much more often.
-PAUSES = env.share("PORTAL_PAUSES", least=0.05)
+PAUSES = env.fraction("PORTAL_PAUSES", least=0.05)

@@ -23,36 +23,36 @@ from tenants.postgresql import guard
 _FEWEST_CHARACTERS = 32
 
 
-def refuse() -> None:
+def exit_if_misconfigured() -> None:
     """End this process, with a sentence for each, when something is set so that a promise would be false."""
-    if wrong := [*_of_settings(), *_of_services()]:
-        env.refuse(*wrong)
+    if wrong := [*_setting_problems(), *_service_problems()]:
+        env.exit_with(*wrong)
 
 
 @checks.register
-def starts(databases: Sequence[str] | None = None, **kwargs: Any) -> list[checks.CheckMessage]:
+def check_startup(databases: Sequence[str] | None = None, **kwargs: Any) -> list[checks.CheckMessage]:
     """Check that the site would start; what services say only where they may be asked."""
-    wrong = [*_of_settings(), *(_of_services() if databases else ())]
+    wrong = [*_setting_problems(), *(_service_problems() if databases else ())]
     return [checks.Error(sentence, id="portal.E001") for sentence in wrong]
 
 
-def _of_settings() -> Iterator[str]:
+def _setting_problems() -> Iterator[str]:
     name, _port = split_domain_port(settings.PORTAL_HOST)
     if not settings.PORTAL_URL.startswith(("https://", "http://")) or not name:
         yield "PORTAL_URL must be the whole address of the site: https://portal.example.com."
     else:
         if not validate_host(name, settings.ALLOWED_HOSTS):
             yield "ALLOWED_HOSTS does not hold the host of PORTAL_URL, so that no page would be answered. Add it."
-        yield from () if settings.INSECURE else _of_a_trial()
+        yield from () if settings.INSECURE else _insecure_settings()
     if len(settings.SECRET_KEY) < _FEWEST_CHARACTERS:
         yield f"SECRET_KEY is too short: sessions could be forged. Use at least {_FEWEST_CHARACTERS} random characters."
     try:
-        vault.ring()
+        vault.key_ring()
     except ImproperlyConfigured as error:
         yield str(error)
 
 
-def _of_a_trial() -> Iterator[str]:
+def _insecure_settings() -> Iterator[str]:
     trial = "Only a trial without real data may do this: PORTAL_INSECURE=1."
     if not settings.HTTPS:
         yield f"PORTAL_URL does not begin with https://: passwords and sessions would travel unencrypted. {trial}"
@@ -62,9 +62,9 @@ def _of_a_trial() -> Iterator[str]:
         yield f"PORTAL_DEBUG is on: error pages would show secrets. {trial}"
 
 
-def _of_services() -> Iterator[str]:
+def _service_problems() -> Iterator[str]:
     try:
-        yield from guard.problems(connections["default"].get_connection_params())
+        yield from guard.find_problems(connections["default"].get_connection_params())
     except psycopg.OperationalError as error:  # one that is away is named by the readiness probe
         if "startup parameter" in str(error):
             yield (
@@ -75,8 +75,8 @@ def _of_services() -> Iterator[str]:
         policy = broker.eviction_policy()
     except (RedisError, OSError):
         return
-    if policy != broker.KEEPS_ALL:
+    if policy != broker.NO_EVICTION:
         yield (
             f"REDIS_URL leads to a server that removes what waits there when its memory is full ({policy}). Set its "
-            f"maxmemory-policy to {broker.KEEPS_ALL}."
+            f"maxmemory-policy to {broker.NO_EVICTION}."
         )

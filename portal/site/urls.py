@@ -5,7 +5,7 @@ from django.urls import include, path
 from portal.codes.views import guest_code
 from portal.core.ui import addresses
 from portal.core.ui.urls import urls_of_tenant
-from portal.evidence.exports import check
+from portal.evidence.exports import check_program
 from portal.home.views import landing
 from portal.site import metrics, probes, views
 
@@ -63,18 +63,18 @@ urlpatterns = [
     # Where the service posts what happened: its tenant is found by the token's digest.
     path("hooks/", include("portal.hooks.urls")),
     # The program that checks signed exports, for people without an account.
-    path("signing-keys/check_export.py", check, name="evidence_check"),
+    path("signing-keys/check_export.py", check_program, name="evidence_check"),
     path("", include("tenants.urls")),
     path("", include("portal.core.ui.urls")),
     path("help/", include("portal.guide.urls")),
     path("", landing, name="landing"),
     # An account's address is the one that was invited. There is no page to write to another.
-    path("accounts/email/", views.missing),
+    path("accounts/email/", views.raise_not_found),
     path("accounts/", include("allauth.urls")),
 ]
 
 handler403 = "portal.site.views.forbidden"
 handler404 = "portal.site.views.not_found"
-handler429 = "portal.site.views.too_many"  # which allauth looks for here
-handler500 = "portal.site.views.broken"
+handler429 = "portal.site.views.too_many_requests"  # which allauth looks for here
+handler500 = "portal.site.views.server_error"
 handler400 = "portal.site.views.bad_request"

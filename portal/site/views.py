@@ -10,7 +10,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
-from tenants.reauthentication import page_of_the_form, show_again
+from tenants.reauthentication import form_page, restore_expired_form
 from tenants.staff import record
 
 log = structlog.get_logger(__name__)
@@ -28,18 +28,18 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
     return render(request, "404.html", status=404)
 
 
-def too_many(request: HttpRequest) -> HttpResponse:
+def too_many_requests(request: HttpRequest) -> HttpResponse:
     """A limit of allauth's pages was reached, which is written down."""
-    record.throttled(request, request.user if request.user.is_authenticated else None)
+    record.record_throttled(request, request.user if request.user.is_authenticated else None)
     return render(request, "429.html", status=429)
 
 
-def missing(request: HttpRequest) -> HttpResponse:
+def raise_not_found(request: HttpRequest) -> HttpResponse:
     """A page that a library brings and that this site does not have."""
     raise Http404
 
 
-def broken(request: HttpRequest) -> HttpResponse:
+def server_error(request: HttpRequest) -> HttpResponse:
     """Answer what nobody caught, with the id that its lines of the log have. A database that is away is said to be.
 
     Without context processors: whatever broke may break them too.
@@ -55,5 +55,5 @@ def broken(request: HttpRequest) -> HttpResponse:
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponseBase:
     """Show a form of an older sign-in again, to the same person alone; else say that its page has expired."""
-    page = page_of_the_form(request, within="/", home="/")
-    return show_again(request) or render(request, "403_csrf.html", {"page": page}, status=403)
+    page = form_page(request, within="/", home="/")
+    return restore_expired_form(request) or render(request, "403_csrf.html", {"page": page}, status=403)

@@ -6,11 +6,11 @@ import tempfile
 from django.core.wsgi import get_wsgi_application
 from django.urls import reverse
 
-from accessapi.frames import with_room
+from accessapi.frames import with_stack_memory
 from portal.site import env, startup
 
 
-def _count_together() -> None:
+def _share_metrics_folder() -> None:
     """Choose where the processes of this site write their counts (`portal.site.metrics`)."""
     folder, chosen_by = tempfile.mkdtemp(prefix="portal-counts-"), os.getpid()
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
@@ -23,15 +23,15 @@ def _count_together() -> None:
 
 
 if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
-    _count_together()
+    _share_metrics_folder()
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.site.settings")
 env.read_settings()
-startup.refuse()
-application = with_room(get_wsgi_application())
+startup.exit_if_misconfigured()
+application = with_stack_memory(get_wsgi_application())
 
-from portal.site.celery import only_rings  # noqa: E402 - its settings are those of the site
+from portal.site.celery import limit_broker_wait  # noqa: E402 - its settings are those of the site
 
-only_rings()
+limit_broker_wait()
 
 # Django reads all views for the first request of each process: whoever sent it waited a second or more, and the service
 # gives up after three. It is done once, before the processes are forked.

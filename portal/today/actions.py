@@ -7,16 +7,16 @@ from typing import Any
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from portal.core.intents.record import Asker
+from portal.core.intents.record import Requester
 from portal.core.mirror import schedule
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import MirrorState
 from portal.core.safety import changing
-from portal.core.safety.changing import Came
-from portal.core.safety.rules import SafetyRule, Values
+from portal.core.safety.changing import ChangeResult
+from portal.core.safety.rules import SafetyRule, SettingValues
 from portal.core.safety.words import on_or_off
 from portal.core.visits import acts
-from portal.core.visits.acts import Undone
+from portal.core.visits.acts import UndoResult
 from portal.core.visits.days import Day
 from portal.core.visits.models import DeskAct, DeskSettings, Visit
 from portal.core.visits.queries import desk_settings
@@ -24,13 +24,13 @@ from portal.today.forms import SettingsForm
 from tenants import audit
 from tenants.models import Tenant
 from tenants.roles import Permission
-from tenants.wording import say
+from tenants.wording import coded_sentence
 
 # Histories tell of arrivals, one call each time. The list of guests costs a call for each thousand of them.
-_OFTEN = {Kind.HISTORIES: timedelta(seconds=30), Kind.GUESTS: timedelta(seconds=120)}
+_REFRESH_AFTER = {MirrorKind.HISTORIES: timedelta(seconds=30), MirrorKind.GUESTS: timedelta(seconds=120)}
 
 
-def save_settings(*, form: SettingsForm, by: Asker) -> Came:
+def save_settings(*, form: SettingsForm, by: Requester) -> ChangeResult:
     """Store a valid form. Raises NotChanged."""
     return changing.change(RULE, form.cleaned_data, by=by)
 
@@ -40,27 +40,27 @@ def _read(_subject: str) -> dict[str, Any]:
     return {name: getattr(row, name) for name in SettingsForm.base_fields}
 
 
-def _save(subject: str, after: Values, by: Asker) -> None:
+def _save(subject: str, after: SettingValues, by: Requester) -> None:
     before = _read(subject)
     # What is too old from now on goes with the next run.
     DeskSettings.objects.update_or_create(defaults={**after, "erased_through": None})
     changed = [name for name in before if before[name] != after[name]]
     audit.record(
-        **by.author,
+        **by.audit_author,
         action="desk.settings",
         target="desk",
-        summary=say("desk.settings"),
+        summary=coded_sentence("desk.settings"),
         before={name: str(before[name]) for name in changed},
         after={name: str(after[name]) for name in changed},
     )
 
 
-def _words(_subject: str, values: Values) -> dict[str, str]:
+def _setting_texts(_subject: str, values: SettingValues) -> dict[str, str]:
     labels = SettingsForm().fields
-    return {str(labels[name].label): _word(values[name]) for name in SettingsForm.base_fields}
+    return {str(labels[name].label): _value_text(values[name]) for name in SettingsForm.base_fields}
 
 
-def _word(value: object) -> str:
+def _value_text(value: object) -> str:
     if isinstance(value, bool):
         return on_or_off(value)
     return str(DeskSettings.Delivery(value).label if value in DeskSettings.Delivery.values else value)
@@ -70,78 +70,78 @@ def _word(value: object) -> str:
 RULE = SafetyRule(
     name="guest_retention",
     permission=Permission.GUESTS_MANAGE,
-    title=lambda _subject: say("safety_rule.guest_retention"),
+    title=lambda _subject: coded_sentence("safety_rule.guest_retention"),
     read=_read,
-    loosens=lambda _subject, before, after: after["keep_days"] != before["keep_days"],
+    is_looser=lambda _subject, before, after: after["keep_days"] != before["keep_days"],
     save=_save,
-    words=_words,
-    page=lambda _subject: ("guests:settings",),
+    describe=_setting_texts,
+    page_route=lambda _subject: ("guests:settings",),
 )
 
 
-def keep_fresh(tenant: Tenant) -> datetime | None:
+def request_refresh(tenant: Tenant) -> datetime | None:
     """Have what is old read again, once for all who look. Return as of when the histories are; None: never read."""
     now = timezone.now()
-    states = {Kind(state.kind): state for state in MirrorState.objects.filter(kind__in=list(_OFTEN))}
-    for kind, often in _OFTEN.items():
+    states = {MirrorKind(state.kind): state for state in MirrorState.objects.filter(kind__in=list(_REFRESH_AFTER))}
+    for kind, often in _REFRESH_AFTER.items():
         state = states.get(kind)
         asked = state is not None and state.due_at is not None and state.due_at <= now
         if state is not None and not asked and (state.as_of is None or state.as_of < now - often):
-            schedule.ask(tenant, kind, by=None)  # who looks at the page does not wait for it
-    histories = states.get(Kind.HISTORIES)
+            schedule.request_reading(tenant, kind, by=None)  # who looks at the page does not wait for it
+    histories = states.get(MirrorKind.HISTORIES)
     return histories.as_of if histories else None
 
 
 @dataclass(frozen=True)
-class Notice:
+class BoardNotice:
     """A line above the board. `undo` says what the button takes back: empty for the very step that `text` tells of,
     None where there is nothing to take back.
     """
 
     text: str
     visit: Visit | None = None
-    undo: str | None = None
+    undo_name: str | None = None
     is_refusal: bool = False
 
 
-def notice_after(visit: Visit, by: Asker, day: Day) -> Notice:
+def notice_after(visit: Visit, by: Requester, day: Day) -> BoardNotice:
     """How the visit stands after what was just done, and with it those of its party."""
-    act = acts.last(by)
-    mine = act is not None and visit.pk in _of(act)
-    text = _stands(visit, day, len(act.changes) - 1 if act is not None and mine else 0)
-    return Notice(text, visit, "" if mine else _told(act))
+    act = acts.last_act(by)
+    mine = act is not None and visit.pk in _visit_ids(act)
+    text = _status_text(visit, day, len(act.changes) - 1 if act is not None and mine else 0)
+    return BoardNotice(text, visit, "" if mine else _subject_of(act))
 
 
-def notice_of_undo(done: Undone | None, by: Asker, day: Day) -> Notice:
+def notice_of_undo(done: UndoResult | None, by: Requester, day: Day) -> BoardNotice:
     """What was taken back, and what the next press would."""
     if done is None:
-        return Notice(_("Nothing to undo."), is_refusal=True)
-    more = _told(acts.last(by))
+        return BoardNotice(_("Nothing to undo."), is_refusal=True)
+    more = _subject_of(acts.last_act(by))
     if not done.visits:
-        return Notice(_("Not undone: it was changed since."), undo=more, is_refusal=True)
+        return BoardNotice(_("Not undone: it was changed since."), undo_name=more, is_refusal=True)
     first = done.visits[0]
-    return Notice(_stands(first, day, len(done.visits) - 1), first, more)
+    return BoardNotice(_status_text(first, day, len(done.visits) - 1), first, more)
 
 
-def _of(act: DeskAct) -> set[int]:
+def _visit_ids(act: DeskAct) -> set[int]:
     return {visit_id for visit_id, _before, _after in act.changes}
 
 
-def _stands(visit: Visit, day: Day, others: int) -> str:
+def _status_text(visit: Visit, day: Day, others: int) -> str:
     facts = {"name": str(visit), "n": others}
     if visit.left_at is not None:
         text = _("%(name)s and %(n)d more: left at %(time)s.") if others else _("%(name)s left at %(time)s.")
-        return text % {**facts, "time": day.clock(visit.left_at)}
+        return text % {**facts, "time": day.time_text(visit.left_at)}
     if visit.arrived_at is not None:
         text = (
             _("%(name)s and %(n)d more: on site since %(time)s.") if others else _("%(name)s on site since %(time)s.")
         )
-        return text % {**facts, "time": day.clock(visit.arrived_at)}
+        return text % {**facts, "time": day.time_text(visit.arrived_at)}
     text = _("%(name)s and %(n)d more: not checked in.") if others else _("%(name)s is not checked in.")
     return text % facts
 
 
-def _told(act: DeskAct | None) -> str | None:
+def _subject_of(act: DeskAct | None) -> str | None:
     """Whom an act was about, for the button that takes it back."""
     if act is None:
         return None

@@ -12,27 +12,27 @@ from django.db.models.functions import Extract, RowNumber
 from django.utils.functional import Promise
 
 from portal.core.visits.days import Day
-from portal.core.visits.rows import Row, row_of
-from portal.core.visits.standing import HINTS, ICONS, LABELS, Standing
+from portal.core.visits.rows import VisitRow, row_of
+from portal.core.visits.standing import HINTS, ICONS, LABELS, VisitStatus
 from portal.today import queries
 
 if TYPE_CHECKING:
     from portal.core.visits.standing import Classified
 
-NOW = (Standing.OVERDUE, Standing.EXPECTED, Standing.HERE, Standing.ASKED)
-SHOWN = ("now", "all", *(str(standing) for standing in Standing))
-FEW, PAGE = 40, 100
+NOW_STANDINGS = (VisitStatus.OVERDUE, VisitStatus.EXPECTED, VisitStatus.HERE, VisitStatus.ASKED)
+SHOW_VALUES = ("now", "all", *(str(standing) for standing in VisitStatus))
+MAX_IN_GROUP, PAGE_SIZE = 40, 100
 # Beside others, those who are overdue must not push the ones who are coming out of sight.
-_FEWER = {Standing.OVERDUE: 8}
-_LONGEST = 80
-HOSTS, EACH = 100, 20
+_MAX_BY_STANDING = {VisitStatus.OVERDUE: 8}
+_MAX_TEXT = 80
+HOSTS_PER_PAGE, VISITS_PER_HOST = 100, 20
 # Whoever visits nobody in particular comes last.
 _UNNAMED = Case(When(host_key="", then=1), default=0)
-_HERE = Q(standing__in=[Standing.HERE, Standing.OVERDUE])
+_HERE = Q(standing__in=[VisitStatus.HERE, VisitStatus.OVERDUE])
 
 
 @dataclass(frozen=True)
-class State:
+class BoardView:
     """What a person chose to see, as the address keeps it."""
 
     day: Day
@@ -41,14 +41,14 @@ class State:
     page: int = 1
 
     @classmethod
-    def of(cls, given: Mapping[str, str]) -> "State":
+    def from_values(cls, given: Mapping[str, str]) -> "BoardView":
         """From an address or a form; whatever makes no sense counts as not given."""
         show = given.get("show", "")
         page = given.get("page", "")
         return cls(
-            Day.named(given.get("day", "")),
-            show if show in SHOWN else "now",
-            given.get("q", "").replace("\x00", "")[:_LONGEST].strip(),
+            Day.parse(given.get("day", "")),
+            show if show in SHOW_VALUES else "now",
+            given.get("q", "").replace("\x00", "")[:_MAX_TEXT].strip(),
             min(int(page), 10_000) if page.isdecimal() and len(page) < 6 and int(page) else 1,
         )
 
@@ -66,21 +66,21 @@ class State:
         return f"?{said}" if said else ""
 
     @property
-    def standings(self) -> tuple[Standing, ...]:
+    def standings(self) -> tuple[VisitStatus, ...]:
         """Those that are listed: a search looks at all, a day that is over or to come has no "now"."""
         if self.show == "all" or (self.show == "now" and (self.text or not self.day.is_today)):
             return tuple(LABELS)
-        return NOW if self.show == "now" else (Standing(self.show),)
+        return NOW_STANDINGS if self.show == "now" else (VisitStatus(self.show),)
 
 
 @dataclass(frozen=True)
-class Group:
+class BoardGroup:
     """Visits of one standing; `total` is how many there are, also of those that are not listed."""
 
-    standing: Standing
+    standing: VisitStatus
     total: int
-    rows: list[Row]
-    more: str = ""
+    rows: list[VisitRow]
+    more_query: str = ""
 
     @property
     def label(self) -> Promise:
@@ -93,58 +93,58 @@ class Group:
     @property
     def has_old(self) -> bool:
         """Whether somebody was overdue before today began: they come first."""
-        first = self.rows[0].visit if self.rows and self.standing == Standing.OVERDUE else None
+        first = self.rows[0].visit if self.rows and self.standing == VisitStatus.OVERDUE else None
         return first is not None and first.use_date_end < Day.today().start
 
 
 @dataclass(frozen=True)
-class Choice:
+class BoardFilter:
     """A filter with its count, drawn large."""
 
     name: str
     label: Promise | str
     count: int
     query: str
-    current: bool
+    is_current: bool
     icon: str = ""
 
 
 @dataclass(frozen=True)
-class Board:
-    state: State
+class DayBoard:
+    state: BoardView
     now: datetime
-    choices: list[Choice]
-    groups: list[Group]
+    choices: list[BoardFilter]
+    groups: list[BoardGroup]
     total: int
-    elsewhere: list[Row] = field(default_factory=list)
-    before: str = ""
-    after: str = ""
+    other_days: list[VisitRow] = field(default_factory=list)
+    previous_query: str = ""
+    next_query: str = ""
 
 
-def board(slug: str, state: State, now: datetime, *, may_act: bool) -> Board:
+def load_board(slug: str, state: BoardView, now: datetime, *, may_act: bool) -> DayBoard:
     """The board of a day, in two queries (a third for what a search finds on other days)."""
-    visits = queries.matching(queries.of_day(state.day, now), state.text)
-    found = queries.counts(visits)
+    visits = queries.filter_by_text(queries.visits_of_day(state.day, now), state.text)
+    found = queries.count_by_standing(visits)
     groups = _groups(slug, state, visits, found, now, may_act)
     shown = state.standings[0] if len(state.standings) == 1 else None
-    pages = -(-found.get(shown, 0) // PAGE) if shown else 1
-    return Board(
+    pages = -(-found.get(shown, 0) // PAGE_SIZE) if shown else 1
+    return DayBoard(
         state,
         now,
         _choices(state, found),
         groups,
         sum(found.values()),
-        [row_of(slug, visit, state.day, may_act=False) for visit in queries.around(state.day, state.text, now)],
+        [row_of(slug, visit, state.day, may_act=False) for visit in queries.visits_around(state.day, state.text, now)],
         (state.query(page=state.page - 1) or "?") if state.page > 1 else "",
         state.query(page=state.page + 1) if state.page < pages else "",
     )
 
 
-def _choices(state: State, found: dict[Standing, int]) -> list[Choice]:
-    rare = (Standing.ASKED, Standing.CUT, Standing.NOT_ISSUED, Standing.OVERDUE)
+def _choices(state: BoardView, found: dict[VisitStatus, int]) -> list[BoardFilter]:
+    rare = (VisitStatus.ASKED, VisitStatus.CUT, VisitStatus.NOT_ISSUED, VisitStatus.OVERDUE)
     shown = [one for one in LABELS if found.get(one) or one not in rare or state.show == one]
     return [
-        Choice(
+        BoardFilter(
             str(one),
             LABELS[one],
             found.get(one, 0),
@@ -157,44 +157,44 @@ def _choices(state: State, found: dict[Standing, int]) -> list[Choice]:
 
 
 def _groups(
-    slug: str, state: State, visits: "Classified", found: dict[Standing, int], now: datetime, may_act: bool
-) -> list[Group]:
+    slug: str, state: BoardView, visits: "Classified", found: dict[VisitStatus, int], now: datetime, may_act: bool
+) -> list[BoardGroup]:
     wanted = [one for one in state.standings if found.get(one)]
     alone = len(state.standings) == 1
-    first = (state.page - 1) * PAGE if alone else 0
-    rows: dict[Standing, list[Row]] = {one: [] for one in wanted}
-    for visit in _listed(visits, wanted, first, PAGE if alone else FEW) if wanted else []:
+    first = (state.page - 1) * PAGE_SIZE if alone else 0
+    rows: dict[VisitStatus, list[VisitRow]] = {one: [] for one in wanted}
+    for visit in _listed(visits, wanted, first, PAGE_SIZE if alone else MAX_IN_GROUP) if wanted else []:
         row = row_of(slug, visit, state.day, may_act=may_act)
-        if alone or len(rows[row.standing]) < _most(row.standing):
-            rows[row.standing].append(row)
+        if alone or len(rows[row.status]) < _max_in_group(row.status):
+            rows[row.status].append(row)
     coming = [row.visit for each in rows.values() for row in each if "arrived" in row.steps]
-    awaited = queries.awaited_of(coming, now)
+    awaited = queries.awaited_by_party(coming, now)
     return [
-        Group(
+        BoardGroup(
             one,
             found[one],
             [_with_party(row, awaited) for row in rows[one]],
-            "" if alone or found[one] <= _most(one) else state.query(show=str(one)),
+            "" if alone or found[one] <= _max_in_group(one) else state.query(show=str(one)),
         )
         for one in wanted
     ]
 
 
-def _with_party(row: Row, awaited: Mapping[uuid.UUID | None, int]) -> Row:
+def _with_party(row: VisitRow, awaited: Mapping[uuid.UUID | None, int]) -> VisitRow:
     together = awaited.get(row.visit.party, 0) if "arrived" in row.steps else 0
-    return replace(row, together=together) if together > 1 else row
+    return replace(row, party_waiting=together) if together > 1 else row
 
 
-def _most(standing: Standing) -> int:
-    return _FEWER.get(standing, FEW)
+def _max_in_group(standing: VisitStatus) -> int:
+    return _MAX_BY_STANDING.get(standing, MAX_IN_GROUP)
 
 
-def _listed(visits: "Classified", wanted: list[Standing], first: int, most: int) -> "Classified":
+def _listed(visits: "Classified", wanted: list[VisitStatus], first: int, most: int) -> "Classified":
     """At most `most` of each standing after the `first`, in the order in which the desk needs them."""
     order = Case(
-        When(standing=Standing.HERE, then=-Extract("arrived_at", "epoch")),
-        When(standing=Standing.LEFT, then=-Extract("left_at", "epoch")),
-        When(standing=Standing.OVERDUE, then=Extract("use_date_end", "epoch")),
+        When(standing=VisitStatus.HERE, then=-Extract("arrived_at", "epoch")),
+        When(standing=VisitStatus.LEFT, then=-Extract("left_at", "epoch")),
+        When(standing=VisitStatus.OVERDUE, then=Extract("use_date_end", "epoch")),
         default=Extract("use_date_start", "epoch"),
     )
     place = Window(RowNumber(), partition_by=[F("standing")], order_by=[order.asc(), F("pk").asc()])
@@ -203,39 +203,40 @@ def _listed(visits: "Classified", wanted: list[Standing], first: int, most: int)
 
 
 @dataclass
-class Host:
+class HostDay:
     """One host's day. `name` is empty for visits that name nobody."""
 
     key: str
     name: str
     total: int
-    here: int
-    expected: int
-    rows: list[Row] = field(default_factory=list)
+    here_count: int
+    expected_count: int
+    rows: list[VisitRow] = field(default_factory=list)
 
     @property
-    def unlisted(self) -> int:
+    def unlisted_count(self) -> int:
         return self.total - len(self.rows)
 
 
-def hosts(slug: str, day: Day, text: str, now: datetime, page: int = 1) -> tuple[list[Host], int]:
+def load_hosts(slug: str, day: Day, text: str, now: datetime, page: int = 1) -> tuple[list[HostDay], int]:
     """A page of hosts, those first whose visitor comes next, each with some of the visitors; and how many there are."""
-    visits = queries.matching(queries.of_day(day, now), text).exclude(standing=Standing.NOT_ISSUED)
+    visits = queries.filter_by_text(queries.visits_of_day(day, now), text).exclude(standing=VisitStatus.NOT_ISSUED)
     grouped = visits.order_by().values("host_key").annotate(
         name=Max("host_name"),
         total=Count("pk"),
         here=Count("pk", filter=_HERE),
-        expected=Count("pk", filter=Q(standing=Standing.EXPECTED)),
+        expected=Count("pk", filter=Q(standing=VisitStatus.EXPECTED)),
         first=Min("use_date_start"),
         others=Window(Count("*")),
     )  # fmt: skip
-    first = (page - 1) * HOSTS
-    found = list(grouped.order_by(_UNNAMED.asc(), "-here", "first", "host_key")[first : first + HOSTS])
+    first = (page - 1) * HOSTS_PER_PAGE
+    found = list(grouped.order_by(_UNNAMED.asc(), "-here", "first", "host_key")[first : first + HOSTS_PER_PAGE])
     made = {
-        row["host_key"]: Host(row["host_key"], row["name"], row["total"], row["here"], row["expected"]) for row in found
+        row["host_key"]: HostDay(row["host_key"], row["name"], row["total"], row["here"], row["expected"])
+        for row in found
     }
     place = Window(RowNumber(), partition_by=["host_key"], order_by=["use_date_start", "pk"])
-    listed = visits.filter(host_key__in=list(made)).annotate(place=place).filter(place__lte=EACH)
+    listed = visits.filter(host_key__in=list(made)).annotate(place=place).filter(place__lte=VISITS_PER_HOST)
     for visit in listed.order_by("host_key", "place"):
         made[visit.host_key].rows.append(row_of(slug, visit, day, may_act=False))
     return list(made.values()), found[0]["others"] if found else 0

@@ -9,20 +9,20 @@ from django.utils import timezone
 from django.utils.translation import ngettext
 
 from portal.core.inside import people
-from portal.core.inside.people import Certainty, Kind, Number, Person
+from portal.core.inside.people import Certainty, Headcount, PersonInside, PersonKind
 from portal.core.log import gaps
 from portal.core.mirror import freshness
-from portal.core.mirror.folding import fold, terms
-from portal.core.mirror.kinds import Kind as Mirror
-from portal.core.ui.vocabulary import bracketed
+from portal.core.mirror.folding import fold, search_terms
+from portal.core.mirror.kinds import MirrorKind as Mirror
+from portal.core.ui.vocabulary import add_brackets
 from portal.core.visits.models import Visit
 from portal.today import queries
-from portal.today.queries import Building
+from portal.today.queries import GuestsInside
 from tenants.access import TenantRequest
 
 
 @dataclass(frozen=True)
-class Look:
+class OccupancyFilter:
     """What somebody chose, as the address has it; empty for everything."""
 
     order: str = "host"
@@ -32,7 +32,7 @@ class Look:
     area: str = ""
 
     @classmethod
-    def of(cls, asked: QueryDict) -> "Look":
+    def from_query(cls, asked: QueryDict) -> "OccupancyFilter":
         order = asked.get("by", "")
         return cls(
             order if order in queries.ORDERS else "host",
@@ -54,27 +54,27 @@ class Look:
     def is_narrowed(self) -> bool:
         return bool(self.text or self.kind or self.certainty or self.area)
 
-    def wants(self, person: Person) -> bool:
+    def matches(self, person: PersonInside) -> bool:
         """Whether somebody is among those who were chosen."""
-        said = fold(f"{person.name} {person.belongs} {person.place}")
+        said = fold(f"{person.name} {person.group_or_company} {person.place}")
         return (
             self.kind in ("", person.kind)
             and self.certainty in ("", person.certainty)
             and self.area in ("", person.area)
-            and all(word in said for word in terms(self.text))
+            and all(word in said for word in search_terms(self.text))
         )
 
 
 @dataclass(frozen=True)
-class Everybody:
+class Occupancy:
     """The page: `guests` as the desk has them, `members` (None for those who may not know), narrowed as `look` says."""
 
-    guests: Building
-    members: list[Person] | None
-    look: Look
-    everyone: list[Person] = field(repr=False)
+    guests: GuestsInside
+    members: list[PersonInside] | None
+    filter: OccupancyFilter
+    everyone: list[PersonInside] = field(repr=False)
     through: datetime | None = None  # until when the log is complete
-    paused: str = ""  # that it stands still
+    paused_text: str = ""  # that it stands still
 
     @property
     def headline(self) -> str:
@@ -83,45 +83,54 @@ class Everybody:
             n = len(self.guests.here)
             return ngettext("%(n)d guest on site", "%(n)d guests on site", n) % {"n": n}
         sure = sum(person.certainty == Certainty.ENTRY for person in self.everyone)
-        number = Number(sure, len(self.everyone) - sure)
-        return f"{number.headline(self.through)} {bracketed(number.certainty) if number.likely else ''}".strip()
+        number = Headcount(sure, len(self.everyone) - sure)
+        return f"{number.headline(self.through)} {add_brackets(number.certainty_text) if number.likely else ''}".strip()
 
     @property
-    def log(self) -> str:
+    def log_text(self) -> str:
         """Until when the log is complete, which tells where members are."""
-        return people.complete_through(self.through) if self.members is not None else ""
+        return people.log_complete_text(self.through) if self.members is not None else ""
 
     @property
     def areas(self) -> list[str]:
-        return sorted({person.area for person in self.everyone if person.area} | ({self.look.area} - {""}))
+        return sorted({person.area for person in self.everyone if person.area} | ({self.filter.area} - {""}))
 
     @property
     def is_empty(self) -> bool:
         return not (self.guests.here or self.guests.unsure or self.members)
 
 
-def everybody(request: TenantRequest, look: Look) -> Everybody:
+def load_occupancy(request: TenantRequest, look: OccupancyFilter) -> Occupancy:
     """Everybody who is in now, as far as this person may know, narrowed; a list for an emergency has no pages."""
     now, with_members = timezone.now(), people.may_see_members(request.access)
-    found = queries.building(now, look.order)
-    members = people.members(now) if with_members else None
-    of_guests = {visit.pk: people.of_visit(visit) for visit in found.here}
-    of_guests |= {visit.pk: people.of_visit(visit, is_unsure=True) for visit in found.unsure}
+    found = queries.load_building(now, look.order)
+    members = people.present_members(now) if with_members else None
+    of_guests = {visit.pk: people.person_of_visit(visit) for visit in found.here}
+    of_guests |= {visit.pk: people.person_of_visit(visit, is_unsure=True) for visit in found.unsure}
 
     def wanted(visits: list[Visit]) -> list[Visit]:
-        return [visit for visit in visits if look.wants(of_guests[visit.pk])]
+        return [visit for visit in visits if look.matches(of_guests[visit.pk])]
 
-    narrowed = Building(found.at, wanted(found.here), wanted(found.unsure))
-    chosen = None if members is None else [person for person in members if look.wants(person)]
+    narrowed = GuestsInside(found.at, wanted(found.here), wanted(found.unsure))
+    chosen = None if members is None else [person for person in members if look.matches(person)]
     everyone = [*(members or []), *of_guests.values()]
-    log = freshness.known(request)[Mirror.HISTORIES]
-    return Everybody(narrowed, chosen, look, everyone, log.as_of, gaps.paused(log, is_brief=True))
+    log = freshness.freshness_for(request)[Mirror.HISTORIES]
+    return Occupancy(narrowed, chosen, look, everyone, log.as_of, gaps.paused_text(log, is_brief=True))
 
 
-def lines(found: Everybody) -> Iterator[list[str]]:
+def file_lines(found: Occupancy) -> Iterator[list[str]]:
     """The list as a file: heads, guests, then members; last, how many, how certain that is, and by what log."""
-    yield from queries.lines_of_building(found.guests)
+    yield from queries.guest_lines(found.guests)
     for person in found.members or []:
-        seen = queries.moment(person.at)
-        yield [person.name, person.belongs, "", "", seen, person.place, "", f"{Kind.MEMBER.label}: {person.why}"]
-    yield from ([said] for said in (found.headline, found.log, found.paused) if said)
+        seen = queries.moment_text(person.at)
+        yield [
+            person.name,
+            person.group_or_company,
+            "",
+            "",
+            seen,
+            person.place,
+            "",
+            f"{PersonKind.MEMBER.label}: {person.reason}",
+        ]
+    yield from ([said] for said in (found.headline, found.log_text, found.paused_text) if said)

@@ -25,19 +25,19 @@ from portal.core.visits.models import CodeLink, DeskAct, DeskSettings, Visit
 from tenants import audit
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
-from tenants.wording import say
+from tenants.wording import coded_sentence
 
 log = structlog.get_logger(__name__)
 
-EVERY = timedelta(hours=23)
-_AT_ONCE = 2000
-_EXPIRES = 600
-_also: list[Callable[[datetime], None]] = []
+INTERVAL = timedelta(hours=23)
+_BATCH_SIZE = 2000
+_EXPIRES_SECONDS = 600
+_listeners: list[Callable[[datetime], None]] = []
 
 
 def due_visits(now: datetime) -> QuerySet[Visit]:
     """Return old visits of all tenants that were not looked through today. Call inside `across_tenants`."""
-    done = DeskSettings.objects_across_tenants.filter(erased_through__gt=now - EVERY).values("tenant_id")
+    done = DeskSettings.objects_across_tenants.filter(erased_through__gt=now - INTERVAL).values("tenant_id")
     old = Visit.objects_across_tenants.filter(erased_at__isnull=True, use_date_end__lt=now)
     return old.exclude(tenant_id__in=done)
 
@@ -46,12 +46,12 @@ def _due_visits() -> list[QuerySet[Visit]]:
     return [due_visits(database_now())]
 
 
-def also(forget: Callable[[datetime], None]) -> None:
+def subscribe(listener: Callable[[datetime], None]) -> None:
     """Have `forget(before)` called in the transaction of each erasure, in the tenant's scope: for a part of the desk
     that keeps something of guests elsewhere, of visits that ended before that moment. Registered at start.
     """
-    if forget not in _also:
-        _also.append(forget)
+    if listener not in _listeners:
+        _listeners.append(listener)
 
 
 def old_visits(before: datetime) -> QuerySet[Visit]:
@@ -60,14 +60,14 @@ def old_visits(before: datetime) -> QuerySet[Visit]:
     return old.exclude(queries.PRESENT).exclude(queries.UNCONFIRMED)
 
 
-def kept() -> dict[str, Any]:
+def retention_figures() -> dict[str, Any]:
     """Return how many visits are kept with names, the end of the oldest, and how many the next run erases."""
     named = Visit.objects.filter(erased_at__isnull=True)
-    due = old_visits(_limit(queries.desk_settings(), database_now()))
+    due = old_visits(_erase_before(queries.desk_settings(), database_now()))
     return {"named": named.count(), "oldest": named.aggregate(end=Min("use_date_end"))["end"], "due": due.count()}
 
 
-def _limit(settings: DeskSettings, now: datetime) -> datetime:
+def _erase_before(settings: DeskSettings, now: datetime) -> datetime:
     """Return the moment before which a visit must have ended to be erased."""
     return now - timedelta(days=settings.keep_days)
 
@@ -76,25 +76,25 @@ def erase(tenant: Tenant, now: datetime | None = None) -> int:
     """Erase what is too old in the tenant in scope, once a day; how many visits that were."""
     now = now or database_now()
     with transaction.atomic():
-        settings = _claimed(now)
+        settings = _claim(now)
         if settings is None:
             return 0
-        before = _limit(settings, now)
+        before = _erase_before(settings, now)
         total = 0
-        while ids := list(old_visits(before).order_by("pk").values_list("pk", flat=True)[:_AT_ONCE]):
+        while ids := list(old_visits(before).order_by("pk").values_list("pk", flat=True)[:_BATCH_SIZE]):
             _erase(ids, now)
             total += len(ids)
-        for forget in _also:
+        for forget in _listeners:
             forget(before)
-        DeskAct.objects.filter(at__lt=now - EVERY).delete()
+        DeskAct.objects.filter(at__lt=now - INTERVAL).delete()
         if total:
             audit.record(
                 tenant=tenant,
                 by=None,
-                by_label=audit.PORTAL,
+                by_label=audit.PORTAL_ACTOR,
                 action="guests.erased",
                 target="guests",
-                summary=say("guests.erased", n=total),
+                summary=coded_sentence("guests.erased", n=total),
                 after={"visits": total, "older_than_days": settings.keep_days},
             )
     if total:
@@ -102,10 +102,10 @@ def erase(tenant: Tenant, now: datetime | None = None) -> int:
     return total
 
 
-def _claimed(now: datetime) -> DeskSettings | None:
+def _claim(now: datetime) -> DeskSettings | None:
     """The tenant's settings, taken for this day; None when somebody took them already."""
     DeskSettings.objects.bulk_create([DeskSettings()], ignore_conflicts=True)
-    due = Q(erased_through__isnull=True) | Q(erased_through__lte=now - EVERY)
+    due = Q(erased_through__isnull=True) | Q(erased_through__lte=now - INTERVAL)
     claimed = DeskSettings.objects.filter(due).update(erased_through=now)
     return queries.desk_settings() if claimed else None
 
@@ -116,9 +116,9 @@ def _erase(ids: list[int], now: datetime) -> None:
     guest_ids = [one for one in visits.values_list("guest_id", flat=True) if one is not None]
     targets = [target_of("guest", one) for one in guest_ids]
     mine = Q(pk__in=visits.exclude(intent=None).values("intent_id")) | Q(target__in=targets)
-    actions.forget(Intent.objects.filter(mine, operation__in=("create_guest", "update_guest")))
+    actions.erase(Intent.objects.filter(mine, operation__in=("create_guest", "update_guest")))
     Guest.objects.filter(guest_id__in=guest_ids).delete()
-    histories.forget_people(guest_ids)
+    histories.anonymise_people(guest_ids)
     CodeLink.objects.filter(visit__in=ids).delete()
     visits.update(
         guest_name="", name_key="", company="", host_member_id="", host_name="", host_key="", party=None, erased_at=now
@@ -132,16 +132,16 @@ def _open_visits() -> list[QuerySet[Visit]]:
 
 def end_day(tenant: Tenant) -> None:
     """End the visits that have been going on since before today by the code alone."""
-    presence.believe_no_longer(Day.today())
+    presence.check_out_unseen(Day.today())
 
 
 def register() -> None:
-    rounds.register("open_visits", rounds.of_tenants(_open_visits, end_day), every=1800.0, queue="bulk", seconds=60)
-    erasures = rounds.ringing("portal.today.tasks.erase", _due_visits, expires=_EXPIRES)
+    rounds.register("open_visits", rounds.tenant_steps(_open_visits, end_day), every=1800.0, queue="bulk", seconds=60)
+    erasures = rounds.enqueue_steps("portal.today.tasks.erase", _due_visits, expires=_EXPIRES_SECONDS)
     rounds.register("guests_to_be_forgotten", erasures, every=1800.0, queue="bulk")
 
 
-def run(tenant_id: int) -> int:
+def run_for_tenant(tenant_id: int) -> int:
     """For the task."""
     tenant = Tenant.objects.filter(pk=tenant_id).first()
     if tenant is None:

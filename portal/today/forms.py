@@ -5,7 +5,7 @@ from typing import ClassVar
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from portal.core.ui.stored import StoredForm
+from portal.core.ui.stored import ConflictForm
 from portal.core.visits.models import DeskSettings
 
 # The service itself keeps a guest for a week after the end: until then a name would only come back with the next list.
@@ -13,7 +13,7 @@ LEAST_DAYS, MOST_DAYS = 8, 3650
 MOST_LINK_MINUTES = 525_600
 
 
-class SettingsForm(StoredForm, forms.ModelForm):  # type: ignore[type-arg]  # takes an argument in the stubs alone
+class SettingsForm(ConflictForm, forms.ModelForm):  # type: ignore[type-arg]  # takes an argument in the stubs alone
     """The desk's settings, in the order in which somebody asks for them."""
 
     keep_days = forms.IntegerField(

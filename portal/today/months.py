@@ -12,15 +12,15 @@ from accessapi.permissions import Holidays
 from portal.core.log import gaps
 from portal.core.mirror import freshness
 from portal.core.mirror import queries as mirror
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.ui import charts
-from portal.core.ui.times import TOKYO, hours_words, local
+from portal.core.ui.times import TOKYO, duration_words, local
 from portal.core.visits.days import Day, Month
 from portal.core.visits.models import Visit
-from portal.core.visits.standing import LABELS, Standing, classified
+from portal.core.visits.standing import LABELS, VisitStatus, with_status
 from tenants.access import TenantRequest
 
-_PARTS = ("came", "not_come", "cut", "open")
+_COUNTS = ("came", "not_come", "cut", "open")
 
 
 @dataclass(frozen=True)
@@ -40,13 +40,13 @@ class DayCount:
         return self.came + self.not_come + self.cut + self.open
 
     @property
-    def is_free(self) -> bool:
+    def is_day_off(self) -> bool:
         """Whether few are expected to work."""
         return self.day.date.weekday() >= 5 or self.holiday is not None
 
 
 @dataclass(frozen=True)
-class Figures:
+class MonthFigures:
     month: Month
     days: list[DayCount]
     hours: list[int]
@@ -83,15 +83,15 @@ class Figures:
 
     @property
     def stay_words(self) -> str:
-        return hours_words(int(self.stay.total_seconds() // 60)) if self.stay else ""
+        return duration_words(int(self.stay.total_seconds() // 60)) if self.stay else ""
 
 
-def figures(month: Month, now: datetime) -> Figures:
+def load_figures(month: Month, now: datetime) -> MonthFigures:
     """A month's counts, in three queries over all visits that begin in it. Whoever arrived ever, came."""
     begun = Visit.objects.filter(use_date_start__gte=month.start, use_date_start__lt=month.end)
     counted: dict[tuple[date, str], int] = {}
     came = Case(When(arrived_at__isnull=False, then=Value("came")), default=F("standing"))
-    grouped = classified(begun, now).annotate(day=TruncDate("use_date_start", tzinfo=TOKYO)).order_by()
+    grouped = with_status(begun, now).annotate(day=TruncDate("use_date_start", tzinfo=TOKYO)).order_by()
     for day, word, number in grouped.annotate(word=came).values_list("day", "word").annotate(Count("pk")):
         counted[day, word] = number
     arrived = Visit.objects.filter(arrived_at__gte=month.start, arrived_at__lt=month.end)
@@ -99,12 +99,14 @@ def figures(month: Month, now: datetime) -> Figures:
     hours = dict(by_hour.values_list("hour").annotate(Count("pk")))
     stayed = arrived.filter(Q(left_at__gt=F("arrived_at")) & Q(left_at__lt=F("arrived_at") + timedelta(days=1)))
     stay = stayed.aggregate(stay=Avg(F("left_at") - F("arrived_at")))["stay"]
-    rules = mirror.holidays()
-    return Figures(month, [_day(day, counted, rules) for day in month.days], [hours.get(n, 0) for n in range(24)], stay)
+    rules = mirror.load_holidays()
+    return MonthFigures(
+        month, [_day(day, counted, rules) for day in month.days], [hours.get(n, 0) for n in range(24)], stay
+    )
 
 
 def _day(day: Day, counted: dict[tuple[date, str], int], rules: Holidays) -> DayCount:
-    words = ("came", Standing.NOT_COME, Standing.CUT, Standing.EXPECTED)
+    words = ("came", VisitStatus.NOT_COME, VisitStatus.CUT, VisitStatus.EXPECTED)
     came, absent, cut, undecided = (counted.get((day.date, str(word)), 0) for word in words)
     return DayCount(day, came, absent, cut, undecided, _holiday(day.date, rules))
 
@@ -113,28 +115,32 @@ def _holiday(day: date, rules: Holidays) -> str | None:
     """A public holiday is one for visitors, also where it opens no doors: the tenant's own rule is about schedules."""
     if day in rules.public and day not in rules.excluded:
         return rules.included.get(day) or rules.public[day]
-    return rules.name(day)
+    return rules.name_of(day)
 
 
-def unknown(request: TenantRequest, month: Month) -> list[str]:
+def missing_texts(request: TenantRequest, month: Month) -> list[str]:
     """Return what the counts of a month may lack: visits before there was a portal, guests and arrivals not read."""
-    begun, log = request.tenant.created_at, freshness.known(request)[Kind.HISTORIES]
+    begun, log = request.tenant.created_at, freshness.freshness_for(request)[MirrorKind.HISTORIES]
     said = _("Visits recorded since %(at)s.") % {"at": f"{local(begun):%Y-%m-%d %H:%M}"} if begun > month.start else ""
-    return list(filter(None, [said, freshness.unread(request, Kind.GUESTS), gaps.paused(log, is_brief=True)]))
+    return list(
+        filter(
+            None, [said, freshness.describe_unread(request, MirrorKind.GUESTS), gaps.paused_text(log, is_brief=True)]
+        )
+    )
 
 
-def lines(found: Figures, unknown: Iterable[str]) -> Iterator[list[str]]:
+def file_lines(found: MonthFigures, missing: Iterable[str]) -> Iterator[list[str]]:
     """The table behind the picture, as a file; last, what its counts may lack."""
     yield [
-        _("Date"), _("Visits"), _("Arrived"), str(LABELS[Standing.NOT_COME]), str(LABELS[Standing.CUT]),
-        str(LABELS[Standing.EXPECTED]), _("Holiday"),
+        _("Date"), _("Visits"), _("Arrived"), str(LABELS[VisitStatus.NOT_COME]), str(LABELS[VisitStatus.CUT]),
+        str(LABELS[VisitStatus.EXPECTED]), _("Holiday"),
     ]  # fmt: skip
     for day in found.days:
         yield [day.day.date.isoformat(), *(str(n) for n in (day.total, day.came, day.not_come, day.cut, day.open)),
                day.holiday or ""]  # fmt: skip
-    yield from ([sentence] for sentence in unknown)
+    yield from ([sentence] for sentence in missing)
 
 
-def chart(found: Figures) -> charts.Piles:
+def draw_chart(found: MonthFigures) -> charts.StackedChart:
     """Bars as high as the busiest day allows."""
-    return charts.piles(found.days, lambda day: {kind: getattr(day, kind) for kind in _PARTS})
+    return charts.stacked_chart(found.days, lambda day: {kind: getattr(day, kind) for kind in _COUNTS})

@@ -13,13 +13,13 @@ from django.db.models import Count, Q, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
-from portal.core.mirror.folding import terms
+from portal.core.mirror.folding import search_terms
 from portal.core.ui.times import local
 from portal.core.visits import queries as visits
 from portal.core.visits.days import Day
 from portal.core.visits.models import Visit
-from portal.core.visits.queries import MAY_ARRIVE, PRESENT, Holds
-from portal.core.visits.standing import Standing, classified
+from portal.core.visits.queries import MAY_CHECK_IN, PRESENT, ContainsText
+from portal.core.visits.standing import VisitStatus, with_status
 
 if TYPE_CHECKING:
     from portal.core.visits.standing import Classified
@@ -28,45 +28,45 @@ if TYPE_CHECKING:
 _AROUND = timedelta(days=8)
 
 
-def of_day(day: Day, now: datetime) -> "Classified":
+def visits_of_day(day: Day, now: datetime) -> "Classified":
     """The visits whose hours touch the day; today also whoever is still here from before, or left today."""
     touching = Q(use_date_start__lt=day.end, use_date_end__gte=day.start)
     if day.is_today:
         touching |= PRESENT | Q(left_at__gte=day.start)
-    return classified(Visit.objects.filter(touching), now)
+    return with_status(Visit.objects.filter(touching), now)
 
 
-def counts(visits: "Classified") -> dict[Standing, int]:
+def count_by_standing(visits: "Classified") -> dict[VisitStatus, int]:
     """How many visits there are of each standing, in one query."""
     rows = visits.order_by().values_list("standing").annotate(Count("pk"))
-    return {Standing.__members__[word.upper()]: number for word, number in rows}
+    return {VisitStatus.__members__[word.upper()]: number for word, number in rows}
 
 
-def matching(visits: "Classified", text: str) -> "Classified":
+def filter_by_text(visits: "Classified", text: str) -> "Classified":
     """Those whose name or host holds every word of `text`, whatever their widths, cases and kana, or whose company
     holds it as it was typed.
     """
     named = Q()
-    for word in terms(text):
-        named &= Q(Holds("name_key", word)) | Q(Holds("host_key", word)) | Q(company__icontains=word)
+    for word in search_terms(text):
+        named &= Q(ContainsText("name_key", word)) | Q(ContainsText("host_key", word)) | Q(company__icontains=word)
     return visits.filter(named | Q(company__icontains=text.strip())) if named else visits
 
 
-def around(day: Day, text: str, now: datetime, most: int = 8) -> list[Visit]:
+def visits_around(day: Day, text: str, now: datetime, limit: int = 8) -> list[Visit]:
     """Visits of the days before and after that a search finds, the next ones first."""
     near = Visit.objects.filter(use_date_end__gte=day.start - _AROUND, use_date_start__lt=day.end + _AROUND)
     elsewhere = near.exclude(use_date_start__lt=day.end, use_date_end__gte=day.start).filter(erased_at__isnull=True)
-    found = matching(classified(elsewhere, now), text)
-    return list(found.order_by("-use_date_start", "pk")[:most]) if terms(text) else []
+    found = filter_by_text(with_status(elsewhere, now), text)
+    return list(found.order_by("-use_date_start", "pk")[:limit]) if search_terms(text) else []
 
 
-def awaited_of(visits: Iterable[Visit], now: datetime) -> dict[uuid.UUID | None, int]:
+def awaited_by_party(visits: Iterable[Visit], now: datetime) -> dict[uuid.UUID | None, int]:
     """How many of each of these visits' parties have not arrived, in one query; none where nobody came as a party."""
     parties = {visit.party for visit in visits if visit.party is not None}
     if not parties:
         return {}
-    rows = classified(Visit.objects.filter(party__in=parties, erased_at__isnull=True), now)
-    return dict(rows.filter(standing__in=MAY_ARRIVE).order_by().values_list("party").annotate(Count("pk")))
+    rows = with_status(Visit.objects.filter(party__in=parties, erased_at__isnull=True), now)
+    return dict(rows.filter(standing__in=MAY_CHECK_IN).order_by().values_list("party").annotate(Count("pk")))
 
 
 ORDERS = {"host": ("host_key", "name_key", "pk"), "name": ("name_key", "pk"), "time": ("arrived_at", "pk")}
@@ -78,7 +78,7 @@ _FIELDS = (
 
 
 @dataclass(frozen=True)
-class Building:
+class GuestsInside:
     """`here`: marked as arrived and not as left. `unsure`: their code was used, the desk says they are not here.
     `gone`: of those here, how many went out by a door that leads out, and were not marked as left.
     """
@@ -88,25 +88,25 @@ class Building:
     unsure: list[Visit]
 
     @property
-    def gone(self) -> int:
+    def gone_count(self) -> int:
         return sum(visit.suggested_leave_at is not None for visit in self.here)
 
 
-def building(now: datetime, order: str = "host") -> Building:
+def load_building(now: datetime, order: str = "host") -> GuestsInside:
     """Everybody, in two queries: a list for an emergency has no pages."""
-    return Building(now, _rows(visits.present(), order), _rows(visits.used_unmarked(now), order))
+    return GuestsInside(now, _rows(visits.present_visits(), order), _rows(visits.used_but_not_checked_in(now), order))
 
 
 def _rows(visits: QuerySet[Visit], order: str) -> list[Visit]:
     return list(visits.only(*_FIELDS).order_by(*ORDERS.get(order, ORDERS["host"])))
 
 
-def orders() -> list[tuple[str, str]]:
+def order_choices() -> list[tuple[str, str]]:
     """The orders, with their names."""
     return [("host", _("host")), ("name", pgettext("sort", "name")), ("time", _("arrival"))]
 
 
-def lines_of_building(found: Building) -> Iterator[list[str]]:
+def guest_lines(found: GuestsInside) -> Iterator[list[str]]:
     """The list as a file: heads, then a line for each guest."""
     yield [
         _("Guest"), _("Company"), _("Host"), _("Arrived"), _("Last seen"), _("Where"), _("Code valid until"),
@@ -115,11 +115,12 @@ def lines_of_building(found: Building) -> Iterator[list[str]]:
     for state, found_so in ((_("on site"), found.here), (_("code used, not checked in"), found.unsure)):
         for visit in found_so:
             yield [
-                str(visit), visit.company, visit.host_name, moment(visit.arrived_at), moment(visit.last_use_at),
-                visit.last_use_place, moment(visit.use_date_end), state,
+                str(visit), visit.company, visit.host_name, moment_text(visit.arrived_at),
+                moment_text(visit.last_use_at),
+                visit.last_use_place, moment_text(visit.use_date_end), state,
             ]  # fmt: skip
 
 
-def moment(at: datetime | None) -> str:
+def moment_text(at: datetime | None) -> str:
     """Return a moment as files have it."""
     return f"{local(at):%Y-%m-%d %H:%M}" if at else ""

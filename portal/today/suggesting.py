@@ -10,15 +10,15 @@ from typing import Any
 from django.db import connection
 
 from portal.core.mirror.models import History
-from portal.core.mirror.places import leads, leads_out, used
+from portal.core.mirror.places import directions_by_door, exit_doors, use_categories
 from portal.core.visits import queries
 from portal.core.visits.days import Day
 from portal.core.visits.models import Visit
 from tenants import audit
 from tenants.models import Tenant
-from tenants.wording import say
+from tenants.wording import coded_sentence
 
-BY = "histories"
+AUDIT_LABEL = "histories"
 
 # One statement for all guests at once. An arrival is marked by itself only with its first suggestion, and on a later
 # day of a visit after the departure of an earlier one: what the desk took back stays taken back. Of uses that all lie
@@ -57,28 +57,30 @@ RETURNING v.id, changed.is_new AND %(arrives)s, changed.first
 """
 
 
-def heard(tenant: Tenant, *, histories: Sequence[History]) -> None:
+def on_histories(tenant: Tenant, *, histories: Sequence[History]) -> None:
     """New records came in: listener of the mirror, inside the transaction that takes them over."""
     categories = tenant.environment.catalogue.records.used
-    note(tenant, {row.member_id for row in histories if row.member_id and row.category in categories})
+    update_suggestions(tenant, {row.member_id for row in histories if row.member_id and row.category in categories})
 
 
-def catch_up(tenant: Tenant) -> None:
+def on_guests(tenant: Tenant) -> None:
     """The list of guests came in: records that were there before their visit was known count now."""
     waiting = Visit.objects.filter(guest_id__isnull=False, last_use_at__isnull=True, erased_at__isnull=True)
-    note(tenant, {str(visit.guest_id) for visit in waiting.filter(gone_at__isnull=True).only("tenant_id", "guest_id")})
+    update_suggestions(
+        tenant, {str(visit.guest_id) for visit in waiting.filter(gone_at__isnull=True).only("tenant_id", "guest_id")}
+    )
 
 
-def note(tenant: Tenant, guest_ids: set[str]) -> None:
+def update_suggestions(tenant: Tenant, guest_ids: set[str]) -> None:
     """Bring what the visits of these guests suggest up to what the mirror holds of the histories."""
     if not guest_ids:
         return
     names = {"visit": Visit._meta.db_table, "history": History._meta.db_table}
     values: dict[str, Any] = {
         "tenant": tenant.pk,
-        "used": used(),
+        "used": use_categories(),
         "guests": sorted(guest_ids),
-        "exits": sorted(leads_out(leads())),
+        "exits": sorted(exit_doors(directions_by_door())),
         "today": Day.today().start,
         "arrives": queries.desk_settings().arrives_by_history,
     }
@@ -89,9 +91,9 @@ def note(tenant: Tenant, guest_ids: set[str]) -> None:
         audit.record(
             tenant=tenant,
             by=None,
-            by_label=BY,
+            by_label=AUDIT_LABEL,
             action="guest.arrived",
             target=f"visit:{visit_id}",
-            summary=say("guest.arrived_by_code"),
+            summary=coded_sentence("guest.arrived_by_code"),
             after={"arrived_at": first.isoformat(timespec="seconds"), "arrived_by": "history"},
         )

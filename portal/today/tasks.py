@@ -1,9 +1,9 @@
 """The task of erasing."""
 
-from portal.site.celery import promised
+from portal.site.celery import portal_task
 from portal.today import erasing
 
 
-@promised(queue="bulk", promise="idempotent", seconds=280)
+@portal_task(queue="bulk", promise="idempotent", seconds=280)
 def erase(tenant_id: int) -> None:
-    erasing.run(tenant_id)
+    erasing.run_for_tenant(tenant_id)

@@ -2,10 +2,10 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from portal.core.intents.urls import under
-from portal.core.mirror.kinds import Kind
-from portal.core.mirror.views import refreshing
-from portal.core.ui.views import finding, watching_banners
+from portal.core.intents.urls import intent_urls
+from portal.core.mirror.kinds import MirrorKind
+from portal.core.mirror.views import refresh_view
+from portal.core.ui.views import banners_view, palette_view
 from portal.today import views
 from tenants.roles import Permission
 
@@ -22,8 +22,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("month/", views.month, name="month"),
     path("month/<slug:kind>/", views.month_file, name="month_file"),
     path("settings/", views.settings, name="settings"),
-    path("requests/", include(under(Permission.GUESTS_VIEW, of=Permission.GUESTS_DESK, prefix="request_"))),
-    path("refresh/<slug:kind>/", refreshing(Permission.GUESTS_VIEW, (Kind.GUESTS, Kind.HISTORIES)), name="refresh"),
-    path("find/", finding(Permission.GUESTS_VIEW), name="find"),
-    path("banners/", watching_banners(Permission.GUESTS_VIEW), name="banners"),
+    path("requests/", include(intent_urls(Permission.GUESTS_VIEW, of=Permission.GUESTS_DESK, prefix="request_"))),
+    path(
+        "refresh/<slug:kind>/",
+        refresh_view(Permission.GUESTS_VIEW, (MirrorKind.GUESTS, MirrorKind.HISTORIES)),
+        name="refresh",
+    ),
+    path("find/", palette_view(Permission.GUESTS_VIEW), name="find"),
+    path("banners/", banners_view(Permission.GUESTS_VIEW), name="banners"),
 ]

@@ -14,53 +14,53 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from portal.core.files.writing import send, written_down
+from portal.core.files.writing import download_recorder, send_file
 from portal.core.inside import people
-from portal.core.intents.record import Asker
-from portal.core.safety.answering import answer
+from portal.core.intents.record import Requester
+from portal.core.safety.answering import change_with_feedback
 from portal.core.ui import charts, watching
-from portal.core.ui.times import local, stamp
+from portal.core.ui.times import local, time_tag
 from portal.core.visits import acts, presence
 from portal.core.visits import queries as visits
 from portal.core.visits.days import Month
 from portal.core.visits.models import Visit
 from portal.today import actions, boards, building, erasing, months, queries
-from portal.today.actions import Notice
-from portal.today.boards import State
+from portal.today.actions import BoardNotice
+from portal.today.boards import BoardView
 from portal.today.forms import SettingsForm
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission, Proof
-from tenants.wording import Said, say
+from tenants.wording import Sentence, coded_sentence
 
 STEPS = {
-    "arrived": presence.arrive,
-    "left": presence.leave,
-    "back": presence.come_back,
-    "not-arrived": presence.unarrive,
+    "arrived": presence.check_in,
+    "left": presence.check_out,
+    "back": presence.undo_check_out,
+    "not-arrived": presence.undo_check_in,
 }
 
 
 @tenant_view(Permission.GUESTS_VIEW)
 def today(request: TenantRequest) -> HttpResponse:
     """The desk: everything on one page."""
-    state = State.of(request.GET)
+    state = BoardView.from_values(request.GET)
     done = request.GET.get("done", "")
     visit = Visit.objects.filter(pk=int(done)).first() if done.isdecimal() and len(done) < 18 else None
-    context = _drawn(request, state)
+    context = _board_context(request, state)
     may_act = request.access.can(Permission.GUESTS_DESK)
-    notice = actions.notice_after(visit, Asker.of(request), state.day) if visit and may_act else None
+    notice = actions.notice_after(visit, Requester.from_request(request), state.day) if visit and may_act else None
     return render(request, "guests/today/index.html", context | {"notice": notice})
 
 
 @tenant_view(Permission.GUESTS_VIEW)
 def board(request: TenantRequest) -> HttpResponse:
     """The board alone, every few seconds and as somebody types: 204 when it would look the same."""
-    state = State.of(request.GET)
-    context = _drawn(request, state)
-    if watching.has_seen(request, context["seen"]):
-        return watching.unchanged()
+    state = BoardView.from_values(request.GET)
+    context = _board_context(request, state)
+    if watching.is_up_to_date(request, context["seen"]):
+        return watching.unchanged_response()
     response = HttpResponse(context["drawn"])
-    if not watching.is_asked(request):
+    if not watching.is_poll(request):
         response["HX-Replace-Url"] = _address(request, state)
     return response
 
@@ -74,29 +74,29 @@ def step(request: TenantRequest, visit_id: int, step: str) -> HttpResponse:
     if step not in STEPS:
         raise Http404
     try:
-        more = {"suggested": True} if request.POST.get("suggested") and step in ("arrived", "left") else {}
+        more = {"use_suggested_time": True} if request.POST.get("suggested") and step in ("arrived", "left") else {}
         if request.POST.get("together") and step == "arrived":
-            more["together"] = True
-        STEPS[step](visit=visit, by=Asker.of(request), **more)
+            more["whole_party"] = True
+        STEPS[step](visit=visit, by=Requester.from_request(request), **more)
         visit.refresh_from_db()
-        notice = actions.notice_after(visit, Asker.of(request), _state_of(request).day)
+        notice = actions.notice_after(visit, Requester.from_request(request), _state_of(request).day)
     except presence.NotPossible as refusal:
-        notice = Notice(str(refusal), is_refusal=True)
-    return _after(request, visit, notice)
+        notice = BoardNotice(str(refusal), is_refusal=True)
+    return _response_after(request, visit, notice)
 
 
 @tenant_view(Permission.GUESTS_DESK, methods=["POST"])
 def undo(request: TenantRequest) -> HttpResponse:
     """Take this person's newest step back; pressed again, the one before."""
-    by = Asker.of(request)
+    by = Requester.from_request(request)
     notice = actions.notice_of_undo(acts.undo(by), by, _state_of(request).day)
-    return _after(request, notice.visit, notice)
+    return _response_after(request, notice.visit, notice)
 
 
 @tenant_view(Permission.GUESTS_DESK, methods=["POST"])
 def close(request: TenantRequest) -> HttpResponse:
     """Mark as left whoever is overdue from days before."""
-    number = presence.close_days(by=Asker.of(request))
+    number = presence.check_out_overdue(by=Requester.from_request(request))
     words = ngettext(
         "%(n)d guest from earlier days checked out.", "%(n)d guests from earlier days checked out.", number
     )
@@ -104,22 +104,22 @@ def close(request: TenantRequest) -> HttpResponse:
     return redirect("guests:index", request.tenant.slug)
 
 
-def _address(request: TenantRequest, state: State) -> str:
+def _address(request: TenantRequest, state: BoardView) -> str:
     return reverse("guests:index", args=[request.tenant.slug]) + state.query(page=state.page)
 
 
-def _state_of(request: TenantRequest) -> State:
+def _state_of(request: TenantRequest) -> BoardView:
     """What was on the screen when a button was pressed."""
-    return State.of(QueryDict(request.POST.get("back", "").lstrip("?")[:1000]))
+    return BoardView.from_values(QueryDict(request.POST.get("back", "").lstrip("?")[:1000]))
 
 
-def _after(request: TenantRequest, visit: Visit | None, notice: Notice) -> HttpResponse:
+def _response_after(request: TenantRequest, visit: Visit | None, notice: BoardNotice) -> HttpResponse:
     if request.POST.get("page") == "guest" and visit is not None and visit.guest_id is not None:
         (messages.error if notice.is_refusal else messages.success)(request, notice.text)
         return redirect("guests:guest", request.tenant.slug, visit.guest_id)
     state = _state_of(request)
     if request.htmx:
-        context = _drawn(request, state)
+        context = _board_context(request, state)
         told = render_to_string("guests/today/notice.html", {"notice": notice, "is_late": True, **context}, request)
         return HttpResponse(context["drawn"] + told)
     address = _address(request, state)
@@ -129,17 +129,17 @@ def _after(request: TenantRequest, visit: Visit | None, notice: Notice) -> HttpR
     return redirect(f"{address}{'&' if '?' in address else '?'}done={visit.pk}")
 
 
-def _drawn(request: TenantRequest, state: State) -> dict[str, Any]:
+def _board_context(request: TenantRequest, state: BoardView) -> dict[str, Any]:
     """The board as HTML, and a mark by which two that look the same are known."""
-    as_of = actions.keep_fresh(request.tenant)
+    as_of = actions.request_refresh(request.tenant)
     may_act = request.access.can(Permission.GUESTS_DESK)
-    made = boards.board(request.tenant.slug, state, timezone.now(), may_act=may_act)
+    made = boards.load_board(request.tenant.slug, state, timezone.now(), may_act=may_act)
     context = {
         "board": made,
         "state": state,
         "now_query": state.query(show="now"),
-        "yesterday": state.query(day=state.day.moved(-1), text="", show="now"),
-        "tomorrow": state.query(day=state.day.moved(1), text="", show="now"),
+        "yesterday": state.query(day=state.day.plus_days(-1), text="", show="now"),
+        "tomorrow": state.query(day=state.day.plus_days(1), text="", show="now"),
         "new_url": reverse("guests:new", args=[request.tenant.slug]),
         "here": state.query(page=state.page),
         "as_of": as_of,
@@ -147,69 +147,69 @@ def _drawn(request: TenantRequest, state: State) -> dict[str, Any]:
         "may_manage": request.access.can(Permission.GUESTS_MANAGE),
     }
     drawn = render_to_string("guests/today/board.html", context, request)
-    seen = watching.mark(drawn)
+    seen = watching.version_of(drawn)
     return context | {"drawn": drawn.replace("SEEN", seen, 1), "seen": seen}
 
 
 @tenant_view(Permission.GUESTS_VIEW)
 def by_host(request: TenantRequest) -> HttpResponse:
     """Today's visitors, host by host."""
-    state = State.of(request.GET)
-    found, total = boards.hosts(request.tenant.slug, state.day, state.text, timezone.now(), state.page)
+    state = BoardView.from_values(request.GET)
+    found, total = boards.load_hosts(request.tenant.slug, state.day, state.text, timezone.now(), state.page)
     context = {
         "state": state,
         "hosts": found,
         "total": total,
         "before": (state.query(page=state.page - 1) or "?") if state.page > 1 else "",
-        "after": state.query(page=state.page + 1) if state.page * boards.HOSTS < total else "",
+        "after": state.query(page=state.page + 1) if state.page * boards.HOSTS_PER_PAGE < total else "",
     }
-    return render(request, "guests/today/by_host.html", context | _common(request))
+    return render(request, "guests/today/by_host.html", context | _permissions(request))
 
 
 @tenant_view(Permission.BUILDING_VIEW)
 def in_the_building(request: TenantRequest) -> HttpResponse:
     """The list for an evacuation: big, printable, from this database alone."""
-    return render(request, "guests/today/building.html", _building(request) | _common(request))
+    return render(request, "guests/today/building.html", _building_context(request) | _permissions(request))
 
 
 @tenant_view(Permission.BUILDING_VIEW)
 def building_board(request: TenantRequest) -> HttpResponse:
     """The list alone, as it changes and as somebody narrows it: 204 when it would look the same."""
-    context = _building(request)
-    if watching.has_seen(request, context["seen"]):
-        return watching.unchanged()
+    context = _building_context(request)
+    if watching.is_up_to_date(request, context["seen"]):
+        return watching.unchanged_response()
     response = HttpResponse(context["drawn"])
-    if not watching.is_asked(request):
+    if not watching.is_poll(request):
         response["HX-Replace-Url"] = reverse("guests:building", args=[request.tenant.slug]) + context["look"].query
     return response
 
 
-def _building(request: TenantRequest) -> dict[str, Any]:
-    look = building.Look.of(request.GET)
-    found = building.everybody(request, look)
+def _building_context(request: TenantRequest) -> dict[str, Any]:
+    look = building.OccupancyFilter.from_query(request.GET)
+    found = building.load_occupancy(request, look)
     context = {
         "found": found,
         "look": look,
-        "orders": queries.orders(),
-        "kinds": people.Kind.choices,
+        "orders": queries.order_choices(),
+        "kinds": people.PersonKind.choices,
         "certainties": people.Certainty.choices,
-        "day_begins": people.day_begins(found.guests.at),
+        "day_begins": people.day_start_of(found.guests.at),
     }
     drawn = render_to_string("guests/today/building_board.html", context, request)
-    seen = watching.mark(drawn.replace(stamp(found.guests.at), ""))
+    seen = watching.version_of(drawn.replace(time_tag(found.guests.at), ""))
     return context | {"drawn": drawn.replace("SEEN", seen, 1), "seen": seen}
 
 
 @tenant_view(Permission.BUILDING_VIEW)
 def building_file(request: TenantRequest, kind: str) -> HttpResponseBase:
     """The same list as a file; taking names along is written down."""
-    look = building.Look.of(request.GET)
-    found = building.everybody(request, look)
+    look = building.OccupancyFilter.from_query(request.GET)
+    found = building.load_occupancy(request, look)
     guests = len(found.guests.here) + len(found.guests.unsure)
     members = len(found.members or [])
     return _export(
-        request, kind, "in-the-building", _("On site"), building.lines(found),
-        summary=say("guests.building_exported", n=guests + members, kind=kind.upper()), guests=guests,
+        request, kind, "in-the-building", _("On site"), building.file_lines(found),
+        summary=coded_sentence("guests.building_exported", n=guests + members, kind=kind.upper()), guests=guests,
         **({"members": members} if found.members is not None else {}),
     )  # fmt: skip
 
@@ -217,25 +217,27 @@ def building_file(request: TenantRequest, kind: str) -> HttpResponseBase:
 @tenant_view(Permission.GUESTS_VIEW)
 def month(request: TenantRequest) -> HttpResponse:
     """A month of visits as a picture and the table behind it."""
-    chosen = Month.named(request.GET.get("month", ""))
-    found = months.figures(chosen, timezone.now())
+    chosen = Month.parse(request.GET.get("month", ""))
+    found = months.load_figures(chosen, timezone.now())
     context = {
         "found": found,
-        "unknown": months.unknown(request, chosen),
-        "chart": months.chart(found),
-        "hours": charts.by_hour(_("Arrivals by hour"), found.hours, unit=_("arrivals")),
+        "unknown": months.missing_texts(request, chosen),
+        "chart": months.draw_chart(found),
+        "hours": charts.hourly_bar_chart(_("Arrivals by hour"), found.hours, unit=_("arrivals")),
     }
-    return render(request, "guests/today/month.html", context | _common(request))
+    return render(request, "guests/today/month.html", context | _permissions(request))
 
 
 @tenant_view(Permission.GUESTS_VIEW)
 def month_file(request: TenantRequest, kind: str) -> HttpResponseBase:
     """The table behind the picture: counts, no names."""
-    chosen = Month.named(request.GET.get("month", ""))
-    found = months.figures(chosen, timezone.now())
+    chosen = Month.parse(request.GET.get("month", ""))
+    found = months.load_figures(chosen, timezone.now())
     return _export(
-        request, kind, f"visits-{chosen.name}", _("Visits"), months.lines(found, months.unknown(request, chosen)),
-        summary=say("guests.month_exported", n=found.total, month=chosen.name, kind=kind.upper()), guests=found.total,
+        request, kind, f"visits-{chosen.name}", _("Visits"), months.file_lines(found, months.missing_texts(request,
+        chosen)),
+        summary=coded_sentence("guests.month_exported", n=found.total, month=chosen.name, kind=kind.upper()),
+        guests=found.total,
     )  # fmt: skip
 
 
@@ -243,14 +245,14 @@ def month_file(request: TenantRequest, kind: str) -> HttpResponseBase:
 def settings(request: TenantRequest) -> HttpResponse:
     """How this desk works, and for how long it remembers guests."""
     form = SettingsForm(request.POST or None, instance=visits.desk_settings())
-    wanted = partial(actions.save_settings, form=form, by=Asker.of(request))
-    if request.method == "POST" and form.is_valid() and answer(request, wanted, _("Saved."), form):
+    wanted = partial(actions.save_settings, form=form, by=Requester.from_request(request))
+    if request.method == "POST" and form.is_valid() and change_with_feedback(request, wanted, _("Saved."), form):
         return redirect("guests:settings", request.tenant.slug)
-    context = {"form": form, "kept": erasing.kept()} | _common(request)
+    context = {"form": form, "kept": erasing.retention_figures()} | _permissions(request)
     return render(request, "guests/today/settings.html", context)
 
 
-def _common(request: TenantRequest) -> dict[str, object]:
+def _permissions(request: TenantRequest) -> dict[str, object]:
     return {
         "sees_guests": request.access.can(Permission.GUESTS_VIEW),
         "may_manage": request.access.can(Permission.GUESTS_MANAGE),
@@ -259,10 +261,17 @@ def _common(request: TenantRequest) -> dict[str, object]:
 
 
 def _export(
-    request: TenantRequest, kind: str, name: str, title: str, lines: Iterable[list[str]], *, summary: Said, **told: int
+    request: TenantRequest,
+    kind: str,
+    name: str,
+    title: str,
+    lines: Iterable[list[str]],
+    *,
+    summary: Sentence,
+    **told: int,
 ) -> HttpResponseBase:
     """The file, written down first; 404 for a kind that there is not. `name` begins the file's name, in ASCII."""
     full = f"{request.tenant.slug}-{name}-{local(timezone.now()):%Y%m%d-%H%M}"
     after = {"kind": kind, **told}
-    record = written_down(request, "guests.exported", target="guests", summary=summary, after=after)
-    return send(request, lines, kind=kind, name=full, title=title, record=record)
+    record = download_recorder(request, "guests.exported", target="guests", summary=summary, after=after)
+    return send_file(request, lines, kind=kind, name=full, title=title, record=record)

@@ -22,7 +22,7 @@ _IMAGES = {
 }
 
 
-def checked(call: Call) -> dict[str, Any]:
+def read_body(call: Call) -> dict[str, Any]:
     """Return the JSON body as the operation's model has it, with only the keys that were given.
 
     Raises ApiError 40002 naming the first field that is wrong.
@@ -35,35 +35,35 @@ def checked(call: Call) -> dict[str, Any]:
             if isinstance(item, dict):
                 _read_removal(item)
     try:
-        return REQUESTS[call.operation.name].model_validate(body, context={"limits": CATALOGUE.limits}).wire()
+        return REQUESTS[call.operation.name].model_validate(body, context={"limits": CATALOGUE.limits}).to_body()
     except ValidationError as error:
-        raise _error(error) from None
+        raise _to_api_error(error) from None
 
 
-def queried(call: Call) -> Any:
+def read_query(call: Call) -> Any:
     """Return the query as the operation's model has it. Raises ApiError 40002 naming the first wrong parameter."""
     model = QUERIES[call.operation.name]
     try:
         return model.model_validate(call.query(*model.model_fields))
     except ValidationError as error:
-        raise _error(error) from None
+        raise _to_api_error(error) from None
 
 
-def image(call: Call) -> bytes:
+def read_face_image(call: Call) -> bytes:
     """Return a face image: a JPEG of at most 2 MB, raw or in a form as the shapes say. Raises ApiError 40002."""
-    return _image(call, {"image/jpeg"}, "image: not a JPEG")[0]
+    return _read_image(call, {"image/jpeg"}, "image: not a JPEG")[0]
 
 
-def picture(call: Call) -> tuple[bytes, str]:
+def read_profile_image(call: Call) -> tuple[bytes, str]:
     """Return a profile image and its content type: a JPEG or PNG, as large as a face image may be (assumed).
 
     Raises ApiError 40002.
     """
-    return _image(call, set(_IMAGES), "image: neither JPEG nor PNG")
+    return _read_image(call, set(_IMAGES), "image: neither JPEG nor PNG")
 
 
-def _image(call: Call, kinds: Collection[str], wrong: str) -> tuple[bytes, str]:
-    content = _uploaded(call)
+def _read_image(call: Call, kinds: Collection[str], wrong: str) -> tuple[bytes, str]:
+    content = _read_upload(call)
     if len(content) > limits.FACE_IMAGE_MAX:
         raise invalid(f"image: larger than {limits.FACE_IMAGE_MAX} bytes")
     # By the file's content, whatever its name or declared type says.
@@ -74,7 +74,7 @@ def _image(call: Call, kinds: Collection[str], wrong: str) -> tuple[bytes, str]:
     raise invalid(wrong)
 
 
-def _uploaded(call: Call) -> bytes:
+def _read_upload(call: Call) -> bytes:
     content = call.raw()
     if CATALOGUE.shapes.image_body == "raw":
         return content
@@ -100,7 +100,7 @@ def _read_removal(body: dict[str, Any]) -> None:
         raise invalid("qrcode: may not be null")
 
 
-def _error(error: ValidationError) -> ApiError:
+def _to_api_error(error: ValidationError) -> ApiError:
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     field = ".".join(str(part) for part in first["loc"]) or "body"
     return invalid(f"{field}: {first['msg']}")

@@ -61,7 +61,9 @@ class Call:
     def json(self) -> dict[str, Any]:
         """Return the body as a JSON object. Raises 40002 when it is not one."""
         try:
-            value = json.loads(self.raw().decode(), object_pairs_hook=_once, parse_constant=_refuse)
+            value = json.loads(
+                self.raw().decode(), object_pairs_hook=_reject_duplicates, parse_constant=_reject_constant
+            )
         except UnicodeDecodeError:
             raise invalid("body: not UTF-8") from None
         except (ValueError, RecursionError) as error:
@@ -71,12 +73,12 @@ class Call:
         return value
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _reject_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("a key is repeated")
     return found
 
 
-def _refuse(constant: str) -> Any:
+def _reject_constant(constant: str) -> Any:
     raise ValueError(f"{constant} is no JSON")

@@ -7,17 +7,17 @@ from typing import Any
 from accessapi import limits
 from sandbox import clock
 from sandbox.cameras import addresses, arrivals, media, usage
-from sandbox.cameras.addresses import Grant
+from sandbox.cameras.addresses import MediaGrant
 from sandbox.catalogue import CATALOGUE
 from sandbox.errors import CAMERA_AWAY, NO_VIDEO, VIDEO_LATER, ApiError, invalid, not_found
 from sandbox.service.models import Camera, History
 
-from .bodies import queried
+from .bodies import read_query
 from .call import Call
 
 #: Seconds of a log's video, before and after it.
 _BEFORE, _AFTER = 7, 8
-_KEPT = timedelta(days=limits.VIDEO_RETENTION_DAYS)
+_VIDEO_RETENTION = timedelta(days=limits.VIDEO_RETENTION_DAYS)
 
 
 def camera_usage(call: Call) -> dict[str, Any]:
@@ -27,10 +27,10 @@ def camera_usage(call: Call) -> dict[str, Any]:
     refused (403, 40306, assumed).
     """
     call.query()
-    use, unit = usage.current(call.tenant, call.at), CATALOGUE.media.usage_seconds
+    use, unit = usage.current_usage(call.tenant, call.at), CATALOGUE.media.usage_seconds
     return {
-        "since": clock.wire(use.since),
-        "until": clock.wire(use.until),
+        "since": clock.format_moment(use.since),
+        "until": clock.format_moment(use.until),
         "tenant_streaming_total": round(use.streamed / unit, 3),
         "tenant_streaming_limit": call.behaviour.streaming_limit / unit,
         "tenant_download_total": round(use.downloaded / unit, 3),
@@ -44,9 +44,9 @@ def camera_snapshots(call: Call) -> dict[str, Any]:
 
     An unknown camera refuses the whole call, and so does a moment still to come.
     """
-    query = queried(call)
+    query = read_query(call)
     at = query.datetime or call.at
-    _recorded(at, call.at, "datetime")
+    _check_recorded(at, call.at, "datetime")
     wanted = list(dict.fromkeys(query.cameras_list.split(",")))
     rows = Camera.objects.select_related("door").filter(tenant=call.tenant, camera_id__in=wanted)
     cameras = {row.camera_id: row for row in rows}
@@ -62,28 +62,28 @@ def camera_streaming(call: Call) -> dict[str, Any]:
     `until` needs an earlier `since`, and `since` lies within the last 90 days. A camera that is not connected is
     refused (409, 40904, assumed).
     """
-    query = queried(call)
+    query = read_query(call)
     camera = _camera(call)
     if query.until and not query.since:
         raise invalid("until: needs since")
     if query.since:
-        _recorded(query.since, call.at, "since")
+        _check_recorded(query.since, call.at, "since")
         if query.until and query.until <= query.since:
             raise invalid("until: must be after since")
-    _connected(camera)
-    usage.check(call.tenant, "streamed", call.behaviour, call.at)
+    _check_connected(camera)
+    usage.check_limit(call.tenant, "streamed", call.behaviour, call.at)
     since, until, file = 0, 0, addresses.LIVE
     if query.since:
         since, file = int(query.since.timestamp()), addresses.RECORDING
         until = min(since + limits.STREAMING_SECONDS_MAX, int((query.until or call.at).timestamp()))
         # The future is not recorded.
         until = max(since + 1, min(until, int(call.at.timestamp())))
-    grant = _grant(call, camera, file, since, until)
+    grant = _media_grant(call, camera, file, since, until)
     return {
         "camera_id": camera.camera_id,
-        "streaming_url": addresses.address(call.request, grant),
+        "streaming_url": addresses.media_address(call.request, grant),
         "playback_type": "on_demand" if query.since else "live",
-        "expires_at": clock.wire(datetime.fromtimestamp(grant.expires, clock.SERVICE_ZONE)),
+        "expires_at": clock.format_moment(datetime.fromtimestamp(grant.expires, clock.SERVICE_ZONE)),
     }
 
 
@@ -106,15 +106,15 @@ def history_video(call: Call) -> dict[str, Any]:
     if history is None:
         raise not_found("history_id")
     camera = arrivals.camera_of(history)
-    if camera is None or history.at < call.at - _KEPT:
+    if camera is None or history.at < call.at - _VIDEO_RETENTION:
         raise ApiError(404, NO_VIDEO, "there is no video of this log")
     if call.at < history.at + timedelta(seconds=call.behaviour.video_lag_seconds):
         raise ApiError(404, VIDEO_LATER, "the video is not there yet: ask again in some seconds")
-    _connected(camera)
-    usage.check(call.tenant, "downloaded", call.behaviour, call.at)
+    _check_connected(camera)
+    usage.check_limit(call.tenant, "downloaded", call.behaviour, call.at)
     at = int(history.at.timestamp())
-    grant = _grant(call, camera, addresses.VIDEO, at - _BEFORE, at + _AFTER)
-    return {"camera_name": camera.name, "video_url": addresses.address(call.request, grant)}
+    grant = _media_grant(call, camera, addresses.VIDEO, at - _BEFORE, at + _AFTER)
+    return {"camera_name": camera.name, "video_url": addresses.media_address(call.request, grant)}
 
 
 def _camera(call: Call) -> Camera:
@@ -125,22 +125,22 @@ def _camera(call: Call) -> Camera:
     return found
 
 
-def _connected(camera: Camera) -> None:
+def _check_connected(camera: Camera) -> None:
     if not camera.is_connected:
         raise ApiError(409, CAMERA_AWAY, "the camera is not connected")
 
 
-def _recorded(moment: datetime, now: datetime, name: str) -> None:
+def _check_recorded(moment: datetime, now: datetime, name: str) -> None:
     """Raise 40002 for a time that has no recording."""
     if moment > now:
         raise invalid(f"{name}: lies in the future")
-    if moment < now - _KEPT:
+    if moment < now - _VIDEO_RETENTION:
         raise invalid(f"{name}: recordings are kept for {limits.VIDEO_RETENTION_DAYS} days")
 
 
-def _grant(call: Call, camera: Camera, file: str, since: int, until: int) -> Grant:
+def _media_grant(call: Call, camera: Camera, file: str, since: int, until: int) -> MediaGrant:
     expires = int(call.at.timestamp() + call.behaviour.media_seconds)
-    return Grant(call.tenant.tenant_id, camera.camera_id, file, since, until, expires)
+    return MediaGrant(call.tenant.tenant_id, camera.camera_id, file, since, until, expires)
 
 
 def _snapshot(call: Call, camera: Camera, at: datetime) -> str:
@@ -149,7 +149,7 @@ def _snapshot(call: Call, camera: Camera, at: datetime) -> str:
     second = int(at.timestamp())
     if CATALOGUE.shapes.snapshot == "base64":
         return base64.b64encode(media.snapshot(camera, second)).decode()
-    return addresses.address(call.request, _grant(call, camera, addresses.SNAPSHOT, second, second))
+    return addresses.media_address(call.request, _media_grant(call, camera, addresses.SNAPSHOT, second, second))
 
 
 HANDLERS = {

@@ -8,7 +8,7 @@ from sandbox.engine import doors, keys
 from sandbox.errors import invalid, not_found
 from sandbox.service.models import Area, DeviceRequest, KeyBox, PassController
 
-from .bodies import checked
+from .bodies import read_body
 from .call import Call
 
 
@@ -17,7 +17,9 @@ def list_areas(call: Call) -> dict[str, Any]:
     call.query()
     places: dict[int, list[dict[str, str]]] = {}
     for door in PassController.objects.filter(tenant=call.tenant).order_by("id"):
-        places.setdefault(door.area_id, []).append({"device_id": door.device_id, "in_out": states.side(door.in_out)})
+        places.setdefault(door.area_id, []).append(
+            {"device_id": door.device_id, "in_out": states.direction(door.in_out)}
+        )
     areas = Area.objects.filter(tenant=call.tenant).order_by("id")
     return {
         "areas": [
@@ -86,7 +88,7 @@ def key_box_status(call: Call) -> dict[str, Any]:
     call.query()
     box = _box(call)
     now = clock.now()
-    locks, out = doors.unit_locks(box, now), keys.out(box, now)
+    locks, out = doors.unit_locks(box, now), keys.keys_out(box, now)
     return {
         "key_device_id": box.key_device_id,
         "key_device_name": box.name,
@@ -96,9 +98,9 @@ def key_box_status(call: Call) -> dict[str, Any]:
             {
                 "unit_no": unit["unit_no"],
                 "door": states.leaf("close"),
-                "key": states.key(keys.state(out.get(unit["unit_no"]))),
+                "key": states.key(keys.place_state(out.get(unit["unit_no"]))),
                 "lock": states.lock(locks.get(unit["unit_no"], "lock")),
-                "errors": states.errors(keys.errors(out.get(unit["unit_no"]))),
+                "errors": states.errors(keys.place_errors(out.get(unit["unit_no"]))),
             }
             for unit in box.units
         ],
@@ -110,7 +112,7 @@ def operate_door(call: Call) -> dict[str, Any]:
     unlocking ends by itself after `relock_seconds`, `cont_unlock` with `lock`. Mock devices end as their names say.
     """
     call.query()
-    body = checked(call)
+    body = read_body(call)
     mock = call.path["device_id"] in doors.MOCK_DEVICES
     device = call.path["device_id"] if mock else _door(call)
     return _accepted(doors.operate(call.tenant, 35, device, body, call.behaviour, call.at))
@@ -121,7 +123,7 @@ def operate_keys(call: Call) -> dict[str, Any]:
     is out of reach; unlocking ends by itself after `relock_seconds`. Mock devices end as their names say.
     """
     call.query()
-    body = checked(call)
+    body = read_body(call)
     if call.path["key_device_id"] in doors.MOCK_DEVICES:
         return _accepted(doors.operate(call.tenant, 36, call.path["key_device_id"], body, call.behaviour, call.at))
     box = _box(call)

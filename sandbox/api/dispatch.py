@@ -29,7 +29,7 @@ from sandbox.errors import (
     invalid,
 )
 from sandbox.faults import store
-from sandbox.faults.lines import Answer, Broken
+from sandbox.faults.lines import Answer, BrokenResponse
 from sandbox.service import models
 
 from . import rates
@@ -39,8 +39,8 @@ from .routes import Routes
 log = logging.getLogger(__name__)
 
 #: Every call is recorded. SQL takes a fifth of the time that a model does.
-_RECORD = "INSERT INTO service_call (tenant_id, token_id, at, operation, status) VALUES (%s, %s, %s, %s, %s)"
-_ASKED = ((models.AccessToken, "a"), (models.Tenant, "t"))
+_INSERT_CALL = "INSERT INTO service_call (tenant_id, token_id, at, operation, status) VALUES (%s, %s, %s, %s, %s)"
+_QUERIED_MODELS = ((models.AccessToken, "a"), (models.Tenant, "t"))
 Row = TypeVar("Row", models.AccessToken, models.Tenant)
 
 ROUTES = Routes(CATALOGUE)
@@ -64,22 +64,22 @@ def answer(request: HttpRequest) -> Answer:
         raise ApiError(404, NOT_FOUND, "no such operation")
     operation, path = found
     token = _token(request)
-    fault = store.take(token.tenant_id, operation.number)
+    fault = store.take_fault(token.tenant_id, operation.number)
     instead = fault.before(request, operation.number)
-    ways = behaviour.of(token.tenant_id)
-    with clock.moved(ways.clock_offset):
+    ways = behaviour.behaviour_of(token.tenant_id)
+    with clock.shifted(ways.clock_offset):
         call = Call(request, operation, path, token, token.tenant, ways, clock.now())
-        response = _counted(call, instead) if fault.counted or instead is None else instead
+        response = _with_rate_headers(call, instead) if fault.is_counted or instead is None else instead
         _record(call, response)
     if ways.request_latency:
         time.sleep(ways.request_latency)
     return fault.after(request, operation.number, response)
 
 
-def _counted(call: Call, instead: Answer | None) -> Answer:
+def _with_rate_headers(call: Call, instead: Answer | None) -> Answer:
     """Return the answer, or a fault's in its place, with the headers about what is left of the token's calls."""
-    allowance = rates.take(call.token.pk, call.operation.call_class, call.behaviour, call.at)
-    response = _handle(call, allowed=allowance.allowed) if instead is None else instead
+    allowance = rates.count_call(call.token.pk, call.operation.call_class, call.behaviour, call.at)
+    response = _handle(call, allowed=allowance.is_allowed) if instead is None else instead
     for name, value in allowance.headers().items():
         response[name] = value
     return response
@@ -87,9 +87,9 @@ def _counted(call: Call, instead: Answer | None) -> Answer:
 
 def _record(call: Call, response: Answer) -> None:
     # A call that the service never saw has no status.
-    status = 0 if isinstance(response, Broken) else response.status_code
+    status = 0 if isinstance(response, BrokenResponse) else response.status_code
     with connection.cursor() as cursor:
-        cursor.execute(_RECORD, [call.token.tenant_id, call.token.pk, call.at, call.operation.number, status])
+        cursor.execute(_INSERT_CALL, [call.token.tenant_id, call.token.pk, call.at, call.operation.number, status])
 
 
 def _handle(call: Call, *, allowed: bool) -> HttpResponse:
@@ -138,7 +138,7 @@ def _token(request: HttpRequest) -> models.AccessToken:
 @cache
 def _token_query() -> str:
     """Return the SQL that finds a token and its tenant. Made once, since every call runs it."""
-    columns = [f"{short}.{field.column}" for model, short in _ASKED for field in _columns(model)]
+    columns = [f"{short}.{field.column}" for model, short in _QUERIED_MODELS for field in _columns(model)]
     return (
         f"SELECT {', '.join(columns)} FROM service_accesstoken a JOIN service_tenant t USING (tenant_id)"  # noqa: S608
         " WHERE a.access_token = %s AND a.ended_at IS NULL"
@@ -165,9 +165,13 @@ def _check_permitted(call: Call) -> None:
     row: Operation = call.operation
     if row.scope and row.scope not in call.token.scopes:
         raise ApiError(403, SCOPE_MISSING, f"the scope {row.scope} is missing")
-    if row.contract and not call.tenant.has(row.contract):
+    if row.contract and not call.tenant.has_contract(row.contract):
         raise contract_missing(row.contract)
-    if row.licence:
+    if row.needs_licence:
         key = call.request.headers.get("License-Key", "")
-        if not key or not call.tenant.has("licence") or not constant_time_compare(key, call.tenant.licence_key):
+        if (
+            not key
+            or not call.tenant.has_contract("licence")
+            or not constant_time_compare(key, call.tenant.licence_key)
+        ):
             raise ApiError(403, LICENCE_MISSING, "License-Key is missing or not valid for this tenant")

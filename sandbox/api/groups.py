@@ -7,16 +7,18 @@ from sandbox.errors import not_found
 from sandbox.service.models import Group
 
 from . import paging
-from .bodies import checked
+from .bodies import read_body
 from .call import Call
 
 
 def list_membergroups(call: Call) -> dict[str, Any]:
     """Pages through the groups in the order of their creation, each with the number of its members at this moment."""
-    wanted = paging.page(call, call.query("limit", "last_evaluated_key"))
+    wanted = paging.read_page_request(call, call.query("limit", "last_evaluated_key"))
     groups = Group.objects.filter(tenant=call.tenant, id__gt=wanted.after).order_by("id")[: wanted.size + 1]
-    shown, more = paging.cut(list(groups), wanted)
-    found: dict[str, Any] = {"membergroups": [_wire(group) | {"member_count": group.member_count} for group in shown]}
+    shown, more = paging.split_page(list(groups), wanted)
+    found: dict[str, Any] = {
+        "membergroups": [_to_json(group) | {"member_count": group.member_count} for group in shown]
+    }
     if more:
         found["last_evaluated_key"] = wanted.cursor(shown[-1].pk)
     return found
@@ -25,25 +27,25 @@ def list_membergroups(call: Call) -> dict[str, Any]:
 def create_membergroup(call: Call) -> dict[str, Any]:
     """Creates the group and gives it an identifier; two groups may have the same name (assumed)."""
     call.query()
-    body = checked(call)
+    body = read_body(call)
     identifier = f"g{secrets.token_hex(6)}"
     group = Group.objects.create(tenant=call.tenant, membergroup_id=identifier, name=body["membergroup_name"])
-    return _wire(group)
+    return _to_json(group)
 
 
 def update_membergroup(call: Call) -> dict[str, Any]:
     """Renames the group; lists and records of its members show the new name at once."""
     call.query()
-    body = checked(call)
+    body = read_body(call)
     group = Group.objects.filter(tenant=call.tenant, membergroup_id=call.identifier("membergroup_id")).first()
     if group is None:
         raise not_found("membergroup_id")
     group.name = body["membergroup_name"]
     group.save(update_fields=["name"])
-    return _wire(group)
+    return _to_json(group)
 
 
-def _wire(group: Group) -> dict[str, Any]:
+def _to_json(group: Group) -> dict[str, Any]:
     return {"membergroup_id": group.membergroup_id, "membergroup_name": group.name}
 
 

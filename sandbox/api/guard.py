@@ -18,7 +18,7 @@ _DRAIN, _CHUNK = 64 << 20, 1 << 16
 log = logging.getLogger(__name__)
 
 
-class Guard:
+class ErrorMiddleware:
     """Middleware that answers what a view failed to handle with the service's error body."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:

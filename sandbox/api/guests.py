@@ -6,12 +6,12 @@ from typing import Any
 from sandbox import clock
 from sandbox.catalogue import CATALOGUE
 from sandbox.engine import guests
-from sandbox.engine.members import locked
+from sandbox.engine.members import lock_members
 from sandbox.errors import not_found
 from sandbox.service.models import Guest
 
 from . import paging
-from .bodies import checked
+from .bodies import read_body
 from .call import Call
 
 #: What the parameter `fields` may name (assumed: all that the specification shows in the list's answer).
@@ -19,14 +19,14 @@ _FIELDS: dict[str, Callable[[Guest], Any]] = {
     "guest_id": lambda guest: guest.guest_id,
     "guest_name": lambda guest: guest.name,
     "email": lambda guest: guest.email,
-    "use_date_start": lambda guest: clock.wire(guest.use_date_start),
-    "use_date_end": lambda guest: clock.wire(guest.use_date_end),
-    "key_return_date_end": lambda guest: clock.wire(guests.key_return_date_end(guest)),
+    "use_date_start": lambda guest: clock.format_moment(guest.use_date_start),
+    "use_date_end": lambda guest: clock.format_moment(guest.use_date_end),
+    "key_return_date_end": lambda guest: clock.format_moment(guests.key_return_date_end(guest)),
     "is_for_reserve": lambda guest: guest.is_for_reserve,
 }
-_NAMED = ("guest_id", "guest_name")
+_NAME_FIELDS = ("guest_id", "guest_name")
 #: What the list always shows: everything where the overrides say that `fields` is not asked for.
-_LISTED = _NAMED if CATALOGUE.shapes.guest_fields else tuple(_FIELDS)
+_LIST_FIELDS = _NAME_FIELDS if CATALOGUE.shapes.guest_fields else tuple(_FIELDS)
 _RIGHTS = {"devices_pass": guests.devices_pass, "keys_pass": guests.keys_pass}
 
 
@@ -36,10 +36,10 @@ def list_guests(call: Call) -> dict[str, Any]:
     A guest is deleted a week after its end. `fields` may name what the specification shows in this list (assumed).
     """
     query = call.query("limit", "last_evaluated_key", "fields")
-    wanted = paging.page(call, query)
-    named = {*_LISTED, *paging.fields(query, _FIELDS)}
+    wanted = paging.read_page_request(call, query)
+    named = {*_LIST_FIELDS, *paging.read_field_names(query, _FIELDS)}
     rows = Guest.objects.filter(tenant=call.tenant, id__gt=wanted.after).defer("areas", "keys").order_by("id")
-    shown, more = paging.cut(list(rows[: wanted.size + 1]), wanted)
+    shown, more = paging.split_page(list(rows[: wanted.size + 1]), wanted)
     answer: dict[str, Any] = {"guests": [_record(guest, named) for guest in shown]}
     if more:
         answer["last_evaluated_key"] = wanted.cursor(shown[-1].pk)
@@ -53,10 +53,10 @@ def create_guest(call: Call) -> dict[str, Any]:
     Areas need the door contract; keys need the key-box contract and the box's setting for guest keys.
     """
     call.query()
-    body = checked(call)
-    with locked(call.tenant):
+    body = read_body(call)
+    with lock_members(call.tenant):
         guest = guests.create(call.tenant, body, call.at)
-    return _record(guest, _NAMED)
+    return _record(guest, _NAME_FIELDS)
 
 
 def read_guest(call: Call) -> dict[str, Any]:
@@ -74,11 +74,11 @@ def update_guest(call: Call) -> dict[str, Any]:
     No mail is sent again, and a code that somebody else in the tenant has is refused (both assumed).
     """
     call.query()
-    body = checked(call)
-    with locked(call.tenant):
+    body = read_body(call)
+    with lock_members(call.tenant):
         guest = _guest(call)
         guests.update(guest, body)
-    return _record(guest, _NAMED)
+    return _record(guest, _NAME_FIELDS)
 
 
 def _guest(call: Call) -> Guest:

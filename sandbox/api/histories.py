@@ -23,9 +23,9 @@ _FIELDS = ("history_id", "datetime", "status", "category", "_content", "member",
 #: What else can be named (assumed: nothing but this): the camera at the door. It is always shown where the overrides
 #: say that `fields` is not asked for.
 _CAMERA = "camera_id"
-_SHOWN = _FIELDS if CATALOGUE.shapes.history_fields else (*_FIELDS, _CAMERA)
-_NOBODY = {"id": "", "name": "", "_type": "", "data": "", "label": "", "attribute": ""}
-_NOTHING: dict[str, Any] = {"id": "", "name": "", "module": "", "units": []}
+_DEFAULT_FIELDS = _FIELDS if CATALOGUE.shapes.history_fields else (*_FIELDS, _CAMERA)
+_NO_MEMBER = {"id": "", "name": "", "_type": "", "data": "", "label": "", "attribute": ""}
+_NO_DEVICE: dict[str, Any] = {"id": "", "name": "", "module": "", "units": []}
 _LAST_OF_SECOND = timedelta(microseconds=999_999)
 
 
@@ -37,12 +37,12 @@ def list_histories(call: Call) -> dict[str, Any]:
     person, device or camera show empty texts there.
     """
     query = call.query("limit", "offset", "since", "until", "sort", "fields", "last_evaluated_key")
-    wanted = paging.page(call, query)
-    named = paging.fields(query, (*_FIELDS, _CAMERA)) or _SHOWN
-    rows = _rows(call, _checked(query), wanted.after)
+    wanted = paging.read_page_request(call, query)
+    named = paging.read_field_names(query, (*_FIELDS, _CAMERA)) or _DEFAULT_FIELDS
+    rows = _rows(call, _read_query(query), wanted.after)
     # Later pages begin where the earlier one ended: the offset is behind them.
-    first = 0 if wanted.after else paging.whole(query, "offset", 0, 0, limits.HISTORY_OFFSET_MAX)
-    shown, more = paging.cut(list(rows[first : first + wanted.size + 1]), wanted)
+    first = 0 if wanted.after else paging.read_whole_number(query, "offset", 0, 0, limits.HISTORY_OFFSET_MAX)
+    shown, more = paging.split_page(list(rows[first : first + wanted.size + 1]), wanted)
     records = [_record(row, named, call.behaviour.words_in_label) for row in shown]
     if _CAMERA in named:
         cameras = arrivals.cameras_at(call.tenant)
@@ -54,7 +54,7 @@ def list_histories(call: Call) -> dict[str, Any]:
     return answer
 
 
-def _checked(query: dict[str, str]) -> HistoriesQuery:
+def _read_query(query: dict[str, str]) -> HistoriesQuery:
     given = {name: query[name] for name in ("since", "until", "sort") if name in query}
     try:
         return HistoriesQuery.model_validate(given)
@@ -74,10 +74,10 @@ def _rows(call: Call, query: HistoriesQuery, after: Any) -> QuerySet[History]:
     until = now if query.until is None or query.until >= now else min(now, query.until + _LAST_OF_SECOND)
     rows = History.objects.filter(tenant=call.tenant, held_by="", at__gte=since, at__lte=until)
     rows = rows.order_by("at", "id") if query.sort == "asc" else rows.order_by("-at", "-id")
-    return rows.filter(*_beyond(after, query.sort)) if after else rows
+    return rows.filter(*_after_record(after, query.sort)) if after else rows
 
 
-def _beyond(after: list[Any], sort: str) -> tuple[Q, Q]:
+def _after_record(after: list[Any], sort: str) -> tuple[Q, Q]:
     """Return conditions for what follows the record (time, id). The first one is for the index."""
     at, pk = datetime.fromisoformat(after[0]), after[1]
     if sort == "asc":
@@ -88,12 +88,12 @@ def _beyond(after: list[Any], sort: str) -> tuple[Q, Q]:
 def _record(row: History, named: Collection[str], words_in_label: bool) -> dict[str, Any]:
     record: dict[str, Any] = {
         "history_id": row.history_id,
-        "datetime": clock.wire(row.at),
-        "status": states.status(row.status),
-        "category": states.category(row.category),
+        "datetime": clock.format_moment(row.at),
+        "status": states.record_status(row.status),
+        "category": states.record_category(row.category),
         "_content": row.content,
-        "member": row.member or _NOBODY,
-        "device": row.device or _NOTHING,
+        "member": row.member or _NO_MEMBER,
+        "device": row.device or _NO_DEVICE,
     }
     if words_in_label:
         record |= {"_content": "", "member": record["member"] | {"label": row.content}}

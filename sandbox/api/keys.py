@@ -3,10 +3,10 @@
 from typing import Any
 
 from sandbox.engine import temporary, totp
-from sandbox.engine.members import locked
+from sandbox.engine.members import lock_members
 from sandbox.errors import invalid, setting_off
 
-from .bodies import checked
+from .bodies import read_body
 from .call import Call
 from .members import member_of
 
@@ -18,9 +18,9 @@ def temporary_use(call: Call) -> dict[str, Any]:
     the answer and stay as they are. A later call for a key replaces the earlier one, so that 0 ends it (assumed).
     """
     call.query()
-    body = checked(call)
-    with locked(call.tenant):
-        sent = temporary.apply(call.tenant, member_of(call), body, call.at)
+    body = read_body(call)
+    with lock_members(call.tenant):
+        sent = temporary.grant_use(call.tenant, member_of(call), body, call.at)
     return {"sent_device_id_list": sent}
 
 
@@ -35,10 +35,10 @@ def one_time_qr(call: Call) -> dict[str, Any]:
     settings = member.detail.get("qrcode", {}).get("one_time_qr", {})
     if not (settings.get("enabled") and member.totp_seed and member.qr_data):
         raise setting_off("the member has no one-time QR")
-    code = totp.code(member.totp_seed, call.at, settings["timestep"])
+    code = totp.code_at(member.totp_seed, call.at, settings["timestep"])
     return {
         "member_id": member.member_id,
-        "one_time_qr_data": totp.write(member.qr_data, code),
+        "one_time_qr_data": totp.write_qr_text(member.qr_data, code),
         "version": version,
         "expiration_in_seconds": totp.seconds_left(call.at, settings["timestep"]),
     }

@@ -6,18 +6,18 @@ from typing import Any
 from django.http import HttpResponse
 
 from sandbox.engine import bulk, faces
-from sandbox.engine.members import MemberBatch, locked
+from sandbox.engine.members import MemberBatch, lock_members
 from sandbox.errors import not_found
 from sandbox.service.models import Member, ProfileImage
-from sandbox.service.models.people import PLACE
+from sandbox.service.models.people import CREATION_ORDER
 
 from . import files, paging
-from .bodies import checked, image, picture
+from .bodies import read_body, read_face_image, read_profile_image
 from .call import Call
 
 #: What the list always shows, and what the parameter `fields` may name. The specification gives the
 #: first set and card_data; which other names are allowed is not shown (assumed: those that the list has).
-_LISTED = (
+_LIST_FIELDS = (
     "member_code",
     "qrcode",
     "face_data",
@@ -27,7 +27,7 @@ _LISTED = (
     "membergroup_name",
 )
 _RIGHTS = {"devices_pass": "door", "keys_pass": "key_box"}
-_FIELDS = {"member_id", "member_name", "card_data", *_LISTED}
+_FIELDS = {"member_id", "member_name", "card_data", *_LIST_FIELDS}
 
 
 def list_members(call: Call) -> dict[str, Any]:
@@ -35,11 +35,15 @@ def list_members(call: Call) -> dict[str, Any]:
     it may also name what the list shows anyway, and nothing else).
     """
     query = call.query("limit", "last_evaluated_key", "fields")
-    wanted = paging.page(call, query)
-    named = paging.fields(query, _FIELDS)
-    rows = Member.objects.annotate(place=PLACE).filter(tenant=call.tenant, place__gt=wanted.after).order_by("place")
+    wanted = paging.read_page_request(call, query)
+    named = paging.read_field_names(query, _FIELDS)
+    rows = (
+        Member.objects.annotate(place=CREATION_ORDER)
+        .filter(tenant=call.tenant, place__gt=wanted.after)
+        .order_by("place")
+    )
     found = rows.values_list("id", "listed", "card_data", "group__membergroup_id", "group__name")
-    shown, more = paging.cut(list(found[: wanted.size + 1]), wanted)
+    shown, more = paging.split_page(list(found[: wanted.size + 1]), wanted)
     members = []
     for _, listed, card_data, group_id, group_name in shown:
         listed |= {"membergroup_id": group_id, "membergroup_name": group_name}
@@ -57,12 +61,12 @@ def create_member(call: Call) -> dict[str, Any]:
     boxes that are named must exist, and a card belongs to one member of the tenant (40901).
     """
     call.query()
-    body = checked(call)
-    with locked(call.tenant):
+    body = read_body(call)
+    with lock_members(call.tenant):
         batch = MemberBatch(call.tenant, [body])
         member = batch.create(body)
         batch.save()
-    return _named(member)
+    return _name_fields(member)
 
 
 def read_member(call: Call) -> dict[str, Any]:
@@ -72,7 +76,9 @@ def read_member(call: Call) -> dict[str, Any]:
     call.query()
     member = member_of(call)
     # Rights that were never given equal deny_all (specification: Entry permissions, rule 1).
-    missing = {name: {"default_mode": "deny_all"} for name, contract in _RIGHTS.items() if call.tenant.has(contract)}
+    missing = {
+        name: {"default_mode": "deny_all"} for name, contract in _RIGHTS.items() if call.tenant.has_contract(contract)
+    }
     record: dict[str, Any] = member.listed | missing | member.detail
     record |= {"membergroup_id": member.group.membergroup_id, "membergroup_name": member.group.name}
     if member.card_data is not None:
@@ -87,22 +93,22 @@ def update_member(call: Call) -> dict[str, Any]:
     the QR code, and the rest is checked as on creation.
     """
     call.query()
-    body = checked(call)
-    with locked(call.tenant):
+    body = read_body(call)
+    with lock_members(call.tenant):
         batch = MemberBatch(call.tenant, [body])
         member = batch.update(member_of(call), body)
         batch.save()
-    return _named(member)
+    return _name_fields(member)
 
 
 def delete_member(call: Call) -> Any:
     """Deletes the member for good, with its face image and its card registration."""
     call.query()
-    with locked(call.tenant):
+    with lock_members(call.tenant):
         batch = MemberBatch(call.tenant, [])
         batch.delete(member_of(call))
         batch.save()
-    return _deleted(call)
+    return _deletion_answer(call)
 
 
 def register_profile_image(call: Call) -> dict[str, Any]:
@@ -111,8 +117,8 @@ def register_profile_image(call: Call) -> dict[str, Any]:
     Another picture replaces it, under another address; deleting the member deletes it.
     """
     call.query()
-    content, content_type = picture(call)
-    with locked(call.tenant):
+    content, content_type = read_profile_image(call)
+    with lock_members(call.tenant):
         member = member_of(call)
         image, _ = ProfileImage.objects.update_or_create(
             member=member,
@@ -126,8 +132,8 @@ def register_face_image(call: Call) -> dict[str, Any]:
     `failed_registered`. A member with a face image must delete it first (409, 40902, assumed).
     """
     call.query()
-    face = image(call)
-    with locked(call.tenant):
+    face = read_face_image(call)
+    with lock_members(call.tenant):
         request = faces.register(call.tenant, member_of(call), face, call.behaviour, call.at)
     return {"request_id": request.request_id, "request_type": "face"}
 
@@ -135,11 +141,11 @@ def register_face_image(call: Call) -> dict[str, Any]:
 def delete_face_image(call: Call) -> Any:
     """Deletes the face image at once; without one nothing happens (assumed; `absent_faces_deleted`)."""
     call.query()
-    with locked(call.tenant):
+    with lock_members(call.tenant):
         there = faces.remove(member_of(call))
     if not there and not call.behaviour.absent_faces_deleted:
         raise not_found("face_image")
-    return _deleted(call)
+    return _deletion_answer(call)
 
 
 def bulk_create_members(call: Call) -> dict[str, Any]:
@@ -163,7 +169,7 @@ def bulk_delete_members(call: Call) -> dict[str, Any]:
 
 def _bulk(call: Call, tag: str) -> dict[str, Any]:
     call.query()
-    request = bulk.submit(call.tenant, tag, checked(call)["members"], call.behaviour, call.at)
+    request = bulk.submit(call.tenant, tag, read_body(call)["members"], call.behaviour, call.at)
     return {"request_id": request.request_id, "request_type": "members_bulk"}
 
 
@@ -176,11 +182,11 @@ def member_of(call: Call) -> Member:
     return member
 
 
-def _deleted(call: Call) -> Any:
+def _deletion_answer(call: Call) -> Any:
     return HttpResponse(status=204) if call.behaviour.mute_deletions else {}
 
 
-def _named(member: Member) -> dict[str, Any]:
+def _name_fields(member: Member) -> dict[str, Any]:
     return {"member_id": member.member_id, "member_name": member.listed["member_name"]}
 
 

@@ -13,7 +13,7 @@ from .call import Call
 
 
 @dataclass(frozen=True)
-class Page:
+class PageRequest:
     """The rows to answer with: `size` of them after the row with key `after` (0: the first ones), for `query`."""
 
     size: int
@@ -26,31 +26,31 @@ class Page:
         return signing.dumps([last, sorted(self.query.items())], salt=self.salt, compress=True)
 
 
-def page(call: Call, query: dict[str, str]) -> Page:
+def read_page_request(call: Call, query: dict[str, str]) -> PageRequest:
     """Read limit and last_evaluated_key. Raises 40002, also when the rest of the query changed."""
-    size = whole(query, "limit", limits.PAGE_DEFAULT, limits.PAGE_MIN, limits.PAGE_MAX)
+    size = read_whole_number(query, "limit", limits.PAGE_DEFAULT, limits.PAGE_MIN, limits.PAGE_MAX)
     others = {name: value for name, value in query.items() if name != "last_evaluated_key"} | {"limit": str(size)}
     salt = f"page|{call.tenant.tenant_id}|{call.operation.number}"
     if "last_evaluated_key" not in query:
-        return Page(size, 0, salt, others)
+        return PageRequest(size, 0, salt, others)
     try:
         after, given = signing.loads(query["last_evaluated_key"], salt=salt)
     except signing.BadSignature:
         raise invalid("last_evaluated_key: not a key of this list") from None
     if given != [list(pair) for pair in sorted(others.items())]:
         raise invalid("last_evaluated_key: belongs to a query with other parameters")
-    return Page(size, after, salt, others)
+    return PageRequest(size, after, salt, others)
 
 
-def whole(query: dict[str, str], name: str, default: int, least: int, most: int) -> int:
+def read_whole_number(query: dict[str, str], name: str, default: int, minimum: int, maximum: int) -> int:
     """Return a whole number between two bounds. Raises 40002."""
     text = query.get(name, str(default))
-    if not (text.isascii() and text.isdigit() and len(text) < 10 and least <= int(text) <= most):
-        raise invalid(f"{name}: must be a whole number from {least} to {most}")
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and minimum <= int(text) <= maximum):
+        raise invalid(f"{name}: must be a whole number from {minimum} to {maximum}")
     return int(text)
 
 
-def fields(query: dict[str, str], allowed: Collection[str]) -> list[str]:
+def read_field_names(query: dict[str, str], allowed: Collection[str]) -> list[str]:
     """Return the names in the parameter `fields`, comma-separated. Raises 40002 for one that is not allowed."""
     named = query["fields"].split(",") if "fields" in query else []
     if strange := [name for name in named if name not in allowed]:
@@ -58,6 +58,6 @@ def fields(query: dict[str, str], allowed: Collection[str]) -> list[str]:
     return named
 
 
-def cut(found: list[Any], wanted: Page) -> tuple[list[Any], bool]:
+def split_page(found: list[Any], wanted: PageRequest) -> tuple[list[Any], bool]:
     """Return the rows to show out of `size` + 1 that were read, and whether there are more."""
     return found[: wanted.size], len(found) > wanted.size

@@ -11,7 +11,7 @@ from sandbox.behaviour import Behaviour
 
 # Concurrent calls of a token queue on its row, and each sees the row as the one before left it. In a sliding
 # window a call counts by its own age, in a fixed one by that of the window's first call.
-_TAKE = """
+_COUNT_CALL = """
 INSERT INTO service_ratewindow AS w (token_id, call_class, hits, allowed)
 VALUES (%(token)s, %(class)s,
         CASE WHEN %(limit)s > 0 THEN ARRAY[%(now)s]::float8[] ELSE ARRAY[]::float8[] END, %(limit)s > 0)
@@ -31,7 +31,7 @@ RETURNING allowed, cardinality(hits),
 class Allowance:
     """What is left of a token's window after this call; `reset` is set only while limited."""
 
-    allowed: bool
+    is_allowed: bool
     limit: int
     remaining: int
     reset: int | None
@@ -44,7 +44,7 @@ class Allowance:
         return headers
 
 
-def take(token_id: int, call_class: CallClass, behaviour: Behaviour, at: datetime) -> Allowance:
+def count_call(token_id: int, call_class: CallClass, behaviour: Behaviour, at: datetime) -> Allowance:
     """Count one call if the window has room for it; correct for any number of threads and processes."""
     limit = behaviour.device_limit if call_class is CallClass.DEVICE else behaviour.general_limit
     if not behaviour.limited:
@@ -58,7 +58,7 @@ def take(token_id: int, call_class: CallClass, behaviour: Behaviour, at: datetim
         "fixed": behaviour.fixed_windows,
     }
     with connection.cursor() as cursor:
-        cursor.execute(_TAKE, values)
+        cursor.execute(_COUNT_CALL, values)
         allowed, used, oldest = cursor.fetchone()
     if allowed:
         return Allowance(True, limit, max(limit - used, 0), None)

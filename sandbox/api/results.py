@@ -26,7 +26,7 @@ def request_result(call: Call) -> dict[str, Any]:
     if face := FaceRequest.objects.filter(**wanted).first():
         return {"request_id": face.request_id, "request_type": "face", "status": face.status}
     if device := DeviceRequest.objects.filter(**wanted).first():
-        status = states.request(doors.status(device, now))
+        status = states.request_status(doors.status(device, now))
         return {"request_id": device.request_id, "request_type": "device_request", "status": status}
     raise not_found("request_id")
 

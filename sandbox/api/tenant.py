@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .bodies import checked
+from .bodies import read_body
 from .call import Call
 
 
@@ -20,7 +20,7 @@ def get_tenant(call: Call) -> dict[str, Any]:
 def update_webhook(call: Call) -> dict[str, Any]:
     """Keeps the settings and follows them from the next log on; a secret token that is left out stays as it was."""
     call.query()
-    call.tenant.webhook = call.tenant.webhook | checked(call)
+    call.tenant.webhook = call.tenant.webhook | read_body(call)
     call.tenant.save(update_fields=["webhook"])
     return {}
 

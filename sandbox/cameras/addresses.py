@@ -8,12 +8,12 @@ from django.http import HttpRequest
 from sandbox.errors import not_found
 
 SNAPSHOT, LIVE, RECORDING, VIDEO = "snapshot.jpg", "live.m3u8", "recording.m3u8", "video.mp4"
-_PLACE = "/files/cameras/"
+_PREFIX = "/files/cameras/"
 _signer = Signer(salt="sandbox.cameras")
 
 
 @dataclass(frozen=True)
-class Grant:
+class MediaGrant:
     """What an address lets its owner fetch: pictures of a camera from `since` to `until`, in seconds of the epoch.
 
     `file` is one of the names above; segments are beside their playlist. Valid before the second `expires`.
@@ -27,14 +27,14 @@ class Grant:
     expires: int
 
 
-def address(request: HttpRequest, grant: Grant) -> str:
+def media_address(request: HttpRequest, grant: MediaGrant) -> str:
     """Return the file's address, at the host that the caller used."""
-    return request.build_absolute_uri(f"{_PLACE}{_signer.sign_object(list(astuple(grant)))}/{grant.file}")
+    return request.build_absolute_uri(f"{_PREFIX}{_signer.sign_object(list(astuple(grant)))}/{grant.file}")
 
 
-def granted(token: str) -> Grant:
+def read_grant(token: str) -> MediaGrant:
     """Return what the token of an address grants. Raises not_found for one that was not signed here."""
     try:
-        return Grant(*_signer.unsign_object(token))
+        return MediaGrant(*_signer.unsign_object(token))
     except (BadSignature, ValueError):
         raise not_found("file") from None

@@ -3,29 +3,29 @@
 from datetime import datetime, timedelta
 
 from sandbox import clock
-from sandbox.cameras.people import AFTERWARDS, APPROACH, PAUSE, Arrival
-from sandbox.cameras.picture import View
+from sandbox.cameras.people import APPROACH_SECONDS, LEAVE_SECONDS, PAUSE_SECONDS, Arrival
+from sandbox.cameras.picture import CameraView
 from sandbox.service.models import Camera, History, Tenant
 
 #: The category of logs about somebody who was admitted; others turn back.
-_LET_IN = "normal"
+_ADMITTED = "normal"
 
 
-def view(camera: Camera) -> View:
+def view_of(camera: Camera) -> CameraView:
     """Return what the camera's pictures depend on."""
-    return View(camera.camera_id, camera.name, camera.scene)
+    return CameraView(camera.camera_id, camera.name, camera.scene)
 
 
-def seen(camera: Camera, since: float, until: float) -> tuple[Arrival, ...]:
+def find_arrivals(camera: Camera, since: float, until: float) -> tuple[Arrival, ...]:
     """Return everybody at the camera's door whom a picture between these seconds shows, as far as is known now."""
     if camera.door is None:
         return ()
-    last = min(datetime.fromtimestamp(until + APPROACH, clock.SERVICE_ZONE), clock.now())
-    first = datetime.fromtimestamp(since, clock.SERVICE_ZONE) - timedelta(seconds=PAUSE + AFTERWARDS)
+    last = min(datetime.fromtimestamp(until + APPROACH_SECONDS, clock.SERVICE_ZONE), clock.now())
+    first = datetime.fromtimestamp(since, clock.SERVICE_ZONE) - timedelta(seconds=PAUSE_SECONDS + LEAVE_SECONDS)
     logs = History.objects.filter(tenant_id=camera.tenant_id, at__gte=first, at__lte=last).order_by("at", "id")
     rows = logs.values_list("at", "category", "member", "device")
     return tuple(
-        Arrival(at.timestamp(), str(member.get("id") or member.get("data")), category == _LET_IN)
+        Arrival(at.timestamp(), str(member.get("id") or member.get("data")), category == _ADMITTED)
         for at, category, member, device in rows
         if member and device and device.get("id") == camera.door.device_id
     )

@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable
 from threading import Lock
 
 
-class Cache:
+class FileCache:
     """The last `most` files by their key. A thread that asks while another makes the file waits for it."""
 
     def __init__(self, most: int) -> None:

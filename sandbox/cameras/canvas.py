@@ -10,7 +10,7 @@ WIDTH, HEIGHT = 640, 360
 
 Point = tuple[float, float]
 #: Metres: to the right of the camera, above the floor, away from the camera.
-Place = tuple[float, float, float]
+Point3D = tuple[float, float, float]
 Colour = tuple[int, int, int]
 
 
@@ -21,15 +21,15 @@ class Lens:
     height: float
     horizon: float
     focal: float = 400.0
-    mirrored: bool = False
+    is_mirrored: bool = False
 
-    def point(self, place: Place) -> Point:
+    def point(self, place: Point3D) -> Point:
         """Return where a place appears, in pixels of the 640 by 360 picture."""
         across, up, away = place
-        scale = self.scale(away)
-        return WIDTH / 2 + (-across if self.mirrored else across) * scale, self.horizon + (self.height - up) * scale
+        scale = self.pixels_per_metre(away)
+        return WIDTH / 2 + (-across if self.is_mirrored else across) * scale, self.horizon + (self.height - up) * scale
 
-    def scale(self, away: float) -> float:
+    def pixels_per_metre(self, away: float) -> float:
         """Return the pixels per metre at this distance."""
         return self.focal / max(away, 0.3)
 
@@ -43,12 +43,12 @@ class Canvas:
         self.image = Image.new("RGB", (WIDTH * grain, HEIGHT * grain))
         self._draw = ImageDraw.Draw(self.image)
 
-    def flat(self, places: Sequence[Place], colour: Colour, outline: Colour | None = None) -> None:
+    def polygon(self, places: Sequence[Point3D], colour: Colour, outline: Colour | None = None) -> None:
         """Draw a polygon in the room."""
         points = [self._pixel(self.lens.point(place)) for place in places]
         self._draw.polygon(points, colour, outline, self.grain)
 
-    def wall(
+    def front_wall(
         self,
         left: float,
         right: float,
@@ -60,9 +60,9 @@ class Canvas:
     ) -> None:
         """Draw a rectangle that faces the camera."""
         corners = [(left, low, away), (right, low, away), (right, high, away), (left, high, away)]
-        self.flat(corners, colour, outline)
+        self.polygon(corners, colour, outline)
 
-    def side(
+    def side_wall(
         self,
         across: float,
         low: float,
@@ -73,33 +73,35 @@ class Canvas:
         outline: Colour | None = None,
     ) -> None:
         """Draw an upright rectangle that runs away from the camera."""
-        self.flat([(across, low, near), (across, low, far), (across, high, far), (across, high, near)], colour, outline)
+        self.polygon(
+            [(across, low, near), (across, low, far), (across, high, far), (across, high, near)], colour, outline
+        )
 
-    def level(self, left: float, right: float, up: float, near: float, far: float, colour: Colour) -> None:
+    def horizontal_plane(self, left: float, right: float, up: float, near: float, far: float, colour: Colour) -> None:
         """Draw a horizontal rectangle at a height."""
-        self.flat([(left, up, near), (right, up, near), (right, up, far), (left, up, far)], colour)
+        self.polygon([(left, up, near), (right, up, near), (right, up, far), (left, up, far)], colour)
 
     def box(self, left: float, right: float, low: float, high: float, near: float, far: float, colour: Colour) -> None:
         """Draw a box with the three faces that a camera above it sees."""
         if left > 0:
-            self.side(left, low, high, near, far, shade(colour, 0.7))
+            self.side_wall(left, low, high, near, far, shade(colour, 0.7))
         if right < 0:
-            self.side(right, low, high, near, far, shade(colour, 0.7))
+            self.side_wall(right, low, high, near, far, shade(colour, 0.7))
         if high < self.lens.height:
-            self.level(left, right, high, near, far, shade(colour, 1.15))
-        self.wall(left, right, low, high, near, shade(colour, 0.88))
+            self.horizontal_plane(left, right, high, near, far, shade(colour, 1.15))
+        self.front_wall(left, right, low, high, near, shade(colour, 0.88))
 
-    def line(self, start: Place, end: Place, colour: Colour, width: float = 1.0) -> None:
+    def line(self, start: Point3D, end: Point3D, colour: Colour, width: float = 1.0) -> None:
         points = [self._pixel(self.lens.point(start)), self._pixel(self.lens.point(end))]
         self._draw.line(points, colour, max(1, round(width * self.grain)))
 
-    def disc(self, place: Place, radius: float, colour: Colour) -> None:
+    def ball(self, place: Point3D, radius: float, colour: Colour) -> None:
         """Draw a ball, `radius` in metres."""
         across, down = self._pixel(self.lens.point(place))
-        size = radius * self.lens.scale(place[2]) * self.grain
+        size = radius * self.lens.pixels_per_metre(place[2]) * self.grain
         self._draw.ellipse((across - size, down - size, across + size, down + size), colour)
 
-    def fade(self, top: Colour, bottom: Colour) -> None:
+    def fill_gradient(self, top: Colour, bottom: Colour) -> None:
         """Fill the picture from top to bottom."""
         ramp = Image.linear_gradient("L").resize(self.image.size)
         ends = [Image.new("RGB", self.image.size, colour) for colour in (bottom, top)]

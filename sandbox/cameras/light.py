@@ -15,16 +15,16 @@ class Light:
     lamps: float
 
     @property
-    def infrared(self) -> bool:
+    def is_infrared(self) -> bool:
         return max(self.sun, self.lamps) < 0.3
 
     @property
-    def inside(self) -> float:
+    def indoor_brightness(self) -> float:
         """Return how bright a room is."""
-        return 0.42 if self.infrared else 0.5 + 0.38 * self.lamps + 0.16 * self.sun
+        return 0.42 if self.is_infrared else 0.5 + 0.38 * self.lamps + 0.16 * self.sun
 
 
-def light(moment: datetime, *, outdoors: bool) -> Light:
+def light_at(moment: datetime, *, outdoors: bool) -> Light:
     """Return the light at this time of day, in steps of ten minutes so that pictures share a background."""
     hour = moment.hour + moment.minute // 10 / 6
     # From dawn at five to dusk at seven in the evening, full from about eight to four.

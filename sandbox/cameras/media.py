@@ -12,12 +12,12 @@ from sandbox.errors import ADDRESS_EXPIRED, CAMERA_AWAY, ApiError, not_found
 from sandbox.service.models import Camera
 
 from . import arrivals, picture, playlists, usage, video
-from .addresses import LIVE, RECORDING, SNAPSHOT, VIDEO, Grant, granted
-from .cache import Cache
-from .ranges import Part, part
+from .addresses import LIVE, RECORDING, SNAPSHOT, VIDEO, MediaGrant, read_grant
+from .cache import FileCache
+from .ranges import ByteRange, requested_range
 
 _PLAYLIST, _SEGMENT, _MP4 = "application/vnd.apple.mpegurl", "video/mp2t", "video/mp4"
-_segments, _clips = Cache(64), Cache(8)
+_segments, _clips = FileCache(64), FileCache(8)
 
 
 def file(request: HttpRequest, token: str, name: str) -> HttpResponse:
@@ -40,16 +40,16 @@ def _answer(request: HttpRequest, token: str, name: str) -> HttpResponse:
         return HttpResponse(status=204, headers=allowed | {"Access-Control-Max-Age": "86400"})
     if request.method not in {"GET", "HEAD"}:
         raise ApiError(405, "40500", "GET")
-    grant = granted(token)
-    ways = behaviour.of(grant.tenant_id)
-    with clock.moved(ways.clock_offset):
+    grant = read_grant(token)
+    ways = behaviour.behaviour_of(grant.tenant_id)
+    with clock.shifted(ways.clock_offset):
         now = clock.now()
         if now.timestamp() >= grant.expires:
             raise ApiError(410, ADDRESS_EXPIRED, "the address has expired")
         return _file(request, grant, name, ways, now)
 
 
-def _file(request: HttpRequest, grant: Grant, name: str, ways: Behaviour, now: datetime) -> HttpResponse:
+def _file(request: HttpRequest, grant: MediaGrant, name: str, ways: Behaviour, now: datetime) -> HttpResponse:
     cameras = Camera.objects.select_related("door", "tenant")
     camera = cameras.filter(tenant_id=grant.tenant_id, camera_id=grant.camera_id).first()
     if camera is None:
@@ -57,52 +57,56 @@ def _file(request: HttpRequest, grant: Grant, name: str, ways: Behaviour, now: d
     if not camera.is_connected:
         raise ApiError(409, CAMERA_AWAY, "the camera is not connected")
     if name == grant.file == SNAPSHOT:
-        return _response(Part.whole(snapshot(camera, grant.since)), "image/jpeg")
+        return _response(ByteRange.whole_file(snapshot(camera, grant.since)), "image/jpeg")
     if name == grant.file == VIDEO:
         seconds = grant.until - grant.since
-        return _counted(request, camera, "downloaded", seconds, _clip(camera, grant.since, seconds), _MP4, ways, now)
+        return _count_and_respond(
+            request, camera, "downloaded", seconds, _clip(camera, grant.since, seconds), _MP4, ways, now
+        )
     if name == grant.file and name in {LIVE, RECORDING}:
-        usage.check(camera.tenant, "streamed", ways, now)
-        text = playlists.live(now) if name == LIVE else playlists.recording(grant.since, grant.until)
-        return _response(Part.whole(text.encode()), _PLAYLIST)
-    start = _start(name)
-    if grant.file == LIVE and playlists.is_live(start, now):
-        seconds = video.SEGMENT
-    elif grant.file == RECORDING and start in range(grant.since, grant.until, video.SEGMENT):
-        seconds = playlists.length(start, grant.until)
+        usage.check_limit(camera.tenant, "streamed", ways, now)
+        text = playlists.live_playlist(now) if name == LIVE else playlists.recording_playlist(grant.since, grant.until)
+        return _response(ByteRange.whole_file(text.encode()), _PLAYLIST)
+    start = _start_of(name)
+    if grant.file == LIVE and playlists.is_live_segment(start, now):
+        seconds = video.SEGMENT_SECONDS
+    elif grant.file == RECORDING and start in range(grant.since, grant.until, video.SEGMENT_SECONDS):
+        seconds = playlists.segment_seconds(start, grant.until)
     else:
         raise not_found("file")
     Camera.objects.filter(pk=camera.pk).update(watched_at=now)
-    return _counted(request, camera, "streamed", seconds, _segment(camera, start, seconds), _SEGMENT, ways, now)
+    return _count_and_respond(
+        request, camera, "streamed", seconds, _segment(camera, start, seconds), _SEGMENT, ways, now
+    )
 
 
 def snapshot(camera: Camera, at: int) -> bytes:
     """Return the camera's picture at a second, as JPEG."""
-    seen = arrivals.seen(camera, at, at)
+    seen = arrivals.find_arrivals(camera, at, at)
     moment = datetime.fromtimestamp(at, clock.SERVICE_ZONE)
-    return picture.jpeg(picture.draw(arrivals.view(camera), moment, seen, picture.SNAPSHOT))
+    return picture.jpeg(picture.draw_picture(arrivals.view_of(camera), moment, seen, picture.SNAPSHOT_SCALE))
 
 
 def is_streaming(camera: Camera, now: datetime) -> bool:
     """Return whether somebody fetched some of its video in the last ten seconds."""
-    since = timedelta(seconds=5 * video.SEGMENT)
+    since = timedelta(seconds=5 * video.SEGMENT_SECONDS)
     return camera.watched_at is not None and now - since < camera.watched_at <= now
 
 
 def _segment(camera: Camera, start: int, seconds: int) -> Callable[[], bytes]:
-    return partial(_cached, _segments, video.segment, camera, start, seconds)
+    return partial(_from_cache, _segments, video.encode_segment, camera, start, seconds)
 
 
 def _clip(camera: Camera, start: int, seconds: int) -> Callable[[], bytes]:
-    return partial(_cached, _clips, video.clip, camera, start, seconds)
+    return partial(_from_cache, _clips, video.encode_clip, camera, start, seconds)
 
 
-def _cached(made: Cache, make: Callable[..., bytes], camera: Camera, start: int, seconds: int) -> bytes:
-    what = (arrivals.view(camera), start, seconds, arrivals.seen(camera, start, start + seconds))
+def _from_cache(made: FileCache, make: Callable[..., bytes], camera: Camera, start: int, seconds: int) -> bytes:
+    what = (arrivals.view_of(camera), start, seconds, arrivals.find_arrivals(camera, start, start + seconds))
     return made.get((camera.tenant_id, *what), lambda: make(*what))
 
 
-def _counted(
+def _count_and_respond(
     request: HttpRequest,
     camera: Camera,
     kind: usage.Kind,
@@ -113,21 +117,21 @@ def _counted(
     now: datetime,
 ) -> HttpResponse:
     """Return the file, or the requested part of it. What is sent counts, in seconds."""
-    usage.check(camera.tenant, kind, ways, now)
-    wanted = part(make(), request.headers.get("Range", ""), request.headers.get("If-Range", ""))
+    usage.check_limit(camera.tenant, kind, ways, now)
+    wanted = requested_range(make(), request.headers.get("Range", ""), request.headers.get("If-Range", ""))
     if request.method == "GET":
-        usage.take(camera.tenant_id, kind, seconds * wanted.share, ways, now)
+        usage.count_seconds(camera.tenant_id, kind, seconds * wanted.fraction, ways, now)
     return _response(wanted, content_type)
 
 
-def _response(wanted: Part, content_type: str) -> HttpResponse:
+def _response(wanted: ByteRange, content_type: str) -> HttpResponse:
     response = HttpResponse(wanted.content, content_type=content_type, status=wanted.status)
     for name, value in wanted.headers().items():
         response[name] = value
     return response
 
 
-def _start(name: str) -> int:
+def _start_of(name: str) -> int:
     stem, dot, kind = name.rpartition(".")
     if kind != "ts" or not dot or not (stem.isascii() and stem.isdigit() and len(stem) < 13):
         raise not_found("file")

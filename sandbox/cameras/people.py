@@ -9,14 +9,14 @@ from PIL import Image, ImageDraw
 
 from sandbox.cameras.canvas import Colour, shade
 from sandbox.cameras.scenes import SCENES
-from sandbox.cameras.scenes.scene import Doorway, Way
+from sandbox.cameras.scenes.scene import Doorway, Route
 
 #: Seconds that somebody walks to the door, stands at it, and at most walks through it or back.
-APPROACH, PAUSE, AFTERWARDS = 5.0, 1.0, 8.0
+APPROACH_SECONDS, PAUSE_SECONDS, LEAVE_SECONDS = 5.0, 1.0, 8.0
 #: How long a door stays open after somebody was admitted.
-OPEN = 3.0
-_PACE = 1.25
-_SLOT = 40
+OPEN_SECONDS = 3.0
+_METRES_PER_SECOND = 1.25
+_SLOT_SECONDS = 40
 _COATS: tuple[Colour, ...] = (
     (40, 52, 78), (92, 96, 104), (132, 52, 52), (54, 88, 74), (196, 186, 168), (62, 60, 66), (84, 112, 150),
     (168, 132, 78), (214, 214, 216),
@@ -32,17 +32,17 @@ class Arrival:
 
     at: float
     who: str
-    enters: bool
+    is_admitted: bool
 
 
 @dataclass(frozen=True)
-class Passer:
+class Pedestrian:
     """Somebody who walks: `steps` are (second, metres to the right, metres away)."""
 
     who: str
     steps: tuple[tuple[float, float, float], ...]
 
-    def place(self, at: float) -> tuple[float, float] | None:
+    def position_at(self, at: float) -> tuple[float, float] | None:
         """Return (to the right, away) at this time; None when they are not there."""
         for (start, *here), (end, *there) in pairwise(self.steps):
             if start <= at < end:
@@ -51,45 +51,49 @@ class Passer:
         return None
 
 
-def passers(camera_id: str, scene: str, at: float, arrivals: tuple[Arrival, ...]) -> list[Passer]:
+def pedestrians_at(camera_id: str, scene: str, at: float, arrivals: tuple[Arrival, ...]) -> list[Pedestrian]:
     """Return everybody in front of this camera at this time: those at its door, and those who cross the room."""
-    found = [_at_the_door(SCENES[scene].doorway, arrival) for arrival in arrivals]
-    slot = int(at // _SLOT)
-    found += [passer for number in (slot - 1, slot) if (passer := _crossing(camera_id, scene, number))]
-    return [passer for passer in found if passer.place(at)]
+    found = [_pedestrian_at_door(SCENES[scene].doorway, arrival) for arrival in arrivals]
+    slot = int(at // _SLOT_SECONDS)
+    found += [passer for number in (slot - 1, slot) if (passer := _pedestrian_crossing(camera_id, scene, number))]
+    return [passer for passer in found if passer.position_at(at)]
 
 
-def is_open(at: float, arrivals: tuple[Arrival, ...]) -> bool:
+def is_door_open(at: float, arrivals: tuple[Arrival, ...]) -> bool:
     """Return whether the door is open at this time."""
-    return any(arrival.enters and 0 <= at - arrival.at - PAUSE < OPEN for arrival in arrivals)
+    return any(arrival.is_admitted and 0 <= at - arrival.at - PAUSE_SECONDS < OPEN_SECONDS for arrival in arrivals)
 
 
-def _at_the_door(doorway: Doorway, arrival: Arrival) -> Passer:
-    steps = _timed(doorway.approach, arrival.at - APPROACH, APPROACH)
-    leaves = arrival.at + PAUSE
-    after = doorway.through if arrival.enters else tuple(reversed(doorway.approach))
-    return Passer(arrival.who, (*steps, *_timed(after, leaves, min(AFTERWARDS, _length(after) / _PACE))))
+def _pedestrian_at_door(doorway: Doorway, arrival: Arrival) -> Pedestrian:
+    steps = _timed_steps(doorway.approach, arrival.at - APPROACH_SECONDS, APPROACH_SECONDS)
+    leaves = arrival.at + PAUSE_SECONDS
+    after = doorway.route_through if arrival.is_admitted else tuple(reversed(doorway.approach))
+    return Pedestrian(
+        arrival.who, (*steps, *_timed_steps(after, leaves, min(LEAVE_SECONDS, _length(after) / _METRES_PER_SECOND)))
+    )
 
 
-def _crossing(camera_id: str, scene: str, slot: int) -> Passer | None:
+def _pedestrian_crossing(camera_id: str, scene: str, slot: int) -> Pedestrian | None:
     """Return who crosses the room in this slot of 40 seconds: often by day, rarely at night."""
     random = Random(f"{camera_id}|{slot}")  # noqa: S311 - the same slot shows the same person
-    hour = (slot * _SLOT / 3600 + 9) % 24
+    hour = (slot * _SLOT_SECONDS / 3600 + 9) % 24
     likely = 0.5 if 8 <= hour < 19 else 0.2 if 7 <= hour < 21 else 0.02
     if random.random() >= likely:
         return None
-    way = random.choice(SCENES[scene].ways)
+    way = random.choice(SCENES[scene].routes)
     if random.random() < 0.5:
         way = tuple(reversed(way))
-    start = slot * _SLOT + random.uniform(0, _SLOT)
-    return Passer(f"{camera_id}|{slot}", _timed(way, start, _length(way) / random.uniform(0.9, 1.2) / _PACE))
+    start = slot * _SLOT_SECONDS + random.uniform(0, _SLOT_SECONDS)
+    return Pedestrian(
+        f"{camera_id}|{slot}", _timed_steps(way, start, _length(way) / random.uniform(0.9, 1.2) / _METRES_PER_SECOND)
+    )
 
 
-def _length(way: Way) -> float:
+def _length(way: Route) -> float:
     return sum(math.dist(here, there) for here, there in pairwise(way))
 
 
-def _timed(way: Way, start: float, seconds: float) -> tuple[tuple[float, float, float], ...]:
+def _timed_steps(way: Route, start: float, seconds: float) -> tuple[tuple[float, float, float], ...]:
     """Return the steps of a way at an even pace."""
     lengths = [math.dist(here, there) for here, there in pairwise(way)]
     steps, walked = [(start, *way[0])], 0.0
@@ -99,7 +103,7 @@ def _timed(way: Way, start: float, seconds: float) -> tuple[tuple[float, float, 
     return tuple(steps)
 
 
-def figure(who: str, at: float, size: float, bright: float, lateral: float, towards: bool) -> Image.Image:
+def draw_pedestrian(who: str, at: float, size: float, bright: float, lateral: float, towards: bool) -> Image.Image:
     """Draw somebody walking on a transparent picture; `size` is pixels per metre, `lateral` how much they cross the
     view, `towards` whether they show their face.
 

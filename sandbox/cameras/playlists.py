@@ -4,49 +4,54 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from sandbox import clock
-from sandbox.cameras.video import SEGMENT, day
+from sandbox.cameras.video import SEGMENT_SECONDS, day_of
 
 #: How far the live picture is behind, in seconds: long enough to know of everybody who walks to the door.
-LAG = 6
+LAG_SECONDS = 6
 #: Segments in a live playlist, and for how many seconds each may still be fetched after that.
 _SHOWN, _KEPT = 5, 60
 
 
-def live(now: datetime) -> str:
+def live_playlist(now: datetime) -> str:
     """Return the playlist of the live picture at this moment."""
-    newest = _newest(now)
-    starts = range(newest - (_SHOWN - 1) * SEGMENT, newest + 1, SEGMENT)
-    return _playlist([(start, SEGMENT) for start in starts], starts[0] // SEGMENT, ended=False)
+    newest = _newest_segment(now)
+    starts = range(newest - (_SHOWN - 1) * SEGMENT_SECONDS, newest + 1, SEGMENT_SECONDS)
+    return _playlist([(start, SEGMENT_SECONDS) for start in starts], starts[0] // SEGMENT_SECONDS, ended=False)
 
 
-def is_live(start: int, now: datetime) -> bool:
+def is_live_segment(start: int, now: datetime) -> bool:
     """Return whether a live playlist names, or named a moment ago, the segment that begins at this second."""
-    return start % SEGMENT == 0 and 0 <= _newest(now) - start <= _KEPT
+    return start % SEGMENT_SECONDS == 0 and 0 <= _newest_segment(now) - start <= _KEPT
 
 
-def recording(since: int, until: int) -> str:
+def recording_playlist(since: int, until: int) -> str:
     """Return the whole playlist of a recording."""
-    starts = range(since, until, SEGMENT)
-    return _playlist([(start, length(start, until)) for start in starts], 0, ended=True)
+    starts = range(since, until, SEGMENT_SECONDS)
+    return _playlist([(start, segment_seconds(start, until)) for start in starts], 0, ended=True)
 
 
-def length(start: int, until: int) -> int:
+def segment_seconds(start: int, until: int) -> int:
     """Return the seconds of the segment of a recording that begins here; the last one may be shorter."""
-    return min(SEGMENT, until - start)
+    return min(SEGMENT_SECONDS, until - start)
 
 
-def _newest(now: datetime) -> int:
-    return (int(now.timestamp()) - LAG) // SEGMENT * SEGMENT - SEGMENT
+def _newest_segment(now: datetime) -> int:
+    return (int(now.timestamp()) - LAG_SECONDS) // SEGMENT_SECONDS * SEGMENT_SECONDS - SEGMENT_SECONDS
 
 
 def _playlist(segments: Sequence[tuple[int, int]], number: int, *, ended: bool) -> str:
     first = segments[0][0]
-    lines = ["#EXTM3U", "#EXT-X-VERSION:3", f"#EXT-X-TARGETDURATION:{SEGMENT}", f"#EXT-X-MEDIA-SEQUENCE:{number}"]
-    lines += ["#EXT-X-PLAYLIST-TYPE:VOD"] if ended else [f"#EXT-X-DISCONTINUITY-SEQUENCE:{day(first)}"]
-    lines.append(f"#EXT-X-PROGRAM-DATE-TIME:{clock.wire(datetime.fromtimestamp(first, clock.SERVICE_ZONE))}")
+    lines = [
+        "#EXTM3U",
+        "#EXT-X-VERSION:3",
+        f"#EXT-X-TARGETDURATION:{SEGMENT_SECONDS}",
+        f"#EXT-X-MEDIA-SEQUENCE:{number}",
+    ]
+    lines += ["#EXT-X-PLAYLIST-TYPE:VOD"] if ended else [f"#EXT-X-DISCONTINUITY-SEQUENCE:{day_of(first)}"]
+    lines.append(f"#EXT-X-PROGRAM-DATE-TIME:{clock.format_moment(datetime.fromtimestamp(first, clock.SERVICE_ZONE))}")
     before = first
     for start, seconds in segments:
-        if day(start) != day(before):
+        if day_of(start) != day_of(before):
             lines.append("#EXT-X-DISCONTINUITY")
         lines += [f"#EXTINF:{seconds:.3f},", f"{start}.ts"]
         before = start

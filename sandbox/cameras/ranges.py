@@ -18,39 +18,39 @@ class Unsatisfiable(ApiError):
 
 
 @dataclass(frozen=True)
-class Part:
+class ByteRange:
     """Bytes of a file from `start` on; `size` is the whole file's."""
 
     content: bytes
     start: int
     size: int
-    tag: str
+    etag: str
     status: int
 
     @classmethod
-    def whole(cls, content: bytes) -> "Part":
-        return cls(content, 0, len(content), _tag(content), 200)
+    def whole_file(cls, content: bytes) -> "ByteRange":
+        return cls(content, 0, len(content), _etag_of(content), 200)
 
     @property
-    def share(self) -> float:
+    def fraction(self) -> float:
         """Return how much of the file it is, from 0 to 1."""
         return len(self.content) / self.size
 
     def headers(self) -> dict[str, str]:
         """Return the headers that say which bytes these are."""
-        found = {"Content-Length": str(len(self.content)), "Accept-Ranges": "bytes", "ETag": self.tag}
+        found = {"Content-Length": str(len(self.content)), "Accept-Ranges": "bytes", "ETag": self.etag}
         if self.status == 206:
             found["Content-Range"] = f"bytes {self.start}-{self.start + len(self.content) - 1}/{self.size}"
         return found
 
 
-def part(content: bytes, asked: str, unless_changed: str) -> Part:
+def requested_range(content: bytes, asked: str, unless_changed: str) -> ByteRange:
     """Return what the headers Range and If-Range ask for: one range, or the whole file for anything else. Raises
     Unsatisfiable.
     """
     found = _RANGE.match(asked)
-    whole = Part.whole(content)
-    if found is None or found[0] == "bytes=-" or (unless_changed and unless_changed != whole.tag):
+    whole = ByteRange.whole_file(content)
+    if found is None or found[0] == "bytes=-" or (unless_changed and unless_changed != whole.etag):
         return whole
     size = len(content)
     if not found[1]:
@@ -61,8 +61,8 @@ def part(content: bytes, asked: str, unless_changed: str) -> Part:
         return whole
     if start >= size:
         raise Unsatisfiable(size)
-    return Part(content[start : end + 1], start, size, whole.tag, 206)
+    return ByteRange(content[start : end + 1], start, size, whole.etag, 206)
 
 
-def _tag(content: bytes) -> str:
+def _etag_of(content: bytes) -> str:
     return f'"{hashlib.sha256(content).hexdigest()[:24]}"'

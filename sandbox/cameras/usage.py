@@ -13,7 +13,7 @@ from sandbox.service.models import CameraUse, Tenant
 Kind = Literal["streamed", "downloaded"]
 _WORDS = {"streamed": "streaming", "downloaded": "downloads"}
 # Concurrent fetches queue on the row; one that finds the limit reached changes nothing and returns nothing.
-_TAKE = """
+_COUNT_SECONDS = """
 INSERT INTO service_camerause AS u (tenant_id, since, streamed, downloaded)
 SELECT %(tenant)s, %(since)s, %(streamed)s, %(downloaded)s WHERE %(limit)s > 0
 ON CONFLICT (tenant_id, since) DO UPDATE SET
@@ -24,7 +24,7 @@ RETURNING 1
 
 
 @dataclass(frozen=True)
-class Use:
+class VideoUsage:
     """Seconds fetched in the period that began at `since`."""
 
     since: datetime
@@ -33,40 +33,40 @@ class Use:
     downloaded: float
 
 
-def period(now: datetime) -> tuple[datetime, datetime]:
+def period_of(now: datetime) -> tuple[datetime, datetime]:
     """Return the first and the last second of the calendar month, in the zone of `now`."""
     since = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     return since, (since + timedelta(days=32)).replace(day=1) - timedelta(seconds=1)
 
 
-def current(tenant: Tenant, now: datetime) -> Use:
+def current_usage(tenant: Tenant, now: datetime) -> VideoUsage:
     """Return what the tenant has used so far."""
-    since, until = period(now)
+    since, until = period_of(now)
     row = CameraUse.objects.filter(tenant=tenant, since=since).first()
-    return Use(since, until, row.streamed if row else 0.0, row.downloaded if row else 0.0)
+    return VideoUsage(since, until, row.streamed if row else 0.0, row.downloaded if row else 0.0)
 
 
-def check(tenant: Tenant, kind: Kind, behaviour: Behaviour, now: datetime) -> None:
+def check_limit(tenant: Tenant, kind: Kind, behaviour: Behaviour, now: datetime) -> None:
     """Raise ApiError when the limit of the period is reached."""
-    if getattr(current(tenant, now), kind) >= _limit(kind, behaviour):
-        raise _reached(kind)
+    if getattr(current_usage(tenant, now), kind) >= _limit(kind, behaviour):
+        raise _limit_error(kind)
 
 
-def take(tenant_id: str, kind: Kind, seconds: float, behaviour: Behaviour, now: datetime) -> None:
+def count_seconds(tenant_id: str, kind: Kind, seconds: float, behaviour: Behaviour, now: datetime) -> None:
     """Count what is being fetched, right for any number of threads and processes. Raises ApiError, without counting,
     when the limit was reached before.
     """
-    values: dict[str, Any] = {"tenant": tenant_id, "since": period(now)[0], "limit": _limit(kind, behaviour)}
+    values: dict[str, Any] = {"tenant": tenant_id, "since": period_of(now)[0], "limit": _limit(kind, behaviour)}
     values |= {"streamed": 0.0, "downloaded": 0.0} | {kind: seconds}
     with connection.cursor() as cursor:
-        cursor.execute(_TAKE.format(kind=kind), values)
+        cursor.execute(_COUNT_SECONDS.format(kind=kind), values)
         if cursor.fetchone() is None:
-            raise _reached(kind)
+            raise _limit_error(kind)
 
 
 def _limit(kind: Kind, behaviour: Behaviour) -> float:
     return behaviour.streaming_limit if kind == "streamed" else behaviour.download_limit
 
 
-def _reached(kind: Kind) -> ApiError:
+def _limit_error(kind: Kind) -> ApiError:
     return ApiError(403, USAGE_REACHED, f"the limit of {_WORDS[kind]} of this period is reached")

@@ -11,7 +11,7 @@ from gunicorn.workers.gthread import ThreadWorker
 
 from sandbox.errors import FAILED, INVALID, ApiError
 
-_OURS = (InvalidResponseHeader, InvalidResponseHeaderName)
+_SERVER_ERRORS = (InvalidResponseHeader, InvalidResponseHeaderName)
 
 
 class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
@@ -19,7 +19,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
 
     def handle_error(self, req: Any, client: socket, addr: Any, exc: BaseException) -> None:
         """Answer a request that never reached the site, or whose answer could not be written."""
-        if isinstance(exc, ParseException) and not isinstance(exc, _OURS):
+        if isinstance(exc, ParseException) and not isinstance(exc, _SERVER_ERRORS):
             fault = ApiError(400, INVALID, f"the request cannot be read: {type(exc).__name__}")
         else:
             self.log.exception("A request failed before or after the site answered it")

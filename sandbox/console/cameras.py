@@ -12,7 +12,7 @@ from sandbox.service.models import Camera, PassController, Tenant
 from . import requests
 
 
-class Wanted(requests.Control):
+class CameraBody(requests.RequestBody):
     """A camera: what to change, or all of a new one."""
 
     tenant_id: str
@@ -30,7 +30,7 @@ def cameras(request: HttpRequest) -> HttpResponse:
             tenant_id=request.GET.get("tenant_id", "").replace("\0", "")
         )
         return JsonResponse({"cameras": [_camera(row) for row in rows.order_by("id")]})
-    wanted = requests.body_of(request, Wanted)
+    wanted = requests.read_body(request, CameraBody)
     if not Tenant.objects.filter(pk=wanted.tenant_id).exists():
         raise not_found("tenant_id")
     values: dict[str, Any] = wanted.model_dump(include={"name", "scene", "is_connected"}, exclude_none=True)

@@ -11,7 +11,7 @@ from sandbox.service.models import Tenant
 from . import requests
 
 
-class Move(requests.Control):
+class ClockBody(requests.RequestBody):
     """One of three: by seconds (back, if negative), to a time, or to the real time again."""
 
     tenant_id: str | None = None
@@ -20,7 +20,7 @@ class Move(requests.Control):
     reset: bool = False
 
     @model_validator(mode="after")
-    def _one_of_them(self) -> "Move":
+    def _one_of_them(self) -> "ClockBody":
         if [self.seconds is not None, self.at is not None, self.reset].count(True) != 1:
             raise ValueError("give seconds, at, or reset: true")
         return self
@@ -29,20 +29,20 @@ class Move(requests.Control):
 def clock(request: HttpRequest) -> HttpResponse:
     """GET ?tenant_id=: the clock as this tenant has it. POST {tenant_id?, seconds | at | reset}: moves it."""
     if request.method == "GET":
-        return _shown(request.GET.get("tenant_id", behaviour.EVERYBODY))
-    move = requests.body_of(request, Move)
-    tenant_id = move.tenant_id or behaviour.EVERYBODY
+        return _clock_response(request.GET.get("tenant_id", behaviour.ALL_TENANTS))
+    move = requests.read_body(request, ClockBody)
+    tenant_id = move.tenant_id or behaviour.ALL_TENANTS
     if tenant_id and not Tenant.objects.filter(pk=tenant_id).exists():
         raise not_found("tenant_id")
     try:
         behaviour.move_clock(tenant_id, seconds=move.seconds, at=move.at)
     except behaviour.UnknownSetting as error:
         raise invalid(str(error)) from error
-    return _shown(tenant_id)
+    return _clock_response(tenant_id)
 
 
-def _shown(tenant_id: str) -> HttpResponse:
-    offset = behaviour.of(tenant_id).clock_offset
-    with clocks.moved(offset):
+def _clock_response(tenant_id: str) -> HttpResponse:
+    offset = behaviour.behaviour_of(tenant_id).clock_offset
+    with clocks.shifted(offset):
         shown = {"tenant_id": tenant_id or None, "now": clocks.now().isoformat(), "offset_seconds": offset}
     return JsonResponse(shown)

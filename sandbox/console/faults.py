@@ -13,7 +13,7 @@ from sandbox.service.models import Tenant
 from . import requests
 
 
-class Wanted(requests.Control):
+class FaultBody(requests.RequestBody):
     """Which calls a fault is for, and how many; the rest of the body is the fault itself."""
 
     tenant_id: str = store.EVERYBODY
@@ -26,7 +26,7 @@ class Wanted(requests.Control):
         if not isinstance(value, str) or value.isdigit():
             return value
         try:
-            return CATALOGUE.operation(value).number
+            return CATALOGUE.find(value).number
         except KeyError:
             raise ValueError("no operation has this name") from None
 
@@ -35,20 +35,22 @@ def faults(request: HttpRequest) -> HttpResponse:
     """GET ?tenant_id=: what is left. POST: one more. DELETE ?tenant_id=&id=: forgets them."""
     tenant_id = request.GET.get("tenant_id")
     if request.method == "GET":
-        return JsonResponse({"faults": store.left(tenant_id)})
+        return JsonResponse({"faults": store.list_remaining(tenant_id)})
     if request.method == "DELETE":
-        identifier = requests.number(request, "id") if "id" in request.GET else None
+        identifier = requests.read_number(request, "id") if "id" in request.GET else None
         return JsonResponse({"cleared": store.clear(tenant_id=tenant_id, identifier=identifier)})
-    wanted, fault = _read({name: value for name, value in requests.object_of(request).items() if value is not None})
+    wanted, fault = _read_fault(
+        {name: value for name, value in requests.read_object(request).items() if value is not None}
+    )
     if wanted.tenant_id and not Tenant.objects.filter(pk=wanted.tenant_id).exists():
         raise not_found("tenant_id")
     return JsonResponse(store.add(fault, **wanted.model_dump()), status=201)
 
 
-def _read(body: dict[str, Any]) -> tuple[Wanted, kinds.Kind]:
-    whom = {name: body.pop(name) for name in Wanted.model_fields if name in body}
+def _read_fault(body: dict[str, Any]) -> tuple[FaultBody, kinds.AnyFault]:
+    whom = {name: body.pop(name) for name in FaultBody.model_fields if name in body}
     try:
-        return Wanted.model_validate(whom), kinds.read(body)
+        return FaultBody.model_validate(whom), kinds.read_fault(body)
     except ValidationError as error:
         first = error.errors()[0]
         raise invalid(f"{'.'.join(map(str, first['loc']))}: {first['msg']}"[:300]) from error

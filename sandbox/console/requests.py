@@ -17,27 +17,27 @@ Scope = Literal[SCOPES]  # type: ignore[valid-type]  # Pydantic reads the names
 Contract = Literal["door", "key_box", "qr", "face", "licence"]
 
 
-def _storable(value: Any) -> Any:
+def _check_storable(value: Any) -> Any:
     """Refuse characters that no text of the database can hold, at any depth."""
     if isinstance(value, str) and any(char == "\0" or "\ud800" <= char <= "\udfff" for char in value):
         raise PydanticCustomError("nul", "holds characters that cannot be kept")
     if isinstance(value, dict):
-        list(map(_storable, value.values()))
+        list(map(_check_storable, value.values()))
     elif isinstance(value, list):
-        list(map(_storable, value))
+        list(map(_check_storable, value))
     return value
 
 
-class Control(BaseModel):
+class RequestBody(BaseModel):
     """A body or form: only the fields it knows."""
 
     # Built when first used: most servers are never asked for most of them.
     model_config = ConfigDict(extra="forbid", defer_build=True)
 
-    _texts = field_validator("*", mode="before")(_storable)
+    _texts = field_validator("*", mode="before")(_check_storable)
 
 
-class NewTenant(Control):
+class TenantBody(RequestBody):
     """A tenant to create; the same seed and tenant_id give the same data."""
 
     name: str = Field("Test tenant", min_length=1, max_length=200)
@@ -50,14 +50,14 @@ class NewTenant(Control):
     admin_password: str | None = Field(None, min_length=1, max_length=200)
 
 
-class Copy(Control):
+class CopyBody(RequestBody):
     """A tenant to copy, so many times."""
 
     tenant_id: str
     number: int = Field(1, ge=1, le=100)
 
 
-class NewClient(Control):
+class ClientBody(RequestBody):
     """A registration: system name, redirect URIs, scopes."""
 
     name: str = Field("Test client", min_length=1, max_length=200)
@@ -67,7 +67,7 @@ class NewClient(Control):
     client_secret: str | None = Field(None, min_length=1, max_length=120)
 
 
-class NewToken(Control):
+class TokenBody(RequestBody):
     """A token for a tenant; without scopes, those of the client."""
 
     tenant_id: str
@@ -75,7 +75,7 @@ class NewToken(Control):
     scopes: list[Scope] | None = None
 
 
-class Devices(Control):
+class DeviceBody(RequestBody):
     """A device's lines to cut or restore, and the member site's settings of a key box."""
 
     tenant_id: str
@@ -86,7 +86,7 @@ class Devices(Control):
     temporary_use_enabled: bool | None = None
 
 
-class Reset(Control):
+class ResetBody(RequestBody):
     """What to begin with after everything was deleted."""
 
     tenants: int = Field(0, ge=0, le=1000)
@@ -94,10 +94,10 @@ class Reset(Control):
     seed: int = 1
 
 
-T = TypeVar("T", bound=Control)
+T = TypeVar("T", bound=RequestBody)
 
 
-def object_of(request: HttpRequest) -> dict[str, Any]:
+def read_object(request: HttpRequest) -> dict[str, Any]:
     """Return the JSON object of a POST. Only JSON: a page elsewhere in the browser cannot send it
     without being asked.
     """
@@ -114,16 +114,16 @@ def object_of(request: HttpRequest) -> dict[str, Any]:
     return value
 
 
-def body_of(request: HttpRequest, model: type[T]) -> T:
+def read_body(request: HttpRequest, model: type[T]) -> T:
     """Return the body as `model`. Raises 40002 naming the field."""
     try:
-        return model.model_validate(object_of(request))
+        return model.model_validate(read_object(request))
     except ValidationError as error:
         first = error.errors()[0]
         raise invalid(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
 
 
-def number(request: HttpRequest, name: str) -> int:
+def read_number(request: HttpRequest, name: str) -> int:
     """Return a whole number of the query."""
     try:
         return int(request.GET[name])

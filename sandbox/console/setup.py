@@ -11,14 +11,14 @@ from sandbox.seeding.tenants import analyse, create_tenant, seed
 from sandbox.service.models import AccessToken, Administrator, Client, Tenant
 
 from . import requests
-from .requests import NewClient, NewTenant, Reset
+from .requests import ClientBody, ResetBody, TenantBody
 
 
-class Taken(Exception):
+class AlreadyTaken(Exception):
     """Another tenant has it already: the name of the field."""
 
 
-def new_tenant(wanted: NewTenant) -> Tenant:
+def add_tenant(wanted: TenantBody) -> Tenant:
     """Create a tenant with its house and people, and return it. Raises Taken."""
     _check_free(wanted)
     try:
@@ -31,7 +31,7 @@ def new_tenant(wanted: NewTenant) -> Tenant:
     return tenant
 
 
-def register(wanted: NewClient) -> tuple[Client, bool]:
+def register_client(wanted: ClientBody) -> tuple[Client, bool]:
     """Register or change a client. Return it, and whether it is new. An issued secret stays."""
     values: dict[str, Any] = wanted.model_dump(include={"name", "redirect_uris", "scopes"})
     return Client.objects.update_or_create(
@@ -47,9 +47,9 @@ def own_client() -> Client:
     return Client.objects.get_or_create(client_id="console", defaults=made)[0]
 
 
-def new_token(tenant: Tenant, client: Client, scopes: list[str] | None = None) -> AccessToken:
+def create_token(tenant: Tenant, client: Client, scopes: list[str] | None = None) -> AccessToken:
     """Return a new token without the code flow, with these scopes, or else those of the client, or else all."""
-    with behaviour.clock_of(tenant.pk):
+    with behaviour.using_clock_of(tenant.pk):
         return AccessToken.objects.create(
             access_token=requests.new_identifier("token"),
             client=client,
@@ -59,17 +59,17 @@ def new_token(tenant: Tenant, client: Client, scopes: list[str] | None = None) -
         )
 
 
-def reset(wanted: Reset) -> list[Tenant]:
+def reset(wanted: ResetBody) -> list[Tenant]:
     """Delete everything, then seed again when tenants are asked for."""
     tables = ", ".join(model._meta.db_table for model in apps.get_app_config("service").get_models())
     with transaction.atomic(), connection.cursor() as cursor:
-        reset_lock.hold()
+        reset_lock.acquire_exclusive()
         cursor.execute(f"TRUNCATE {tables} RESTART IDENTITY")
     return seed(wanted.tenants, wanted.members, wanted.seed)
 
 
-def _check_free(wanted: NewTenant) -> None:
+def _check_free(wanted: TenantBody) -> None:
     if wanted.tenant_id and Tenant.objects.filter(pk=wanted.tenant_id).exists():
-        raise Taken("tenant_id")
+        raise AlreadyTaken("tenant_id")
     if wanted.admin_login and Administrator.objects.filter(login=wanted.admin_login).exists():
-        raise Taken("admin_login")
+        raise AlreadyTaken("admin_login")

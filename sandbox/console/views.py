@@ -13,7 +13,7 @@ from sandbox.seeding.tenants import copy_tenant, describe
 from sandbox.service import models
 
 from . import requests, setup
-from .requests import Copy, Devices, NewClient, NewTenant, NewToken, Reset, body_of
+from .requests import ClientBody, CopyBody, DeviceBody, ResetBody, TenantBody, TokenBody, read_body
 
 
 def tenants(request: HttpRequest) -> HttpResponse:
@@ -22,18 +22,18 @@ def tenants(request: HttpRequest) -> HttpResponse:
         rows = models.Tenant.objects.prefetch_related("administrators").order_by("created_at", "pk")
         return JsonResponse({"tenants": [describe(row) for row in rows]})
     try:
-        tenant = setup.new_tenant(body_of(request, NewTenant))
-    except setup.Taken as taken:
+        tenant = setup.add_tenant(read_body(request, TenantBody))
+    except setup.AlreadyTaken as taken:
         raise ApiError(409, "40900", f"{taken} exists") from taken
     return JsonResponse(describe(tenant), status=201)
 
 
 def copies(request: HttpRequest) -> HttpResponse:
     """POST: tenants just like another one, each with a token."""
-    wanted = body_of(request, Copy)
+    wanted = read_body(request, CopyBody)
     of, client = _tenant(wanted.tenant_id), setup.own_client()
     made = copy_tenant(of, wanted.number)
-    told = [describe(each) | {"access_token": setup.new_token(each, client).access_token} for each in made]
+    told = [describe(each) | {"access_token": setup.create_token(each, client).access_token} for each in made]
     return JsonResponse({"tenants": told}, status=201)
 
 
@@ -42,36 +42,36 @@ def clients(request: HttpRequest) -> HttpResponse:
     if request.method == "GET":
         rows = models.Client.objects.order_by("client_id")
         return JsonResponse({"clients": [_client(row) for row in rows]})
-    client, created = setup.register(body_of(request, NewClient))
+    client, created = setup.register_client(read_body(request, ClientBody))
     return JsonResponse(_client(client), status=201 if created else 200)
 
 
 def tokens(request: HttpRequest) -> HttpResponse:
     """POST: a token without the code flow."""
-    wanted = body_of(request, NewToken)
+    wanted = read_body(request, TokenBody)
     tenant = _tenant(wanted.tenant_id)
     named = wanted.client_id is not None
     client = models.Client.objects.filter(pk=wanted.client_id).first() if named else setup.own_client()
     if client is None:
         raise not_found("client_id")
-    token = setup.new_token(tenant, client, wanted.scopes)
+    token = setup.create_token(tenant, client, wanted.scopes)
     return JsonResponse({"access_token": token.access_token, "token_id": token.pk}, status=201)
 
 
 def settings(request: HttpRequest) -> HttpResponse:
     """GET ?tenant_id=: the behaviour in force. POST {tenant_id?, …}: changes it; null means the default."""
     if request.method == "GET":
-        tenant_id = request.GET.get("tenant_id", behaviour.EVERYBODY)
+        tenant_id = request.GET.get("tenant_id", behaviour.ALL_TENANTS)
     else:
-        values = requests.object_of(request)
-        tenant_id = values.pop("tenant_id", None) or behaviour.EVERYBODY
+        values = requests.read_object(request)
+        tenant_id = values.pop("tenant_id", None) or behaviour.ALL_TENANTS
         if tenant_id:
             _tenant(tenant_id)
         try:
-            behaviour.change(tenant_id, values)
+            behaviour.save_settings(tenant_id, values)
         except behaviour.UnknownSetting as error:
             raise invalid(str(error)) from error
-    return JsonResponse(behaviour.of(tenant_id).model_dump())
+    return JsonResponse(behaviour.behaviour_of(tenant_id).model_dump())
 
 
 def commands(request: HttpRequest) -> HttpResponse:
@@ -101,7 +101,7 @@ def calls(request: HttpRequest) -> HttpResponse:
     """GET ?tenant_id=&operation=&after=: every call by a known token, oldest first."""
     rows = _records(models.Call.objects, request)
     if "operation" in request.GET:
-        rows = rows.filter(operation=requests.number(request, "operation"))
+        rows = rows.filter(operation=requests.read_number(request, "operation"))
     fields = ("id", "tenant_id", "token_id", "at", "operation", "status")
     found = [row | {"at": row["at"].astimezone(clock.SERVICE_ZONE).isoformat()} for row in rows.values(*fields)]
     return JsonResponse({"calls": found})
@@ -116,7 +116,7 @@ def mails(request: HttpRequest) -> HttpResponse:
 
 def devices(request: HttpRequest) -> HttpResponse:
     """POST {tenant_id, device_id, …}: cuts or restores the lines of a device, or changes settings of a key box."""
-    wanted = body_of(request, Devices)
+    wanted = read_body(request, DeviceBody)
     change = wanted.model_dump(exclude_none=True, exclude={"tenant_id", "device_id"})
     tenant = _tenant(wanted.tenant_id)
     if not change:
@@ -124,8 +124,8 @@ def devices(request: HttpRequest) -> HttpResponse:
     boxes = models.KeyBox.objects.filter(tenant=tenant, key_device_id=wanted.device_id)
     lines = {name: on for name, on in change.items() if name in {"has_power", "is_connected"}}
     others = {name: on for name, on in change.items() if name not in lines}
-    with behaviour.clock_of(tenant.tenant_id), transaction.atomic():
-        world.set_lines(tenant, wanted.device_id, **lines)
+    with behaviour.using_clock_of(tenant.tenant_id), transaction.atomic():
+        world.set_power_and_connection(tenant, wanted.device_id, **lines)
         if others and not boxes.update(**others):
             raise invalid("device_id: is not a key box")
     return JsonResponse({"device_id": wanted.device_id} | change)
@@ -133,7 +133,7 @@ def devices(request: HttpRequest) -> HttpResponse:
 
 def reset(request: HttpRequest) -> HttpResponse:
     """POST {tenants?, members?, seed?}: forgets everything, then seeds anew when tenants are asked for."""
-    return JsonResponse({"tenants": [describe(tenant) for tenant in setup.reset(body_of(request, Reset))]})
+    return JsonResponse({"tenants": [describe(tenant) for tenant in setup.reset(read_body(request, ResetBody))]})
 
 
 def unknown(request: HttpRequest) -> HttpResponse:
@@ -162,5 +162,5 @@ def _records(manager: Any, request: HttpRequest) -> QuerySet[Any]:
     if "tenant_id" in request.GET:
         rows = rows.filter(tenant_id=request.GET["tenant_id"])
     if "after" in request.GET:
-        rows = rows.filter(id__gt=requests.number(request, "after"))
+        rows = rows.filter(id__gt=requests.read_number(request, "after"))
     return rows

@@ -12,54 +12,54 @@ from pydantic import AfterValidator, AwareDatetime, Field
 from accessapi import limits
 from sandbox import behaviour, clock
 from sandbox.engine import people, world
-from sandbox.engine.outcomes import Outcome
+from sandbox.engine.outcomes import DeviceOutcome
 from sandbox.errors import ApiError, not_found
 from sandbox.service.models import Delivery, Guest, History, Member, Tenant
 
 from . import requests
-from .requests import Control, body_of
+from .requests import RequestBody, read_body
 
 
-def _storable(value: str) -> str:
+def _check_storable(value: str) -> str:
     if "\0" in value or any("\ud800" <= char <= "\udfff" for char in value):
         raise ValueError("holds characters that cannot be kept")
     return value
 
 
-def _near(value: datetime) -> datetime:
+def _check_moment(value: datetime) -> datetime:
     if not 2000 <= value.year <= 2200:
         raise ValueError("is too far away")
     return value
 
 
-Moment = Annotated[AwareDatetime, AfterValidator(_near)]
-Text = Annotated[str, Field(max_length=10_000), AfterValidator(_storable)]
+Moment = Annotated[AwareDatetime, AfterValidator(_check_moment)]
+Text = Annotated[str, Field(max_length=10_000), AfterValidator(_check_storable)]
 
 
-class Presented(Control):
+class CredentialBody(RequestBody):
     """What somebody shows at a door. `at` is when they do, now unless given."""
 
     tenant_id: Text
     device_id: Text
-    kind: people.Kind
+    kind: people.CredentialKind
     value: Text
     at: Moment | None = None
 
 
-class KeyMove(Control):
+class KeyBody(RequestBody):
     """A key that a person takes, returns, or puts another one in the place of, showing `value` to the box."""
 
     tenant_id: Text
     key_device_id: Text
     unit_no: Annotated[str, Field(pattern=limits.UNIT_PATTERN)]
     action: Literal["take", "return", "replace"]
-    kind: people.Kind
+    kind: people.CredentialKind
     value: Text
     second_factor: bool = True
     at: Moment | None = None
 
 
-class DoorMove(Control):
+class DoorBody(RequestBody):
     """What somebody does to a door by force."""
 
     tenant_id: Text
@@ -68,58 +68,58 @@ class DoorMove(Control):
     at: Moment | None = None
 
 
-_MOVES = {"force": world.force_door, "hold": world.hold_door, "close": world.close_door}
+_DOOR_ACTIONS = {"force": world.force_door, "hold": world.leave_door_open, "close": world.close_door}
 
 
 def present(request: HttpRequest) -> HttpResponse:
     """POST {tenant_id, device_id, kind, value, at?}: somebody shows a card, code or face at a door."""
-    wanted = body_of(request, Presented)
+    wanted = read_body(request, CredentialBody)
     tenant = tenant_of(wanted.tenant_id)
-    with behaviour.clock_of(tenant.tenant_id):
-        return _outcome(world.present(tenant, wanted.device_id, wanted.kind, wanted.value, wanted.at))
+    with behaviour.using_clock_of(tenant.tenant_id):
+        return _outcome_response(world.show_credential(tenant, wanted.device_id, wanted.kind, wanted.value, wanted.at))
 
 
 def keys(request: HttpRequest) -> HttpResponse:
     """POST {tenant_id, key_device_id, unit_no, action: take | return | replace, kind, value, second_factor?, at?}."""
-    wanted = body_of(request, KeyMove)
+    wanted = read_body(request, KeyBody)
     tenant = tenant_of(wanted.tenant_id)
     move = tenant, wanted.key_device_id, wanted.unit_no, wanted.kind, wanted.value, wanted.at
-    with behaviour.clock_of(tenant.tenant_id):
+    with behaviour.using_clock_of(tenant.tenant_id):
         if wanted.action == "take":
-            return _outcome(world.take_key(*move, second_factor=wanted.second_factor))
-        return _outcome(world.return_key(*move, is_wrong=wanted.action == "replace"))
+            return _outcome_response(world.take_key(*move, second_factor=wanted.second_factor))
+        return _outcome_response(world.return_key(*move, is_wrong=wanted.action == "replace"))
 
 
 def doors(request: HttpRequest) -> HttpResponse:
     """POST {tenant_id, device_id, action: force | hold | close, at?}."""
-    wanted = body_of(request, DoorMove)
+    wanted = read_body(request, DoorBody)
     tenant = tenant_of(wanted.tenant_id)
-    with behaviour.clock_of(tenant.tenant_id):
-        history = _MOVES[wanted.action](tenant, wanted.device_id, wanted.at)
+    with behaviour.using_clock_of(tenant.tenant_id):
+        history = _DOOR_ACTIONS[wanted.action](tenant, wanted.device_id, wanted.at)
     return JsonResponse({"device_id": wanted.device_id, "history": _history(history)})
 
 
 def persons(request: HttpRequest) -> HttpResponse:
     """GET ?tenant_id=&search=: members and guests, each with what they can show now."""
-    tenant = _asked(request)
-    with behaviour.clock_of(tenant.tenant_id):
-        found = people.search(tenant, _storable_query(request, "search"))
+    tenant = _tenant_of_query(request)
+    with behaviour.using_clock_of(tenant.tenant_id):
+        found = people.search(tenant, _read_text(request, "search"))
         return JsonResponse({"people": [_person(row) for row in found]})
 
 
 def histories(request: HttpRequest) -> HttpResponse:
     """GET ?tenant_id=&after=: every record, oldest first, also what is still to come or kept by a device."""
-    rows = History.objects.filter(tenant=_asked(request)).order_by("id")
+    rows = History.objects.filter(tenant=_tenant_of_query(request)).order_by("id")
     if "after" in request.GET:
-        rows = rows.filter(pk__gt=requests.number(request, "after"))
+        rows = rows.filter(pk__gt=requests.read_number(request, "after"))
     return JsonResponse({"histories": [_history(row) for row in rows[: limits.PAGE_MAX]]})
 
 
 def deliveries(request: HttpRequest) -> HttpResponse:
     """GET ?tenant_id=&after=: every notification, oldest first, with what became of it."""
-    rows = Delivery.objects.filter(tenant=_asked(request)).order_by("id")
+    rows = Delivery.objects.filter(tenant=_tenant_of_query(request)).order_by("id")
     if "after" in request.GET:
-        rows = rows.filter(pk__gt=requests.number(request, "after"))
+        rows = rows.filter(pk__gt=requests.read_number(request, "after"))
     return JsonResponse({"deliveries": [_delivery(row) for row in rows[: limits.PAGE_MAX]]})
 
 
@@ -131,21 +131,21 @@ def tenant_of(tenant_id: str) -> Tenant:
     return tenant
 
 
-def _asked(request: HttpRequest) -> Tenant:
+def _tenant_of_query(request: HttpRequest) -> Tenant:
     if request.method != "GET":
         raise ApiError(405, "40500", "GET only")
-    return tenant_of(_storable_query(request, "tenant_id"))
+    return tenant_of(_read_text(request, "tenant_id"))
 
 
-def _storable_query(request: HttpRequest, name: str) -> str:
+def _read_text(request: HttpRequest, name: str) -> str:
     return request.GET.get(name, "").replace("\0", "")
 
 
-def _outcome(outcome: Outcome) -> HttpResponse:
+def _outcome_response(outcome: DeviceOutcome) -> HttpResponse:
     person = outcome.person
     return JsonResponse(
         {
-            "admitted": outcome.admitted,
+            "admitted": outcome.is_admitted,
             "rule": outcome.rule,
             "reason": outcome.reason,
             "person": {"id": person.identifier, "name": person.name} if person else None,
@@ -160,7 +160,7 @@ def _history(row: History | None) -> dict[str, Any] | None:
     return {
         "id": row.pk,
         "history_id": row.history_id,
-        "datetime": clock.wire(row.at),
+        "datetime": clock.format_moment(row.at),
         "status": row.status,
         "category": row.category,
         "_content": row.content,

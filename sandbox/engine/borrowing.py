@@ -8,7 +8,7 @@ from django.db import transaction
 from accessapi.permissions import KeyPlace, decide_place
 from sandbox import behaviour, clock
 from sandbox.engine import journal, keys, people, steps, temporary
-from sandbox.engine.outcomes import NO_POWER, Outcome, Verdict
+from sandbox.engine.outcomes import NO_POWER, DeviceOutcome, Verdict
 from sandbox.engine.people import NotRecognised, Person
 from sandbox.errors import not_found
 from sandbox.service.models import Guest, KeyBox, KeyUse, Tenant
@@ -25,7 +25,7 @@ def take_key(
     at: datetime | None = None,
     *,
     second_factor: bool = True,
-) -> Outcome:
+) -> DeviceOutcome:
     """Show `value` to a key box and take a key; kinds as at a door (`world.present`).
 
     `second_factor` says whether the person proves their identity twice, which members without the privilege must.
@@ -34,19 +34,19 @@ def take_key(
     steps.advance(tenant)
     at = at or clock.now()
     with transaction.atomic():
-        box, unit = _place(tenant, key_device_id, unit_no)
+        box, unit = _find_key(tenant, key_device_id, unit_no)
         if not box.has_power:
             return NO_POWER
-        if unit_no in keys.settle(tenant, box, clock.now()):
-            return _without_record("key_out")
+        if unit_no in keys.return_due_keys(tenant, box, clock.now()):
+            return _refused_without_record("key_out")
         try:
             person = people.recognise(tenant, kind, value, at)
         except NotRecognised as refusal:
-            return _not_recognised(tenant, box, unit_no, refusal, kind, value, at)
+            return _record_not_recognised(tenant, box, unit_no, refusal, kind, value, at)
         verdict = _may_take(tenant, box, unit, person, at, second_factor)
-        if verdict.allowed:
+        if verdict.is_allowed:
             _hand_out(tenant, box, unit_no, person, at)
-        return _recorded(tenant, box, unit_no, verdict, person, journal.KEY_TAKEN, at)
+        return _record_outcome(tenant, box, unit_no, verdict, person, journal.KEY_TAKEN, at)
 
 
 def return_key(
@@ -58,7 +58,7 @@ def return_key(
     at: datetime | None = None,
     *,
     is_wrong: bool = False,
-) -> Outcome:
+) -> DeviceOutcome:
     """Bring a key back, whoever took it: throughout the use period, for guests also in their grace period.
 
     `is_wrong` says that another key is put in its place, which the box notices (assumed). Raises ApiError
@@ -67,29 +67,29 @@ def return_key(
     steps.advance(tenant)
     at = at or clock.now()
     with transaction.atomic():
-        box, _ = _place(tenant, key_device_id, unit_no)
+        box, _ = _find_key(tenant, key_device_id, unit_no)
         if not box.has_power:
             return NO_POWER
-        use = keys.settle(tenant, box, clock.now()).get(unit_no)
+        use = keys.return_due_keys(tenant, box, clock.now()).get(unit_no)
         if use is None:
-            return _without_record("key_in")
+            return _refused_without_record("key_in")
         if is_wrong and use.is_replaced:
-            return _without_record("key_replaced")
+            return _refused_without_record("key_replaced")
         try:
             person = people.recognise(tenant, kind, value, at)
         except NotRecognised as refusal:
-            return _not_recognised(tenant, box, unit_no, refusal, kind, value, at)
+            return _record_not_recognised(tenant, box, unit_no, refusal, kind, value, at)
         place = KeyPlace(box.key_device_id, unit_no)
         decision = decide_place(_ANYWHERE, place, at, use_period=person.return_period)
         if decision.allowed is not True:
-            return _recorded(tenant, box, unit_no, Verdict.of(decision), person, "", at)
+            return _record_outcome(tenant, box, unit_no, Verdict.from_decision(decision), person, "", at)
         use.box = box
-        history = (keys.replace if is_wrong else keys.put_back)(tenant, use, at, person.in_record())
-    verdict = Verdict.by("wrong_key" if is_wrong else "return", allowed=True)
-    return Outcome(True, verdict.rule, verdict.reason, person, history)
+        history = (keys.replace if is_wrong else keys.put_back)(tenant, use, at, person.record_entry())
+    verdict = Verdict.from_rule("wrong_key" if is_wrong else "return", allowed=True)
+    return DeviceOutcome(True, verdict.rule, verdict.reason, person, history)
 
 
-def _place(tenant: Tenant, key_device_id: str, unit_no: str) -> tuple[KeyBox, dict[str, Any]]:
+def _find_key(tenant: Tenant, key_device_id: str, unit_no: str) -> tuple[KeyBox, dict[str, Any]]:
     box = KeyBox.objects.select_for_update(no_key=True).filter(tenant=tenant, key_device_id=key_device_id).first()
     if box is None:
         raise not_found("key_device_id")
@@ -102,59 +102,59 @@ def _place(tenant: Tenant, key_device_id: str, unit_no: str) -> tuple[KeyBox, di
 def _may_take(
     tenant: Tenant, box: KeyBox, unit: dict[str, Any], person: Person, at: datetime, second_factor: bool
 ) -> Verdict:
-    if not second_factor and not person.may("keys_without_2fa"):
-        return Verdict.by("second_factor")
+    if not second_factor and not person.has_privilege("keys_without_2fa"):
+        return Verdict.from_rule("second_factor")
     if isinstance(person.row, Guest):
         decision = person.decide(tenant, KeyPlace(box.key_device_id, unit["unit_no"]), at)
-        return Verdict.of(decision) if box.guest_keys_enabled else Verdict.by("guest_keys_off")
+        return Verdict.from_decision(decision) if box.guest_keys_enabled else Verdict.from_rule("guest_keys_off")
     decision = person.decide(tenant, KeyPlace(box.key_device_id, unit["unit_no"]), at)
-    restricted = unit.get("restriction") and not person.may("restricted_keys_enabled")
+    restricted = unit.get("restriction") and not person.has_privilege("restricted_keys_enabled")
     if decision.allowed is True and not restricted:
-        return Verdict.of(decision)
-    if temporary.allows(person.row, box, unit["unit_no"], at):
-        return Verdict.by("temporary_use", allowed=True)
-    return Verdict.by("restricted") if decision.allowed is True else Verdict.of(decision)
+        return Verdict.from_decision(decision)
+    if temporary.may_use(person.row, box, unit["unit_no"], at):
+        return Verdict.from_rule("temporary_use", allowed=True)
+    return Verdict.from_rule("restricted") if decision.allowed is True else Verdict.from_decision(decision)
 
 
 def _hand_out(tenant: Tenant, box: KeyBox, unit_no: str, person: Person, at: datetime) -> None:
-    seconds = behaviour.of(tenant.tenant_id).keys_return_seconds
+    seconds = behaviour.behaviour_of(tenant.tenant_id).keys_return_seconds
     due_at = at + timedelta(seconds=seconds)
-    KeyUse.objects.create(box=box, unit_no=unit_no, holder=person.in_record(), taken_at=at, due_at=due_at)
+    KeyUse.objects.create(box=box, unit_no=unit_no, holder=person.record_entry(), taken_at=at, due_at=due_at)
 
 
-def _recorded(
+def _record_outcome(
     tenant: Tenant, box: KeyBox, unit_no: str, verdict: Verdict, person: Person, done: str, at: datetime
-) -> Outcome:
-    history = journal.record(
+) -> DeviceOutcome:
+    history = journal.write_record(
         tenant,
         at,
-        category=journal.Category.NORMAL if verdict.allowed else journal.Category.WARNING,
+        category=journal.Category.NORMAL if verdict.is_allowed else journal.Category.WARNING,
         status=journal.Status.OCCUR,
-        content=done if verdict.allowed else verdict.reason,
-        member=person.in_record(),
-        device=journal.about(box, [unit_no]),
-        held_by=journal.holder(box),
+        content=done if verdict.is_allowed else verdict.reason,
+        member=person.record_entry(),
+        device=journal.device_entry(box, [unit_no]),
+        held_by=journal.held_back_by(box),
     )
-    return Outcome(verdict.allowed, verdict.rule, verdict.reason, person, history)
+    return DeviceOutcome(verdict.is_allowed, verdict.rule, verdict.reason, person, history)
 
 
-def _not_recognised(
+def _record_not_recognised(
     tenant: Tenant, box: KeyBox, unit_no: str, refusal: NotRecognised, kind: str, value: str, at: datetime
-) -> Outcome:
-    verdict = Verdict.by(refusal.rule)
-    history = journal.record(
+) -> DeviceOutcome:
+    verdict = Verdict.from_rule(refusal.rule)
+    history = journal.write_record(
         tenant,
         at,
         category=journal.Category.SUSPICIOUS,
         status=journal.Status.OCCUR,
         content=verdict.reason,
-        member=refusal.person.in_record() if refusal.person else people.nobody(kind, value),
-        device=journal.about(box, [unit_no]),
-        held_by=journal.holder(box),
+        member=refusal.person.record_entry() if refusal.person else people.unknown_person_entry(kind, value),
+        device=journal.device_entry(box, [unit_no]),
+        held_by=journal.held_back_by(box),
     )
-    return Outcome(False, verdict.rule, verdict.reason, refusal.person, history)
+    return DeviceOutcome(False, verdict.rule, verdict.reason, refusal.person, history)
 
 
-def _without_record(rule: str) -> Outcome:
-    verdict = Verdict.by(rule)
-    return Outcome(False, verdict.rule, verdict.reason)
+def _refused_without_record(rule: str) -> DeviceOutcome:
+    verdict = Verdict.from_rule(rule)
+    return DeviceOutcome(False, verdict.rule, verdict.reason)

@@ -11,13 +11,13 @@ from sandbox.behaviour import Behaviour
 from sandbox.errors import ApiError, not_found
 from sandbox.service.models import BulkRequest, Member, Tenant
 
-from .members import MemberBatch, locked
+from .members import MemberBatch, lock_members
 
 
 def submit(tenant: Tenant, tag: str, members: list[dict[str, Any]], behaviour: Behaviour, at: datetime) -> BulkRequest:
     """Accept a request and return it. Its pace, and whether it fails half-way, are fixed now."""
     # Under the lock, identifiers have the order of arrival.
-    with locked(tenant):
+    with lock_members(tenant):
         request = BulkRequest.objects.create(
             tenant=tenant,
             at=at,
@@ -35,7 +35,7 @@ def due(tenant: Tenant, now: datetime) -> QuerySet[BulkRequest]:
     return BulkRequest.objects.filter(tenant=tenant, finished_at=None).order_by("id")
 
 
-def turns() -> QuerySet[BulkRequest, tuple[str, datetime]]:
+def next_due_times() -> QuerySet[BulkRequest, tuple[str, datetime]]:
     """Return each tenant that has an unfinished request, and when the turn of the next member comes."""
     done = Func(F("results"), function="jsonb_array_length", output_field=IntegerField())
     seconds = (done + 1) * F("seconds_per_member")
@@ -96,7 +96,7 @@ def _apply(tenant: Tenant, tag: str, bodies: list[dict[str, Any]]) -> list[dict[
             member = _apply_one(batch, tag, body, present)
         except ApiError as error:
             name = body.get("member_name") or _name(present.get(body.get("member_id", "")))
-            results.append({"member_name": name, "status": "failed", "error": error.in_bulk()})
+            results.append({"member_name": name, "status": "failed", "error": error.as_bulk_error()})
         else:
             results.append({"member_id": member.member_id, "member_name": _name(member), "status": "succeeded"})
     batch.save()

@@ -9,7 +9,7 @@ from accessapi import limits
 from sandbox.service.models import Guest, Mail, Member, Tenant
 
 
-def issue() -> str:
+def new_code() -> str:
     """Return a new code."""
     return f"SL{secrets.token_hex(8).upper()}"
 
@@ -23,7 +23,7 @@ def owners(tenant: Tenant, codes: set[str]) -> dict[str, str]:
     return {code: owner for code, owner in [*members, *guests] if code}
 
 
-def put(member: Member, qrcode: dict[str, Any] | None) -> None:
+def set_code(member: Member, qrcode: dict[str, Any] | None) -> None:
     """Give the member a static code (data or e-mail), a one-time code, or None to remove it. The seed lasts as long as
     one-time QR does.
     """
@@ -32,7 +32,7 @@ def put(member: Member, qrcode: dict[str, Any] | None) -> None:
     if qrcode is None:
         member.qr_data = member.totp_seed = None
         return
-    member.qr_data = qrcode.get("data") or issue()
+    member.qr_data = qrcode.get("data") or new_code()
     one_time = qrcode.get("one_time_qr") or {}
     if one_time.get("enabled"):
         member.totp_seed = member.totp_seed or base64.b32encode(secrets.token_bytes(20)).decode()
@@ -44,7 +44,7 @@ def put(member: Member, qrcode: dict[str, Any] | None) -> None:
     member.listed["qrcode"] = {name: qrcode[name] for name in ("data", "email") if name in qrcode}
 
 
-def mail(person: Member | Guest, email: str, at: datetime, remarks: str = "") -> Mail:
+def build_mail(person: Member | Guest, email: str, at: datetime, remarks: str = "") -> Mail:
     """Return the mail, not yet saved, that sends this person their code."""
     recipient = (
         (person.member_id, person.listed["member_name"])

@@ -59,15 +59,15 @@ def operate(
 
 def _log(tenant: Tenant, device: PassController | KeyBox, request: DeviceRequest, info: str) -> None:
     """Write a log record with what a reader needs to find the request again. Its text is assumed."""
-    said = states.text(f"Remote {request.control} {request.outcome}")
+    said = states.record_text(f"Remote {request.control} {request.outcome}")
     parts = [said, info, f"request {request.request_id}"]
-    journal.record(
+    journal.write_record(
         tenant,
         request.due_at,
         category=journal.Category.OPERATION,
         status=journal.Status.OCCUR,
         content="; ".join(part for part in parts if part),
-        device=journal.about(device, request.targets),
+        device=journal.device_entry(device, request.targets),
     )
 
 
@@ -94,13 +94,13 @@ def lock(door: PassController, now: datetime) -> tuple[str, list[str]]:
     """Return (lock or unlock, errors) of a door: its last command decides, and an unlock ends by itself. A door is also
     unlocked while it is open for somebody who was admitted.
     """
-    held, errors = _by_command(door, now)
+    held, errors = _lock_by_command(door, now)
     wrong = problem(door)
     let_in = leaf(door, now) == "open" and not door.is_forced
     return ("unlock" if let_in else held), errors + ([wrong] if wrong else [])
 
 
-def _by_command(door: PassController, now: datetime) -> tuple[str, list[str]]:
+def _lock_by_command(door: PassController, now: datetime) -> tuple[str, list[str]]:
     commands = DeviceRequest.objects.filter(tenant_id=door.tenant_id, device_id=door.device_id, due_at__lte=now)
     last = commands.order_by("-due_at", "-id").first()
     errors = ["unlock_error"] if last and last.outcome == "failed" and "unlock" in last.control else []

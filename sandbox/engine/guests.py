@@ -38,10 +38,10 @@ def create(tenant: Tenant, body: dict[str, Any], at: datetime) -> Guest:
     guest = Guest(tenant=tenant, guest_id=f"v{secrets.token_hex(9)}", email=method.get("email", ""))
     guest.remarks = method.get("remarks", "")
     _apply(guest, body)
-    _take_code(guest, method["qrcode_data"] if "qrcode_data" in method else codes.issue())
+    _claim_code(guest, method["qrcode_data"] if "qrcode_data" in method else codes.new_code())
     guest.save()
     if "email" in method:
-        codes.mail(guest, method["email"], at, guest.remarks).save()
+        codes.build_mail(guest, method["email"], at, guest.remarks).save()
     return guest
 
 
@@ -49,7 +49,7 @@ def update(guest: Guest, body: dict[str, Any]) -> None:
     """Change what the body names and nothing else; no mail is sent (assumed). Use and errors as `create`."""
     _apply(guest, body)
     if "qrcode_data" in body:
-        _take_code(guest, body["qrcode_data"])
+        _claim_code(guest, body["qrcode_data"])
     guest.save()
 
 
@@ -61,7 +61,7 @@ def key_return_date_end(guest: Guest) -> datetime:
 
 def devices_pass(guest: Guest) -> dict[str, Any] | None:
     """Return the guest's entry permissions in the form that members have; None without the contract."""
-    if not guest.tenant.has("door"):
+    if not guest.tenant.has_contract("door"):
         return None
     areas = [{"area_id": area_id, "pass": _ALWAYS} for area_id in guest.areas]
     return {"default_mode": "option", "areas_list": areas} if areas else {"default_mode": "deny_all"}
@@ -69,7 +69,7 @@ def devices_pass(guest: Guest) -> dict[str, Any] | None:
 
 def keys_pass(guest: Guest) -> dict[str, Any] | None:
     """Return the guest's key permissions in the form that members have; None without the contract."""
-    if not guest.tenant.has("key_box"):
+    if not guest.tenant.has_contract("key_box"):
         return None
     boxes = [
         {
@@ -99,7 +99,7 @@ def _apply(guest: Guest, body: dict[str, Any]) -> None:
     for name in ("use_date_start", "use_date_end"):
         if name in body:
             setattr(guest, name, _moment(name, body[name]))
-    may_be_empty = behaviour.of(guest.tenant_id).empty_periods
+    may_be_empty = behaviour.behaviour_of(guest.tenant_id).empty_periods
     check_period(guest.use_date_start, guest.use_date_end, may_be_empty=may_be_empty)
     for name, column in _SIMPLE.items():
         if name in body:
@@ -116,7 +116,7 @@ def _moment(name: str, text: str) -> datetime:
 def _check_areas(tenant: Tenant, wanted: list[str] | None) -> None:
     if not wanted:
         return
-    if not tenant.has("door"):
+    if not tenant.has_contract("door"):
         raise contract_missing("door")
     if Area.objects.filter(tenant=tenant, area_id__in=wanted).count() < len(wanted):
         raise invalid("area_id_list: an area does not exist")
@@ -125,7 +125,7 @@ def _check_areas(tenant: Tenant, wanted: list[str] | None) -> None:
 def _check_keys(tenant: Tenant, wanted: list[dict[str, Any]] | None) -> None:
     if not wanted:
         return
-    if not tenant.has("key_box"):
+    if not tenant.has_contract("key_box"):
         raise contract_missing("key_box")
     named = [item["key_device_id"] for item in wanted]
     boxes = {box.key_device_id: box for box in KeyBox.objects.filter(tenant=tenant, key_device_id__in=named)}
@@ -133,13 +133,13 @@ def _check_keys(tenant: Tenant, wanted: list[dict[str, Any]] | None) -> None:
         box = boxes.get(item["key_device_id"])
         if box is None:
             raise invalid("key_devices_list.key_device_id: does not exist")
-        if not set(item["units_no_list"]) <= box.numbers:
+        if not set(item["units_no_list"]) <= box.unit_numbers:
             raise invalid("key_devices_list.units_no_list: a unit does not exist in this key box")
         if not box.guest_keys_enabled:
             raise setting_off(f"key box {box.key_device_id} has no keys for guests")
 
 
-def _take_code(guest: Guest, data: str) -> None:
+def _claim_code(guest: Guest, data: str) -> None:
     if not data:
         raise invalid("qrcode_data: may not be empty")
     if codes.owners(guest.tenant, {data}).get(data, guest.guest_id) != guest.guest_id:

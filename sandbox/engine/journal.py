@@ -17,13 +17,13 @@ from sandbox.engine import webhooks
 from sandbox.service.models import History, KeyBox, PassController, Tenant
 
 # What records say, in the words that the overrides file states.
-KEY_TAKEN = states.text("Key taken")
-KEY_RETURNED = states.text("Key returned")
-WRONG_KEY = states.text("Wrong key")
-DOOR_FORCED = states.text("Door forced open")
-DOOR_LEFT_OPEN = states.text("Door open too long")
-POWER_CUT = states.text("Power cut")
-CONNECTION_LOST = states.text("Connection lost")
+KEY_TAKEN = states.record_text("Key taken")
+KEY_RETURNED = states.record_text("Key returned")
+WRONG_KEY = states.record_text("Wrong key")
+DOOR_FORCED = states.record_text("Door forced open")
+DOOR_LEFT_OPEN = states.record_text("Door open too long")
+POWER_CUT = states.record_text("Power cut")
+CONNECTION_LOST = states.record_text("Connection lost")
 
 
 class Category(StrEnum):
@@ -44,7 +44,7 @@ class Status(StrEnum):
     RESTORE = "restore"
 
 
-def record(
+def write_record(
     tenant: Tenant,
     at: datetime,
     *,
@@ -77,7 +77,7 @@ def record(
     return history
 
 
-def release(tenant: Tenant, device_id: str, at: datetime) -> None:
+def release_held_back(tenant: Tenant, device_id: str, at: datetime) -> None:
     """Show what the device held back while it had no connection, with the times at which it happened."""
     with transaction.atomic():
         held = History.objects.select_for_update().filter(tenant=tenant, held_by=device_id).order_by("at", "id")
@@ -86,7 +86,7 @@ def release(tenant: Tenant, device_id: str, at: datetime) -> None:
         History.objects.filter(pk__in=[history.pk for history in held]).update(held_by="")
 
 
-def about(device: PassController | KeyBox, units: Iterable[str] = ()) -> dict[str, Any]:
+def device_entry(device: PassController | KeyBox, units: Iterable[str] = ()) -> dict[str, Any]:
     """Return the device of a record, with the units of a key box that it is about. Values of `module` are assumed."""
     if isinstance(device, PassController):
         return {"id": device.device_id, "name": device.name, "module": "pass", "units": []}
@@ -95,8 +95,8 @@ def about(device: PassController | KeyBox, units: Iterable[str] = ()) -> dict[st
     return {"id": device.key_device_id, "name": device.name, "module": "key", "units": concerned}
 
 
-def holder(device: PassController | KeyBox) -> str:
+def held_back_by(device: PassController | KeyBox) -> str:
     """Return the value of `held_by` for a record of this device: its identifier while it has no connection."""
-    if device.answers:
+    if device.is_reachable:
         return ""
     return device.device_id if isinstance(device, PassController) else device.key_device_id

@@ -8,7 +8,7 @@ from sandbox.engine import journal
 from sandbox.service.models import History, KeyBox, KeyUse, Tenant
 
 
-def out(box: KeyBox, now: datetime) -> dict[str, KeyUse]:
+def keys_out(box: KeyBox, now: datetime) -> dict[str, KeyUse]:
     """Return unit_no -> use, for the keys that are out at `now`; a key that is due counts as back."""
     uses = KeyUse.objects.filter(box=box, returned_at=None)
     if box.has_power:
@@ -16,14 +16,14 @@ def out(box: KeyBox, now: datetime) -> dict[str, KeyUse]:
     return {use.unit_no: use for use in uses}
 
 
-def state(use: KeyUse | None) -> str:
+def place_state(use: KeyUse | None) -> str:
     """Return what the box sees in a key's place: its key (return), none (taken), or another one (wrong)."""
     if use is None:
         return "return"
     return "wrong" if use.is_replaced else "taken"
 
 
-def errors(use: KeyUse | None) -> list[str]:
+def place_errors(use: KeyUse | None) -> list[str]:
     """Return the errors of a key's place (assumed)."""
     return ["wrong_key"] if use is not None and use.is_replaced else []
 
@@ -39,11 +39,11 @@ def advance(tenant: Tenant, now: datetime) -> None:
         put_back(tenant, use, use.due_at or now, use.holder)
 
 
-def settle(tenant: Tenant, box: KeyBox, now: datetime) -> dict[str, KeyUse]:
+def return_due_keys(tenant: Tenant, box: KeyBox, now: datetime) -> dict[str, KeyUse]:
     """Return the due keys of one box to their places. Return which are out then, as `out`. Use with the box locked."""
     for use in _due(now).filter(box=box):
         put_back(tenant, use, use.due_at or now, use.holder)
-    return out(box, now)
+    return keys_out(box, now)
 
 
 def put_back(tenant: Tenant, use: KeyUse, at: datetime, member: dict[str, str] | None) -> History | None:
@@ -72,15 +72,15 @@ def _write(
     category: str = journal.Category.NORMAL,
     status: str = journal.Status.OCCUR,
 ) -> History:
-    return journal.record(
+    return journal.write_record(
         tenant,
         at,
         category=category,
         status=status,
         content=content,
         member=member,
-        device=journal.about(use.box, [use.unit_no]),
-        held_by=journal.holder(use.box),
+        device=journal.device_entry(use.box, [use.unit_no]),
+        held_by=journal.held_back_by(use.box),
     )
 
 

@@ -20,7 +20,7 @@ _CONTRACTS = {"devices_pass": "door", "keys_pass": "key_box", "qrcode": "qr"}
 
 
 @contextmanager
-def locked(tenant: Tenant) -> Iterator[None]:
+def lock_members(tenant: Tenant) -> Iterator[None]:
     """Open a transaction in which nobody else changes this tenant's members."""
     with transaction.atomic():
         Tenant.objects.select_for_update(no_key=True).get(pk=tenant.pk)
@@ -41,7 +41,7 @@ class MemberBatch:
         cards = {body["card_data"] for body in bodies if body.get("card_data")}
         owners = Member.objects.filter(tenant=tenant, card_data__in=cards).values_list("card_data", "member_id")
         self._owners = {card: owner for card, owner in owners if card}
-        self._codes = codes.owners(tenant, {code for body in bodies if (code := _code(body))})
+        self._codes = codes.owners(tenant, {code for body in bodies if (code := _code_of(body))})
         self._areas = self._known(Area, "area_id", bodies, "devices_pass")
         self._boxes = self._known(KeyBox, "key_device_id", bodies, "keys_pass")
         self._new: list[Member] = []
@@ -52,8 +52,8 @@ class MemberBatch:
         self._moved: Counter[int] = Counter()
 
     @cached_property
-    def _ways(self) -> behaviour.Behaviour:
-        return behaviour.of(self.tenant.tenant_id)
+    def _behaviour(self) -> behaviour.Behaviour:
+        return behaviour.behaviour_of(self.tenant.tenant_id)
 
     def create(self, body: dict[str, Any]) -> Member:
         """Create a member and return it. Raises ApiError (40002, 40302, 40901, 40903) and then changes nothing."""
@@ -93,23 +93,23 @@ class MemberBatch:
     def _apply(self, member: Member, body: dict[str, Any]) -> None:
         self._check(member, body)
         if "membergroup_id" in body:
-            self._join(member, self._groups[body["membergroup_id"]])
+            self._set_group(member, self._groups[body["membergroup_id"]])
         if "card_data" in body:
             _hand_over(self._owners, member.member_id, member.card_data, body["card_data"] or None)
             member.card_data = body["card_data"] or None
         for name in _LISTED:
             if name in body:
-                _put(member.listed, name, body[name])
+                _set_or_remove(member.listed, name, body[name])
         for name in _RIGHTS:
             if name in body:
-                _put(member.detail, name, body[name])
+                _set_or_remove(member.detail, name, body[name])
         # Rights are replaced as a whole; in the privilege, a key that is left out stays as it was.
         if "privilege" in body:
             member.detail["privilege"] = member.detail["privilege"] | body["privilege"]
         if "qrcode" in body:
             self._put_qrcode(member, body["qrcode"])
 
-    def _join(self, member: Member, group: Group) -> None:
+    def _set_group(self, member: Member, group: Group) -> None:
         if member.group_id is not None:
             self._moved[member.group_id] -= 1
         self._moved[group.pk] += 1
@@ -118,7 +118,7 @@ class MemberBatch:
     def _check(self, member: Member, body: dict[str, Any]) -> None:
         """Raise ApiError for everything that can be refused, before anything is changed."""
         for name, contract in _CONTRACTS.items():
-            if body.get(name) is not None and not self.tenant.has(contract):
+            if body.get(name) is not None and not self.tenant.has_contract(contract):
                 raise contract_missing(contract)
         if "membergroup_id" in body and body["membergroup_id"] not in self._groups:
             raise invalid("membergroup_id: does not exist")
@@ -130,12 +130,12 @@ class MemberBatch:
         card = body.get("card_data")
         if card and self._owners.get(card, member.member_id) != member.member_id:
             raise card_taken()
-        if (code := _code(body)) and self._codes.get(code, member.member_id) != member.member_id:
+        if (code := _code_of(body)) and self._codes.get(code, member.member_id) != member.member_id:
             raise qr_taken()
         start, end = (body.get(name, member.listed.get(name)) for name in ("use_date_start", "use_date_end"))
-        check_period(start, end, may_be_empty=self._ways.empty_periods)
-        if (body.get("qrcode") or {}).get("one_time_qr", {}).get("timestep", 0) > self._ways.timestep_max:
-            raise invalid(f"qrcode.one_time_qr.timestep: is at most {self._ways.timestep_max}")
+        check_period(start, end, may_be_empty=self._behaviour.empty_periods)
+        if (body.get("qrcode") or {}).get("one_time_qr", {}).get("timestep", 0) > self._behaviour.timestep_max:
+            raise invalid(f"qrcode.one_time_qr.timestep: is at most {self._behaviour.timestep_max}")
 
     def _check_box(self, item: dict[str, Any]) -> None:
         box = self._boxes.get(item["key_device_id"])
@@ -147,10 +147,10 @@ class MemberBatch:
 
     def _put_qrcode(self, member: Member, qrcode: dict[str, Any] | None) -> None:
         before = member.qr_data
-        codes.put(member, qrcode)
+        codes.set_code(member, qrcode)
         _hand_over(self._codes, member.member_id, before, member.qr_data)
         if qrcode and "email" in qrcode:
-            self._mails.append(codes.mail(member, qrcode["email"], clock.now()))
+            self._mails.append(codes.build_mail(member, qrcode["email"], clock.now()))
 
     def _known(self, model: type[Any], key: str, bodies: list[dict[str, Any]], field: str) -> dict[str, Any]:
         if not any(body.get(field) for body in bodies):
@@ -158,14 +158,14 @@ class MemberBatch:
         return {getattr(row, key): row for row in model.objects.filter(tenant=self.tenant)}
 
 
-def _put(record: dict[str, Any], name: str, value: Any) -> None:
+def _set_or_remove(record: dict[str, Any], name: str, value: Any) -> None:
     if value is None or value == "":
         record.pop(name, None)
     else:
         record[name] = value
 
 
-def _code(body: dict[str, Any]) -> str | None:
+def _code_of(body: dict[str, Any]) -> str | None:
     """Return the QR code's content, if the caller gives one."""
     return (body.get("qrcode") or {}).get("data")
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from accessapi.permissions import Decision, explain
+from accessapi.permissions import Decision, explain_decision
 from sandbox.service.models import History
 
 from .people import Person
@@ -29,13 +29,13 @@ REASONS = {
 
 
 @dataclass(frozen=True)
-class Outcome:
+class DeviceOutcome:
     """Whether the device admitted the person; `rule` is the reason's word and `reason` its sentence.
 
     person: who it was, None when unknown; history: the record that was written, None when there is none.
     """
 
-    admitted: bool
+    is_admitted: bool
     rule: str
     reason: str
     person: Person | None = None
@@ -46,19 +46,19 @@ class Outcome:
 class Verdict:
     """A decision before anything happened."""
 
-    allowed: bool
+    is_allowed: bool
     rule: str
     reason: str
 
     @classmethod
-    def of(cls, decision: Decision) -> "Verdict":
+    def from_decision(cls, decision: Decision) -> "Verdict":
         """Return the verdict of the permissions; an unknown decision admits nobody."""
-        return cls(decision.allowed is True, decision.rule.value, explain(decision))
+        return cls(decision.allowed is True, decision.rule.value, explain_decision(decision))
 
     @classmethod
-    def by(cls, rule: str, *, allowed: bool = False) -> "Verdict":
+    def from_rule(cls, rule: str, *, allowed: bool = False) -> "Verdict":
         """Return the verdict of a rule of the sandbox's own."""
         return cls(allowed, rule, REASONS[rule])
 
 
-NO_POWER = Outcome(False, "no_power", REASONS["no_power"])
+NO_POWER = DeviceOutcome(False, "no_power", REASONS["no_power"])

@@ -13,10 +13,10 @@ from accessapi.resources.tenants import HolidaySettings
 from sandbox.catalogue import CATALOGUE
 from sandbox.engine import guests, totp
 from sandbox.service.models import Face, Guest, Member, Tenant
-from sandbox.service.models.people import PLACE
+from sandbox.service.models.people import CREATION_ORDER
 
 #: What a person can show to a device.
-Kind = Literal["card", "qr", "one_time", "face"]
+CredentialKind = Literal["card", "qr", "one_time", "face"]
 Period = tuple[datetime | None, datetime | None]
 
 
@@ -58,7 +58,7 @@ class Person:
         start, end = self.period
         return (start, guests.key_return_date_end(self.row)) if isinstance(self.row, Guest) else (start, end)
 
-    def may(self, privilege: str) -> bool:
+    def has_privilege(self, privilege: str) -> bool:
         """Return whether the member has this privilege; guests, whose keys are named one by one, need
         none (assumed).
         """
@@ -75,7 +75,7 @@ class Person:
             return self.row.detail.get(field)
         return (guests.devices_pass if isinstance(place, AreaPlace) else guests.keys_pass)(self.row)
 
-    def in_record(self) -> dict[str, str]:
+    def record_entry(self) -> dict[str, str]:
         """Return the member of a log record. The values of _type, label and attribute are assumed."""
         is_member = isinstance(self.row, Member)
         return {
@@ -88,7 +88,7 @@ class Person:
         }
 
 
-def nobody(kind: str, value: str) -> dict[str, str]:
+def unknown_person_entry(kind: str, value: str) -> dict[str, str]:
     """Return the member of a log record when what was shown is unknown."""
     return {"id": "", "name": "", "_type": "unknown", "data": value[:600], "label": "", "attribute": kind}
 
@@ -96,7 +96,7 @@ def nobody(kind: str, value: str) -> dict[str, str]:
 def holidays(tenant: Tenant) -> Holidays:
     """Return the tenant's holidays, by this sandbox's rules."""
     settings = HolidaySettings.model_validate(tenant.holiday)
-    return Holidays.of(settings, weekdays_apply=CATALOGUE.rules.weekdays_on_holidays)
+    return Holidays.from_settings(settings, weekdays_apply=CATALOGUE.rules.weekdays_on_holidays)
 
 
 def recognise(tenant: Tenant, kind: str, value: str, at: datetime) -> Person:
@@ -105,7 +105,7 @@ def recognise(tenant: Tenant, kind: str, value: str, at: datetime) -> Person:
     """
     if kind == "qr" and value.startswith(limits.ONE_TIME_QR_PREFIX):
         kind = "one_time"
-    return _READERS[kind](tenant, value, at)
+    return _RECOGNISERS[kind](tenant, value, at)
 
 
 def credentials(member: Member, at: datetime) -> list[tuple[str, str]]:
@@ -114,8 +114,8 @@ def credentials(member: Member, at: datetime) -> list[tuple[str, str]]:
     """
     found = [("card", member.card_data)] if member.card_data else []
     if member.totp_seed:
-        one_time = totp.code(member.totp_seed, at, _one_time(member)["timestep"])
-        found.append(("one_time", totp.write(member.qr_data or "", one_time)))
+        one_time = totp.code_at(member.totp_seed, at, _one_time(member)["timestep"])
+        found.append(("one_time", totp.write_qr_text(member.qr_data or "", one_time)))
     elif member.qr_data:
         found.append(("qr", member.qr_data))
     if Face.objects.filter(member=member).exists():
@@ -130,7 +130,7 @@ def search(tenant: Tenant, text: str, limit: int = 20) -> list[Member | Guest]:
         | Q(listed__member_code__icontains=text)
         | Q(card_data__in=[text, text.upper()])
     )
-    members = _members(tenant).filter(named).order_by(PLACE)[:limit]
+    members = _members(tenant).filter(named).order_by(CREATION_ORDER)[:limit]
     visitors = Guest.objects.select_related("tenant").filter(tenant=tenant, name__icontains=text).order_by("id")
     return [*members, *visitors[:limit]]
 
@@ -143,7 +143,7 @@ def _card(tenant: Tenant, value: str, at: datetime) -> Person:
 
 
 def _qr(tenant: Tenant, value: str, at: datetime) -> Person:
-    if not value or not tenant.has("qr"):
+    if not value or not tenant.has_contract("qr"):
         raise NotRecognised("unknown_code")
     if member := _members(tenant).filter(qr_data=value).order_by("id").first():
         person = Person(member, "qr", value)
@@ -160,8 +160,8 @@ def _one_time_code(tenant: Tenant, value: str, at: datetime) -> Person:
     """Recognise a one-time code. It is valid throughout its window, at every door and as often as it is shown
     (assumed).
     """
-    read = totp.read(value)
-    if read is None or not tenant.has("qr"):
+    read = totp.read_qr_text(value)
+    if read is None or not tenant.has_contract("qr"):
         raise NotRecognised("unknown_code")
     data, code = read
     member = _members(tenant).filter(qr_data=data, totp_seed__isnull=False).order_by("id").first()
@@ -169,14 +169,14 @@ def _one_time_code(tenant: Tenant, value: str, at: datetime) -> Person:
         raise NotRecognised("unknown_code")
     person = Person(member, "one_time", data)
     ways = _one_time(member)
-    if not totp.accepts(member.totp_seed or "", code, at, ways["timestep"], ways["skew"]):
+    if not totp.is_valid(member.totp_seed or "", code, at, ways["timestep"], ways["skew"]):
         raise NotRecognised("code_wrong", person)
     return person
 
 
 def _face(tenant: Tenant, value: str, at: datetime) -> Person:
     member = _members(tenant).filter(member_id=value).first()
-    face = Face.objects.filter(member=member).first() if member and tenant.has("face") else None
+    face = Face.objects.filter(member=member).first() if member and tenant.has_contract("face") else None
     if member is None or face is None:
         raise NotRecognised("unknown_face")
     person = Person(member, "face", str(member.listed.get("face_data", "")))
@@ -185,7 +185,7 @@ def _face(tenant: Tenant, value: str, at: datetime) -> Person:
     return person
 
 
-_READERS: dict[str, Callable[[Tenant, str, datetime], Person]] = {
+_RECOGNISERS: dict[str, Callable[[Tenant, str, datetime], Person]] = {
     "card": _card,
     "qr": _qr,
     "one_time": _one_time_code,

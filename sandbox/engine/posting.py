@@ -25,24 +25,24 @@ TIMEOUT = 3.0
 _USER_AGENT = "Splats-Webhook"  # published
 
 
-def waiting() -> list[tuple[str, datetime]]:
+def find_due() -> list[tuple[str, datetime]]:
     """Return the tenants that have something to post and when the first of it is due; the earliest first."""
     unsent = Delivery.objects.filter(sent_at=None).values("tenant_id").annotate(first=Min("due_at"))
     return list(unsent.order_by("first").values_list("tenant_id", "first"))
 
 
-def post_due(tenant_id: str, *, patience: float, most: int = 50) -> bool:
+def post_due(tenant_id: str, *, timeout: float, limit: int = 50) -> bool:
     """Post what is due by this tenant's clock, at most `most`, unless another process does it.
 
     Return False when it stopped because one took longer than `patience` seconds.
     """
     with httpx2.Client(timeout=TIMEOUT, follow_redirects=False, trust_env=False, verify=_tls()) as client:
-        for _ in range(most):
+        for _ in range(limit):
             begun = time.monotonic()
-            with behaviour.clock_of(tenant_id):
+            with behaviour.using_clock_of(tenant_id):
                 if not _post_next(client, tenant_id, clock.now()):
                     return True
-            if time.monotonic() - begun > patience:
+            if time.monotonic() - begun > timeout:
                 return False
     return True
 
@@ -60,7 +60,7 @@ def _post_next(client: httpx2.Client, tenant_id: str, now: datetime) -> bool:
     with transaction.atomic():
         unsent = Delivery.objects.filter(tenant_id=tenant_id, sent_at=None)
         first = unsent.filter(due_at__lte=now).order_by("due_at", "id").values_list("pk", flat=True).first()
-        if first is None or not reset_lock.share():
+        if first is None or not reset_lock.acquire_shared():
             return False
         delivery = unsent.filter(pk=first).select_for_update(skip_locked=True, no_key=True).first()
         if delivery is None:

@@ -6,17 +6,17 @@ from django.db import connection
 _LOCK = 72_616_002
 
 
-def share() -> bool:
+def acquire_shared() -> bool:
     """Take a share of the lock until the end of this transaction. Return False while a reset runs."""
-    return bool(_ask("SELECT pg_try_advisory_xact_lock_shared(%s)"))
+    return bool(_execute("SELECT pg_try_advisory_xact_lock_shared(%s)"))
 
 
-def hold() -> None:
+def acquire_exclusive() -> None:
     """Take the lock until the end of this transaction, waiting until nothing runs in the background."""
-    _ask("SELECT pg_advisory_xact_lock(%s)")
+    _execute("SELECT pg_advisory_xact_lock(%s)")
 
 
-def _ask(statement: str) -> object:
+def _execute(statement: str) -> object:
     with connection.cursor() as cursor:
         cursor.execute(statement, [_LOCK])
         return cursor.fetchone()[0]

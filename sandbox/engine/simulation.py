@@ -16,18 +16,18 @@ from sandbox import behaviour, clock
 from sandbox.engine import borrowing, keys, people, reset_lock, world
 from sandbox.engine.people import Person
 from sandbox.service.models import Guest, KeyBox, Member, PassController, Settings, Tenant
-from sandbox.service.models.people import PLACE
+from sandbox.service.models.people import CREATION_ORDER
 
 #: How far back to catch up, at the first look or after a pause, and how many passages to write at once.
-_LONGEST = timedelta(hours=1)
-_AT_ONCE = 10
+_MAX_BACKLOG = timedelta(hours=1)
+_MAX_AT_ONCE = 10
 _SETTING = "passages_per_hour"
 
 
 def due(clocks: behaviour.Clocks) -> list[tuple[str, float]]:
     """Return the tenants in which somebody should have come or gone by now, and how many do in an hour."""
     found = []
-    for tenant, per_hour in _simulated():
+    for tenant, per_hour in _simulated_tenants():
         now = clocks.now(tenant.tenant_id)
         if any(_moments(tenant.tenant_id, per_hour, _since(tenant, now), now)):
             found.append((tenant.tenant_id, per_hour))
@@ -36,8 +36,8 @@ def due(clocks: behaviour.Clocks) -> list[tuple[str, float]]:
 
 def simulate(tenant_id: str, per_hour: float) -> None:
     """Do what should have happened since the last look, at most some of it: the next look goes on."""
-    with behaviour.clock_of(tenant_id), transaction.atomic():
-        if not reset_lock.share():
+    with behaviour.using_clock_of(tenant_id), transaction.atomic():
+        if not reset_lock.acquire_shared():
             return
         tenant = Tenant.objects.select_for_update(no_key=True, skip_locked=True).filter(pk=tenant_id).first()
         if tenant is None:
@@ -45,18 +45,18 @@ def simulate(tenant_id: str, per_hour: float) -> None:
         now = until = clock.now()
         for count, (at, random) in enumerate(_moments(tenant_id, per_hour, _since(tenant, now), now), 1):
             _simulate_one(tenant, at, random)
-            if count == _AT_ONCE:
+            if count == _MAX_AT_ONCE:
                 until = at
                 break
         Tenant.objects.filter(pk=tenant_id).update(lived_until=until)
 
 
-def _simulated() -> Iterator[tuple[Tenant, float]]:
+def _simulated_tenants() -> Iterator[tuple[Tenant, float]]:
     """Yield the tenants with simulated people, and how many passages they have in an hour."""
     wanted = dict(Settings.objects.filter(values__has_key=_SETTING).values_list("key", "values"))
     if not any(values[_SETTING] for values in wanted.values()):
         return
-    everywhere = wanted.pop(behaviour.EVERYBODY, {}).get(_SETTING, 0)
+    everywhere = wanted.pop(behaviour.ALL_TENANTS, {}).get(_SETTING, 0)
     tenants = Tenant.objects.only("tenant_id", "lived_until")
     for tenant in tenants if everywhere else tenants.filter(pk__in=wanted):
         if per_hour := wanted.get(tenant.tenant_id, {}).get(_SETTING, everywhere):
@@ -64,7 +64,7 @@ def _simulated() -> Iterator[tuple[Tenant, float]]:
 
 
 def _since(tenant: Tenant, now: datetime) -> datetime:
-    longest_ago = now - _LONGEST
+    longest_ago = now - _MAX_BACKLOG
     # A clock that was set back starts again.
     return min(max(tenant.lived_until or longest_ago, longest_ago), now)
 
@@ -81,34 +81,34 @@ def _moments(tenant_id: str, per_hour: float, since: datetime, now: datetime) ->
 
 def _simulate_one(tenant: Tenant, at: datetime, random: Random) -> None:
     """Pass a door, or take or return a key; sometimes as somebody who may not, or is unknown."""
-    at_doors = tenant.has("door") and (not tenant.has("key_box") or random.random() < 0.8)
+    at_doors = tenant.has_contract("door") and (not tenant.has_contract("key_box") or random.random() < 0.8)
     if at_doors and (doors := list(PassController.objects.filter(tenant=tenant, has_power=True).order_by("id"))):
-        _pass(tenant, random.choice(doors), at, random)
-    elif tenant.has("key_box") and (boxes := list(KeyBox.objects.filter(tenant=tenant).order_by("id"))):
+        _pass_door(tenant, random.choice(doors), at, random)
+    elif tenant.has_contract("key_box") and (boxes := list(KeyBox.objects.filter(tenant=tenant).order_by("id"))):
         _use_key(tenant, random.choice(boxes), at, random)
 
 
-def _pass(tenant: Tenant, door: PassController, at: datetime, random: Random) -> None:
+def _pass_door(tenant: Tenant, door: PassController, at: datetime, random: Random) -> None:
     if random.random() < 0.03:
-        world.present(tenant, door.device_id, "card", f"{random.getrandbits(60):015X}", at)
-    elif found := _shown_by_somebody(tenant, AreaPlace(door.area.area_id), at, random):
-        world.present(tenant, door.device_id, *found, at)
+        world.show_credential(tenant, door.device_id, "card", f"{random.getrandbits(60):015X}", at)
+    elif found := _random_credential(tenant, AreaPlace(door.area.area_id), at, random):
+        world.show_credential(tenant, door.device_id, *found, at)
 
 
 def _use_key(tenant: Tenant, box: KeyBox, at: datetime, random: Random) -> None:
-    out = keys.out(box, at)
-    unit_no = random.choice(sorted(box.numbers))
+    out = keys.keys_out(box, at)
+    unit_no = random.choice(sorted(box.unit_numbers))
     if unit_no in out:
         borrowed = (out[unit_no].holder or {}).get("id", "")
         holder = Member.objects.filter(tenant=tenant, member_id=borrowed).first()
         found = people.credentials(holder, at) if holder else []
         if found:
             borrowing.return_key(tenant, box.key_device_id, unit_no, *found[0], at)
-    elif found_one := _shown_by_somebody(tenant, KeyPlace(box.key_device_id, unit_no), at, random):
+    elif found_one := _random_credential(tenant, KeyPlace(box.key_device_id, unit_no), at, random):
         borrowing.take_key(tenant, box.key_device_id, unit_no, *found_one, at)
 
 
-def _shown_by_somebody(
+def _random_credential(
     tenant: Tenant, place: AreaPlace | KeyPlace, at: datetime, random: Random
 ) -> tuple[str, str] | None:
     """Return what a person at this place shows: mostly people who may enter, sometimes one who may not."""
@@ -127,7 +127,7 @@ def _shown_by_somebody(
 
 def _member(tenant: Tenant, random: Random) -> Member | None:
     """Return any of the tenant's members, without counting them."""
-    members = Member.objects.annotate(place=PLACE).filter(tenant=tenant)
+    members = Member.objects.annotate(place=CREATION_ORDER).filter(tenant=tenant)
     ends = members.aggregate(first=Min("place"), last=Max("place"))
     if ends["first"] is None:
         return None

@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 
 from sandbox import clock
 from sandbox.engine import bulk, faces, guests, keys
-from sandbox.engine.members import locked
+from sandbox.engine.members import lock_members
 from sandbox.service.models import Tenant
 
 
@@ -37,27 +37,27 @@ def advance(tenant: Tenant) -> None:
     now = clock.now()
     if not _is_anything_due(tenant, now):
         return
-    with locked(tenant):
+    with lock_members(tenant):
         for step in STEPS:
             step.advance(tenant, now)
 
 
 def _is_anything_due(tenant: Tenant, now: datetime) -> bool:
     """Ask in one query for all steps. Its SQL is made once, since every call of the interface runs it."""
-    statement, values = _question()
+    statement, values = _due_query()
 
-    def given(value: Any) -> Any:
+    def fill_in(value: Any) -> Any:
         if isinstance(value, datetime):
             return now + (value - _SOME_TIME)
         return tenant.pk if value == _SOMEBODY else value
 
     with connection.cursor() as cursor:
-        cursor.execute(statement, [given(value) for value in values])
+        cursor.execute(statement, [fill_in(value) for value in values])
         return bool(cursor.fetchone()[0])
 
 
 @cache
-def _question() -> tuple[str, tuple[Any, ...]]:
+def _due_query() -> tuple[str, tuple[Any, ...]]:
     due = [step.due(Tenant(pk=_SOMEBODY), _SOME_TIME).order_by().values("pk") for step in STEPS]
     asked = [rows.query.sql_with_params() for rows in due]
     statement = " OR ".join(f"EXISTS ({sql})" for sql, _values in asked)

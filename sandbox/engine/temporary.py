@@ -13,14 +13,14 @@ from sandbox.service.models.requests import new_request_id
 _ANYWHERE = {"default_mode": "allow_all"}
 
 
-def apply(tenant: Tenant, member: Member, body: dict[str, Any], at: datetime) -> list[str]:
+def grant_use(tenant: Tenant, member: Member, body: dict[str, Any], at: datetime) -> list[str]:
     """Let the member use the keys named until `at` + timer. Return the boxes that were reached. Use inside
     `members.locked`.
 
     One command is recorded for each box. A later call for a key replaces the earlier one: it extends, and 0 ends.
     Raises ApiError (40002, 40304, 40305) and then does nothing.
     """
-    wanted = _wanted(tenant, member, body.get("targets_list", []), at)
+    wanted = _requested_units(tenant, member, body.get("targets_list", []), at)
     request_id = new_request_id()
     Command.objects.bulk_create(
         Command(
@@ -35,24 +35,24 @@ def apply(tenant: Tenant, member: Member, body: dict[str, Any], at: datetime) ->
         )
         for box, units in wanted
     )
-    reached = [(box, units) for box, units in wanted if box.answers]
+    reached = [(box, units) for box, units in wanted if box.is_reachable]
     for box, units in reached:
         _replace(member, box, units, body, at)
         _write(tenant, member, box, units, body, at)
     return [box.key_device_id for box, _ in reached]
 
 
-def allows(member: Member, box: KeyBox, unit_no: str, at: datetime) -> bool:
+def may_use(member: Member, box: KeyBox, unit_no: str, at: datetime) -> bool:
     """Return whether a temporary use lets the member take this key at `at`, whatever the schedule or
     restriction says.
     """
-    if not _within(member, _ANYWHERE, box, unit_no, at):
+    if not _has_right(member, _ANYWHERE, box, unit_no, at):
         return False
     running = TemporaryUse.objects.filter(member=member, box=box, until__gt=at)
     return any(unit_no in units for units in running.values_list("units", flat=True))
 
 
-def _wanted(
+def _requested_units(
     tenant: Tenant, member: Member, targets: list[dict[str, Any]], at: datetime
 ) -> list[tuple[KeyBox, list[str]]]:
     """Return which units of which boxes, each once; boxes without a named key are left out."""
@@ -68,32 +68,32 @@ def _wanted(
 
 
 def _check(member: Member, box: KeyBox, numbers: list[str], at: datetime) -> None:
-    if not set(numbers) <= box.numbers:
+    if not set(numbers) <= box.unit_numbers:
         raise invalid("targets_list.unit_no_list: a unit does not exist in this key box")
     if not box.temporary_use_enabled:
         raise setting_off(f"key box {box.key_device_id} has no keys that are not normally used")
-    rights = _at_any_hour(member.detail.get("keys_pass"))
+    rights = _without_hours(member.detail.get("keys_pass"))
     for unit_no in numbers:
-        if not _within(member, rights, box, unit_no, at):
+        if not _has_right(member, rights, box, unit_no, at):
             raise ApiError(403, KEY_NOT_PERMITTED, f"the member has no permission for key {unit_no}")
 
 
-def _within(member: Member, rights: Any, box: KeyBox, unit_no: str, at: datetime) -> bool:
+def _has_right(member: Member, rights: Any, box: KeyBox, unit_no: str, at: datetime) -> bool:
     period = _person(member).period
     return decide_place(rights, KeyPlace(box.key_device_id, unit_no), at, use_period=period).allowed is True
 
 
-def _at_any_hour(rights: Any) -> Any:
+def _without_hours(rights: Any) -> Any:
     """Return the rights without their hours: a member who may use a key at some time has permission for
     it (assumed).
     """
     if isinstance(rights, list):
-        return [_at_any_hour(item) for item in rights]
+        return [_without_hours(item) for item in rights]
     if not isinstance(rights, dict):
         return rights
     if rights.get("effect") == "allow" and rights.get("schedule"):
         return {"effect": "allow_all"}
-    return {name: _at_any_hour(value) for name, value in rights.items()}
+    return {name: _without_hours(value) for name, value in rights.items()}
 
 
 def _replace(member: Member, box: KeyBox, units: list[str], body: dict[str, Any], at: datetime) -> None:
@@ -118,14 +118,14 @@ def _replace(member: Member, box: KeyBox, units: list[str], body: dict[str, Any]
 def _write(tenant: Tenant, member: Member, box: KeyBox, units: list[str], body: dict[str, Any], at: datetime) -> None:
     """Write a log record with what the caller wanted kept there (the rest of its text is assumed)."""
     parts = ["Temporary use", f"{body['timer']} s", "signal" if body.get("device_action") else "", body.get("info", "")]
-    journal.record(
+    journal.write_record(
         tenant,
         at,
         category=journal.Category.OPERATION,
         status=journal.Status.OCCUR,
         content="; ".join(part for part in parts if part),
-        member=_person(member).in_record(),
-        device=journal.about(box, units),
+        member=_person(member).record_entry(),
+        device=journal.device_entry(box, units),
     )
 
 

@@ -20,15 +20,15 @@ from sandbox.service.models import Delivery, FaceRequest, KeyUse, Tenant
 
 #: Seconds between two looks while notifications wait to be posted, and otherwise. What this process queues is posted
 #: after a moment in which more may come.
-_POSTS, _REST, _MOMENT = 0.2, 1.0, 0.05
+_POST_PAUSE, _IDLE_PAUSE, _COLLECT_SECONDS = 0.2, 1.0, 0.05
 #: Tenants whose receiver takes longer than this many seconds use the threads for slow ones.
-_SLOW = 0.5
+_SLOW_SECONDS = 0.5
 _QUICK_THREADS, _SLOW_THREADS = 6, 4
 
 log = logging.getLogger(__name__)
 
 
-class Posters:
+class PostingThreads:
     """Threads that post, one per tenant at a time; slow receivers delay only each other."""
 
     def __init__(self) -> None:
@@ -50,7 +50,7 @@ class Posters:
 
     def _post(self, tenant_id: str) -> None:
         try:
-            was_quick = posting.post_due(tenant_id, patience=_SLOW)
+            was_quick = posting.post_due(tenant_id, timeout=_SLOW_SECONDS)
             (self._slow.discard if was_quick else self._slow.add)(tenant_id)
         except Exception:
             log.exception("notifications of %s failed", tenant_id)
@@ -60,13 +60,13 @@ class Posters:
 
 def start(worker: object) -> None:
     """Start the threads, which end with the process (a hook of gunicorn, which passes its worker)."""
-    posters, queued = Posters(), threading.Event()
+    posters, queued = PostingThreads(), threading.Event()
 
-    def call(*, created: bool, **_: object) -> None:
+    def on_delivery(*, created: bool, **_: object) -> None:
         if created:
             transaction.on_commit(queued.set)
 
-    post_save.connect(call, sender=Delivery, weak=False)
+    post_save.connect(on_delivery, sender=Delivery, weak=False)
     for name, work, called in (
         ("posts", lambda: post_waiting(posters), queued),
         ("ticker", advance_all, threading.Event()),
@@ -74,49 +74,49 @@ def start(worker: object) -> None:
         threading.Thread(target=_repeat, args=(work, called), name=name, daemon=True).start()
 
 
-def _repeat(work: Callable[[], float], called: threading.Event) -> None:
+def _repeat(work: Callable[[], float], wake: threading.Event) -> None:
     """Do the work again and again: after the pause that it returns, in seconds, or soon when it is called."""
     while True:
-        called.clear()
+        wake.clear()
         try:
             pause = work()
         except Exception:
             # The database may be away for a while, as in a restart; nothing is lost meanwhile.
             log.exception("a look failed")
             connection.close()
-            pause = _REST
-        if called.wait(pause):
-            time.sleep(_MOMENT)
+            pause = _IDLE_PAUSE
+        if wake.wait(pause):
+            time.sleep(_COLLECT_SECONDS)
 
 
-def post_waiting(posters: Posters) -> float:
+def post_waiting(posters: PostingThreads) -> float:
     """Start posting for tenants in which something is due by their own clock. Return when to look again."""
-    if waiting := posting.waiting():
-        clocks = behaviour.clocks()
+    if waiting := posting.find_due():
+        clocks = behaviour.load_clocks()
         for tenant_id, due_at in waiting:
             if due_at <= clocks.now(tenant_id):
                 posters.send(tenant_id)
-    return _POSTS if waiting else _REST
+    return _POST_PAUSE if waiting else _IDLE_PAUSE
 
 
 def advance_all() -> float:
     """Do what is due in every tenant, and simulate its people. Skip tenants that another process works on. Return when
     to look again.
     """
-    clocks = behaviour.clocks()
+    clocks = behaviour.load_clocks()
     for tenant_id, due_at in _due(clocks.latest()):
         if due_at <= clocks.now(tenant_id):
             _advance(tenant_id)
     for tenant_id, per_hour in simulation.due(clocks):
         simulation.simulate(tenant_id, per_hour)
-    return _REST
+    return _IDLE_PAUSE
 
 
 def _due(latest: datetime) -> list[tuple[str, datetime]]:
     """Return the tenants in which something is due up to `latest`, and the first such time."""
     faces = FaceRequest.objects.filter(status="progress", due_at__lte=latest)
     keys = KeyUse.objects.filter(returned_at=None, due_at__lte=latest, box__has_power=True)
-    found = bulk.turns().union(
+    found = bulk.next_due_times().union(
         faces.values_list("tenant_id").annotate(first=Min("due_at")),
         keys.values_list("box__tenant_id").annotate(first=Min("due_at")),
     )
@@ -124,8 +124,8 @@ def _due(latest: datetime) -> list[tuple[str, datetime]]:
 
 
 def _advance(tenant_id: str) -> None:
-    with behaviour.clock_of(tenant_id), transaction.atomic():
-        if not reset_lock.share():
+    with behaviour.using_clock_of(tenant_id), transaction.atomic():
+        if not reset_lock.acquire_shared():
             return
         tenant = Tenant.objects.select_for_update(no_key=True, skip_locked=True).filter(pk=tenant_id).first()
         if tenant is not None:

@@ -20,12 +20,12 @@ _TEXT = re.compile(
 )
 
 
-def code(seed: str, at: datetime, timestep: int) -> str:
+def code_at(seed: str, at: datetime, timestep: int) -> str:
     """Return the code of the window that holds `at`."""
     return _code(_generator(seed, timestep), _window(at, timestep), timestep).decode()
 
 
-def accepts(seed: str, given: str, at: datetime, timestep: int, skew: int) -> bool:
+def is_valid(seed: str, given: str, at: datetime, timestep: int, skew: int) -> bool:
     """Return whether `given` is the code of this window or of one at most `skew` windows away.
 
     Compare every window, each in constant time, so that the duration reveals nothing about the code.
@@ -42,12 +42,12 @@ def seconds_left(at: datetime, timestep: int) -> int:
     return timestep - int(at.timestamp()) % timestep
 
 
-def write(data: str, one_time_code: str) -> str:
+def write_qr_text(data: str, one_time_code: str) -> str:
     """Return the text of the QR code (specification: operation 12). `data` is not escaped: the format is given."""
     return f"{limits.ONE_TIME_QR_PREFIX}?v={VERSION}&data={data}&totp={one_time_code}"
 
 
-def read(text: str) -> tuple[str, str] | None:
+def read_qr_text(text: str) -> tuple[str, str] | None:
     """Return (data, code) of a text made by `write`; None for any other."""
     found = _TEXT.fullmatch(text)
     return (found["data"], found["code"]) if found else None

@@ -21,9 +21,9 @@ def queue(tenant: Tenant, history: History, due_at: datetime) -> Delivery | None
     """Queue a notification to be posted from `due_at` on, and return it; None when the tenant's webhook does not want
     it.
     """
-    if not wanted(tenant, history.category):
+    if not is_wanted(tenant, history.category):
         return None
-    body = json.dumps(CATALOGUE.webhook.theirs(_body(history)), ensure_ascii=False)
+    body = json.dumps(CATALOGUE.webhook.build_body(_body(history)), ensure_ascii=False)
     secret = tenant.webhook.get("secret_token")
     return Delivery.objects.create(
         tenant=tenant,
@@ -35,12 +35,12 @@ def queue(tenant: Tenant, history: History, due_at: datetime) -> Delivery | None
     )
 
 
-def wanted(tenant: Tenant, category: str) -> bool:
+def is_wanted(tenant: Tenant, category: str) -> bool:
     """Return whether the webhook is valid, has an address and wants this category."""
     settings = tenant.webhook
     if settings.get("is_invalid", True) or not settings.get("url"):
         return False
-    return states.category(category) in settings.get("trigger", {}).get("history", {}).get("category", [])
+    return states.record_category(category) in settings.get("trigger", {}).get("history", {}).get("category", [])
 
 
 def sign(body: bytes, secret: str) -> str:
@@ -53,11 +53,11 @@ def _body(history: History) -> dict[str, object]:
     return {
         "history_id": history.history_id,
         "tenant_id": history.tenant_id,
-        "datetime": clock.wire(history.at),
+        "datetime": clock.format_moment(history.at),
         "event": "history",
         "event_name": history.content,
-        "status": states.status(history.status),
-        "category": states.category(history.category),
+        "status": states.record_status(history.status),
+        "category": states.record_category(history.category),
         "device_id": device.get("id", ""),
         "device_name": device.get("name", ""),
         "device_module": device.get("module", ""),

@@ -14,15 +14,23 @@ from sandbox import behaviour, clock
 from sandbox.engine import doors, journal, people, steps
 from sandbox.engine.borrowing import return_key, take_key
 from sandbox.engine.journal import Category, Status
-from sandbox.engine.outcomes import NO_POWER, Outcome, Verdict
+from sandbox.engine.outcomes import NO_POWER, DeviceOutcome, Verdict
 from sandbox.engine.people import NotRecognised
 from sandbox.errors import not_found
 from sandbox.service.models import History, KeyBox, PassController, Tenant
 
-__all__ = ["close_door", "force_door", "hold_door", "present", "return_key", "set_lines", "take_key"]
+__all__ = [
+    "close_door",
+    "force_door",
+    "leave_door_open",
+    "return_key",
+    "set_power_and_connection",
+    "show_credential",
+    "take_key",
+]
 
 
-def present(tenant: Tenant, device_id: str, kind: str, value: str, at: datetime | None = None) -> Outcome:
+def show_credential(tenant: Tenant, device_id: str, kind: str, value: str, at: datetime | None = None) -> DeviceOutcome:
     """Show `value` at a door: a card's data, a QR code's text, a one-time code's text, or for a face the member_id
     (kinds: card, qr, one_time, face). The door opens for `door_open_seconds` when the person is admitted.
     """
@@ -35,30 +43,30 @@ def present(tenant: Tenant, device_id: str, kind: str, value: str, at: datetime 
         try:
             person = people.recognise(tenant, kind, value, at)
         except NotRecognised as refusal:
-            return _not_recognised(tenant, door, refusal, people.nobody(kind, value), at)
-        verdict = Verdict.of(person.decide(tenant, AreaPlace(door.area.area_id), at))
-        if verdict.allowed:
-            _open(door, at, behaviour.of(tenant.tenant_id).door_open_seconds)
+            return _record_not_recognised(tenant, door, refusal, people.unknown_person_entry(kind, value), at)
+        verdict = Verdict.from_decision(person.decide(tenant, AreaPlace(door.area.area_id), at))
+        if verdict.is_allowed:
+            _open_door(door, at, behaviour.behaviour_of(tenant.tenant_id).door_open_seconds)
         passed = "Exit" if door.in_out == "out" else "Entry"
         history = _write(
             door,
             at,
-            Category.NORMAL if verdict.allowed else Category.WARNING,
+            Category.NORMAL if verdict.is_allowed else Category.WARNING,
             Status.OCCUR,
-            passed if verdict.allowed else verdict.reason,
-            person.in_record(),
+            passed if verdict.is_allowed else verdict.reason,
+            person.record_entry(),
         )
-    return Outcome(verdict.allowed, verdict.rule, verdict.reason, person, history)
+    return DeviceOutcome(verdict.is_allowed, verdict.rule, verdict.reason, person, history)
 
 
 def force_door(tenant: Tenant, device_id: str, at: datetime | None = None) -> History | None:
     """Break a door open; it stays so until `close_door`. Return the record; None when the door has no power."""
-    return _leave_open(tenant, device_id, at, is_forced=True)
+    return _keep_door_open(tenant, device_id, at, is_forced=True)
 
 
-def hold_door(tenant: Tenant, device_id: str, at: datetime | None = None) -> History | None:
+def leave_door_open(tenant: Tenant, device_id: str, at: datetime | None = None) -> History | None:
     """Keep a door open too long, until `close_door`. Return the record; None when the door has no power."""
-    return _leave_open(tenant, device_id, at, is_forced=False)
+    return _keep_door_open(tenant, device_id, at, is_forced=False)
 
 
 def close_door(tenant: Tenant, device_id: str, at: datetime | None = None) -> History | None:
@@ -74,7 +82,7 @@ def close_door(tenant: Tenant, device_id: str, at: datetime | None = None) -> Hi
         return _write(door, at, category, Status.RESTORE, content)
 
 
-def set_lines(
+def set_power_and_connection(
     tenant: Tenant,
     device_id: str,
     *,
@@ -90,28 +98,28 @@ def set_lines(
     at = at or clock.now()
     with transaction.atomic():
         device = _device(tenant, device_id)
-        was_in_reach = device.answers
+        was_in_reach = device.is_reachable
         wanted = {"has_power": has_power, "is_connected": is_connected}
         changes = {name: on for name, on in wanted.items() if on is not None and on != getattr(device, name)}
         for name, on in changes.items():
             setattr(device, name, on)
         if changes:
             device.save(update_fields=list(changes))
-        held_by = "" if was_in_reach or device.answers else device_id
+        held_by = "" if was_in_reach or device.is_reachable else device_id
         found = [
-            journal.record(
+            journal.write_record(
                 tenant,
                 at,
                 category=Category.ERROR,
                 status=Status.RESTORE if on else Status.OCCUR,
                 content=_LINES[name],
-                device=journal.about(device),
+                device=journal.device_entry(device),
                 held_by=held_by,
             )
             for name, on in changes.items()
         ]
-        if device.answers:
-            journal.release(tenant, device_id, at)
+        if device.is_reachable:
+            journal.release_held_back(tenant, device_id, at)
     return found
 
 
@@ -142,14 +150,14 @@ def _door(tenant: Tenant, device_id: str) -> PassController:
     return device
 
 
-def _open(door: PassController, at: datetime, seconds: float) -> None:
+def _open_door(door: PassController, at: datetime, seconds: float) -> None:
     # A door that stands open already stays open when somebody walks through.
     if not doors.problem(door):
         closes_at = at + timedelta(seconds=seconds)
         PassController.objects.filter(pk=door.pk).update(opened_at=at, closes_at=closes_at, is_forced=False)
 
 
-def _leave_open(tenant: Tenant, device_id: str, at: datetime | None, *, is_forced: bool) -> History | None:
+def _keep_door_open(tenant: Tenant, device_id: str, at: datetime | None, *, is_forced: bool) -> History | None:
     at = at or clock.now()
     with transaction.atomic():
         door = _door(tenant, device_id)
@@ -160,23 +168,23 @@ def _leave_open(tenant: Tenant, device_id: str, at: datetime | None, *, is_force
         return _write(door, at, category, Status.OCCUR, content)
 
 
-def _not_recognised(
+def _record_not_recognised(
     tenant: Tenant, door: PassController, refusal: NotRecognised, nobody: dict[str, str], at: datetime
-) -> Outcome:
-    verdict = Verdict.by(refusal.rule)
-    member = refusal.person.in_record() if refusal.person else nobody
+) -> DeviceOutcome:
+    verdict = Verdict.from_rule(refusal.rule)
+    member = refusal.person.record_entry() if refusal.person else nobody
     history = _write(door, at, Category.SUSPICIOUS, Status.OCCUR, verdict.reason, member)
-    return Outcome(False, verdict.rule, verdict.reason, refusal.person, history)
+    return DeviceOutcome(False, verdict.rule, verdict.reason, refusal.person, history)
 
 
 def _write(door: PassController, at: datetime, category: str, status: str, content: str, member: Any = None) -> History:
-    return journal.record(
+    return journal.write_record(
         door.tenant,
         at,
         category=category,
         status=status,
         content=content,
         member=member,
-        device=journal.about(door),
-        held_by=journal.holder(door),
+        device=journal.device_entry(door),
+        held_by=journal.held_back_by(door),
     )

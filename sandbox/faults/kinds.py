@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from sandbox.errors import LIMITED, ApiError
 
-from .lines import Answer, Broken
+from .lines import Answer, BrokenResponse
 
 OAUTH = (37, 40)
 _PAGE = "<!doctype html><title>Please wait</title><p>This is a page and no JSON.</p>"
@@ -23,7 +23,7 @@ class Fault(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     #: Whether the service sees the call: then it counts against the limit, and its answer has rate headers.
-    counted: ClassVar[bool] = True
+    is_counted: ClassVar[bool] = True
 
     kind: str = ""
     when: Literal["before", "after"] = "before"
@@ -90,10 +90,10 @@ class NotJson(Fault):
         return HttpResponse(self.body, content_type=self.content_type)
 
 
-class RateLimited(Fault):
+class RateLimitFault(Fault):
     """429 with the rate headers and any reset, whatever is really left. It does not count."""
 
-    counted: ClassVar[bool] = False
+    is_counted: ClassVar[bool] = False
 
     kind: Literal["rate_limited"] = "rate_limited"
     when: Literal["before"] = "before"
@@ -111,13 +111,13 @@ class RateLimited(Fault):
 class DropBefore(Fault):
     """The connection ends before the service has seen the call."""
 
-    counted: ClassVar[bool] = False
+    is_counted: ClassVar[bool] = False
 
     kind: Literal["drop_before"] = "drop_before"
     when: Literal["before"] = "before"
 
-    def answer(self, request: HttpRequest, operation: int, response: Answer | None) -> Broken:
-        return Broken(request)
+    def answer(self, request: HttpRequest, operation: int, response: Answer | None) -> BrokenResponse:
+        return BrokenResponse(request)
 
 
 class DropAfter(Fault):
@@ -126,8 +126,8 @@ class DropAfter(Fault):
     kind: Literal["drop_after"] = "drop_after"
     when: Literal["after"] = "after"
 
-    def answer(self, request: HttpRequest, operation: int, response: Answer | None) -> Broken:
-        return Broken(request)
+    def answer(self, request: HttpRequest, operation: int, response: Answer | None) -> BrokenResponse:
+        return BrokenResponse(request)
 
 
 class Cut(Fault):
@@ -137,15 +137,15 @@ class Cut(Fault):
     when: Literal["after"] = "after"
 
     def answer(self, request: HttpRequest, operation: int, response: Answer | None) -> Answer | None:
-        return Broken(request, response) if isinstance(response, HttpResponse) else None
+        return BrokenResponse(request, response) if isinstance(response, HttpResponse) else None
 
 
-Kind = Latency | Status | NotJson | RateLimited | DropBefore | DropAfter | Cut
-_KINDS: TypeAdapter[Kind] = TypeAdapter(Annotated[Kind, Field(discriminator="kind")])
+AnyFault = Latency | Status | NotJson | RateLimitFault | DropBefore | DropAfter | Cut
+_KINDS: TypeAdapter[AnyFault] = TypeAdapter(Annotated[AnyFault, Field(discriminator="kind")])
 #: For calls without a fault.
-NOTHING = Fault()
+NO_FAULT = Fault()
 
 
-def read(values: dict[str, Any]) -> Kind:
+def read_fault(values: dict[str, Any]) -> AnyFault:
     """Return a fault from its values, `kind` among them. Raises pydantic.ValidationError."""
     return _KINDS.validate_python(values)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 
 
-class Broken(StreamingHttpResponse):
+class BrokenResponse(StreamingHttpResponse):
     """No answer; or, of a `cut` one, its headers and the first half of its body.
 
     The socket is closed after every layer of the application is done with the request. The server takes it for a client
@@ -18,7 +18,9 @@ class Broken(StreamingHttpResponse):
         whole = cut.content if cut is not None else b""
         # An empty body cannot be cut: it is announced as longer than it is.
         announced = max(len(whole), 2)
-        super().__init__(_ending(request, whole[: announced // 2]), status=cut.status_code if cut is not None else 500)
+        super().__init__(
+            _end_connection(request, whole[: announced // 2]), status=cut.status_code if cut is not None else 500
+        )
         if cut is not None:
             for name, value in cut.items():
                 self[name] = value
@@ -26,10 +28,10 @@ class Broken(StreamingHttpResponse):
 
 
 #: What a fault leaves of a call: an answer, or a connection that ends.
-Answer = HttpResponse | Broken
+Answer = HttpResponse | BrokenResponse
 
 
-def _ending(request: HttpRequest, first: bytes) -> Iterator[bytes]:
+def _end_connection(request: HttpRequest, first: bytes) -> Iterator[bytes]:
     if first:
         yield first
     line: socket.socket = request.META["gunicorn.socket"]

@@ -7,14 +7,14 @@ from django.db import connection
 
 from sandbox.service.models import InjectedFault
 
-from .kinds import NOTHING, Fault, Kind, read
+from .kinds import NO_FAULT, AnyFault, Fault, read_fault
 
 #: Tenant of a fault for everybody, and operation of a fault for any.
 EVERYBODY, ANY = "", 0
 
 # The oldest one that fits. Concurrent calls queue on its row, and those that find it used up go on to the
 # next: of N calls exactly `left` get it.
-_TAKE = """
+_TAKE_FAULT = """
 UPDATE service_injectedfault SET "left" = "left" - 1
 WHERE id = (
     SELECT id FROM service_injectedfault
@@ -25,20 +25,20 @@ RETURNING id, kind, "values"::text, "left"
 """
 
 
-def take(tenant_id: str, operation: int) -> Fault:
+def take_fault(tenant_id: str, operation: int) -> Fault:
     """Take the fault for this call, and count it down; NOTHING for most calls. Call it outside of a transaction."""
     with connection.cursor() as cursor:
-        cursor.execute(_TAKE, [tenant_id, operation])
+        cursor.execute(_TAKE_FAULT, [tenant_id, operation])
         found = cursor.fetchone()
     if found is None:
-        return NOTHING
+        return NO_FAULT
     identifier, kind, values, left = found
     if left == 0:
         InjectedFault.objects.filter(pk=identifier, left=0).delete()
-    return read(json.loads(values) | {"kind": kind})
+    return read_fault(json.loads(values) | {"kind": kind})
 
 
-def add(fault: Kind, *, tenant_id: str, operation: int, count: int) -> dict[str, Any]:
+def add(fault: AnyFault, *, tenant_id: str, operation: int, count: int) -> dict[str, Any]:
     """Keep a fault for the next `count` calls that fit, and return it as it is shown."""
     row = InjectedFault.objects.create(
         tenant_id=tenant_id,
@@ -47,13 +47,13 @@ def add(fault: Kind, *, tenant_id: str, operation: int, count: int) -> dict[str,
         values=fault.model_dump(exclude={"kind"}, exclude_none=True),
         left=count,
     )
-    return _shown(row)
+    return _to_json(row)
 
 
-def left(tenant_id: str | None = None) -> list[dict[str, Any]]:
+def list_remaining(tenant_id: str | None = None) -> list[dict[str, Any]]:
     """Return the faults that are left, the oldest first: all, or of one tenant alone."""
     rows = InjectedFault.objects.filter(left__gt=0).order_by("id")
-    return [_shown(row) for row in (rows if tenant_id is None else rows.filter(tenant_id=tenant_id))]
+    return [_to_json(row) for row in (rows if tenant_id is None else rows.filter(tenant_id=tenant_id))]
 
 
 def clear(*, tenant_id: str | None = None, identifier: int | None = None) -> int:
@@ -66,7 +66,7 @@ def clear(*, tenant_id: str | None = None, identifier: int | None = None) -> int
     return rows.delete()[0]
 
 
-def _shown(row: InjectedFault) -> dict[str, Any]:
+def _to_json(row: InjectedFault) -> dict[str, Any]:
     head = {"id": row.pk, "tenant_id": row.tenant_id or None, "operation": row.operation or None}
     values: dict[str, Any] = row.values
     return head | {"kind": row.kind, "left": row.left} | values

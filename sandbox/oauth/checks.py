@@ -11,7 +11,7 @@ AUTHORIZE_PARAMETERS = ("response_type", "client_id", "redirect_uri", "state")
 
 
 @dataclass
-class Refused(Exception):
+class OAuthRefusal(Exception):
     """An OAuth error: its code, what to tell the developer, and the HTTP status (assumed: not shown)."""
 
     code: str
@@ -32,19 +32,19 @@ def redirect_target(query: QueryDict) -> tuple[Client, str]:
 
     Raises Refused(invalid_request).
     """
-    client_id, redirect_uri = _single(query, "client_id"), _single(query, "redirect_uri")
-    client = Client.objects.filter(client_id=client_id).first() if _storable(client_id) else None
+    client_id, redirect_uri = _single_value(query, "client_id"), _single_value(query, "redirect_uri")
+    client = Client.objects.filter(client_id=client_id).first() if _is_storable(client_id) else None
     if client is None:
-        raise Refused("invalid_request", "client_id is not registered")
+        raise OAuthRefusal("invalid_request", "client_id is not registered")
     if not client.check_redirect_uri(redirect_uri):
-        raise Refused("invalid_request", "redirect_uri is not one of those registered")
+        raise OAuthRefusal("invalid_request", "redirect_uri is not one of those registered")
     return client, redirect_uri
 
 
-def _single(query: QueryDict, name: str) -> str:
+def _single_value(query: QueryDict, name: str) -> str:
     values = query.getlist(name)
     if len(values) != 1 or not values[0]:
-        raise Refused("invalid_request", f"{name} is {'repeated' if len(values) > 1 else 'missing'}")
+        raise OAuthRefusal("invalid_request", f"{name} is {'repeated' if len(values) > 1 else 'missing'}")
     return str(values[0])
 
 
@@ -52,13 +52,13 @@ def check_authorize(query: QueryDict) -> None:
     """Raise Refused for an unsupported, repeated or missing parameter, or another response_type."""
     for name in query:
         if name not in AUTHORIZE_PARAMETERS:
-            raise Refused("invalid_request", "unsupported parameter")
+            raise OAuthRefusal("invalid_request", "unsupported parameter")
         if len(query.getlist(name)) > 1:
-            raise Refused("invalid_request", f"{name} is repeated")
+            raise OAuthRefusal("invalid_request", f"{name} is repeated")
     if not query.get("response_type"):
-        raise Refused("invalid_request", "response_type is missing")
+        raise OAuthRefusal("invalid_request", "response_type is missing")
     if query["response_type"] != "code":
-        raise Refused("unsupported_response_type", "response_type must be code")
+        raise OAuthRefusal("unsupported_response_type", "response_type must be code")
 
 
 def client_of(request: HttpRequest) -> Client:
@@ -69,21 +69,21 @@ def client_of(request: HttpRequest) -> Client:
     form = request.POST
     for name in form:
         if len(form.getlist(name)) > 1:
-            raise Refused("invalid_request", "a field is repeated")
-    required(form, "client_id", "client_secret")
-    client = Client.objects.filter(client_id=form["client_id"]).first() if _storable(form["client_id"]) else None
+            raise OAuthRefusal("invalid_request", "a field is repeated")
+    check_required(form, "client_id", "client_secret")
+    client = Client.objects.filter(client_id=form["client_id"]).first() if _is_storable(form["client_id"]) else None
     if client is None or not client.check_client_secret(form["client_secret"]):
-        raise Refused("invalid_client", "client_id or client_secret is wrong")
+        raise OAuthRefusal("invalid_client", "client_id or client_secret is wrong")
     return client
 
 
-def required(form: QueryDict, *names: str) -> None:
+def check_required(form: QueryDict, *names: str) -> None:
     """Raise Refused(invalid_request) naming the first field that is missing or empty."""
     for name in names:
         if not form.get(name):
-            raise Refused("invalid_request", f"{name} is missing")
+            raise OAuthRefusal("invalid_request", f"{name} is missing")
 
 
-def _storable(value: str) -> bool:
+def _is_storable(value: str) -> bool:
     # PostgreSQL text holds no NUL: such a value cannot be registered, and must not reach a query.
     return "\0" not in value

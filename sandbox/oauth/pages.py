@@ -10,13 +10,13 @@ from django.views.decorators.csrf import csrf_protect
 
 from sandbox.service.models import Administrator, Client
 
-from .checks import Refused, check_authorize, redirect_target
-from .served import SESSION, served
+from .checks import OAuthRefusal, check_authorize, redirect_target
+from .served import SESSION, with_clock_and_faults
 from .server import SERVER
 from .texts import texts
 
 
-@served("authorize")
+@with_clock_and_faults("authorize")
 @never_cache
 @csrf_protect
 def authorize(request: HttpRequest) -> HttpResponse:
@@ -27,25 +27,25 @@ def authorize(request: HttpRequest) -> HttpResponse:
     """
     try:
         if request.method not in ("GET", "HEAD", "POST"):
-            raise Refused("invalid_request", "the method must be GET")
+            raise OAuthRefusal("invalid_request", "the method must be GET")
         client, redirect_uri = redirect_target(request.GET)
-    except Refused as refused:
+    except OAuthRefusal as refused:
         return _refuse(request, refused)
     try:
         check_authorize(request.GET)
-    except Refused as refused:
-        return _back(request, redirect_uri, refused)
+    except OAuthRefusal as refused:
+        return _redirect_refusal(request, redirect_uri, refused)
     if request.method == "POST":
         return _decide(request, client, redirect_uri)
-    return _ask(request, client)
+    return _consent_page(request, client)
 
 
 def forged(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Refuse a form that did not come from the member site's own page (setting CSRF_FAILURE_VIEW)."""
-    return _refuse(request, Refused("invalid_request", "the form did not come from this page", 403))
+    return _refuse(request, OAuthRefusal("invalid_request", "the form did not come from this page", 403))
 
 
-def _refuse(request: HttpRequest, refused: Refused) -> HttpResponse:
+def _refuse(request: HttpRequest, refused: OAuthRefusal) -> HttpResponse:
     """Answer an error without a redirect URI: a page for a browser, JSON for a program."""
     if "text/html" in request.headers.get("Accept", ""):
         return _page(request, "error", {"refused": refused}, status=refused.status)
@@ -57,9 +57,9 @@ def _decide(request: HttpRequest, client: Client, redirect_uri: str) -> HttpResp
     decision = request.POST.get("decision", "")
     if decision == "other":
         request.session.flush()
-        return _ask(request, client)
+        return _consent_page(request, client)
     if "login" in request.POST and not _sign_in(request):
-        return _ask(request, client, wrong=True)
+        return _consent_page(request, client, wrong=True)
     administrator = _administrator(request)
     if administrator and decision == "allow":
         grant = SERVER.get_consent_grant(request, end_user=administrator)
@@ -67,11 +67,11 @@ def _decide(request: HttpRequest, client: Client, redirect_uri: str) -> HttpResp
         return response
     if decision == "refuse":
         # Not among the specified errors; RFC 6749 4.1.2.1 names it for exactly this case.
-        return _back(request, redirect_uri, Refused("access_denied", "the administrator refused"))
-    return _ask(request, client)
+        return _redirect_refusal(request, redirect_uri, OAuthRefusal("access_denied", "the administrator refused"))
+    return _consent_page(request, client)
 
 
-def _ask(request: HttpRequest, client: Client, *, wrong: bool = False) -> HttpResponse:
+def _consent_page(request: HttpRequest, client: Client, *, wrong: bool = False) -> HttpResponse:
     administrator = _administrator(request)
     context: dict[str, object] = {"client": client, "administrator": administrator, "wrong": wrong}
     if administrator is None:
@@ -97,7 +97,7 @@ def _administrator(request: HttpRequest) -> Administrator | None:
     return Administrator.objects.select_related("tenant").filter(pk=request.session[SESSION]).first()
 
 
-def _back(request: HttpRequest, redirect_uri: str, refused: Refused) -> HttpResponse:
+def _redirect_refusal(request: HttpRequest, redirect_uri: str, refused: OAuthRefusal) -> HttpResponse:
     parameters = {"error": refused.code, "error_description": refused.description}
     if len(request.GET.getlist("state")) == 1:
         parameters["state"] = request.GET["state"]

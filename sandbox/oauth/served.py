@@ -19,18 +19,18 @@ View = Callable[[HttpRequest], HttpResponse]
 SESSION = "administrator"
 
 
-def served(name: str) -> Callable[[View], Callable[[HttpRequest], Answer]]:
+def with_clock_and_faults(name: str) -> Callable[[View], Callable[[HttpRequest], Answer]]:
     """Declare the view of the operation with this name: it runs by its tenant's clock, and gets its faults."""
-    number = CATALOGUE.operation(name).number
+    number = CATALOGUE.find(name).number
 
     def decorate(view: View) -> Callable[[HttpRequest], Answer]:
         @wraps(view)
         def answer(request: HttpRequest) -> Answer:
             tenant_id = tenant_of(request)
-            fault = store.take(tenant_id, number)
+            fault = store.take_fault(tenant_id, number)
             response = fault.before(request, number)
             if response is None:
-                with behaviour.clock_of(tenant_id):
+                with behaviour.using_clock_of(tenant_id):
                     response = view(request)
             return fault.after(request, number, response)
 
@@ -49,7 +49,7 @@ def tenant_of(request: HttpRequest) -> str:
         try:
             form = {name: str(value).replace("\0", "") for name, value in request.POST.items()}
         except (SuspiciousOperation, BadRequest):
-            return behaviour.EVERYBODY
+            return behaviour.ALL_TENANTS
     found: QuerySet[Any, tuple[str]]
     if "code" in form:
         found = AuthorizationCode.objects.filter(code=form["code"]).values_list("administrator__tenant_id")
@@ -60,6 +60,6 @@ def tenant_of(request: HttpRequest) -> str:
     elif SESSION in request.session:
         found = Administrator.objects.filter(pk=request.session[SESSION]).values_list("tenant_id")
     else:
-        return behaviour.EVERYBODY
+        return behaviour.ALL_TENANTS
     row = found.first()
-    return str(row[0]) if row else behaviour.EVERYBODY
+    return str(row[0]) if row else behaviour.ALL_TENANTS

@@ -10,8 +10,8 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from sandbox import behaviour, clock
 from sandbox.service.models import AccessToken, Client
 
-from .checks import Refused, client_of, required
-from .served import View, served
+from .checks import OAuthRefusal, check_required, client_of
+from .served import View, with_clock_and_faults
 from .server import SERVER
 
 
@@ -22,38 +22,38 @@ def endpoint(view: View) -> View:
     def answer(request: HttpRequest) -> HttpResponse:
         try:
             if request.method != "POST":
-                raise Refused("invalid_request", "the method must be POST")
+                raise OAuthRefusal("invalid_request", "the method must be POST")
             if request.content_type != "application/x-www-form-urlencoded":
-                raise Refused("invalid_request", "the body must be application/x-www-form-urlencoded")
+                raise OAuthRefusal("invalid_request", "the body must be application/x-www-form-urlencoded")
             with transaction.atomic():
                 return view(request)
-        except Refused as refused:
+        except OAuthRefusal as refused:
             return refused.as_response()
         except (SuspiciousOperation, BadRequest):
-            return Refused("invalid_request", "the form cannot be read").as_response()
+            return OAuthRefusal("invalid_request", "the form cannot be read").as_response()
 
     return answer
 
 
-@served("issue_token")
+@with_clock_and_faults("issue_token")
 @endpoint
 def issue(request: HttpRequest) -> HttpResponse:
     """Exchanges an authorization code, once and within ten minutes, for a token of the tenant whose administrator
     consented, with the scopes registered at that moment. Clients without a secret are refused.
     """
     # A client without a secret is a public one: refused before anything else is looked at.
-    required(request.POST, "client_id", "client_secret")
+    check_required(request.POST, "client_id", "client_secret")
     if request.POST.get("grant_type") != "authorization_code":
-        raise Refused("unsupported_grant_type", "grant_type must be authorization_code")
+        raise OAuthRefusal("unsupported_grant_type", "grant_type must be authorization_code")
     client_of(request)
-    required(request.POST, "code", "redirect_uri")
+    check_required(request.POST, "code", "redirect_uri")
     if "\0" in request.POST["code"]:
-        raise Refused("invalid_grant", "the code is not valid")
+        raise OAuthRefusal("invalid_grant", "the code is not valid")
     response: HttpResponse = SERVER.create_token_response(request)
     return response
 
 
-@served("reissue_token")
+@with_clock_and_faults("reissue_token")
 @endpoint
 def update(request: HttpRequest) -> HttpResponse:
     """Gives a new token for a live one, with the scopes registered now; the old one ends unless `reissue_kills_old` is
@@ -61,8 +61,8 @@ def update(request: HttpRequest) -> HttpResponse:
     """
     token = _token(request)
     # Whether a reissue ends the old token is not in the specification.
-    if behaviour.of(token.tenant_id).reissue_kills_old:
-        _end(token)
+    if behaviour.behaviour_of(token.tenant_id).reissue_kills_old:
+        _end_token(token)
     fresh = AccessToken.objects.create(
         access_token=generate_token(42),
         client=token.client,
@@ -74,25 +74,25 @@ def update(request: HttpRequest) -> HttpResponse:
     return JsonResponse(body, headers={"Cache-Control": "no-store"})
 
 
-@served("revoke_token")
+@with_clock_and_faults("revoke_token")
 @endpoint
 def revoke(request: HttpRequest) -> HttpResponse:
     """Ends the token for good; an unknown or ended one is Not Found (404). The header AUTHORIZATIONS is checked as at
     reissue.
     """
-    _end(_token(request))
+    _end_token(_token(request))
     return HttpResponse(status=200, headers={"Cache-Control": "no-store"})
 
 
 def _token(request: HttpRequest) -> AccessToken:
     """Return the token in the form, locked. Raises Refused, with Not Found when it does not exist or has ended."""
     client = client_of(request)
-    required(request.POST, "token")
+    check_required(request.POST, "token")
     scheme, _, bearer = request.headers.get("AUTHORIZATIONS", "").partition(" ")
     if scheme != "Bearer" or not bearer:
-        raise Refused("invalid_request", "the header AUTHORIZATIONS must carry Bearer and an access token")
+        raise OAuthRefusal("invalid_request", "the header AUTHORIZATIONS must carry Bearer and an access token")
     if not _find(client, bearer) or not (token := _find(client, request.POST["token"])):
-        raise Refused("Not Found", "the token does not exist", 404)
+        raise OAuthRefusal("Not Found", "the token does not exist", 404)
     return token
 
 
@@ -103,6 +103,6 @@ def _find(client: Client, value: str) -> AccessToken | None:
     return live.select_for_update(of=("self",)).select_related("client", "tenant").first()
 
 
-def _end(token: AccessToken) -> None:
+def _end_token(token: AccessToken) -> None:
     token.ended_at = clock.now()
     token.save(update_fields=["ended_at"])

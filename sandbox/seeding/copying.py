@@ -31,22 +31,23 @@ _COPIED: tuple[type[models.Model], ...] = (
 )  # fmt: skip
 
 
-def copy_house(of: Tenant, to: Sequence[Tenant]) -> None:
+def copy_data(of: Tenant, to: Sequence[Tenant]) -> None:
     """Copy everything in one tenant's house and log, as it is now, into others' that are empty.
 
     Requests, one-time codes and deliveries that are under way are not copied.
     """
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(";".join(map(_copy, _COPIED)), {"old": of.pk, "new": [tenant.pk for tenant in to]})
+        cursor.execute(";".join(map(_copy_statement, _COPIED)), {"old": of.pk, "new": [tenant.pk for tenant in to]})
 
 
-def _copy(model: type[models.Model]) -> str:
+def _copy_statement(model: type[models.Model]) -> str:
     fields = [field for field in model._meta.local_concrete_fields if not field.primary_key]
     columns, values = ", ".join(f'"{field.column}"' for field in fields), ", ".join(map(_value, fields))
     table = model._meta.db_table
     rows = f"{table} r CROSS JOIN unnest(%(new)s::text[]) WITH ORDINALITY AS t (tenant_id, number)"
     # Keep the order of creation, which lists have.
-    return f"INSERT INTO {table} ({columns}) SELECT {values} FROM {rows} WHERE {_mine(fields)} ORDER BY t.number, r.id"  # noqa: S608
+    chosen = f"{rows} WHERE {_rows_of_tenant(fields)}"
+    return f"INSERT INTO {table} ({columns}) SELECT {values} FROM {chosen} ORDER BY t.number, r.id"  # noqa: S608
 
 
 def _value(field: "models.Field[Any, Any]") -> str:
@@ -65,7 +66,7 @@ def _table(model: Any) -> str:
     return str(model._meta.db_table)
 
 
-def _mine(fields: "list[models.Field[Any, Any]]") -> str:
+def _rows_of_tenant(fields: "list[models.Field[Any, Any]]") -> str:
     """Return a condition for the tenant's rows: by their own column, or by that of their owner."""
     if any(field.column == "tenant_id" for field in fields):
         return "r.tenant_id = %(old)s"

@@ -20,7 +20,7 @@ def create_guests(tenant: Tenant, places: Places, count: int, seed: str) -> list
 
     They have a random source of their own, so that everything else stays the same for a seed.
     """
-    if not count or not tenant.has("qr"):
+    if not count or not tenant.has_contract("qr"):
         return []
     random = Random(f"{seed}|guests")  # noqa: S311 - data that repeats is the point
     prefix = hashlib.sha256(tenant.tenant_id.encode()).hexdigest()[:6]
@@ -33,10 +33,10 @@ def create_guests(tenant: Tenant, places: Places, count: int, seed: str) -> list
                 name=names.person(random),
                 email=f"guest{number}@visitors.example.com" if random.random() < 0.7 else "",
                 qr_data=f"SL{random.getrandbits(64):016X}",
-                areas=sorted(random.sample(areas, random.randint(1, 4))) if tenant.has("door") else [],
+                areas=sorted(random.sample(areas, random.randint(1, 4))) if tenant.has_contract("door") else [],
                 remarks=random.choice(_REMARKS),
                 is_for_reserve=random.random() < 0.3,
-                **_keys(places.boxes if tenant.has("key_box") else [], random),
+                **_keys(places.boxes if tenant.has_contract("key_box") else [], random),
                 **_use_period(number, random),
             )
             for number in range(1, count + 1)
@@ -49,7 +49,7 @@ def _keys(boxes: list[KeyBox], random: Random) -> dict[str, Any]:
     if not boxes or random.random() < 0.6:
         return {}
     box = random.choice(boxes)
-    units = sorted(random.sample(sorted(box.numbers), random.randint(1, 2)))
+    units = sorted(random.sample(sorted(box.unit_numbers), random.randint(1, 2)))
     keys = [{"key_device_id": box.key_device_id, "units_no_list": units}]
     return {"keys": keys, "return_grace_period": random.choice((0, 30, 60, 24 * 60))}
 

@@ -64,7 +64,7 @@ def _rows(
 ) -> Iterator[tuple[Any, ...]]:
     prefix = hashlib.sha256(tenant.tenant_id.encode()).hexdigest()[:6]
     today = clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
-    has_doors, has_boxes = tenant.has("door"), tenant.has("key_box")
+    has_doors, has_boxes = tenant.has_contract("door"), tenant.has_contract("key_box")
     for number in range(1, count + 1):
         member_id = f"m{prefix}{number:07d}"
         listed: dict[str, Any] = {
@@ -110,14 +110,14 @@ def _use_period(today: datetime, random: Random) -> dict[str, str]:
     else:
         start, end = -random.randint(1, 300), random.randint(1, 365)
     return {
-        "use_date_start": clock.wire(today + timedelta(days=start)),
-        "use_date_end": clock.wire(today + timedelta(days=end, hours=23, minutes=59, seconds=59)),
+        "use_date_start": clock.format_moment(today + timedelta(days=start)),
+        "use_date_end": clock.format_moment(today + timedelta(days=end, hours=23, minutes=59, seconds=59)),
     }
 
 
 def _qrcode(tenant: Tenant, member_id: str, random: Random) -> tuple[dict[str, Any] | None, str | None, str | None]:
     """Return (qrcode as the single read shows it, what the code says, seed of the one-time code)."""
-    if not tenant.has("qr"):
+    if not tenant.has_contract("qr"):
         return None, None, None
     draw, data = random.random(), f"SL{random.getrandbits(64):016X}"
     if draw < 0.5:

@@ -33,7 +33,7 @@ class Places:
     areas: list[Area]
     doors: list[PassController]
     boxes: list[KeyBox]
-    taken: list[KeyUse]
+    keys_out: list[KeyUse]
 
 
 def create_places(tenant: Tenant, random: Random) -> Places:

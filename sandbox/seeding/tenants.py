@@ -10,7 +10,7 @@ from sandbox import behaviour, clock
 from sandbox.service.models import Administrator, KeyUse, Tenant
 
 from . import names
-from .copying import copy_house
+from .copying import copy_data
 from .guests import SEEDED, create_guests
 from .histories import create_histories
 from .people import create_groups, create_members
@@ -18,9 +18,9 @@ from .places import create_cameras, create_places
 
 ALL_CONTRACTS = ("door", "key_box", "qr", "face", "licence")
 #: From this many members on, the planner needs new statistics.
-_MANY = 1000
+_MANY_MEMBERS = 1000
 #: The contracts of the tenants of `seed`, in turn: everything, doors and codes, keys only.
-_TURNS = (ALL_CONTRACTS, ("door", "qr", "licence"), ("key_box",), ("door", "key_box", "face"))
+_CONTRACT_SETS = (ALL_CONTRACTS, ("door", "qr", "licence"), ("key_box",), ("door", "key_box", "face"))
 _HOLIDAY = {
     "is_include_public_holiday": True,
     "public_holiday": {
@@ -52,7 +52,7 @@ def create_tenant(
     """
     random = Random(f"{seed}|{name}")  # noqa: S311 - data that repeats is the point
     secret = hashlib.sha256(f"{seed}|{tenant_id or random.getrandbits(64)}".encode()).hexdigest()
-    with behaviour.clock_of(behaviour.EVERYBODY), transaction.atomic():
+    with behaviour.using_clock_of(behaviour.ALL_TENANTS), transaction.atomic():
         tenant = Tenant(
             name=name, contracts=list(contracts), holiday=_HOLIDAY, webhook=_WEBHOOK, created_at=clock.now()
         )
@@ -63,18 +63,18 @@ def create_tenant(
         visitors = create_guests(tenant, places, guests, f"{seed}|{name}")
         create_cameras(tenant, places, f"{seed}|{name}")
         create_histories(tenant, places, visitors, members, f"{seed}|{name}")
-        KeyUse.objects.bulk_create(places.taken)
+        KeyUse.objects.bulk_create(places.keys_out)
     return tenant
 
 
 def copy_tenant(of: Tenant, number: int) -> list[Tenant]:
     """Create so many tenants with another one's house, people and past as they are now, and secrets of their own."""
     like = {"name": of.name, "contracts": of.contracts, "holiday": of.holiday, "webhook": _WEBHOOK}
-    with behaviour.clock_of(behaviour.EVERYBODY), transaction.atomic():
+    with behaviour.using_clock_of(behaviour.ALL_TENANTS), transaction.atomic():
         made = [Tenant(**like, created_at=clock.now()) for _ in range(number)]
         secrets = [hashlib.sha256(tenant.tenant_id.encode()).hexdigest() for tenant in made]
         _save(made, [_administrator(*each) for each in zip(made, secrets, strict=True)])
-        copy_house(of, made)
+        copy_data(of, made)
     return made
 
 
@@ -85,7 +85,7 @@ def _save(tenants: list[Tenant], administrators: list[Administrator]) -> None:
 
 def _administrator(tenant: Tenant, secret: str, login: str | None = None, password: str | None = None) -> Administrator:
     """Return the administrator of a new tenant, which gets its licence key."""
-    if tenant.has("licence"):
+    if tenant.has_contract("licence"):
         tenant.licence_key = f"lk-{secret[:32]}"
     return Administrator(
         tenant=tenant,
@@ -102,7 +102,7 @@ def seed(tenants: int, members: int, number: int) -> list[Tenant]:
     missing = tenants - len(found)
     for index, identifier in enumerate(wanted):
         if identifier not in found:
-            contracts = _TURNS[index % len(_TURNS)]
+            contracts = _CONTRACT_SETS[index % len(_CONTRACT_SETS)]
             found[identifier] = create_tenant(
                 name=names.tenant(index), contracts=contracts, members=members, seed=str(number), tenant_id=identifier
             )
@@ -112,7 +112,7 @@ def seed(tenants: int, members: int, number: int) -> list[Tenant]:
 
 def analyse(members: int) -> None:
     """Update the planner's statistics after this many members were written."""
-    if members > _MANY:
+    if members > _MANY_MEMBERS:
         with connection.cursor() as cursor:
             cursor.execute("ANALYZE service_member, service_history")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from django.db import connection
 
 from tenants.backup import live, parts
-from tenants.backup.reading import Dump, Look, read
+from tenants.backup.reading import Dump, RowReader, read_dump
 
 _HIDDEN = (
     "The dump has no row of any tenant: row security hid them from the role that wrote it. Write it as portal_backup, "
@@ -16,49 +16,52 @@ _HIDDEN = (
 )
 
 
-class Check:
+class BackupCheck:
     """Reads the dump `file`; then `problems` are sentences, and `summary` is for a dump without any.
 
     `alone` compares it with no database. Raises `Unreadable`.
     """
 
-    def __init__(self, file: Path, *, alone: bool) -> None:
+    def __init__(self, file: Path, *, is_alone: bool) -> None:
         self._tenants: dict[int, str] = {}
         self._newest = ""
-        self._parts = parts.of_a_dump()
+        self._parts = parts.create_all()
         looks = [
-            Look("tenants_tenant", ("id", "slug"), self._take_tenant),
-            Look("tenants_auditentry", ("at",), self._take_entry),
-            *(look for part in self._parts for look in part.looks()),
+            RowReader("tenants_tenant", ("id", "slug"), self._add_tenant),
+            RowReader("tenants_auditentry", ("at",), self._add_entry),
+            *(look for part in self._parts for look in part.row_readers()),
         ]
-        self._dump = read(file, looks)
-        self.problems = [*self._own(self._dump), *(self._missing() if alone else live.problems(self._dump))]
-        self.problems += [each for part in self._parts for each in part.problems(alone=alone)]
+        self._dump = read_dump(file, looks)
+        self.problems = [
+            *self._own_problems(self._dump),
+            *(self._missing_tables() if is_alone else live.compare(self._dump)),
+        ]
+        self.problems += [each for part in self._parts for each in part.problems(is_alone=is_alone)]
 
     def summary(self) -> str:
         """Return what the dump holds."""
-        rows = sum(each.of_tenant.total() for each in self._dump.tables.values())
+        rows = sum(each.count_by_tenant.total() for each in self._dump.tables.values())
         held = f"{rows:,} rows in {len(self._dump.tables)} tables, of {len(self._tenants)} tenants"
         newest = f" The newest audit entry is of {self._newest[:16]}." if self._newest else ""
         return " ".join([f"The dump is complete: {held}.{newest}", *(part.summary() for part in self._parts)])
 
-    def _take_tenant(self, pk: str, slug: str) -> None:
+    def _add_tenant(self, pk: str, slug: str) -> None:
         self._tenants[int(pk)] = slug
 
-    def _take_entry(self, at: str) -> None:
+    def _add_entry(self, at: str) -> None:
         self._newest = max(self._newest, at)
 
-    def _own(self, dump: Dump) -> Iterator[str]:
+    def _own_problems(self, dump: Dump) -> Iterator[str]:
         """Yield what the dump says of itself: a tenant has rows from the beginning."""
-        bound = dump.with_policies() or dump.tables.keys()
-        counted = [rows.of_tenant for table, rows in dump.tables.items() if table in bound]
+        bound = dump.tables_with_policies() or dump.tables.keys()
+        counted = [rows.count_by_tenant for table, rows in dump.tables.items() if table in bound]
         empty = [slug for pk, slug in self._tenants.items() if not any(count[pk] for count in counted)]
         if empty and len(empty) == len(self._tenants):
             yield _HIDDEN
         elif empty:
-            yield f"The dump has no row of {live.listed(empty)}."
+            yield f"The dump has no row of {live.join_names(empty)}."
 
-    def _missing(self) -> Iterator[str]:
+    def _missing_tables(self) -> Iterator[str]:
         for table in sorted(connection.introspection.django_table_names()):
             if table not in self._dump.tables:
                 yield f"{table}: its rows are not in the dump."

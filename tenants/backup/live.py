@@ -17,7 +17,7 @@ from tenants.models import Tenant
 from tenants.scope import across_tenants
 
 #: The share of the rows from before the dump that must be in it.
-SHARE = 0.99
+MIN_SHARE = 0.99
 
 # Unlogged tables hold nothing that is missed after a crash, or in a backup.
 _TABLES = """
@@ -39,31 +39,33 @@ UNION ALL SELECT format('trigger %s of %s', tgname, relname) FROM pg_trigger JOI
     WHERE NOT tgisinternal
 ORDER BY 1
 """
-_SHOWN = 5
+_NAMES_SHOWN = 5
 
 
-def problems(dump: Dump) -> Iterator[str]:
+def compare(dump: Dump) -> Iterator[str]:
     """Yield a sentence for each thing that is in the database, but not in the dump."""
     with across_tenants("a backup holds all tenants"), connection.cursor() as cursor:
         cursor.execute(_DEFINITIONS)
         if lacking := [each for (each,) in cursor.fetchall() if each not in dump.definitions]:
-            yield f"{len(lacking)} definitions are not in the dump: {listed(lacking)}."
+            yield f"{len(lacking)} definitions are not in the dump: {join_names(lacking)}."
         slugs = dict(Tenant.objects.values_list("pk", "slug"))
         cursor.execute(_TABLES)
         for table, has_tenant, counts_up in cursor.fetchall():
             if table not in dump.tables:
                 yield f"{table}: its rows are not in the dump."
-            elif counts_up and (short := _short(dump, table, _older(cursor, dump, table, has_tenant))):
+            elif counts_up and (
+                short := _missing_rows(dump, table, _count_older_rows(cursor, dump, table, has_tenant))
+            ):
                 yield _sentence(dump, table, short, slugs)
 
 
-def listed(names: list[str]) -> str:
+def join_names(names: list[str]) -> str:
     """Return the first few names, and how many more there are."""
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more
+    more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
+    return ", ".join(names[:_NAMES_SHOWN]) + more
 
 
-def _older(cursor: Any, dump: Dump, table: str, has_tenant: bool) -> Counter[int | None]:
+def _count_older_rows(cursor: Any, dump: Dump, table: str, has_tenant: bool) -> Counter[int | None]:
     """Count the rows of each tenant that were there before the dump: up to its last `id`, or without any row of the
     table, up to the value of its sequence.
     """
@@ -78,13 +80,13 @@ def _older(cursor: Any, dump: Dump, table: str, has_tenant: bool) -> Counter[int
     return Counter(dict(cursor.fetchall()))
 
 
-def _short(dump: Dump, table: str, older: Counter[int | None]) -> dict[int | None, int]:
+def _missing_rows(dump: Dump, table: str, older: Counter[int | None]) -> dict[int | None, int]:
     """Return how many rows there should be, of each tenant that has too few."""
-    have = dump.tables[table].of_tenant
-    return {tenant: count for tenant, count in older.items() if have[tenant] < SHARE * count}
+    have = dump.tables[table].count_by_tenant
+    return {tenant: count for tenant, count in older.items() if have[tenant] < MIN_SHARE * count}
 
 
 def _sentence(dump: Dump, table: str, short: dict[int | None, int], slugs: dict[int, str]) -> str:
-    have = sum(dump.tables[table].of_tenant[tenant] for tenant in short)
+    have = sum(dump.tables[table].count_by_tenant[tenant] for tenant in short)
     names = sorted(slugs.get(tenant, str(tenant)) for tenant in short if tenant is not None)
-    return f"{table}: {have:,} of {sum(short.values()):,} rows" + (f", of {listed(names)}" if names else "") + "."
+    return f"{table}: {have:,} of {sum(short.values()):,} rows" + (f", of {join_names(names)}" if names else "") + "."

@@ -8,73 +8,73 @@ from functools import partial
 from typing import Protocol
 
 from tenants import rotation, vault
-from tenants.backup.reading import Look
+from tenants.backup.reading import RowReader
 
 
-class Part(Protocol):
+class Dependency(Protocol):
     """Something that a dump is useless without."""
 
-    def looks(self) -> Iterable[Look]:
+    def row_readers(self) -> Iterable[RowReader]:
         """Return which rows of the dump the part needs to see."""
 
-    def problems(self, *, alone: bool) -> Iterator[str]:
+    def problems(self, *, is_alone: bool) -> Iterator[str]:
         """Yield a sentence for each thing that is wrong, once all rows were seen. `alone`: ask no database."""
 
     def summary(self) -> str:
         """Return what was found, for a dump without problems."""
 
 
-class Keys:
+class VaultKeys:
     """The keys of VAULT_KEYS: of each column, one secret under each key is opened."""
 
     def __init__(self) -> None:
-        self._tried: dict[tuple[str, str], str] = {}
+        self._errors: dict[tuple[str, str], str] = {}
 
-    def looks(self) -> Iterator[Look]:
+    def row_readers(self) -> Iterator[RowReader]:
         for column in rotation.columns():
             meta = column.model._meta
             owned = any(each.column == "tenant_id" for each in meta.local_fields)
             columns = (str(column.field.column), *(["tenant_id"] if owned else []))
-            yield Look(meta.db_table, columns, partial(self._take, column))
+            yield RowReader(meta.db_table, columns, partial(self._try_secret, column))
 
-    def _take(self, column: rotation.Column, secret: str | None, tenant_id: str | None = None) -> None:
+    def _try_secret(self, column: rotation.Column, secret: str | None, tenant_id: str | None = None) -> None:
         if secret is None:
             return
         sealed = bytes.fromhex(secret.removeprefix("\\x"))
         try:
             name = vault.key_name(sealed)
-            if (name, column.label) in self._tried:
+            if (name, column.label) in self._errors:
                 return
             vault.open_sealed(sealed, bound_to=column.field.binding(int(tenant_id or 0)))
-            self._tried[name, column.label] = ""
+            self._errors[name, column.label] = ""
         except vault.VaultError as error:
-            self._tried[name, column.label] = str(error)
+            self._errors[name, column.label] = str(error)
 
-    def problems(self, *, alone: bool) -> Iterator[str]:
+    def problems(self, *, is_alone: bool) -> Iterator[str]:
         closed = defaultdict(list)
-        for (name, label), error in self._tried.items():
+        for (name, label), error in self._errors.items():
             if error:
                 closed[name].append(label)
         for name, labels in sorted(closed.items()):
             where = ", ".join(sorted(labels))
-            if name in vault.ring().ciphers:
+            if name in vault.key_ring().ciphers:
                 yield f"VAULT_KEYS: the key {name!r} does not open what the dump holds in {where}: it is another key."
             else:
                 yield f"VAULT_KEYS: the key {name!r} is missing, which sealed what the dump holds in {where}."
 
     def summary(self) -> str:
-        names = sorted({name for name, _ in self._tried})
+        names = sorted({name for name, _ in self._errors})
         return f"Its secrets open with the keys {', '.join(names)}." if names else "It holds no secrets."
 
 
-_parts: list[Callable[[], Part]] = [Keys]
+_factories: list[Callable[[], Dependency]] = [VaultKeys]
 
 
-def register(part: Callable[[], Part]) -> None:
+def register(create: Callable[[], Dependency]) -> None:
     """Add a part: `part()` is made anew for each dump."""
-    _parts.append(part)
+    _factories.append(create)
 
 
-def of_a_dump() -> list[Part]:
+def create_all() -> list[Dependency]:
     """Return the parts to show one dump to."""
-    return [make() for make in _parts]
+    return [make() for make in _factories]

@@ -27,24 +27,24 @@ _ESCAPED = re.compile(r"\\(.)")
 _CONTROLS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
 
-class Unreadable(Exception):
+class UnreadableDump(Exception):
     """The dump cannot be read to its end. The message is a sentence for the operator."""
 
 
 @dataclass(frozen=True)
-class Look:
+class RowReader:
     """Call `take` with these columns of each row of a table: text as PostgreSQL writes it, or None."""
 
     table: str
     columns: tuple[str, ...]
-    take: Callable[..., None]
+    on_row: Callable[..., None]
 
 
 @dataclass
-class Rows:
+class TableRows:
     """The rows of one table: how many each tenant has (None: rows without a tenant), and the highest `id`."""
 
-    of_tenant: Counter[int | None] = field(default_factory=Counter)
+    count_by_tenant: Counter[int | None] = field(default_factory=Counter)
     last_id: int | None = None
 
 
@@ -52,76 +52,76 @@ class Rows:
 class Dump:
     """What a dump holds. Rows of a part of a partitioned table count for the whole table."""
 
-    tables: dict[str, Rows] = field(default_factory=lambda: defaultdict(Rows))
+    tables: dict[str, TableRows] = field(default_factory=lambda: defaultdict(TableRows))
     #: "table x", "policy y of x", "trigger z of x".
     definitions: set[str] = field(default_factory=set)
     #: The last value of each sequence; 0 where it was not used.
     sequences: dict[str, int] = field(default_factory=dict)
-    _wholes: dict[str, str] = field(default_factory=dict)
+    _partitioned_tables: dict[str, str] = field(default_factory=dict)
 
-    def note(self, line: str) -> None:
+    def read_definition(self, line: str) -> None:
         """Take a line of SQL that is no row."""
         if found := _DEFINED.match(line):
             kind, name, table = found.groups()
             self.definitions.add(f"{kind.lower()} {name}" + (f" of {table}" if table else ""))
         elif found := _PART_OF.match(line):
-            self._wholes[found[2]] = found[1]
+            self._partitioned_tables[found[2]] = found[1]
         elif found := _SEQUENCE.match(line):
             self.sequences[found[1]] = int(found[2]) if found[3] == "true" else 0
 
-    def with_policies(self) -> set[str]:
+    def tables_with_policies(self) -> set[str]:
         """Return the tables that row security binds."""
         return {each.rpartition(" of ")[2] for each in self.definitions if each.startswith("policy ")}
 
-    def whole(self, table: str) -> str:
+    def partitioned_table_of(self, table: str) -> str:
         """Return the partitioned table that this one is a part of, or the table itself."""
-        return self._wholes.get(table, table)
+        return self._partitioned_tables.get(table, table)
 
 
-def read(file: Path, looks: Iterable[Look]) -> Dump:
+def read_dump(file: Path, readers: Iterable[RowReader]) -> Dump:
     """Read a dump, and show each of `looks` its rows. Raises Unreadable."""
     dump, wanted = Dump(), defaultdict(list)
-    for look in looks:
+    for look in readers:
         wanted[look.table].append(look)
-    with _sql(file) as lines:
+    with _open_as_sql(file) as lines:
         for line in lines:
             text = line.decode()
             if found := _COPY.match(text):
-                table = dump.whole(found[1])
-                _take(lines, found[2].replace('"', "").split(", "), dump.tables[table], wanted[table])
+                table = dump.partitioned_table_of(found[1])
+                _read_rows(lines, found[2].replace('"', "").split(", "), dump.tables[table], wanted[table])
             else:
-                dump.note(text)
+                dump.read_definition(text)
     return dump
 
 
-def _take(lines: IO[bytes], columns: list[str], into: Rows, looks: list[Look]) -> None:
+def _read_rows(lines: IO[bytes], columns: list[str], into: TableRows, looks: list[RowReader]) -> None:
     """Count the rows of one block."""
     where = {name: number for number, name in enumerate(columns)}
     tenant, key = where.get("tenant_id"), where.get("id")
     # A dump of an earlier version may not have a column yet.
-    shown = [(look.take, [where[name] for name in look.columns]) for look in looks if {*look.columns} <= where.keys()]
+    shown = [(look.on_row, [where[name] for name in look.columns]) for look in looks if {*look.columns} <= where.keys()]
     for line in lines:
         if line == _END or not line.endswith(b"\n"):  # the second: the dump ends here, as pg_restore says itself
             return
         values = line[:-1].split(b"\t")
-        into.of_tenant[None if tenant is None else int(values[tenant])] += 1
+        into.count_by_tenant[None if tenant is None else int(values[tenant])] += 1
         if key is not None:
             into.last_id = max(into.last_id or 0, int(values[key]))
         for take, numbers in shown:
-            take(*(_value(values[number]) for number in numbers))
+            take(*(_parse_value(values[number]) for number in numbers))
 
 
-def _value(written: bytes) -> str | None:
+def _parse_value(written: bytes) -> str | None:
     if written == b"\\N":
         return None
     return _ESCAPED.sub(lambda found: _CONTROLS.get(found[1], found[1]), written.decode())
 
 
 @contextmanager
-def _sql(file: Path) -> Iterator[IO[bytes]]:
+def _open_as_sql(file: Path) -> Iterator[IO[bytes]]:
     program = shutil.which("pg_restore")
     if program is None:
-        raise Unreadable("pg_restore is not on the path: install PostgreSQL's client programs.")
+        raise UnreadableDump("pg_restore is not on the path: install PostgreSQL's client programs.")
     command = [program, "--file", "-", str(file.absolute())]
     with tempfile.TemporaryFile() as said:
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=said) as child:
@@ -129,10 +129,10 @@ def _sql(file: Path) -> Iterator[IO[bytes]]:
             yield child.stdout
         if child.returncode:
             said.seek(0)
-            raise Unreadable(_worded(said.read().decode(errors="replace"), child.returncode))
+            raise UnreadableDump(_error_text(said.read().decode(errors="replace"), child.returncode))
 
 
-def _worded(said: str, code: int) -> str:
+def _error_text(said: str, code: int) -> str:
     why = said.partition("error: ")[2].partition("\n")[0] or f"it ended with code {code}"
     if "unsupported version" in why:
         return f"pg_restore is older than the pg_dump that wrote the dump: put a newer one first on the path ({why})."

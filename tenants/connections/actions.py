@@ -10,15 +10,15 @@ from accessapi.errors import NotSent, OutcomeUnknown, Rejected
 from tenants import audit
 from tenants.access import Access
 from tenants.connections import calls
-from tenants.connections.locks import alone
+from tenants.connections.locks import exclusive
 from tenants.connections.oauth import oauth_of
 from tenants.connections.reissue import NotConnected
 from tenants.models import Connection
 from tenants.roles import Permission
-from tenants.wording import Said, say
+from tenants.wording import Sentence, coded_sentence
 
 
-class Revoked(StrEnum):
+class RevocationOutcome(StrEnum):
     """How the service answered a revocation."""
 
     DONE = "done"
@@ -27,11 +27,11 @@ class Revoked(StrEnum):
     UNKNOWN = "unknown"
 
 
-_CAME = {
-    Revoked.DONE: "outcome.succeeded",
-    Revoked.REFUSED: "outcome.failed",
-    Revoked.NOT_SENT: "outcome.cancelled",
-    Revoked.UNKNOWN: "outcome.uncertain",
+_OUTCOME_CODES = {
+    RevocationOutcome.DONE: "outcome.succeeded",
+    RevocationOutcome.REFUSED: "outcome.failed",
+    RevocationOutcome.NOT_SENT: "outcome.cancelled",
+    RevocationOutcome.UNKNOWN: "outcome.uncertain",
 }
 
 
@@ -41,14 +41,14 @@ def connection_of(access: Access) -> Connection:
     return row
 
 
-def revoke(*, access: Access) -> Revoked:
+def revoke(*, access: Access) -> RevocationOutcome:
     """Revoke the token at the service, then forget it. Not to be called inside a transaction. Raises NotConnected.
 
     Revoking twice does no harm, so after a lost answer the person can do it again; until then the token is kept.
     """
     access.check(Permission.CONNECTION_MANAGE)
     connection = connection_of(access)
-    with alone(connection):
+    with exclusive(connection):
         row = Connection.objects.get(pk=connection.pk)
         tokens = [token for token in (row.previous_token, row.access_token) if token is not None]
         if not tokens:
@@ -56,26 +56,30 @@ def revoke(*, access: Access) -> Revoked:
         outcome = _revoke_each(access, tokens)
         with transaction.atomic(durable=True):
             row = Connection.objects.select_for_update().get(pk=connection.pk)
-            if outcome is Revoked.DONE:
+            if outcome is RevocationOutcome.DONE:
                 row.access_token = row.previous_token = None
                 calls.set_state(row, Connection.State.REVOKED)
                 row.save()
-            _record(access, "connection.revoke", say("connection.revoke", outcome=say(_CAME[outcome])))
+            _record(
+                access,
+                "connection.revoke",
+                coded_sentence("connection.revoke", outcome=coded_sentence(_OUTCOME_CODES[outcome])),
+            )
     return outcome
 
 
-def _revoke_each(access: Access, tokens: list[str]) -> Revoked:
+def _revoke_each(access: Access, tokens: list[str]) -> RevocationOutcome:
     for token in tokens:
         try:
             oauth_of(access.tenant.environment).revoke(token)
         except Rejected as refusal:
             if refusal.status != 404 and refusal.code != "not_found":  # already unknown to the service: done
-                return Revoked.REFUSED
+                return RevocationOutcome.REFUSED
         except NotSent:
-            return Revoked.NOT_SENT
+            return RevocationOutcome.NOT_SENT
         except OutcomeUnknown:
-            return Revoked.UNKNOWN
-    return Revoked.DONE
+            return RevocationOutcome.UNKNOWN
+    return RevocationOutcome.DONE
 
 
 def set_licence_key(*, access: Access, value: str | None) -> None:
@@ -87,10 +91,10 @@ def set_licence_key(*, access: Access, value: str | None) -> None:
         row.licence_key = value
         row.save(update_fields=["licence_key"])
         done = "removed" if value is None else "stored"
-        _record(access, "connection.licence_key", say(f"connection.licence_key_{done}"))
+        _record(access, "connection.licence_key", coded_sentence(f"connection.licence_key_{done}"))
 
 
-def _record(access: Access, action: str, summary: Said) -> None:
+def _record(access: Access, action: str, summary: Sentence) -> None:
     audit.record(
         tenant=access.tenant,
         by=access.user,

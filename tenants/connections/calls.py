@@ -9,19 +9,19 @@ from django.utils import timezone
 
 from accessapi.errors import Rejected, ServiceError
 from accessapi.operations import Delivery, Operation
-from accessapi.overrides import Blame, Errors
+from accessapi.overrides import ErrorCodes, RefusalCause
 from tenants import audit
 from tenants.connections.locks import is_locked
 from tenants.models import Connection
-from tenants.wording import say
+from tenants.wording import coded_sentence
 
 State = Connection.State
 LICENCE = "licence"
-_REFUSED = ["scopes_refused", "contracts_refused", "refusals"]
-_WORDS = 300
+_REFUSED_FIELDS = ["scopes_refused", "contracts_refused", "refusals"]
+_MAX_TEXT = 300
 
 
-def note(seen: Connection, operation: Operation, status: int, error: ServiceError | None = None) -> None:
+def record(seen: Connection, operation: Operation, status: int, error: ServiceError | None = None) -> None:
     """Record the call. `seen` is the connection as it was when the call took its token."""
     now = timezone.now()
     values: dict[str, Any] = {
@@ -33,12 +33,12 @@ def note(seen: Connection, operation: Operation, status: int, error: ServiceErro
         values["last_success_at"] = now
     Connection.objects.filter(pk=seen.pk).update(**values)
     if 200 <= status <= 299:
-        _worked(seen, operation)
+        _record_success(seen, operation)
     elif isinstance(error, Rejected):
-        _refused(seen, operation, error)
+        _record_refusal(seen, operation, error)
 
 
-def token_refused(seen: Connection) -> None:
+def record_refused_token(seen: Connection) -> None:
     """Record that the service no longer accepts the token of `seen`.
 
     After a reissue whose new token never worked, use the former token again; otherwise the connection is broken and
@@ -51,7 +51,7 @@ def token_refused(seen: Connection) -> None:
         if row.reissue_sent_at is not None and is_locked(row):
             return
         if row.previous_token is not None:
-            keep_former_token(row)
+            restore_previous_token(row)
             return
         set_state(row, State.BROKEN, "token_refused")
         row.reissue_sent_at = None
@@ -62,11 +62,11 @@ def token_refused(seen: Connection) -> None:
             by_label="service",
             action="connection.lost",
             target=f"connection:{row.pk}",
-            summary=say("connection.lost"),
+            summary=coded_sentence("connection.lost"),
         )
 
 
-def keep_former_token(row: Connection) -> None:
+def restore_previous_token(row: Connection) -> None:
     """Return to the former token when a reissued one does not work. The caller has locked the row."""
     row.access_token, row.previous_token = row.previous_token, None
     row.token_generation += 1
@@ -78,7 +78,7 @@ def keep_former_token(row: Connection) -> None:
         by_label="service",
         action="connection.reissue",
         target=f"connection:{row.pk}",
-        summary=say("connection.reissue_undone"),
+        summary=coded_sentence("connection.reissue_undone"),
     )
 
 
@@ -87,69 +87,69 @@ def set_state(row: Connection, state: Connection.State, reason: str = "") -> Non
     row.state, row.state_reason, row.state_at = state, reason, timezone.now()
 
 
-def _worked(seen: Connection, operation: Operation) -> None:
+def _record_success(seen: Connection, operation: Operation) -> None:
     if seen.previous_token is not None:
         proven = Connection.objects.filter(pk=seen.pk, token_generation=seen.token_generation)
         proven.update(previous_token=None, reissue_outcome="done")
     if (
         operation.scope in seen.scopes_refused
-        or not _gates(operation).isdisjoint(seen.contracts_refused)
+        or not _requirements(operation).isdisjoint(seen.contracts_refused)
         or any(each["operation"] == operation.name for each in seen.refusals)
     ):
-        _clear(seen, operation)
+        _clear_refusals(seen, operation)
 
 
-def _gates(operation: Operation) -> set[str]:
+def _requirements(operation: Operation) -> set[str]:
     """Return what an operation needs besides its scope."""
-    return {str(each) for each in (operation.contract, LICENCE if operation.licence else None) if each}
+    return {str(each) for each in (operation.contract, LICENCE if operation.needs_licence else None) if each}
 
 
-def _clear(seen: Connection, operation: Operation) -> None:
+def _clear_refusals(seen: Connection, operation: Operation) -> None:
     """Remove what an operation needs from the refused ones: it has worked."""
     with transaction.atomic():
         row = Connection.objects.select_for_update().get(pk=seen.pk)
         row.scopes_refused = sorted(set(row.scopes_refused) - {operation.scope})
-        row.contracts_refused = sorted(set(row.contracts_refused) - _gates(operation))
+        row.contracts_refused = sorted(set(row.contracts_refused) - _requirements(operation))
         row.refusals = [each for each in row.refusals if each["operation"] != operation.name]
-        row.save(update_fields=_REFUSED)
+        row.save(update_fields=_REFUSED_FIELDS)
 
 
-def _refused(seen: Connection, operation: Operation, error: Rejected) -> None:
+def _record_refusal(seen: Connection, operation: Operation, error: Rejected) -> None:
     """Record what a refusal says is missing, by its code (docs/operations.md). An unknown code is kept as it came."""
-    errors: Errors = seen.tenant.environment.catalogue.errors
+    errors: ErrorCodes = seen.tenant.environment.catalogue.errors
     meaning = errors.meaning(error.code)
     if meaning is None:
         if error.status == 401:
-            token_refused(seen)
+            record_refused_token(seen)
         elif error.status == 403:
-            _keep(seen, operation, error)
-    elif meaning.blame is Blame.SCOPE and operation.scope is not None:
-        _blame(seen, scope=operation.scope)
-    elif meaning.blame is Blame.LICENCE:
-        _blame(seen, gate=LICENCE)
-    elif meaning.blame is Blame.CONTRACT:
+            _save_refusal(seen, operation, error)
+    elif meaning.cause is RefusalCause.SCOPE and operation.scope is not None:
+        _add_refused(seen, scope=operation.scope)
+    elif meaning.cause is RefusalCause.LICENCE:
+        _add_refused(seen, gate=LICENCE)
+    elif meaning.cause is RefusalCause.CONTRACT:
         contract = errors.contract_of(error.code, error.detail, operation)
         if contract is None:
-            _keep(seen, operation, error)
+            _save_refusal(seen, operation, error)
         else:
-            _blame(seen, gate=contract)
+            _add_refused(seen, gate=contract)
 
 
-def _blame(seen: Connection, *, scope: str = "", gate: str = "") -> None:
+def _add_refused(seen: Connection, *, scope: str = "", gate: str = "") -> None:
     if scope in seen.scopes_refused or gate in seen.contracts_refused:
         return
     with transaction.atomic():
         row = Connection.objects.select_for_update().get(pk=seen.pk)
         row.scopes_refused = sorted({*row.scopes_refused, scope} - {""})
         row.contracts_refused = sorted({*row.contracts_refused, str(gate)} - {""})
-        row.save(update_fields=_REFUSED)
+        row.save(update_fields=_REFUSED_FIELDS)
 
 
-def _keep(seen: Connection, operation: Operation, error: Rejected) -> None:
+def _save_refusal(seen: Connection, operation: Operation, error: Rejected) -> None:
     """Keep a refusal as it came, one per operation. The text about a change may repeat a secret of that change: it is
     kept with the change only, where secrets are hidden.
     """
-    words = error.detail[:_WORDS] if operation.delivery is Delivery.READ else ""
+    words = error.detail[:_MAX_TEXT] if operation.delivery is Delivery.READ else ""
     refusal = {"operation": operation.name, "status": error.status, "code": error.code[:20], "words": words}
     if any(refusal == {key: each[key] for key in refusal} for each in seen.refusals):
         return
@@ -157,4 +157,4 @@ def _keep(seen: Connection, operation: Operation, error: Rejected) -> None:
         row = Connection.objects.select_for_update().get(pk=seen.pk)
         others = [each for each in row.refusals if each["operation"] != operation.name]
         row.refusals = [{**refusal, "at": timezone.now().isoformat(timespec="seconds")}, *others]
-        row.save(update_fields=_REFUSED)
+        row.save(update_fields=_REFUSED_FIELDS)

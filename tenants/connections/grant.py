@@ -26,7 +26,7 @@ from tenants.models import Connection, OAuthState, Tenant, User
 from tenants.roles import Permission
 from tenants.scope import across_tenants, tenant_scope
 from tenants.signals import connected
-from tenants.wording import Said, say
+from tenants.wording import Sentence, coded_sentence
 
 LIFETIME = timedelta(minutes=10)
 
@@ -72,7 +72,7 @@ def begin(*, access: Access, session_key: str) -> str:
             created_at=now,
             expires_at=now + LIFETIME,
         )
-        _record(access, "connection.begin", say("connection.begin", environment=environment))
+        _record(access, "connection.begin", coded_sentence("connection.begin", environment=environment))
     return oauth_of(environment).authorize_url(state=state)
 
 
@@ -89,10 +89,10 @@ def complete(callback: Callback) -> Connection:
             raise GrantRefused("state")
         _use_up(state, tenant)
         if callback.error or not callback.code:
-            raise _recorded(access, "denied", callback.error)
+            raise _record_refusal(access, "denied", callback.error)
         token = _exchange(access, callback.code)
         answer = _read_tenant(access, token)
-        return _bind(access, token, answer)
+        return _store_grant(access, token, answer)
 
 
 def _matching_state(callback: Callback) -> OAuthState:
@@ -122,11 +122,11 @@ def _exchange(access: Access, code: str) -> str:
     try:
         return oauth_of(access.tenant.environment).exchange(code)
     except Rejected as refusal:
-        raise _recorded(access, "code", refusal.code) from refusal
+        raise _record_refusal(access, "code", refusal.code) from refusal
     except NotSent as failure:
-        raise _recorded(access, "unreachable") from failure
+        raise _record_refusal(access, "unreachable") from failure
     except OutcomeUnknown as failure:
-        raise _recorded(access, "no_answer") from failure
+        raise _record_refusal(access, "no_answer") from failure
 
 
 def _read_tenant(access: Access, token: str) -> Answer:
@@ -134,17 +134,17 @@ def _read_tenant(access: Access, token: str) -> Answer:
     try:
         answer = try_token(access.tenant.environment, token)
     except Unauthorised as refusal:
-        raise _recorded(access, "token") from refusal
+        raise _record_refusal(access, "token") from refusal
     except ServiceError as failure:
         _revoke_unused(access, token)
-        raise _recorded(access, "tenant_unread") from failure
+        raise _record_refusal(access, "tenant_unread") from failure
     if not getattr(answer.value, "tenant_id", None):
         _revoke_unused(access, token)
-        raise _recorded(access, "tenant_unread")
+        raise _record_refusal(access, "tenant_unread")
     return answer
 
 
-def _bind(access: Access, token: str, answer: Answer) -> Connection:
+def _store_grant(access: Access, token: str, answer: Answer) -> Connection:
     try:
         with transaction.atomic():
             row, _ = Connection.objects.get_or_create(tenant=access.tenant)
@@ -153,17 +153,17 @@ def _bind(access: Access, token: str, answer: Answer) -> Connection:
             first = row.environment_id != access.tenant.environment_id or not row.service_tenant_id
             if not first and row.service_tenant_id != service_tenant_id:
                 raise GrantRefused("other_tenant", access.tenant)
-            store_facts(row, answer)
+            store_tenant_facts(row, answer)
             _store_token(row, access, token, service_tenant_id)
             named = row.service_tenant_name or service_tenant_id
-            _record(access, "connection.connect", say("connection.connect", name=named))
+            _record(access, "connection.connect", coded_sentence("connection.connect", name=named))
             transaction.on_commit(lambda: _send_connected(row, first))
     except GrantRefused as refusal:
         _revoke_unused(access, token)
-        raise _recorded(access, refusal.reason) from None
+        raise _record_refusal(access, refusal.reason) from None
     except IntegrityError:
         _revoke_unused(access, token)
-        raise _recorded(access, "taken") from None
+        raise _record_refusal(access, "taken") from None
     return row
 
 
@@ -172,7 +172,7 @@ def _store_token(row: Connection, access: Access, token: str, service_tenant_id:
     row.environment = access.tenant.environment
     row.service_tenant_id = service_tenant_id
     row.access_token, row.previous_token = token, None
-    if vault.unreadable(row):  # what is left is the licence key, under a key that is lost: it is entered again
+    if vault.is_unreadable(row):  # what is left is the licence key, under a key that is lost: it is entered again
         row.licence_key = None
     row.token_generation += 1
     row.token_at = row.granted_at = row.last_call_at = row.last_success_at = now
@@ -184,7 +184,7 @@ def _store_token(row: Connection, access: Access, token: str, service_tenant_id:
     row.save()
 
 
-def store_facts(row: Connection, answer: Answer) -> None:
+def store_tenant_facts(row: Connection, answer: Answer) -> None:
     """Keep the service's facts about the tenant on a row that the caller saves, without where its webhook goes: whoever
     knows that address can post to it.
     """
@@ -207,13 +207,15 @@ def _revoke_unused(access: Access, token: str) -> None:
         return
 
 
-def _recorded(access: Access, reason: str, detail: str = "") -> GrantRefused:
+def _record_refusal(access: Access, reason: str, detail: str = "") -> GrantRefused:
     with transaction.atomic():
-        _record(access, "connection.refused", say("connection.refused", why=say(f"refused.{reason}")))
+        _record(
+            access, "connection.refused", coded_sentence("connection.refused", why=coded_sentence(f"refused.{reason}"))
+        )
     return GrantRefused(reason, access.tenant, detail)
 
 
-def _record(access: Access, action: str, summary: Said) -> None:
+def _record(access: Access, action: str, summary: Sentence) -> None:
     audit.record(
         tenant=access.tenant,
         by=access.user,

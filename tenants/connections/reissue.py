@@ -16,16 +16,16 @@ from django.utils import timezone
 from accessapi.errors import Forbidden, NotSent, OutcomeUnknown, Rejected, ServiceError, Unauthorised
 from tenants import audit
 from tenants.connections import calls
-from tenants.connections.locks import alone
+from tenants.connections.locks import exclusive
 from tenants.connections.oauth import oauth_of
 from tenants.connections.service import try_token
 from tenants.models import Connection, SupportSession, User
-from tenants.wording import Said, say
+from tenants.wording import Sentence, coded_sentence
 
 State = Connection.State
 
 
-class Outcome(StrEnum):
+class ReissueOutcome(StrEnum):
     """The outcome of an attempt."""
 
     SENT = "sent"  # under way, or the process that sent it died
@@ -39,29 +39,29 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True)
-class Reissued:
+class ReissueResult:
     """An attempt's outcome, and whether it was somebody else's call."""
 
-    outcome: Outcome
-    joined: bool = False
+    outcome: ReissueOutcome
+    is_joined: bool = False
 
 
 class NotConnected(Exception):
     """There is no token to reissue or revoke."""
 
 
-def reissue(*, connection: Connection, by: User | None, support_session: SupportSession | None = None) -> Reissued:
+def reissue(*, connection: Connection, by: User | None, support_session: SupportSession | None = None) -> ReissueResult:
     """Reissue the token of `connection`, as the caller last saw it. Not to be called inside a transaction.
 
     If any attempt was made since the caller read the row, its outcome is returned instead. Raises NotConnected.
     """
     seen = connection.reissue_round
-    with alone(connection):
+    with exclusive(connection):
         old = _begin(connection, seen, by, support_session)
         if old is None:
             row = Connection.objects.get(pk=connection.pk)
-            return Reissued(Outcome(row.reissue_outcome), joined=True)
-        return Reissued(_ask_once(connection, old, by, support_session))
+            return ReissueResult(ReissueOutcome(row.reissue_outcome), is_joined=True)
+        return ReissueResult(_ask_once(connection, old, by, support_session))
 
 
 def _begin(connection: Connection, seen: int, by: User | None, session: SupportSession | None) -> str | None:
@@ -73,26 +73,26 @@ def _begin(connection: Connection, seen: int, by: User | None, session: SupportS
             raise NotConnected
         row.reissue_round += 1
         row.reissue_sent_at = timezone.now()
-        row.reissue_outcome = Outcome.SENT
+        row.reissue_outcome = ReissueOutcome.SENT
         row.save(update_fields=["reissue_round", "reissue_sent_at", "reissue_outcome"])
-        _record(row, by, session, say("connection.reissue"))
+        _record(row, by, session, coded_sentence("connection.reissue"))
         token: str = row.access_token
         return token
 
 
-def _ask_once(connection: Connection, old: str, by: User | None, session: SupportSession | None) -> Outcome:
+def _ask_once(connection: Connection, old: str, by: User | None, session: SupportSession | None) -> ReissueOutcome:
     environment = connection.tenant.environment
     try:
         new = oauth_of(environment).reissue(old)
     except NotSent:
-        return _finish(connection, Outcome.NOT_SENT)
+        return _finish(connection, ReissueOutcome.NOT_SENT)
     except Rejected as refusal:
         gone = refusal.status in (401, 404) and refusal.code != "invalid_client"
-        return _after_loss(connection, old) if gone else _finish(connection, Outcome.REFUSED)
+        return _try_old_token(connection, old) if gone else _finish(connection, ReissueOutcome.REFUSED)
     except OutcomeUnknown:
-        return _after_loss(connection, old)
+        return _try_old_token(connection, old)
     _store(connection, old, new, by, session)
-    return _prove(connection, new)
+    return _try_new_token(connection, new)
 
 
 def _store(connection: Connection, old: str, new: str, by: User | None, session: SupportSession | None) -> None:
@@ -102,12 +102,12 @@ def _store(connection: Connection, old: str, new: str, by: User | None, session:
         row.token_generation += 1
         row.token_at = timezone.now()
         row.reissue_sent_at = None
-        row.reissue_outcome = Outcome.UNPROVEN
+        row.reissue_outcome = ReissueOutcome.UNPROVEN
         row.save()
-        _record(row, by, session, say("connection.reissued", number=row.token_generation))
+        _record(row, by, session, coded_sentence("connection.reissued", number=row.token_generation))
 
 
-def _prove(connection: Connection, new: str) -> Outcome:
+def _try_new_token(connection: Connection, new: str) -> ReissueOutcome:
     """Try the new token. A refusal for lack of a scope proves it as well: the service knows the token."""
     try:
         answer = try_token(connection.tenant.environment, new)
@@ -115,45 +115,45 @@ def _prove(connection: Connection, new: str) -> Outcome:
         with transaction.atomic(durable=True):
             row = Connection.objects.select_for_update().get(pk=connection.pk)
             if row.previous_token is None:
-                return Outcome(row.reissue_outcome)
-            calls.keep_former_token(row)
-        return Outcome.NEW_TOKEN_REFUSED
+                return ReissueOutcome(row.reissue_outcome)
+            calls.restore_previous_token(row)
+        return ReissueOutcome.NEW_TOKEN_REFUSED
     except Forbidden:
-        return _finish(connection, Outcome.DONE)
+        return _finish(connection, ReissueOutcome.DONE)
     except ServiceError:
-        return Outcome.UNPROVEN
+        return ReissueOutcome.UNPROVEN
     if getattr(answer.value, "tenant_id", None) not in (None, connection.service_tenant_id):
         with transaction.atomic(durable=True):
-            calls.keep_former_token(Connection.objects.select_for_update().get(pk=connection.pk))
-        return Outcome.NEW_TOKEN_REFUSED
-    return _finish(connection, Outcome.DONE)
+            calls.restore_previous_token(Connection.objects.select_for_update().get(pk=connection.pk))
+        return ReissueOutcome.NEW_TOKEN_REFUSED
+    return _finish(connection, ReissueOutcome.DONE)
 
 
-def _after_loss(connection: Connection, old: str) -> Outcome:
+def _try_old_token(connection: Connection, old: str) -> ReissueOutcome:
     """Try the old token when no new one came, and return the outcome."""
     try:
         try_token(connection.tenant.environment, old)
     except Unauthorised:
-        return _finish(connection, Outcome.BROKEN)
+        return _finish(connection, ReissueOutcome.BROKEN)
     except ServiceError:
         pass
-    return _finish(connection, Outcome.ANSWER_LOST)
+    return _finish(connection, ReissueOutcome.ANSWER_LOST)
 
 
-def _finish(connection: Connection, outcome: Outcome) -> Outcome:
+def _finish(connection: Connection, outcome: ReissueOutcome) -> ReissueOutcome:
     with transaction.atomic(durable=True):
         row = Connection.objects.select_for_update().get(pk=connection.pk)
         row.reissue_sent_at = None
         row.reissue_outcome = outcome
-        if outcome is Outcome.DONE:
+        if outcome is ReissueOutcome.DONE:
             row.previous_token = None
-        if outcome is Outcome.BROKEN:
+        if outcome is ReissueOutcome.BROKEN:
             calls.set_state(row, State.BROKEN, "reissue_lost")
         row.save()
     return outcome
 
 
-def _record(row: Connection, by: User | None, session: SupportSession | None, summary: Said) -> None:
+def _record(row: Connection, by: User | None, session: SupportSession | None, summary: Sentence) -> None:
     audit.record(
         tenant=row.tenant,
         by=by,

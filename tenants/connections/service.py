@@ -11,14 +11,16 @@ from accessapi.errors import ServiceError
 from accessapi.operations import Operation
 from accessapi.reading import Answer
 from tenants.connections import calls
-from tenants.kept import KeptQuery
+from tenants.kept import CompiledQuery
 from tenants.models import Connection, ServiceEnvironment, current_tenant
 from tenants.vault import VaultError
 
 log = structlog.get_logger(__name__)
-_current = KeptQuery[Connection](lambda: Connection.objects.select_related("tenant__environment")[:1])
+_current_connection = CompiledQuery[Connection](lambda: Connection.objects.select_related("tenant__environment")[:1])
 # Asked before every call to the service.
-_connection = KeptQuery[Connection](lambda connection: Connection.objects.filter(pk=connection)[:1], connection=0)
+_connection_by_id = CompiledQuery[Connection](
+    lambda connection: Connection.objects.filter(pk=connection)[:1], connection=0
+)
 
 
 def current_connection() -> Connection:
@@ -26,7 +28,7 @@ def current_connection() -> Connection:
 
     A tenant that was never connected gets one that is not stored, and not connected: nobody has to ask for None.
     """
-    return next(iter(_current.rows()), None) or Connection(tenant=current_tenant())
+    return next(iter(_current_connection.rows()), None) or Connection(tenant=current_tenant())
 
 
 def service_client(connection: Connection, *, gate: Gate | None = None, observe: Observe | None = None) -> Client:
@@ -40,18 +42,18 @@ def service_client(connection: Connection, *, gate: Gate | None = None, observe:
     seen = threading.local()
 
     def token() -> str:
-        row = seen.row = _row(connection)
-        return (_opened(row, "access_token") or "") if row.is_connected else ""
+        row = seen.row = _reload(connection)
+        return (_read_secret(row, "access_token") or "") if row.is_connected else ""
 
     def licence_key() -> str | None:
-        row: Connection = getattr(seen, "row", None) or _row(connection)
-        return _opened(row, "licence_key")
+        row: Connection = getattr(seen, "row", None) or _reload(connection)
+        return _read_secret(row, "licence_key")
 
-    def heard(operation: Operation, rate: RateHeaders, status: int, error: ServiceError | None) -> None:
+    def on_response(operation: Operation, rate: RateHeaders, status: int, error: ServiceError | None) -> None:
         row = getattr(seen, "row", None)
         try:
             if row is not None:
-                calls.note(row, operation, status, error)
+                calls.record(row, operation, status, error)
         finally:
             if observe is not None:
                 observe(operation, rate, status, error)
@@ -63,11 +65,11 @@ def service_client(connection: Connection, *, gate: Gate | None = None, observe:
         token=token,
         licence_key=licence_key,
         gate=gate,
-        observe=heard,
+        observe=on_response,
     )
 
 
-def _opened(row: Connection, name: str) -> str | None:
+def _read_secret(row: Connection, name: str) -> str | None:
     """Return a secret of the connection; None where VAULT_KEYS does not open it."""
     try:
         secret: str | None = getattr(row, name)
@@ -77,9 +79,9 @@ def _opened(row: Connection, name: str) -> str | None:
     return secret
 
 
-def _row(connection: Connection) -> Connection:
+def _reload(connection: Connection) -> Connection:
     """Return the connection as the database has it now."""
-    found = _connection.rows(connection=connection.pk)
+    found = _connection_by_id.rows(connection=connection.pk)
     if not found:
         raise Connection.DoesNotExist
     return found[0]

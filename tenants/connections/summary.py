@@ -11,93 +11,93 @@ from django.utils.functional import Promise
 from accessapi.operations import Operation
 from tenants import vault
 from tenants.connections import texts
-from tenants.connections.titles import title
+from tenants.connections.titles import title_of
 from tenants.models import Connection
 
-Words = str | Promise
+LazyText = str | Promise
 
 
 @dataclass(frozen=True)
-class Ability:
+class Capability:
     """A scope, contract or licence: which operations need it, and whether the service refused one of them."""
 
     name: str
     title: str | Promise
     operations: tuple[str | Promise, ...]
-    refused: bool
+    is_refused: bool
 
 
 @dataclass(frozen=True)
-class Refusal:
+class UnknownRefusal:
     """A refusal with an unknown code, as it came."""
 
-    operation: Words
+    operation: LazyText
     status: int
     code: str
-    words: str
+    text: str
     at: datetime
 
 
 @dataclass(frozen=True)
-class Summary:
+class ConnectionSummary:
     """The connection in words and lists."""
 
     reason: str | Promise
     # Whether VAULT_KEYS does not open what is stored here, and what connecting again needs of the environment.
-    secrets_lost: bool
-    client_lost: bool
-    reissue: str | Promise
+    has_lost_secrets: bool
+    has_lost_client: bool
+    last_reissue: str | Promise
     last_call: str | Promise
-    scopes: tuple[Ability, ...]
-    contracts: tuple[Ability, ...]
-    refusals: tuple[Refusal, ...]
+    scopes: tuple[Capability, ...]
+    contracts: tuple[Capability, ...]
+    refusals: tuple[UnknownRefusal, ...]
 
 
-def explained(operations: Iterable[Operation]) -> Iterator[tuple[Operation, Words, Words, Words]]:
+def describe_operations(operations: Iterable[Operation]) -> Iterator[tuple[Operation, LazyText, LazyText, LazyText]]:
     """Yield each operation with its title, its condition (a contract or the licence, or empty) and its
     source in words.
     """
     for operation in operations:
-        condition = "licence" if operation.licence else operation.contract or ""
-        name = title(operation.name, operation.title)
+        condition = "licence" if operation.needs_licence else operation.contract or ""
+        name = title_of(operation.name, operation.title)
         yield operation, name, texts.CONTRACTS.get(condition, condition), texts.PROVENANCE[operation.provenance]
 
 
-def summary_of(connection: Connection) -> Summary:
+def summary_of(connection: Connection) -> ConnectionSummary:
     catalogue = list(connection.tenant.environment.catalogue)
     scopes = sorted({operation.scope for operation in catalogue if operation.scope})
     contracts = list(texts.CONTRACTS)
-    return Summary(
-        secrets_lost=vault.unreadable(connection),
-        client_lost=vault.unreadable(connection.tenant.environment),
+    return ConnectionSummary(
+        has_lost_secrets=vault.is_unreadable(connection),
+        has_lost_client=vault.is_unreadable(connection.tenant.environment),
         reason=texts.STATE_REASONS.get(connection.state_reason, connection.state_reason),
-        reissue=texts.OUTCOMES.get(connection.reissue_outcome, ""),  # type: ignore[call-overload]  # an Outcome or empty
-        last_call=title(connection.last_call_operation),
+        last_reissue=texts.OUTCOMES.get(connection.reissue_outcome, ""),  # type: ignore[call-overload]  # an Outcome or empty
+        last_call=title_of(connection.last_call_operation),
         scopes=tuple(
-            Ability(
+            Capability(
                 name=scope,
                 title=scope,
-                operations=tuple(title(each.name, each.title) for each in catalogue if each.scope == scope),
-                refused=scope in connection.scopes_refused,
+                operations=tuple(title_of(each.name, each.title) for each in catalogue if each.scope == scope),
+                is_refused=scope in connection.scopes_refused,
             )
             for scope in scopes
         ),
         contracts=tuple(
-            Ability(
+            Capability(
                 name=name,
                 title=texts.CONTRACTS[name],
                 operations=tuple(
-                    title(each.name, each.title)
+                    title_of(each.name, each.title)
                     for each in catalogue
-                    if each.contract == name or (name == "licence" and each.licence)
+                    if each.contract == name or (name == "licence" and each.needs_licence)
                 ),
-                refused=name in connection.contracts_refused,
+                is_refused=name in connection.contracts_refused,
             )
             for name in contracts
         ),
         refusals=tuple(
-            Refusal(
-                title(row["operation"]), row["status"], row["code"], row["words"], datetime.fromisoformat(row["at"])
+            UnknownRefusal(
+                title_of(row["operation"]), row["status"], row["code"], row["words"], datetime.fromisoformat(row["at"])
             )
             for row in connection.refusals
         ),

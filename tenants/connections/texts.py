@@ -5,30 +5,34 @@ from __future__ import annotations
 from django.utils.translation import gettext_lazy as _
 
 from tenants import sentences
-from tenants.connections.actions import Revoked
-from tenants.connections.reissue import Outcome
+from tenants.connections.actions import RevocationOutcome
+from tenants.connections.reissue import ReissueOutcome
 
 REFUSALS = sentences.REFUSALS
 
 OUTCOMES = {
-    Outcome.SENT: _("A reissue was sent, but the response is not known. If the connection is lost, reconnect."),
-    Outcome.DONE: _("The access token was reissued and the new one works."),
-    Outcome.UNPROVEN: _("A new access token is in use. The previous one is kept until the new one works."),
-    Outcome.REFUSED: _("The service refused to reissue the access token. The current one stays in use."),
-    Outcome.NOT_SENT: _("The service could not be reached. The access token was not changed."),
-    Outcome.ANSWER_LOST: _(
+    ReissueOutcome.SENT: _("A reissue was sent, but the response is not known. If the connection is lost, reconnect."),
+    ReissueOutcome.DONE: _("The access token was reissued and the new one works."),
+    ReissueOutcome.UNPROVEN: _("A new access token is in use. The previous one is kept until the new one works."),
+    ReissueOutcome.REFUSED: _("The service refused to reissue the access token. The current one stays in use."),
+    ReissueOutcome.NOT_SENT: _("The service could not be reached. The access token was not changed."),
+    ReissueOutcome.ANSWER_LOST: _(
         "The service's response was lost. The current access token stays in use. If the "
         "service stops accepting it, reconnect."
     ),
-    Outcome.NEW_TOKEN_REFUSED: _("The new access token did not work. The previous one is in use again."),
-    Outcome.BROKEN: _("The service's response was lost, and the old access token no longer works. Reconnect."),
+    ReissueOutcome.NEW_TOKEN_REFUSED: _("The new access token did not work. The previous one is in use again."),
+    ReissueOutcome.BROKEN: _("The service's response was lost, and the old access token no longer works. Reconnect."),
 }
 
 REVOCATIONS = {
-    Revoked.DONE: _("The access token was revoked. Nothing can be loaded or changed until the tenant is reconnected."),
-    Revoked.REFUSED: _("The service refused to revoke the access token. It stays in use."),
-    Revoked.NOT_SENT: _("The service could not be reached. The access token was not revoked."),
-    Revoked.UNKNOWN: _("The service's response was lost. The token may not be revoked. Revoke it again to be sure."),
+    RevocationOutcome.DONE: _(
+        "The access token was revoked. Nothing can be loaded or changed until the tenant is reconnected."
+    ),
+    RevocationOutcome.REFUSED: _("The service refused to revoke the access token. It stays in use."),
+    RevocationOutcome.NOT_SENT: _("The service could not be reached. The access token was not revoked."),
+    RevocationOutcome.UNKNOWN: _(
+        "The service's response was lost. The token may not be revoked. Revoke it again to be sure."
+    ),
 }
 
 STATE_REASONS = {

@@ -50,6 +50,6 @@ TITLES: dict[str, str | Promise] = {
 }
 
 
-def title(name: str, otherwise: str = "") -> str | Promise:
+def title_of(name: str, default: str = "") -> str | Promise:
     """Return the title of the operation `name`, or `otherwise` when it is not known here."""
-    return TITLES.get(name, otherwise or name)
+    return TITLES.get(name, default or name)

@@ -12,18 +12,18 @@ from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
 from tenants.access import Access, SignedInRequest, TenantRequest, tenant_view
-from tenants.audit import latest
+from tenants.audit import latest_on_target
 from tenants.connections import actions, grant, texts
 from tenants.connections.forms import LicenceKeyForm
-from tenants.connections.locks import Busy
-from tenants.connections.reissue import NotConnected, Outcome, reissue
-from tenants.connections.summary import explained, summary_of
+from tenants.connections.locks import ConnectionBusy
+from tenants.connections.reissue import NotConnected, ReissueOutcome, reissue
+from tenants.connections.summary import describe_operations, summary_of
 from tenants.roles import Permission
 
-GOOD = {Outcome.DONE, Outcome.UNPROVEN}
+SUCCESSFUL_REISSUES = {ReissueOutcome.DONE, ReissueOutcome.UNPROVEN}
 
 
-def page(request: TenantRequest, form: LicenceKeyForm | None = None) -> HttpResponse:
+def draw_page(request: TenantRequest, form: LicenceKeyForm | None = None) -> HttpResponse:
     """Draw the whole page, also in answer to a form of one of its panels."""
     access = request.access
     connection = actions.connection_of(access)
@@ -32,7 +32,7 @@ def page(request: TenantRequest, form: LicenceKeyForm | None = None) -> HttpResp
         "summary": summary_of(connection),
         "licence_form": form or LicenceKeyForm(prefix="licence", stored=connection.has_licence_key),
         "may_manage": access.can(Permission.CONNECTION_MANAGE),
-        "entries": latest("connection", 8) if access.can(Permission.AUDIT_VIEW) else [],
+        "entries": latest_on_target("connection", 8) if access.can(Permission.AUDIT_VIEW) else [],
     }
     response = render(request, "tenants/connection/index.html", context)
     service = urlsplit(access.tenant.environment.base_url)
@@ -43,7 +43,7 @@ def page(request: TenantRequest, form: LicenceKeyForm | None = None) -> HttpResp
 
 @tenant_view(Permission.CONNECTION_VIEW)
 def index(request: TenantRequest) -> HttpResponse:
-    return page(request)
+    return draw_page(request)
 
 
 @tenant_view(Permission.CONNECTION_MANAGE, methods=["POST"])
@@ -58,10 +58,10 @@ def reissue_token(request: TenantRequest) -> HttpResponse:
         result = reissue(connection=connection, by=request.access.user, support_session=request.access.support_session)
     except NotConnected:
         messages.error(request, _("There is no access token to reissue."))
-    except Busy:
+    except ConnectionBusy:
         messages.error(request, _("Someone else is changing the connection. Nothing was done. Try again."))
     else:
-        say = messages.success if result.outcome in GOOD else messages.error
+        say = messages.success if result.outcome in SUCCESSFUL_REISSUES else messages.error
         say(request, texts.OUTCOMES[result.outcome])
     return redirect("connection:index", request.tenant.slug)
 
@@ -75,10 +75,10 @@ def revoke(request: TenantRequest) -> HttpResponse:
         outcome = actions.revoke(access=request.access)
     except NotConnected:
         messages.error(request, _("There is no access token to revoke."))
-    except Busy:
+    except ConnectionBusy:
         messages.error(request, _("Someone else is changing the connection. Nothing was done. Try again."))
     else:
-        say = messages.success if outcome is actions.Revoked.DONE else messages.error
+        say = messages.success if outcome is actions.RevocationOutcome.DONE else messages.error
         say(request, texts.REVOCATIONS[outcome])
     return redirect("connection:index", request.tenant.slug)
 
@@ -99,11 +99,11 @@ def _revocation(access: Access) -> dict[str, object]:
     }
 
 
-@tenant_view(Permission.CONNECTION_MANAGE, methods=["POST"], secrets=["licence-value"])
+@tenant_view(Permission.CONNECTION_MANAGE, methods=["POST"], secret_fields=["licence-value"])
 def licence_key(request: TenantRequest) -> HttpResponse:
     form = LicenceKeyForm(request.POST, prefix="licence")
     if not form.is_valid():
-        return page(request, form)
+        return draw_page(request, form)
     actions.set_licence_key(access=request.access, value=form.cleaned_data["value"])
     messages.success(request, _("The licence key was changed."))
     return redirect("connection:index", request.tenant.slug)
@@ -113,7 +113,7 @@ def licence_key(request: TenantRequest) -> HttpResponse:
 def operations(request: TenantRequest) -> HttpResponse:
     """Show every operation as this environment has it, and where each fact comes from."""
     environment = request.tenant.environment
-    context = {"environment": environment, "operations": list(explained(environment.catalogue))}
+    context = {"environment": environment, "operations": list(describe_operations(environment.catalogue))}
     return render(request, "tenants/connection/operations.html", context)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from django.core.management.base import CommandError
 
 
-def text_of(file: str, option: str) -> str:
+def read_text(file: str, option: str) -> str:
     """Return the file's text, "-" being standard input. Raises CommandError, naming the option, when it
     cannot be read.
     """
@@ -19,9 +19,9 @@ def text_of(file: str, option: str) -> str:
         raise CommandError(f"{option} {file} cannot be read: {reason}. Nothing was changed.") from error
 
 
-def one_line(file: str, option: str) -> str:
+def read_line(file: str, option: str) -> str:
     """Return the file's only line, without its end. Raises CommandError when it holds none, or more than one."""
-    text = text_of(file, option).strip("\r\n")
+    text = read_text(file, option).strip("\r\n")
     if not text.strip() or "\n" in text or "\x00" in text:
         raise CommandError(f"{option} {file} must hold exactly one line. Nothing was changed.")
     return text

@@ -395,7 +395,7 @@ class Migration(migrations.Migration):
                 ("address", models.GenericIPAddressField(null=True)),
                 ("action", models.CharField(max_length=60)),
                 ("target", models.CharField(blank=True, default="", max_length=200)),
-                ("summary", tenants.wording.SaidField(blank=True, default="")),
+                ("summary", tenants.wording.SentenceField(blank=True, default="")),
                 ("before", tenants.vault.EncryptedJSON(null=True)),
                 ("after", tenants.vault.EncryptedJSON(null=True)),
                 ("intent_id", models.CharField(blank=True, default="", max_length=40)),

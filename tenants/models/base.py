@@ -11,7 +11,7 @@ from django.db.models.signals import class_prepared
 from django.db.models.sql import Query
 from django.dispatch import receiver
 
-from tenants.scope import NoTenant, WrongTenant, current_scope, current_tenant_id, may_touch
+from tenants.scope import NoTenant, WrongTenant, current_scope, current_tenant_id, may_write
 
 M = TypeVar("M", bound="TenantModel")
 
@@ -22,7 +22,7 @@ class TenantQuerySet(models.QuerySet[M]):
     def bulk_create(self, objs: Iterable[M], *args: Any, **kwargs: Any) -> list[M]:
         objs = list(objs)
         for obj in objs:
-            obj.claim_tenant()
+            obj.check_tenant()
         return super().bulk_create(objs, *args, **kwargs)
 
     def bulk_update(self, objs: Iterable[M], fields: Iterable[str], *args: Any, **kwargs: Any) -> int:
@@ -30,7 +30,7 @@ class TenantQuerySet(models.QuerySet[M]):
         if {"tenant", "tenant_id"} & set(fields):
             raise WrongTenant("A row never moves to another tenant.")
         for obj in objs:
-            obj.claim_tenant()
+            obj.check_tenant()
         return super().bulk_update(objs, fields, *args, **kwargs)
 
     def update(self, **values: Any) -> int:
@@ -39,18 +39,18 @@ class TenantQuerySet(models.QuerySet[M]):
         return super().update(**values)
 
 
-def _rows(manager: models.Manager[M]) -> TenantQuerySet[M]:
+def _all_rows(manager: models.Manager[M]) -> TenantQuerySet[M]:
     return TenantQuerySet(manager.model, using=manager._db, hints=manager._hints)  # type: ignore[attr-defined]  # private to Django
 
 
 def _rows_of_tenant(manager: models.Manager[M]) -> TenantQuerySet[M]:
-    rows = _rows(manager)
-    rows.query = _query(manager.model, current_tenant_id()).chain()
+    rows = _all_rows(manager)
+    rows.query = _query_of_tenant(manager.model, current_tenant_id()).chain()
     return rows
 
 
 @lru_cache(maxsize=2_000)
-def _query(model: type[M], tenant_id: int) -> Query:
+def _query_of_tenant(model: type[M], tenant_id: int) -> Query:
     """Return what each query about a tenant's rows is a copy of: to make it anew took a twentieth of a page's time."""
     return TenantQuerySet(model).filter(tenant_id=tenant_id).query
 
@@ -74,9 +74,9 @@ class AcrossTenantsManager(models.Manager[M]):
 
     def get_queryset(self) -> TenantQuerySet[M]:
         scope = current_scope()
-        if scope is None or not scope.across:
+        if scope is None or not scope.across_reason:
             raise NoTenant("Rows of all tenants are read inside across_tenants(reason) only.")
-        return _rows(self)
+        return _all_rows(self)
 
 
 class ReachableManager(models.Manager[M]):
@@ -86,7 +86,7 @@ class ReachableManager(models.Manager[M]):
 
     def get_queryset(self) -> TenantQuerySet[M]:
         scope = current_scope()
-        return _rows(self) if scope is not None and scope.across else _rows_of_tenant(self)
+        return _all_rows(self) if scope is not None and scope.across_reason else _rows_of_tenant(self)
 
 
 class TenantModel(models.Model):
@@ -109,18 +109,18 @@ class TenantModel(models.Model):
         default_manager_name = "objects"
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        self.claim_tenant()
+        self.check_tenant()
         super().save(*args, **kwargs)
 
     def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
-        self.claim_tenant()
+        self.check_tenant()
         return super().delete(*args, **kwargs)
 
-    def claim_tenant(self) -> None:
+    def check_tenant(self) -> None:
         """Take the entered tenant when none is set; raise WrongTenant or NoTenant when this row may not be written."""
         if self.tenant_id is None:
             self.tenant_id = current_tenant_id()
-        if not may_touch(self.tenant_id):
+        if not may_write(self.tenant_id):
             if current_scope() is None:
                 raise NoTenant(f"A {self._meta.label} was written while no tenant was entered.")
             raise WrongTenant(f"A {self._meta.label} of tenant {self.tenant_id} was written from another tenant.")
@@ -129,7 +129,7 @@ class TenantModel(models.Model):
         self, using: str | None = None, fields: Iterable[str] | None = None, from_queryset: Any = None
     ) -> None:
         if "tenant_id" in self.__dict__:
-            self.claim_tenant()
+            self.check_tenant()
         if fields is not None:  # a deferred secret needs it to open
             fields = [*dict.fromkeys([*fields, "tenant_id"])]
         super().refresh_from_db(using=using, fields=fields, from_queryset=from_queryset)

@@ -12,7 +12,7 @@ from django.db import models
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from accessapi.overrides import Catalogue, load
+from accessapi.overrides import Catalogue, load_overrides
 from tenants.scope import current_scope, current_tenant_id
 from tenants.vault import EncryptedText
 
@@ -24,7 +24,7 @@ _slug = RegexValidator(
 
 @functools.lru_cache(maxsize=64)
 def _catalogue(text: str) -> Catalogue:
-    return Catalogue(load(text))
+    return Catalogue(load_overrides(text))
 
 
 class ServiceEnvironment(models.Model):

@@ -13,7 +13,7 @@ from tenants import sentences, vault
 from tenants.models.base import TenantModel
 from tenants.models.people import SupportSession
 from tenants.vault import EncryptedJSON
-from tenants.wording import Said, SaidField, shown
+from tenants.wording import Sentence, SentenceField, render
 
 
 class AuditKind(TenantModel):
@@ -56,7 +56,7 @@ class AuditEntry(TenantModel):
     address = models.GenericIPAddressField(null=True)
     action = models.CharField(max_length=60)
     target = models.CharField(max_length=200, blank=True, default="", db_collation="C")
-    summary = SaidField(blank=True, default="")
+    summary = SentenceField(blank=True, default="")
     before = EncryptedJSON(null=True)
     after = EncryptedJSON(null=True)
     intent_id = models.CharField(max_length=40, blank=True, default="")
@@ -88,21 +88,21 @@ class AuditEntry(TenantModel):
     @property
     def is_readable(self) -> bool:
         """Whether VAULT_KEYS opens what was before and after."""
-        return not vault.unreadable(self)
+        return not vault.is_unreadable(self)
 
     @property
     def sentence(self) -> SafeString:
         """Return what was done, as pages show it: the kept sentence, else the sentence of its action."""
-        said = self.summary or Said(self.action)
-        return shown(said.naming(guest=self.guest) if isinstance(said, Said) and self.guest else said)
+        said = self.summary or Sentence(self.action)
+        return render(said.with_names(guest=self.guest) if isinstance(said, Sentence) and self.guest else said)
 
     @property
     def outcome(self) -> SafeString | str:
         """Return how an act ended: from its own action for an outcome, else from what a list looked up."""
-        return shown(Said(f"outcome.{self._ending}")) if self._ending else ""
+        return render(Sentence(f"outcome.{self._result}")) if self._result else ""
 
     @property
-    def _ending(self) -> str:
+    def _result(self) -> str:
         is_outcome = bool(self.intent_id) and "." in self.action and not self.action.startswith("intent.")
         return self.action.rpartition(".")[2] if is_outcome else self.ended
 

@@ -18,38 +18,38 @@ from django.db.backends.postgresql import base, operations
 from psycopg import sql
 
 from tenants.postgresql import edges, guard, patience, planned
-from tenants.scope import database_settings
+from tenants.scope import row_security_settings
 
-_away = patience.Away()
-_UNKNOWN = ("?", "?")
-_NOTHING = ("", "")
+_outage = patience.Outage()
+_UNKNOWN_SCOPE = ("?", "?")
+_NO_SCOPE = ("", "")
 # These read no row, and one of them is all that a transaction accepts after a failed statement.
-_OF_TRANSACTIONS = ("ROLLBACK ", "SAVEPOINT ", "RELEASE ")
+_TRANSACTION_STATEMENTS = ("ROLLBACK ", "SAVEPOINT ", "RELEASE ")
 
 
-def tell(connection: Any) -> None:
+def apply_scope(connection: Any) -> None:
     """Tell this psycopg connection the entered tenant, for row security, unless it knows already."""
-    wanted, ahead = _ahead(connection)
+    wanted, ahead = _scope_statement(connection)
     if ahead:
-        forget(connection)
+        forget_scope(connection)
         psycopg.ClientCursor(connection).execute(ahead)
         connection.portal_told = wanted
 
 
-def forget(connection: Any) -> None:
+def forget_scope(connection: Any) -> None:
     """Forget what this psycopg connection was told, so that the next statement tells it again."""
     if connection is not None:
-        connection.portal_told = _UNKNOWN
+        connection.portal_told = _UNKNOWN_SCOPE
 
 
-def _ahead(connection: Any) -> tuple[tuple[str, str], str]:
+def _scope_statement(connection: Any) -> tuple[tuple[str, str], str]:
     """Return what to tell, and the statement that tells it; an empty one when it was told already.
 
     PostgreSQL runs the statements of one message in their order, each planned when the one before it is done, and none
     after one that failed.
     """
-    wanted = database_settings()
-    if getattr(connection, "portal_told", _UNKNOWN) == wanted:
+    wanted = row_security_settings()
+    if getattr(connection, "portal_told", _UNKNOWN_SCOPE) == wanted:
         return wanted, ""
     tenant, across = (sql.quote(each) for each in wanted)
     return (
@@ -58,12 +58,12 @@ def _ahead(connection: Any) -> tuple[tuple[str, str], str]:
     )
 
 
-class _Telling:
+class _ScopedCursorMixin:
     """Every way in which a psycopg cursor sends something, COPY included."""
 
     connection: Any
     # Whether one message may hold several statements.
-    joins = False
+    can_join = False
 
     def execute(self, query: Any, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -74,54 +74,56 @@ class _Telling:
             return self._execute(query, *args, **kwargs)
 
     def _execute(self, query: Any, *args: Any, **kwargs: Any) -> Any:
-        if isinstance(query, planned.Asking):
+        if isinstance(query, planned.ExecuteText):
             with planned.preparing(self.connection, query) as ahead:
-                return self._tell_and_execute(ahead, query, *args, **kwargs)
-        return self._tell_and_execute("", query, *args, **kwargs)
+                return self._execute_in_scope(ahead, query, *args, **kwargs)
+        return self._execute_in_scope("", query, *args, **kwargs)
 
-    def _tell_and_execute(self, before: str, query: Any, *args: Any, **kwargs: Any) -> Any:
+    def _execute_in_scope(self, before: str, query: Any, *args: Any, **kwargs: Any) -> Any:
         # A statement that is neither a plain SELECT nor a planned one may not allow another one in its message.
-        if self.joins and isinstance(query, str) and query.startswith(("SELECT ", "EXECUTE ")):
-            wanted, ahead = _ahead(self.connection)
+        if self.can_join and isinstance(query, str) and query.startswith(("SELECT ", "EXECUTE ")):
+            wanted, ahead = _scope_statement(self.connection)
             if before or ahead:
-                return self._execute_behind(wanted, before + ahead, query, *args, **kwargs)
-        elif not (isinstance(query, str) and query.startswith(_OF_TRANSACTIONS)):
-            tell(self.connection)
+                return self._execute_joined(wanted, before + ahead, query, *args, **kwargs)
+        elif not (isinstance(query, str) and query.startswith(_TRANSACTION_STATEMENTS)):
+            apply_scope(self.connection)
             if before:
                 psycopg.ClientCursor(self.connection).execute(before)
         return super().execute(query, *args, **kwargs)  # type: ignore[misc]  # a mixin: psycopg's cursor comes after it
 
-    def _execute_behind(self, wanted: tuple[str, str], ahead: str, query: str, *args: Any, **kwargs: Any) -> Any:
+    def _execute_joined(self, wanted: tuple[str, str], ahead: str, query: str, *args: Any, **kwargs: Any) -> Any:
         """Tell and ask in one message. The cursor then describes the question alone."""
         this: Any = self
-        forget(self.connection)
+        forget_scope(self.connection)
         super().execute(ahead + query, *args, **kwargs)  # type: ignore[misc]  # a mixin: psycopg's cursor comes after it
         self.connection.portal_told = wanted
         while this.nextset():
             pass
-        this._query.query = query.encode() if isinstance(query, planned.Asking) else this._query.query[len(ahead) :]
+        this._query.query = (
+            query.encode() if isinstance(query, planned.ExecuteText) else this._query.query[len(ahead) :]
+        )
         return self
 
     def executemany(self, *args: Any, **kwargs: Any) -> Any:
-        tell(self.connection)
+        apply_scope(self.connection)
         return super().executemany(*args, **kwargs)  # type: ignore[misc]  # a mixin: psycopg's cursor comes after it
 
     def copy(self, *args: Any, **kwargs: Any) -> Any:
-        tell(self.connection)
+        apply_scope(self.connection)
         return super().copy(*args, **kwargs)  # type: ignore[misc]  # a mixin: psycopg's cursor comes after it
 
     def stream(self, *args: Any, **kwargs: Any) -> Iterator[Any]:
-        tell(self.connection)
+        apply_scope(self.connection)
         yield from super().stream(*args, **kwargs)  # type: ignore[misc]  # a mixin: psycopg's cursor comes after it
 
 
-class TellingCursor(_Telling, base.Cursor):
+class ScopedCursor(_ScopedCursorMixin, base.Cursor):
     """Client-side binding, Django's default."""
 
-    joins = True
+    can_join = True
 
 
-class TellingServerBindingCursor(_Telling, base.ServerBindingCursor):
+class ScopedServerBindingCursor(_ScopedCursorMixin, base.ServerBindingCursor):
     """Server-side binding (OPTIONS["server_side_binding"])."""
 
 
@@ -135,42 +137,42 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def get_connection_params(self) -> dict[str, Any]:
         params = super().get_connection_params()
         binding = params["cursor_factory"] is base.ServerBindingCursor
-        params["cursor_factory"] = TellingServerBindingCursor if binding else TellingCursor
-        params = patience.WITHIN | params
+        params["cursor_factory"] = ScopedServerBindingCursor if binding else ScopedCursor
+        params = patience.CONNECTION_TIMEOUTS | params
         params["context"] = edges.adapters(settings.USE_TZ, self.timezone)
         return params
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         if not self.settings_dict.get("IS_OWNER"):  # whose commands migrate, and serve nobody
-            guard.require(conn_params)
-        connection = self._pooled(conn_params) if self.pool else super().get_new_connection(conn_params)
-        connection.portal_told = _UNKNOWN if self.pool else _NOTHING
+            guard.require_safe_server(conn_params)
+        connection = self._take_from_pool(conn_params) if self.pool else super().get_new_connection(conn_params)
+        connection.portal_told = _UNKNOWN_SCOPE if self.pool else _NO_SCOPE
         if not self.pool:
             connection.portal_planned = {}
         return connection
 
-    def _pooled(self, conn_params: dict[str, Any]) -> Any:
+    def _take_from_pool(self, conn_params: dict[str, Any]) -> Any:
         """Take a connection from the pool. While the database is away, one request at a time waits for it."""
-        _away.check()
+        _outage.check()
         try:
             return super().get_new_connection(conn_params)
         except psycopg.OperationalError:
-            _away.note()
+            _outage.record()
             raise
 
     def create_cursor(self, name: str | None = None) -> Any:
         if name:  # a server-side cursor of Django's own class, executed at once by whoever asked for it
-            tell(self.connection)
+            apply_scope(self.connection)
         return super().create_cursor(name)
 
     def _rollback(self) -> None:
-        forget(self.connection)
+        forget_scope(self.connection)
         super()._rollback()  # type: ignore[misc]  # private to Django
 
     def _savepoint_rollback(self, sid: str) -> None:
         super()._savepoint_rollback(sid)  # type: ignore[misc]  # private to Django
-        forget(self.connection)
+        forget_scope(self.connection)
 
     def _close(self) -> None:
-        forget(self.connection)
+        forget_scope(self.connection)
         super()._close()  # type: ignore[misc]  # private to Django

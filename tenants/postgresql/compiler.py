@@ -17,7 +17,7 @@ from django.db.models.expressions import Col
 
 __all__ = ["SQLAggregateCompiler", "SQLCompiler", "SQLDeleteCompiler", "SQLInsertCompiler", "SQLUpdateCompiler"]
 
-_NOBODY_ASKS_FOR = object()
+_NEVER_EQUAL = object()
 _NOTHING_DEFERRED = (frozenset[str](), True)
 
 
@@ -67,7 +67,7 @@ class SQLCompiler(compiler.SQLCompiler):
         wanted = (*query.extra_order_by, *query.order_by, *(meta.ordering if meta else ()))
         if all(isinstance(each, str) for each in wanted):
             has_names = query.combinator or any(alias for *_, alias in selected or ())
-            self.select = has_names and [each if each[2] else (_NOBODY_ASKS_FOR, *each[1:]) for each in selected or ()]
+            self.select = has_names and [each if each[2] else (_NEVER_EQUAL, *each[1:]) for each in selected or ()]
         try:
             return iter(list(django._order_by_pairs()))
         finally:

@@ -15,17 +15,17 @@ from psycopg.types.datetime import DateLoader
 
 from accessapi.limits import EARLIEST_YEAR, LATEST_YEAR
 
-FIRST, LAST = date(EARLIEST_YEAR, 1, 1), date(LATEST_YEAR, 12, 31)
+FIRST_DAY, LAST_DAY = date(EARLIEST_YEAR, 1, 1), date(LATEST_YEAR, 12, 31)
 
 
-def _edge(data: Any) -> date:
+def _nearest_limit(data: Any) -> date:
     """Return the end that is nearer to a moment or day beyond them, as PostgreSQL writes it."""
     year, _, _ = bytes(data).partition(b"-")  # empty for -infinity
     is_early = not year or bytes(data).endswith(b"BC") or (year.isdigit() and int(year) < EARLIEST_YEAR)
-    return FIRST if is_early else LAST
+    return FIRST_DAY if is_early else LAST_DAY
 
 
-def moment(text: str | None) -> datetime | None:
+def moment_from_json(text: str | None) -> datetime | None:
     """Return a moment as PostgreSQL's JSON tells it."""
     if text is None:
         return None
@@ -35,17 +35,17 @@ def moment(text: str | None) -> datetime | None:
             return found
     except ValueError:
         pass
-    return datetime.combine(_edge(text.encode()), time(), UTC)
+    return datetime.combine(_nearest_limit(text.encode()), time(), UTC)
 
 
-def day(text: str | None) -> date | None:
+def day_from_json(text: str | None) -> date | None:
     """Return a day as PostgreSQL's JSON tells it."""
     if text is None:
         return None
     try:
-        return min(max(date.fromisoformat(text), FIRST), LAST)
+        return min(max(date.fromisoformat(text), FIRST_DAY), LAST_DAY)
     except ValueError:
-        return _edge(text.encode())
+        return _nearest_limit(text.encode())
 
 
 @lru_cache
@@ -61,7 +61,7 @@ def adapters(use_tz: bool, timezone: Any) -> AdaptersMap:
                     return found
             except (DataError, OverflowError):
                 pass
-            return datetime.combine(_edge(data), time(), timezone)
+            return datetime.combine(_nearest_limit(data), time(), timezone)
 
     MomentLoader.timezone = timezone
     known.register_loader("timestamptz", MomentLoader)
@@ -72,6 +72,6 @@ def adapters(use_tz: bool, timezone: Any) -> AdaptersMap:
 class _DayLoader(DateLoader):
     def load(self, data: Any) -> date:
         try:
-            return min(max(super().load(data), FIRST), LAST)
+            return min(max(super().load(data), FIRST_DAY), LAST_DAY)
         except DataError:
-            return _edge(data)
+            return _nearest_limit(data)

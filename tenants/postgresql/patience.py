@@ -15,12 +15,12 @@ from psycopg import errors
 log = structlog.get_logger(__name__)
 
 #: Seconds that a statement may take before the server is asked whether it lives, and for its answer.
-ASK_AFTER, ANSWER_WITHIN = 3.0, 2
+PROBE_AFTER_SECONDS, PROBE_TIMEOUT_SECONDS = 3.0, 2
 #: Seconds that a request waits for a connection, and for which others are refused at once after one waited in vain.
-CONNECT_WITHIN, AWAY_FOR = 3, 2.0
+CONNECT_TIMEOUT_SECONDS, OUTAGE_SECONDS = 3, 2.0
 #: What each connection is opened with where the address says nothing else (milliseconds and seconds of libpq).
-WITHIN = {
-    "connect_timeout": CONNECT_WITHIN,
+CONNECTION_TIMEOUTS = {
+    "connect_timeout": CONNECT_TIMEOUT_SECONDS,
     "tcp_user_timeout": 5000,
     "keepalives_idle": 5,
     "keepalives_interval": 2,
@@ -28,7 +28,7 @@ WITHIN = {
 }
 
 
-class PatientConnection(psycopg.Connection[Any]):
+class ProbingConnection(psycopg.Connection[Any]):
     """A connection whose statements give up when the server does not live any more. Raises OperationalError."""
 
     def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
@@ -37,7 +37,7 @@ class PatientConnection(psycopg.Connection[Any]):
             return super().wait(gen, interval, timeout)
         while True:
             try:
-                return super().wait(gen, interval, ASK_AFTER)
+                return super().wait(gen, interval, PROBE_AFTER_SECONDS)
             except errors._WaitTimeout:
                 if self._is_lost():
                     log.error("database_lost", host=self.info.host)
@@ -46,13 +46,13 @@ class PatientConnection(psycopg.Connection[Any]):
 
     def _is_lost(self) -> bool:
         try:
-            psycopg.connect(self.info.dsn, password=self.info.password, connect_timeout=ANSWER_WITHIN).close()
+            psycopg.connect(self.info.dsn, password=self.info.password, connect_timeout=PROBE_TIMEOUT_SECONDS).close()
         except psycopg.OperationalError:
             return True
         return False
 
 
-class Away:
+class Outage:
     """Whether a connection was waited for in vain a moment ago: those who ask then are refused at once."""
 
     def __init__(self) -> None:
@@ -63,5 +63,5 @@ class Away:
         if time.monotonic() < self._until:
             raise psycopg.OperationalError("the database was away a moment ago")
 
-    def note(self) -> None:
-        self._until = time.monotonic() + AWAY_FOR
+    def record(self) -> None:
+        self._until = time.monotonic() + OUTAGE_SECONDS

@@ -15,61 +15,61 @@ import psycopg
 from psycopg import sql
 
 #: What a value of a planned statement may be.
-Given = int | str | datetime
-_KINDS: dict[type[Given], str] = {int: "bigint", str: "text", datetime: "timestamptz"}
+StatementValue = int | str | datetime
+_SQL_TYPES: dict[type[StatementValue], str] = {int: "bigint", str: "text", datetime: "timestamptz"}
 
 
-def kind_of(value: Any) -> type[Given] | None:
+def type_of(value: Any) -> type[StatementValue] | None:
     """Return which kind a value can be given as; None for others. Numbers come in types of the driver's own, too."""
-    return None if isinstance(value, bool) else next((kind for kind in _KINDS if isinstance(value, kind)), None)
+    return None if isinstance(value, bool) else next((kind for kind in _SQL_TYPES if isinstance(value, kind)), None)
 
 
-class Asking(str):
+class ExecuteText(str):
     """The text that executes a planned statement with its values."""
 
-    __slots__ = ("planned",)
-    planned: "Planned"
+    __slots__ = ("statement",)
+    statement: "PreparedStatement"
 
 
-class Planned:
+class PreparedStatement:
     """A SELECT with `%s` for each of `params`; those among `stand_ins` are filled in at each execution."""
 
-    def __init__(self, statement: str, params: Sequence[Any], stand_ins: Collection[Given] = ()) -> None:
-        self._values: list[Given] = []
+    def __init__(self, statement: str, params: Sequence[Any], stand_ins: Collection[StatementValue] = ()) -> None:
+        self._values: list[StatementValue] = []
         first, *pieces = statement.split("%s")
         text = [first]
         for param, piece in zip(params, pieces, strict=True):
-            text += [self._place(param) if _is_among(param, stand_ins) else sql.quote(param), piece]
+            text += [self._placeholder(param) if _is_among(param, stand_ins) else sql.quote(param), piece]
         self.text = "".join(text).replace("%%", "%")
-        kinds = ", ".join(_KINDS[kind] for kind in map(kind_of, self._values) if kind)
+        kinds = ", ".join(_SQL_TYPES[kind] for kind in map(type_of, self._values) if kind)
         self.name = f"planned_{blake2b(self.text.encode(), digest_size=10).hexdigest()}"
         self.preparing = f"PREPARE {self.name}{f' ({kinds})' if kinds else ''} AS {self.text}; "
 
-    def asking(self, values: Mapping[Any, Given]) -> Asking:
+    def execute_text(self, values: Mapping[Any, StatementValue]) -> ExecuteText:
         """Return the text to execute, with a value for each stand-in."""
-        given = ", ".join(_quoted(values[each]) for each in self._values)
-        asking = Asking(f"EXECUTE {self.name}{f' ({given})' if given else ''}")
-        asking.planned = self
+        given = ", ".join(_quote(values[each]) for each in self._values)
+        asking = ExecuteText(f"EXECUTE {self.name}{f' ({given})' if given else ''}")
+        asking.statement = self
         return asking
 
-    def _place(self, stand_in: Given) -> str:
+    def _placeholder(self, stand_in: StatementValue) -> str:
         if stand_in not in self._values:
             self._values.append(stand_in)
         return f"${self._values.index(stand_in) + 1}"
 
 
 @contextmanager
-def preparing(connection: Any, query: Asking) -> Iterator[str]:
+def preparing(connection: Any, query: ExecuteText) -> Iterator[str]:
     """Yield what must be sent ahead of a query on this psycopg connection so that its plan exists; mostly nothing.
 
     After a failure inside, it is unknown whether the statement was prepared, and no rollback undoes that: PostgreSQL is
     asked before the next one. A plan whose columns a migration has changed is dropped before it is made again.
     """
-    name, there = query.planned.name, _prepared(connection)
+    name, there = query.statement.name, _load_prepared(connection)
     if there.get(name):
         ahead = ""
     else:
-        ahead = f"DEALLOCATE {name}; {query.planned.preparing}" if name in there else query.planned.preparing
+        ahead = f"DEALLOCATE {name}; {query.statement.preparing}" if name in there else query.statement.preparing
         connection.portal_planned = None
     try:
         yield ahead
@@ -83,10 +83,10 @@ def preparing(connection: Any, query: Asking) -> Iterator[str]:
 def is_outdated(connection: Any, query: Any) -> bool:
     """Return whether a query failed just now because its plan is outdated, and can be sent again at once."""
     idle = connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
-    return idle and isinstance(query, Asking) and _prepared(connection).get(query.planned.name) is False
+    return idle and isinstance(query, ExecuteText) and _load_prepared(connection).get(query.statement.name) is False
 
 
-def _prepared(connection: Any) -> dict[str, bool]:
+def _load_prepared(connection: Any) -> dict[str, bool]:
     """Return the names of the statements this session has prepared, and whether each can still be used."""
     known: dict[str, bool] | None = getattr(connection, "portal_planned", None)
     if known is None:
@@ -95,9 +95,9 @@ def _prepared(connection: Any) -> dict[str, bool]:
     return known
 
 
-def _quoted(value: Given) -> str:
+def _quote(value: StatementValue) -> str:
     return str(int(value)) if isinstance(value, int) else sql.quote(value)
 
 
-def _is_among(param: Any, stand_ins: Collection[Given]) -> bool:
-    return kind_of(param) is not None and param in stand_ins
+def _is_among(param: Any, stand_ins: Collection[StatementValue]) -> bool:
+    return type_of(param) is not None and param in stand_ins

@@ -12,14 +12,14 @@ from django.urls import reverse
 
 from tenants.access import SignedInRequest
 from tenants.models import AccountEvent
-from tenants.reauthentication import SAFE, recently_authenticated, redirect_to_reauthentication
+from tenants.reauthentication import SAFE_METHODS, is_recently_authenticated, redirect_to_reauthentication
 from tenants.roles import Proof
-from tenants.staff.history import newest, page
+from tenants.staff.history import newest_before, page
 
 
 def sessions(request: SignedInRequest) -> HttpResponseBase:
     """Show where the person is signed in. To end the other sessions asks for fresh proof: it may be a stranger."""
-    if request.method not in SAFE and not recently_authenticated(request, Proof.SHORT):
+    if request.method not in SAFE_METHODS and not is_recently_authenticated(request, Proof.SHORT):
         home = reverse("usersessions_list")
         return redirect_to_reauthentication(request, within=home, home=home)
     response: HttpResponseBase = list_usersessions(request)
@@ -30,7 +30,7 @@ def recovery_codes(request: SignedInRequest) -> HttpResponseBase:
     """Send the recovery codes as a file; after a proof that was asked for, on the page of the codes."""
     if is_reauthentication_required(request, app="allauth.mfa"):
         home = reverse("mfa_view_recovery_codes")
-        return redirect_to_reauthentication(request, within=home, home=home, file=True)
+        return redirect_to_reauthentication(request, within=home, home=home, is_file=True)
     response: HttpResponseBase = download_recovery_codes(request)
     return response
 
@@ -41,4 +41,4 @@ vars(recovery_codes)["file"] = True
 def history(request: SignedInRequest) -> HttpResponse:
     """Show what happened to the person's account, newest first."""
     rows = AccountEvent.objects.filter(user=request.user)
-    return render(request, "account/history.html", {"page": page(newest(rows, request), request)})
+    return render(request, "account/history.html", {"page": page(newest_before(rows, request), request)})

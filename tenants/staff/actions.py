@@ -21,7 +21,7 @@ from tenants.access import Access, access_to
 from tenants.models import Invitation, Staff, SupportSession, Tenant, User
 from tenants.roles import Owner, Permission
 from tenants.scope import across_tenants, tenant_scope
-from tenants.wording import Said, say
+from tenants.wording import Sentence, coded_sentence
 
 LIFETIME = timedelta(days=7)
 
@@ -31,18 +31,18 @@ class StaffError(Exception):
 
 
 @dataclass(frozen=True)
-class Invited:
+class InvitationResult:
     """The invitation, its one-time address (not stored anywhere), and whether the mail went out."""
 
     invitation: Invitation
     address: str
-    mailed: bool
+    is_mailed: bool
 
 
-def invite(*, access: Access, email: str, role: str) -> Invited:
+def invite(*, access: Access, email: str, role: str) -> InvitationResult:
     """Invite an address, replacing an open invitation of the same address, and mail it. Raises StaffError."""
     access.check(Permission.STAFF_MANAGE)
-    email, role = email.strip().lower(), roles.role(role).name
+    email, role = email.strip().lower(), roles.find_role(role).name
     token = secrets.token_urlsafe(32)
     now = timezone.now()
     with transaction.atomic():
@@ -58,11 +58,11 @@ def invite(*, access: Access, email: str, role: str) -> Invited:
             invited_by=access.user,
             expires_at=now + LIFETIME,
         )
-        said = say("staff.invite", person=email, role=_role(role))
+        said = coded_sentence("staff.invite", person=email, role=_role_sentence(role))
         _record(access, "staff.invite", f"invitation:{invitation.pk}", said)
-        _tell_owners(said, access.user, role)
+        _notify_owners(said, access.user, role)
     address = settings.PORTAL_URL + reverse("invitation", args=[token])
-    return Invited(invitation, address, _mail(invitation, address))
+    return InvitationResult(invitation, address, _send_mail(invitation, address))
 
 
 def revoke_invitation(*, access: Access, invitation: Invitation) -> None:
@@ -71,11 +71,11 @@ def revoke_invitation(*, access: Access, invitation: Invitation) -> None:
     with transaction.atomic():
         changed = Invitation.objects.filter(pk=invitation.pk, accepted_at=None, revoked_at=None)
         if changed.update(revoked_at=timezone.now()):
-            said = say("staff.uninvite", person=invitation.email)
+            said = coded_sentence("staff.uninvite", person=invitation.email)
             _record(access, "staff.uninvite", f"invitation:{invitation.pk}", said)
 
 
-def open_invitation(token: str) -> Invitation | None:
+def find_open_invitation(token: str) -> Invitation | None:
     """Return the invitation of this token while it can be accepted."""
     with across_tenants("an invitation's tenant is known only from its token"):
         rows = Invitation.objects_across_tenants.select_related("tenant", "invited_by")
@@ -83,10 +83,10 @@ def open_invitation(token: str) -> Invitation | None:
     if found is None or not found.is_open:
         return None
     with tenant_scope(found.tenant):
-        return found if still_meant(found) else None
+        return found if has_valid_sender(found) else None
 
 
-def still_meant(invitation: Invitation) -> bool:
+def has_valid_sender(invitation: Invitation) -> bool:
     """Return whether the inviting person may still invite: the command line, or one of the tenant's own staff.
 
     An invitation lets nobody in once its sender lost the role, or their support session ended.
@@ -102,7 +102,7 @@ def accept(*, invitation: Invitation, user: User | None = None, name: str = "", 
     tenant: Tenant = invitation.tenant
     with tenant_scope(tenant), transaction.atomic():
         row = Invitation.objects.select_for_update().get(pk=invitation.pk)
-        if not row.is_open or not still_meant(row):
+        if not row.is_open or not has_valid_sender(row):
             raise StaffError(_("This invitation was already used or cancelled, or has expired."))
         if user is None:
             user = _new_account(row.email, name, password)
@@ -113,7 +113,7 @@ def accept(*, invitation: Invitation, user: User | None = None, name: str = "", 
         row.save(update_fields=["accepted_at"])
         audit.record(
             tenant=tenant, by=user, action="staff.join", target=f"user:{user.pk}",
-            summary=say("staff.join", person=named(user), role=_role(row.role)),
+            summary=coded_sentence("staff.join", person=name_of(user), role=_role_sentence(row.role)),
         )  # fmt: skip
     return user
 
@@ -122,26 +122,28 @@ def change_role(*, access: Access, staff: Staff, role: str) -> None:
     """Change a person's role. Raises StaffError when no owner would be left."""
     access.check(Permission.STAFF_MANAGE)
     with transaction.atomic():
-        row = _locked(staff)
-        before, row.role = row.role, roles.role(role).name
+        row = _lock(staff)
+        before, row.role = row.role, roles.find_role(role).name
         if before == row.role:
             return
         row.save(update_fields=["role"])
         _check_an_owner_is_left()
-        said = say("staff.role", person=named(row.user), old=_role(before), new=_role(row.role))
+        said = coded_sentence(
+            "staff.role", person=name_of(row.user), old=_role_sentence(before), new=_role_sentence(row.role)
+        )
         _record(access, "staff.role", f"user:{row.user_id}", said)
-        _tell_owners(said, access.user, row.role, before)
+        _notify_owners(said, access.user, row.role, before)
 
 
 def remove(*, access: Access, staff: Staff) -> None:
     """Remove all access to the tenant, from the next request on. Raises StaffError when no owner would be left."""
     access.check(Permission.STAFF_MANAGE)
     with transaction.atomic():
-        row = _locked(staff)
+        row = _lock(staff)
         row.is_active = False
         row.save(update_fields=["is_active"])
         _check_an_owner_is_left()
-        said = say("staff.remove", person=named(row.user), role=_role(row.role))
+        said = coded_sentence("staff.remove", person=name_of(row.user), role=_role_sentence(row.role))
         _record(access, "staff.remove", f"user:{row.user_id}", said)
 
 
@@ -164,7 +166,7 @@ def _new_account(email: str, name: str, password: str) -> User:
     return new_user(email=email, name=name, password=password)
 
 
-def _locked(staff: Staff) -> Staff:
+def _lock(staff: Staff) -> Staff:
     """Return the row, with all owners of the tenant locked, so that two owners cannot remove each other at once."""
     list(Staff.objects.select_for_update().filter(role=Owner.name, is_active=True).order_by("pk"))
     return Staff.objects.select_for_update(of=("self",)).select_related("user").get(pk=staff.pk)
@@ -175,7 +177,7 @@ def _check_an_owner_is_left() -> None:
         raise StaffError(_("There must be at least one owner. Make another person owner first. Nothing was changed."))
 
 
-def _mail(invitation: Invitation, address: str) -> bool:
+def _send_mail(invitation: Invitation, address: str) -> bool:
     context = {"invitation": invitation, "tenant": invitation.tenant, "address": address}
     text = render_to_string("tenants/mail/invitation.txt", context)
     subject = _("Invitation to %(tenant)s") % {"tenant": invitation.tenant.name}
@@ -185,23 +187,23 @@ def _mail(invitation: Invitation, address: str) -> bool:
         return False
 
 
-def named(user: User) -> str:
+def name_of(user: User) -> str:
     """Return a staff member's name for the trail, with their address, which is unique."""
     return f"{user.name} ({user.email})" if user.name else user.email
 
 
-def _tell_owners(said: Said, by: User, new: str, old: str = "") -> None:
+def _notify_owners(said: Sentence, by: User, new: str, old: str = "") -> None:
     """Tell the owners of a person who gets a permission to change safety rules."""
-    had = roles.role(old).permissions if old else frozenset()
-    if (roles.role(new).permissions - had) & roles.SAFETY:
-        owners.tell(owners.LOOSENED, what=said, who=by)
+    had = roles.find_role(old).permissions if old else frozenset()
+    if (roles.find_role(new).permissions - had) & roles.SAFETY_PERMISSIONS:
+        owners.notify(owners.LOOSENED, what=said, who=by)
 
 
-def _role(name: str) -> Said:
-    return say(f"role.{name}")
+def _role_sentence(name: str) -> Sentence:
+    return coded_sentence(f"role.{name}")
 
 
-def _record(access: Access, action: str, target: str, summary: Said) -> None:
+def _record(access: Access, action: str, target: str, summary: Sentence) -> None:
     session: SupportSession | None = access.support_session
     audit.record(
         tenant=access.tenant,

@@ -27,7 +27,7 @@ MFA_BINDING = "0|mfa|secret"
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no types
     """Accounts are made by invitation or by an operator's command only."""
 
-    _asked = Kind.SIGN_IN
+    _event_kind = Kind.SIGN_IN
     error_messages = DefaultAccountAdapter.error_messages | {
         "too_many_login_attempts": gettext_lazy("Too many wrong attempts. Wait five minutes, or use a passkey."),
     }
@@ -48,39 +48,39 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
         """Count the attempt. Raises ValidationError when it is one too many, whatever the password."""
-        self._counted = throttle.limits(request, credentials.get("email", ""))
-        within = [limit.take() for limit in self._counted]  # each counts, even when another is reached
+        self._limits = throttle.limits_for(request, credentials.get("email", ""))
+        within = [limit.count_one() for limit in self._limits]  # each counts, even when another is reached
         if not all(within):
-            record.throttled(request, _account(credentials))
+            record.record_throttled(request, _user_of(credentials))
             raise self.validation_error("too_many_login_attempts")
 
     def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
         """Write down a wrong password, or an address that nobody has."""
-        record.write(request, self._asked, _account(credentials), method=Method.PASSWORD, success=False)
+        record.record(request, self._event_kind, _user_of(credentials), method=Method.PASSWORD, success=False)
 
     def reauthenticate(self, user: User, password: str) -> bool:
-        self._asked = Kind.PROOF
+        self._event_kind = Kind.PROOF
         return bool(super().reauthenticate(user, password))
 
     def respond_user_inactive(self, request: HttpRequest, user: User) -> HttpResponse:
-        record.write(request, Kind.SIGN_IN, user, success=False)
+        record.record(request, Kind.SIGN_IN, user, success=False)
         response: HttpResponse = super().respond_user_inactive(request, user)
         return response
 
     def _rollback_login_failed_rl_usage(self) -> None:
-        for limit in self._counted:
+        for limit in self._limits:
             limit.uncount()
 
     def _delete_login_attempts_cached_email(self, request: HttpRequest, **credentials: Any) -> None:
-        for limit in throttle.limits(request, credentials.get("email", ""))[:2]:
-            limit.forget()
+        for limit in throttle.limits_for(request, credentials.get("email", ""))[:2]:
+            limit.clear()
 
     def post_login(self, request: HttpRequest, user: User, **more: Any) -> HttpResponse:
         """Write the sign-in down, and mark this browser as known, now that the person has given every factor."""
         response: HttpResponse = super().post_login(request, user, **more)
-        unsent.drop_of_others(request)
-        record.signed_in(request, user, known=throttle.has_seen(request, user))
-        throttle.remember(request, response, user)
+        unsent.discard_of_others(request)
+        record.record_sign_in(request, user, known=throttle.is_known_browser(request, user))
+        throttle.remember_browser(request, response, user)
         return response
 
     # The one mail that allauth sends here.
@@ -92,7 +92,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
 
     def send_password_reset_mail(self, user: User, email: str, context: dict[str, Any]) -> None:
         """Have the mail sent to the account's stored address, however the typed one is spelled."""
-        mails.write(to=user, kind=mails.RESET_LINK, values={"address": context["password_reset_url"]})
+        mails.queue(to=user, kind=mails.RESET_LINK, values={"address": context["password_reset_url"]})
 
 
 class SessionsAdapter(DefaultUserSessionsAdapter):  # type: ignore[misc]  # allauth has no types
@@ -102,10 +102,10 @@ class SessionsAdapter(DefaultUserSessionsAdapter):  # type: ignore[misc]  # alla
         with transaction.atomic():
             super().end_sessions(sessions)
             if sessions:
-                record.write(context.request, Kind.SESSIONS_ENDED, context.request.user)
+                record.record(context.request, Kind.SESSIONS_ENDED, context.request.user)
 
 
-def _account(credentials: Mapping[str, Any]) -> User | None:
+def _user_of(credentials: Mapping[str, Any]) -> User | None:
     """Return whose password was typed."""
     return User.objects.filter(email=credentials.get("email", "").strip().lower()).first()
 

@@ -20,18 +20,18 @@ from tenants.access import TenantRequest, tenant_view
 from tenants.models import AccountEvent, Staff
 from tenants.roles import Permission
 
-PAGE = 50
+PAGE_SIZE = 50
 
 
 @dataclass(frozen=True)
-class Page:
+class EventPage:
     """Up to 50 events, newest first, and the query of the next page, empty for the last."""
 
     events: Sequence[AccountEvent]
-    next: str
+    next_query: str
 
 
-class FilterForm(forms.Form):
+class SignInFilterForm(forms.Form):
     """All optional. A value that is none of the choices gets an error, and is left out of the filter."""
 
     person = forms.TypedChoiceField(label=pgettext_lazy("staff", "Person"), required=False, coerce=int)
@@ -46,44 +46,44 @@ class FilterForm(forms.Form):
         field: Any = self.fields["person"]
         field.choices = [("", _("All")), *((each.user_id, str(each.user)) for each in people)]
 
-    def wanted(self) -> dict[str, Any]:
+    def chosen(self) -> dict[str, Any]:
         """Return the fields that are asked for, with their values."""
         self.is_valid()
         return {name: value for name, value in self.cleaned_data.items() if value}
 
 
-def newest(rows: QuerySet[AccountEvent], request: HttpRequest) -> QuerySet[AccountEvent]:
+def newest_before(rows: QuerySet[AccountEvent], request: HttpRequest) -> QuerySet[AccountEvent]:
     """Return what a page needs of these events: the newest before the event `before` of the address."""
     before = request.GET.get("before", "")
     if before.isascii() and before.isdigit() and len(before) < 19:
         rows = rows.filter(pk__lt=int(before))
-    return rows.order_by("-pk")[: PAGE + 1]
+    return rows.order_by("-pk")[: PAGE_SIZE + 1]
 
 
-def page(rows: QuerySet[AccountEvent], request: HttpRequest) -> Page:
+def page(rows: QuerySet[AccountEvent], request: HttpRequest) -> EventPage:
     """Return the page of the `newest` events."""
     found = list(rows)
     query = request.GET.copy()
-    if len(found) > PAGE:
-        query["before"] = str(found[PAGE - 1].pk)
-    return Page(found[:PAGE], query.urlencode() if len(found) > PAGE else "")
+    if len(found) > PAGE_SIZE:
+        query["before"] = str(found[PAGE_SIZE - 1].pk)
+    return EventPage(found[:PAGE_SIZE], query.urlencode() if len(found) > PAGE_SIZE else "")
 
 
 @tenant_view(Permission.STAFF_MANAGE)
-def of_staff(request: TenantRequest) -> HttpResponse:
+def staff_sign_ins(request: TenantRequest) -> HttpResponse:
     """Show what happened to the accounts of the tenant's own staff since they work here."""
     # Platform staff sign in for many tenants: what they do here is in the audit log, under their support sessions.
     staff = Staff.objects.filter(is_active=True, user__platform_role="")
     people = list(staff.select_related("user").order_by("user__name", "user__email"))
-    form = FilterForm(request.GET, people)
-    wanted = form.wanted()
+    form = SignInFilterForm(request.GET, people)
+    wanted = form.chosen()
     kinds = {"kind": wanted["kind"]} if "kind" in wanted else {}
     if "person" in wanted:
         staff = staff.filter(user=wanted["person"])
     # Each person's newest by their own index: the events of all tenants are millions, with these anywhere among them.
-    own = newest(AccountEvent.objects.filter(user=OuterRef("user"), at__gte=OuterRef("since"), **kinds), request)
+    own = newest_before(AccountEvent.objects.filter(user=OuterRef("user"), at__gte=OuterRef("since"), **kinds), request)
     found = chain.from_iterable(staff.annotate(events=ArraySubquery(own.values("pk"))).values_list("events", flat=True))
-    rows = AccountEvent.objects.filter(pk__in=nlargest(PAGE + 1, found)).select_related("user").order_by("-pk")
+    rows = AccountEvent.objects.filter(pk__in=nlargest(PAGE_SIZE + 1, found)).select_related("user").order_by("-pk")
     context = {
         "form": form,
         "page": page(rows, request),

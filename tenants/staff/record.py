@@ -18,16 +18,16 @@ from django.dispatch import Signal
 from django.http import HttpRequest
 
 from tenants import addresses, mails
-from tenants.browsers import family
+from tenants.browsers import describe_browser
 from tenants.models import AccountEvent, User
-from tenants.staff.throttle import Limit
+from tenants.staff.throttle import SignInLimit
 
 log = structlog.get_logger(__name__)
 
 Kind, Method = AccountEvent.Kind, AccountEvent.Method
-MAIL = "account"
+MAIL_KIND = "account"
 # Beside a sign-in from a new browser.
-_MAILED = frozenset(
+_MAILED_KINDS = frozenset(
     {
         Kind.PASSWORD_CHANGED,
         Kind.PASSWORD_RESET,
@@ -41,7 +41,7 @@ _MAILED = frozenset(
 _THROTTLED_SECONDS = 300
 
 
-def write(
+def record(
     request: HttpRequest,
     kind: AccountEvent.Kind,
     user: User | None,
@@ -51,94 +51,94 @@ def write(
     mail: bool | None = None,
 ) -> None:
     """Write down an event of an account, with a mail to the person if its kind needs one or `mail` says so."""
-    browser, address = family(request.META.get("HTTP_USER_AGENT", "")), addresses.current()
+    browser, address = describe_browser(request.META.get("HTTP_USER_AGENT", "")), addresses.current()
     with transaction.atomic():
         AccountEvent.objects.create(
             user=user, kind=kind, method=method, address=address, browser=browser, success=success
         )
-        if user is not None and (kind in _MAILED if mail is None else mail):
+        if user is not None and (kind in _MAILED_KINDS if mail is None else mail):
             values = {"event": str(kind), "method": method, "browser": browser, "address": address or ""}
-            mails.write(to=user, kind=MAIL, values=values)
+            mails.queue(to=user, kind=MAIL_KIND, values=values)
     log.info("account_event", kind=str(kind), user_id=user and user.pk, method=method, success=success)
 
 
-def signed_in(request: HttpRequest, user: User, *, known: bool) -> None:
+def record_sign_in(request: HttpRequest, user: User, *, known: bool) -> None:
     """Write down a sign-in. From a browser that is not known the person hears of it, except of their first one."""
     done = AccountEvent.objects.filter(user=user, kind=Kind.SIGN_IN, success=True)
-    write(request, Kind.SIGN_IN, user, method=_latest(request, user), mail=not known and done.exists())
+    record(request, Kind.SIGN_IN, user, method=_latest_method(request, user), mail=not known and done.exists())
 
 
-def throttled(request: HttpRequest, user: User | None) -> None:
+def record_throttled(request: HttpRequest, user: User | None) -> None:
     """Write down that somebody has tried too often."""
     who = user.pk if user is not None else addresses.current()
-    if Limit(f"recorded:{who}", 1, _THROTTLED_SECONDS).take():
-        write(request, Kind.THROTTLED, user, success=False)
+    if SignInLimit(f"recorded:{who}", 1, _THROTTLED_SECONDS).count_one():
+        record(request, Kind.THROTTLED, user, success=False)
 
 
-def listen() -> None:
+def connect_signals() -> None:
     """Hear allauth's signals. Called once, at start."""
     listeners: tuple[tuple[Signal, Any], ...] = (
-        (user_logged_out, _signed_out),
-        (account.authentication_step_completed, _proven),
-        (account.password_changed, _password_changed),
-        (account.password_set, _password_changed),
-        (account.password_reset, _password_reset),
-        (mfa.authentication_failed, _factor_failed),
-        (mfa.authenticator_added, _factor_added),
-        (mfa.authenticator_reset, _codes_made),
-        (mfa.authenticator_removed, _factor_removed),
+        (user_logged_out, _on_sign_out),
+        (account.authentication_step_completed, _on_authenticated),
+        (account.password_changed, _on_password_changed),
+        (account.password_set, _on_password_changed),
+        (account.password_reset, _on_password_reset),
+        (mfa.authentication_failed, _on_factor_failed),
+        (mfa.authenticator_added, _on_factor_added),
+        (mfa.authenticator_reset, _on_codes_created),
+        (mfa.authenticator_removed, _on_factor_removed),
     )
     for signal, listener in listeners:
         signal.connect(listener, dispatch_uid=f"tenants.record.{listener.__name__}")
 
 
-def _latest(request: HttpRequest, user: User) -> str:
+def _latest_method(request: HttpRequest, user: User) -> str:
     """Return the method of this session's latest step: the second factor, where there is one."""
     steps = get_authentication_records(request, user) or [{}]
-    return _method(steps[-1].get("type") or steps[-1].get("method", ""))
+    return _known_method(steps[-1].get("type") or steps[-1].get("method", ""))
 
 
-def _method(name: str) -> str:
+def _known_method(name: str) -> str:
     return name if name in Method.values else ""
 
 
-def _signed_out(request: HttpRequest | None, user: User | None, **_more: Any) -> None:
+def _on_sign_out(request: HttpRequest | None, user: User | None, **_more: Any) -> None:
     if request is not None and user is not None:
-        write(request, Kind.SIGN_OUT, user)
+        record(request, Kind.SIGN_OUT, user)
 
 
-def _proven(request: HttpRequest, user: User, method: str, **more: Any) -> None:
+def _on_authenticated(request: HttpRequest, user: User, method: str, **more: Any) -> None:
     if more.get("reauthenticated"):
-        write(request, Kind.PROOF, user, method=_method(more.get("type") or method))
+        record(request, Kind.PROOF, user, method=_known_method(more.get("type") or method))
 
 
-def _password_changed(request: HttpRequest, user: User, **_more: Any) -> None:
-    write(request, Kind.PASSWORD_CHANGED, user)
+def _on_password_changed(request: HttpRequest, user: User, **_more: Any) -> None:
+    record(request, Kind.PASSWORD_CHANGED, user)
 
 
-def _password_reset(request: HttpRequest, user: User, **_more: Any) -> None:
-    write(request, Kind.PASSWORD_RESET, user)
+def _on_password_reset(request: HttpRequest, user: User, **_more: Any) -> None:
+    record(request, Kind.PASSWORD_RESET, user)
 
 
-def _factor_failed(
+def _on_factor_failed(
     request: HttpRequest, user: User, authenticator: Authenticator, reauthentication: bool = False, **_more: Any
 ) -> None:
     kind = Kind.PROOF if reauthentication else Kind.SIGN_IN
-    write(request, kind, user, method=_method(authenticator.type), success=False)
+    record(request, kind, user, method=_known_method(authenticator.type), success=False)
 
 
-def _factor_added(request: HttpRequest, user: User, authenticator: Authenticator, **_more: Any) -> None:
+def _on_factor_added(request: HttpRequest, user: User, authenticator: Authenticator, **_more: Any) -> None:
     if authenticator.type == Method.RECOVERY_CODES:  # they come with the first factor, of which a mail tells
-        write(request, Kind.CODES_MADE, user, mail=False)
+        record(request, Kind.CODES_MADE, user, mail=False)
     else:
-        write(request, Kind.FACTOR_ADDED, user, method=_method(authenticator.type))
+        record(request, Kind.FACTOR_ADDED, user, method=_known_method(authenticator.type))
 
 
-def _codes_made(request: HttpRequest, user: User, **_more: Any) -> None:
-    write(request, Kind.CODES_MADE, user)
+def _on_codes_created(request: HttpRequest, user: User, **_more: Any) -> None:
+    record(request, Kind.CODES_MADE, user)
 
 
-def _factor_removed(request: HttpRequest, user: User, authenticator: Authenticator, **_more: Any) -> None:
+def _on_factor_removed(request: HttpRequest, user: User, authenticator: Authenticator, **_more: Any) -> None:
     # Recovery codes go with the last factor, of which a mail tells.
     mail = authenticator.type != Method.RECOVERY_CODES
-    write(request, Kind.FACTOR_REMOVED, user, method=_method(authenticator.type), mail=mail)
+    record(request, Kind.FACTOR_REMOVED, user, method=_known_method(authenticator.type), mail=mail)

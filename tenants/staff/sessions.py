@@ -10,11 +10,11 @@ from django.contrib.sessions.backends import db
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
-from tenants.kept import KeptQuery
+from tenants.kept import CompiledQuery
 from tenants.models import User
 
-_session = KeptQuery[Session](lambda key: Session.objects.filter(session_key=key), key="")
-_user = KeptQuery[User](lambda user: User.objects.filter(pk=user), user=0)
+_session = CompiledQuery[Session](lambda key: Session.objects.filter(session_key=key), key="")
+_user = CompiledQuery[User](lambda user: User.objects.filter(pk=user), user=0)
 
 
 class SessionStore(db.SessionStore):

@@ -35,7 +35,7 @@ from tenants.staff import record
 from tenants.staff.record import Kind, Method
 
 
-def _plain(field: Any, label: Any) -> None:
+def _set_label(field: Any, label: Any) -> None:
     field.label, field.help_text = label, ""
     field.widget.attrs.pop("placeholder", None)
 
@@ -45,18 +45,18 @@ class SignInForm(LoginForm):  # type: ignore[misc]  # allauth has no types
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        _plain(self.fields["login"], _("E-mail address"))
-        _plain(self.fields["password"], _("Password"))
+        _set_label(self.fields["login"], _("E-mail address"))
+        _set_label(self.fields["password"], _("Password"))
         if "remember" in self.fields:
-            _plain(self.fields["remember"], _("Stay signed in on this device"))
+            _set_label(self.fields["remember"], _("Stay signed in on this device"))
 
 
-class ConfirmForm(ReauthenticateForm):  # type: ignore[misc]  # allauth has no types
+class ConfirmPasswordForm(ReauthenticateForm):  # type: ignore[misc]  # allauth has no types
     """The password again, before doors, connections and secrets."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        _plain(self.fields["password"], _("Password"))
+        _set_label(self.fields["password"], _("Password"))
 
 
 class NewPasswordForm(ChangePasswordForm):  # type: ignore[misc]  # allauth has no types
@@ -69,34 +69,34 @@ class NewPasswordForm(ChangePasswordForm):  # type: ignore[misc]  # allauth has 
         return password
 
 
-class ActivateForm(ActivateTOTPForm):  # type: ignore[misc]  # allauth has no types
+class ActivateAppForm(ActivateTOTPForm):  # type: ignore[misc]  # allauth has no types
     """The first code of an authenticator app. It counts as used: it was shown and typed, so it signs nobody in."""
 
     def clean_code(self) -> str:
-        self.cleaned_data["code"] = _as_typed_anywhere(self.cleaned_data["code"])
+        self.cleaned_data["code"] = _normalise_digits(self.cleaned_data["code"])
         code: str = super().clean_code()
         TOTP(Authenticator(user=self.user))._mark_code_used(code)
-        _keep_used(self.user, code)
+        _retain_used_code(self.user, code)
         return code
 
 
-class ForgottenForm(ResetPasswordForm):  # type: ignore[misc]  # allauth has no types
+class ForgottenPasswordForm(ResetPasswordForm):  # type: ignore[misc]  # allauth has no types
     """The address to which the link to a new password is sent."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        _plain(self.fields["email"], _("E-mail address"))
+        _set_label(self.fields["email"], _("E-mail address"))
 
     def save(self, request: HttpRequest, **more: Any) -> str:
         """Write down that a link was asked for, and the mail with it: one commit, whether anybody has the address."""
         user = self.users[0] if self.users else None
         with transaction.atomic():
-            record.write(request, Kind.RESET_ASKED, user, success=user is not None)
+            record.record(request, Kind.RESET_ASKED, user, success=user is not None)
             email: str = super().save(request, **more)
         return email
 
 
-def _readable(clean: Callable[[], Any]) -> Any:
+def _clean_passkey(clean: Callable[[], Any]) -> Any:
     """Return what a form reads of a passkey's answer: one that cannot be read is a wrong one, and no broken page."""
     try:
         return clean()
@@ -108,38 +108,38 @@ class AddPasskeyForm(AddWebAuthnForm):  # type: ignore[misc]  # allauth has no t
     """A new passkey."""
 
     def clean(self) -> Any:
-        return _readable(super().clean)
+        return _clean_passkey(super().clean)
 
 
-class _Recorded:
+class _RecordedForm:
     """A form for a second factor. What allauth has no signal for is written down: refusals by a limit, passkeys."""
 
-    asked = Kind.SIGN_IN
+    event_kind = Kind.SIGN_IN
     user: User | None
 
-    def _noted(self, clean: Callable[[], Any], method: str = "") -> Any:
+    def _clean_recorded(self, clean: Callable[[], Any], method: str = "") -> Any:
         try:
-            return _readable(clean) if method else clean()
+            return _clean_passkey(clean) if method else clean()
         except ValidationError as error:
             if error.code == "too_many_login_attempts":
-                record.throttled(context.request, self.user)
+                record.record_throttled(context.request, self.user)
             elif method:
-                record.write(context.request, self.asked, self.user, method=method, success=False)
+                record.record(context.request, self.event_kind, self.user, method=method, success=False)
             raise
 
 
-class _CodeForm(_Recorded, BaseAuthenticateForm):  # type: ignore[misc]  # allauth has no types
+class _CodeForm(_RecordedForm, BaseAuthenticateForm):  # type: ignore[misc]  # allauth has no types
     """A code of an app, or a recovery code, each of which counts once."""
 
     def clean_code(self) -> Any:
-        code = self.cleaned_data["code"] = _as_typed_anywhere(self.cleaned_data["code"])
+        code = self.cleaned_data["code"] = _normalise_digits(self.cleaned_data["code"])
         try:
-            self._noted(super().clean_code)
+            self._clean_recorded(super().clean_code)
         except ValidationError as error:
-            if error.code == "incorrect_code" and _is_right(self.user, code):
+            if error.code == "incorrect_code" and _is_own_code(self.user, code):
                 raise ValidationError(_("This code was already used. Enter a new one.")) from None
             raise
-        _keep_used(self.user, code)
+        _retain_used_code(self.user, code)
         return code
 
 
@@ -147,22 +147,22 @@ class CodeForm(_CodeForm, AuthenticateForm):  # type: ignore[misc]  # allauth ha
     """A code at sign-in."""
 
 
-class CodeAgainForm(_CodeForm, MFAReauthenticateForm):  # type: ignore[misc]  # allauth has no types
+class ConfirmCodeForm(_CodeForm, MFAReauthenticateForm):  # type: ignore[misc]  # allauth has no types
     """The same to confirm who is there."""
 
 
-def _as_typed_anywhere(code: str) -> str:
+def _normalise_digits(code: str) -> str:
     """Return a code in plain digits: Japanese keyboards also type them in full width."""
     return unicodedata.normalize("NFKC", code)
 
 
-def _keep_used(user: User | None, code: str) -> None:
+def _retain_used_code(user: User | None, code: str) -> None:
     """Remember an app's code as used for as long as it would count; allauth does so for one step."""
     steps = 2 * mfa_settings.TOTP_TOLERANCE + 1
     cache.touch(TOTP(Authenticator(user=user))._get_used_cache_key(code), steps * mfa_settings.TOTP_PERIOD)
 
 
-def _is_right(user: User | None, code: str) -> bool:
+def _is_own_code(user: User | None, code: str) -> bool:
     """Return whether a code that was refused is one of the person's: then it was refused because it was used."""
     for each in Authenticator.objects.filter(user=user):
         if each.type == Authenticator.Type.TOTP and validate_totp_code(decrypt(each.data["secret"]), code):
@@ -172,24 +172,24 @@ def _is_right(user: User | None, code: str) -> bool:
     return False
 
 
-class PasskeyForm(_Recorded, AuthenticateWebAuthnForm):  # type: ignore[misc]  # allauth has no types
+class PasskeyForm(_RecordedForm, AuthenticateWebAuthnForm):  # type: ignore[misc]  # allauth has no types
     """A passkey after the password."""
 
     def clean_credential(self) -> Any:
-        return self._noted(super().clean_credential, Method.PASSKEY)
+        return self._clean_recorded(super().clean_credential, Method.PASSKEY)
 
 
-class PasskeyAloneForm(_Recorded, LoginWebAuthnForm):  # type: ignore[misc]  # allauth has no types
+class PasskeySignInForm(_RecordedForm, LoginWebAuthnForm):  # type: ignore[misc]  # allauth has no types
     """A passkey without a password. Whose one that failed was is not known: the browser may name anybody."""
 
     def clean_credential(self) -> Any:
-        return self._noted(super().clean_credential, Method.PASSKEY)
+        return self._clean_recorded(super().clean_credential, Method.PASSKEY)
 
 
-class PasskeyAgainForm(_Recorded, ReauthenticateWebAuthnForm):  # type: ignore[misc]  # allauth has no types
+class ConfirmPasskeyForm(_RecordedForm, ReauthenticateWebAuthnForm):  # type: ignore[misc]  # allauth has no types
     """A passkey to confirm who is there."""
 
-    asked = Kind.PROOF
+    event_kind = Kind.PROOF
 
     def clean_credential(self) -> Any:
-        return self._noted(super().clean_credential, Method.PASSKEY)
+        return self._clean_recorded(super().clean_credential, Method.PASSKEY)

@@ -29,62 +29,62 @@ from tenants.models import User
 
 COOKIE = settings.KNOWN_BROWSER_COOKIE_NAME
 _SALT = "tenants.known-browser.2"
-_KEEP = 180 * 24 * 3600
+_RETAIN_SECONDS = 180 * 24 * 3600
 # As many people as share a browser at a desk.
-_ACCOUNTS = 5
+_MAX_ACCOUNTS = 5
 
 
 @dataclass(frozen=True)
-class Limit:
+class SignInLimit:
     """At most so many within so many seconds, counted under a key."""
 
     key: str
-    most: int
+    maximum: int
     seconds: float
 
-    def take(self) -> bool:
+    def count_one(self) -> bool:
         """Count one and return whether it is within the limit."""
         count: int = cache.count(self.key, self.seconds)  # type: ignore[attr-defined]  # the method of DatabaseMemory
-        return count <= self.most
+        return count <= self.maximum
 
     def uncount(self) -> None:
         """Uncount one."""
         with contextlib.suppress(ValueError):  # the time is over
             cache.decr(self.key)
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         cache.delete(self.key)
 
 
-def limits(request: HttpRequest, email: str) -> list[Limit]:
+def limits_for(request: HttpRequest, email: str) -> list[SignInLimit]:
     """Return the limits that a sign-in as `email` by this browser counts against."""
     email = email.strip().lower()
     account = hashlib.sha256(email.encode()).hexdigest()[:32]
-    browser = _known(request, email)
+    browser = _browser_id(request, email)
     if browser:
-        return [Limit(f"sign-in:known:{account}:{browser}", *settings.SIGN_IN_LIMITS["account and address"])]
+        return [SignInLimit(f"sign-in:known:{account}:{browser}", *settings.SIGN_IN_LIMITS["account and address"])]
     network = network_of(request.META["REMOTE_ADDR"])
     return [
-        Limit(f"sign-in:both:{account}:{network}", *settings.SIGN_IN_LIMITS["account and address"]),
-        Limit(f"sign-in:account:{account}", *settings.SIGN_IN_LIMITS["account"]),
-        Limit(f"sign-in:address:{network}", *settings.SIGN_IN_LIMITS["address"]),
+        SignInLimit(f"sign-in:both:{account}:{network}", *settings.SIGN_IN_LIMITS["account and address"]),
+        SignInLimit(f"sign-in:account:{account}", *settings.SIGN_IN_LIMITS["account"]),
+        SignInLimit(f"sign-in:address:{network}", *settings.SIGN_IN_LIMITS["address"]),
     ]
 
 
-def has_seen(request: HttpRequest, user: User) -> bool:
+def is_known_browser(request: HttpRequest, user: User) -> bool:
     """Return whether the account signed in with this browser before, with whatever password."""
-    return str(user.pk) in _accounts(request)
+    return str(user.pk) in _known_accounts(request)
 
 
-def remember(request: HttpRequest, response: HttpResponse, user: User) -> None:
+def remember_browser(request: HttpRequest, response: HttpResponse, user: User) -> None:
     """Mark this browser as one that has signed in to the account, for half a year after the last time."""
-    known = _accounts(request)
+    known = _known_accounts(request)
     _sign, browser = known.pop(str(user.pk), ("", secrets.token_hex(8)))
-    kept = dict([(str(user.pk), (_sign_of(user), browser)), *known.items()][:_ACCOUNTS])
+    kept = dict([(str(user.pk), (_proof_of(user), browser)), *known.items()][:_MAX_ACCOUNTS])
     response.set_cookie(
         COOKIE,
         signing.dumps(kept, salt=_SALT, compress=True),
-        max_age=_KEEP,
+        max_age=_RETAIN_SECONDS,
         httponly=True,
         secure=settings.SESSION_COOKIE_SECURE,
         samesite="Lax",
@@ -92,25 +92,25 @@ def remember(request: HttpRequest, response: HttpResponse, user: User) -> None:
     )
 
 
-def _known(request: HttpRequest, email: str) -> str:
+def _browser_id(request: HttpRequest, email: str) -> str:
     """Return this browser's name for the account, if it signed in to it before with today's password."""
-    known = _accounts(request)
+    known = _known_accounts(request)
     user = User.objects.filter(email=email, is_active=True).first() if known else None
     if user is None:
         return ""
     sign, browser = known.get(str(user.pk), ("", ""))
-    return browser if constant_time_compare(sign, _sign_of(user)) else ""
+    return browser if constant_time_compare(sign, _proof_of(user)) else ""
 
 
-def _accounts(request: HttpRequest) -> dict[str, tuple[str, str]]:
+def _known_accounts(request: HttpRequest) -> dict[str, tuple[str, str]]:
     """Return the accounts that signed in with this browser: their proof, and the browser's name for each."""
     try:
-        found = signing.loads(request.COOKIES.get(COOKIE, ""), salt=_SALT, max_age=_KEEP)
+        found = signing.loads(request.COOKIES.get(COOKIE, ""), salt=_SALT, max_age=_RETAIN_SECONDS)
     except signing.BadSignature:
         return {}
     return {pk: (sign, browser) for pk, (sign, browser) in found.items()}
 
 
-def _sign_of(user: User) -> str:
+def _proof_of(user: User) -> str:
     """Return the browser's proof. It ends with the password: a changed password also forgets a lost browser."""
     return user.get_session_auth_hash()[:32]

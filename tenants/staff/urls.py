@@ -5,7 +5,7 @@ from tenants.staff import history, views
 app_name = "staff"
 urlpatterns = [
     path("", views.index, name="index"),
-    path("sign-ins/", history.of_staff, name="sign_ins"),
+    path("sign-ins/", history.staff_sign_ins, name="sign_ins"),
     path("invite/", views.invite, name="invite"),
     path("invitations/<int:pk>/revoke/", views.uninvite, name="uninvite"),
     path("<int:pk>/role/", views.change_role, name="change_role"),

@@ -15,7 +15,7 @@ from django.utils.translation import pgettext
 
 from tenants import roles
 from tenants.access import Access, TenantRequest, tenant_view
-from tenants.landing import home_of
+from tenants.landing import first_page_of
 from tenants.models import Invitation, Staff, SupportSession, User
 from tenants.roles import Permission
 from tenants.staff import actions
@@ -27,8 +27,10 @@ def _page(request: TenantRequest, access: Access, form: InviteForm | None = None
     invitations = Invitation.objects.filter(accepted_at=None, revoked_at=None).select_related("invited_by")
     sessions = SupportSession.objects.select_related("user", "ended_by").order_by("-pk")
     context = {
-        "people": [(person, roles.role(person.role), RoleForm(initial={"role": person.role})) for person in people],
-        "invitations": [each for each in invitations.order_by("-pk") if actions.still_meant(each)],
+        "people": [
+            (person, roles.find_role(person.role), RoleForm(initial={"role": person.role})) for person in people
+        ],
+        "invitations": [each for each in invitations.order_by("-pk") if actions.has_valid_sender(each)],
         "form": form or InviteForm(),
         "sessions": sessions[:10],
         "may_manage": access.can(Permission.STAFF_MANAGE),
@@ -52,7 +54,7 @@ def invite(request: TenantRequest) -> HttpResponse:
     except actions.StaffError as refusal:
         form.add_error("email", str(refusal))
         return _page(request, request.access, form)
-    if invited.mailed:
+    if invited.is_mailed:
         messages.success(request, _("Invitation e-mailed to %(email)s.") % {"email": invited.invitation.email})
     else:
         text = _("%(email)s is invited, but the e-mail could not be sent. Invite again to resend it.")
@@ -77,7 +79,7 @@ def change_role(request: TenantRequest, pk: int) -> HttpResponse:
         return redirect("staff:index", request.tenant.slug)
     if form.cleaned_data["shown"] not in ("", person.role):
         words = _("Someone changed this role to “%(role)s” in the meantime. Nothing was changed. Choose again.")
-        messages.error(request, words % {"role": roles.role(person.role).title})
+        messages.error(request, words % {"role": roles.find_role(person.role).title})
         return redirect("staff:index", request.tenant.slug)
     try:
         actions.change_role(access=request.access, staff=person, role=form.cleaned_data["role"])
@@ -120,7 +122,7 @@ def _removal(access: Access, person: Staff) -> dict[str, object]:
 def roles_page(request: TenantRequest) -> HttpResponse:
     """Show the matrix of tenants.roles, with the reader's own role marked, and what needs a second factor."""
     required: bool = settings.REQUIRE_MFA
-    needing = [role.platform or bool(role.for_second_factor()) for role in roles.ROLES]
+    needing = [role.is_platform or bool(role.second_factor_permissions()) for role in roles.ROLES]
     context = {
         "roles": roles.ROLES,
         "own": request.access.role,
@@ -138,7 +140,7 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
     """Accept an invitation: with a new account, or as the signed-in account with the invited address."""
     if request.method not in {"GET", "HEAD", "POST"}:
         return HttpResponseNotAllowed(["GET", "HEAD", "POST"])
-    found = actions.open_invitation(token)
+    found = actions.find_open_invitation(token)
     if found is None:
         response = render(request, "tenants/staff/invitation_closed.html", status=404)
     else:
@@ -154,7 +156,7 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
 def _accept(request: HttpRequest, found: Invitation) -> HttpResponse:
     known = User.objects.filter(email=found.email).first()
     user = request.user if request.user.is_authenticated else None
-    context = {"invitation": found, "role": roles.role(found.role)}
+    context = {"invitation": found, "role": roles.find_role(found.role)}
     if user is not None and user != known:
         return _ask_who(request, context)
     form = None if known else AcceptForm(request.POST or None, email=found.email)
@@ -171,7 +173,7 @@ def _accept(request: HttpRequest, found: Invitation) -> HttpResponse:
         messages.error(request, str(refusal))
         return _invitation(request, context, status=409)
     messages.success(request, _("Welcome. You now work in %(tenant)s.") % {"tenant": found.tenant.name})
-    return redirect(home_of(found.tenant, roles.role(found.role).permissions))
+    return redirect(first_page_of(found.tenant, roles.find_role(found.role).permissions))
 
 
 def _ask_who(request: HttpRequest, context: dict[str, object]) -> HttpResponse:

@@ -13,20 +13,20 @@ from tenants.access import Access
 from tenants.models import SupportSession, Tenant, User
 from tenants.roles import Permission
 from tenants.scope import tenant_scope
-from tenants.wording import Said, say
+from tenants.wording import Sentence, coded_sentence
 
-MINUTES = (15, 30, 60, 120)
+SESSION_MINUTES = (15, 30, 60, 120)
 
 
 class SupportRefused(Exception):
     """The session cannot be opened. The text is for the person who asked."""
 
 
-def enter(*, tenant: Tenant, user: User, reason: str, minutes: int) -> SupportSession:
+def start_session(*, tenant: Tenant, user: User, reason: str, minutes: int) -> SupportSession:
     """Open a session, ending any other of the same person there. Raises SupportRefused."""
     if not user.platform_role or not user.is_active:
         raise SupportRefused(_("Support sessions are for support staff."))
-    if minutes not in MINUTES or not reason.strip():
+    if minutes not in SESSION_MINUTES or not reason.strip():
         raise SupportRefused(_("A support session needs a reason and one of the listed time limits."))
     now = timezone.now()
     with tenant_scope(tenant), transaction.atomic():
@@ -42,38 +42,38 @@ def enter(*, tenant: Tenant, user: User, reason: str, minutes: int) -> SupportSe
         )
         audit.record(
             tenant=tenant, by=user, support_session=session, action="support.enter", target=f"support:{session.pk}",
-            summary=say("support.enter", minutes=minutes, reason=session.reason),
+            summary=coded_sentence("support.enter", minutes=minutes, reason=session.reason),
         )  # fmt: skip
     return session
 
 
-def end(*, access: Access, session: SupportSession) -> None:
+def end_session(*, access: Access, session: SupportSession) -> None:
     """End a session: one's own, or any with the permission to manage support. Ending twice does no harm."""
     if session.user_id != access.user.pk:
         access.check(Permission.SUPPORT_MANAGE)
     with transaction.atomic():
         running = SupportSession.objects.filter(pk=session.pk, ended_at=None)
         if running.update(ended_at=timezone.now(), ended_by=access.user):
-            _record(access, "support.end", f"support:{session.pk}", say("support.end"))
+            _record(access, "support.end", f"support:{session.pk}", coded_sentence("support.end"))
 
 
-def allow(*, access: Access, allowed: bool) -> None:
+def set_allowed(*, access: Access, is_allowed: bool) -> None:
     """Allow support sessions again, or refuse them: refusing ends every open session at once."""
     access.check(Permission.SUPPORT_MANAGE)
     with transaction.atomic():
         tenant = Tenant.objects.select_for_update().get(pk=access.tenant.pk)
-        was, tenant.support_allowed = tenant.support_allowed, allowed
+        was, tenant.support_allowed = tenant.support_allowed, is_allowed
         tenant.save(update_fields=["support_allowed"])
-        if not allowed:
+        if not is_allowed:
             SupportSession.objects.filter(ended_at=None).update(ended_at=timezone.now(), ended_by=access.user)
-        act = "support.allow" if allowed else "support.refuse"
-        _record(access, act, "support", say(act))
-        if allowed and not was:
-            owners.tell(owners.LOOSENED, what=say(act), who=access.user)
-    access.tenant.support_allowed = allowed
+        act = "support.allow" if is_allowed else "support.refuse"
+        _record(access, act, "support", coded_sentence(act))
+        if is_allowed and not was:
+            owners.notify(owners.LOOSENED, what=coded_sentence(act), who=access.user)
+    access.tenant.support_allowed = is_allowed
 
 
-def _record(access: Access, action: str, target: str, summary: Said) -> None:
+def _record(access: Access, action: str, target: str, summary: Sentence) -> None:
     audit.record(
         tenant=access.tenant, by=access.user, support_session=access.support_session, action=action, target=target,
         summary=summary,

@@ -9,11 +9,11 @@ from django.db.models import Q
 from tenants.models import Connection, SupportSession, Tenant, User
 from tenants.scope import across_tenants
 
-SHOWN = 200
+MAX_TENANTS = 200
 
 
 @dataclass(frozen=True)
-class Row:
+class TenantRow:
     """One tenant: its connection, and the reader's own open support session there."""
 
     tenant: Tenant
@@ -21,7 +21,7 @@ class Row:
     session: SupportSession | None
 
 
-def board(user: User, text: str = "") -> list[Row]:
+def list_tenants(user: User, text: str = "") -> list[TenantRow]:
     """Return at most 200 tenants by name, those whose connection is lost first; `text` narrows by name or address."""
     tenants = Tenant.objects.select_related("environment").order_by("name", "pk")
     if text:
@@ -30,7 +30,7 @@ def board(user: User, text: str = "") -> list[Row]:
         connections = {row.tenant_id: row for row in Connection.objects_across_tenants.defer("service_settings")}
         own = SupportSession.objects_across_tenants.filter(user=user, ended_at=None)
         sessions = {session.tenant_id: session for session in own if session.is_open}
-    rows = [Row(tenant, connections.get(tenant.pk), sessions.get(tenant.pk)) for tenant in tenants]
+    rows = [TenantRow(tenant, connections.get(tenant.pk), sessions.get(tenant.pk)) for tenant in tenants]
     broken = Connection.State.BROKEN
     rows.sort(key=lambda row: row.connection is None or row.connection.state != broken)
-    return rows[:SHOWN]
+    return rows[:MAX_TENANTS]

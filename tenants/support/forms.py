@@ -6,12 +6,12 @@ from django import forms
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from tenants.support.actions import MINUTES
+from tenants.support.actions import SESSION_MINUTES
 
 
 def _limits() -> list[tuple[int, str]]:
     # Put into words for each form: a lazy text takes its value in at once, in whatever language it is then.
-    return [(n, gettext("%d minutes") % n) for n in MINUTES]
+    return [(n, gettext("%d minutes") % n) for n in SESSION_MINUTES]
 
 
 class EnterForm(forms.Form):

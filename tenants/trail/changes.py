@@ -14,12 +14,12 @@ from tenants.models import AuditEntry
 
 Fields = list[tuple[str, str, str]]  # of each field its name, and the values before and after
 
-SECRET = ("card_data", "qrcode", "qrcode_data", "data", "totp_seed", "secret_token", "face_data")
+SECRET_FIELDS = ("card_data", "qrcode", "qrcode_data", "data", "totp_seed", "secret_token", "face_data")
 MASK = "••••"
 
 
 @dataclass(frozen=True)
-class Change:
+class RecordedChange:
     """One change that staff asked for: the audit entry, what it named, and the page of the job that made it."""
 
     entry: AuditEntry
@@ -28,60 +28,60 @@ class Change:
 
 
 # Turns what was kept of a target into fields in the reader's words.
-Words = Callable[[Mapping[str, Any]], Mapping[str, str]]
-_words: dict[str, Words] = {}
-Label = Callable[[str], str]
-_labels: dict[str, Label] = {}
+AddWords = Callable[[Mapping[str, Any]], Mapping[str, str]]
+_words: dict[str, AddWords] = {}
+LabelOf = Callable[[str], str]
+_labels: dict[str, LabelOf] = {}
 
 
-def word(kind: str, words: Words) -> None:
+def register_words(kind: str, words: AddWords) -> None:
     """Register more words for entries on targets of this kind. Areas of work call it at start."""
     _words[kind] = words
 
 
-def label(kind: str, label_of: Label) -> None:
+def register_labels(kind: str, label_of: LabelOf) -> None:
     """Register what people call the fields of targets of this kind. `label_of` returns a name it does not know."""
     _labels[kind] = label_of
 
 
-def changes(entry: AuditEntry) -> Fields:
+def changed_fields(entry: AuditEntry) -> Fields:
     """Return (field, before, after) of each field that differs; a field that is missing on one side shows as empty."""
     words = _words.get(entry.target.partition(":")[0])
-    before, after = (_flat(_worded(kept, words)) for kept in (entry.before, entry.after))
+    before, after = (_flatten(_with_words(kept, words)) for kept in (entry.before, entry.after))
     names = dict.fromkeys([*before, *after])
     return [(n, before.get(n, ""), after.get(n, "")) for n in names if before.get(n) != after.get(n)]
 
 
-def labelled(entry: AuditEntry) -> Fields:
+def labelled_changes(entry: AuditEntry) -> Fields:
     """Return `changes` with what people call the fields; none of an entry that cannot be read."""
     if not entry.is_readable:
         return []
     label = _labels.get(entry.target.partition(":")[0])
-    return [(_drawn(name, label), before, after) for name, before, after in changes(entry)]
+    return [(_field_label(name, label), before, after) for name, before, after in changed_fields(entry)]
 
 
-def _drawn(name: str, label: Label | None) -> SafeString | str:
+def _field_label(name: str, label: LabelOf | None) -> SafeString | str:
     """Return what people call a field; a name that nobody described in code type."""
     word = label(name) if label else name
     return format_html("<code>{}</code>", name) if word == name else word
 
 
-def _worded(kept: Any, words: Words | None) -> Any:
+def _with_words(kept: Any, words: AddWords | None) -> Any:
     return {**kept, **words(kept)} if words is not None and isinstance(kept, dict) else kept
 
 
-def _flat(value: Any, name: str = "") -> dict[str, str]:
-    if isinstance(value, dict) and not _secret(name):
+def _flatten(value: Any, name: str = "") -> dict[str, str]:
+    if isinstance(value, dict) and not _is_secret(name):
         found: dict[str, str] = {}
         for key, item in value.items():
-            found.update(_flat(item, f"{name}.{key}" if name else str(key)))
+            found.update(_flatten(item, f"{name}.{key}" if name else str(key)))
         return found
     if value is None:
         return {name: ""} if name else {}
-    if _secret(name):
+    if _is_secret(name):
         return {name: MASK}
     return {name or "value": value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}
 
 
-def _secret(name: str) -> bool:
-    return name.rpartition(".")[2] in SECRET
+def _is_secret(name: str) -> bool:
+    return name.rpartition(".")[2] in SECRET_FIELDS

@@ -19,21 +19,21 @@ from tenants.models import AuditEntry, AuditKind
 from tenants.scope import current_tenant_id
 
 # Where an act stands in lists: its moment, and the ID of its first entry.
-Place = tuple[datetime, int]
+ActPosition = tuple[datetime, int]
 
-_NEAR = 2_000  # entries among which targets are looked for first
+_RECENT_ENTRIES = 2_000  # entries among which targets are looked for first
 _BEFORE_ALL = datetime(1, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
-class Span:
+class ActSpan:
     """Which time acts are wanted of, and the place before which they stand; `until` is exclusive."""
 
     since: datetime | None = None
     until: datetime | None = None
-    before: Place | None = None
+    before: ActPosition | None = None
 
-    def of(self, rows: QuerySet[AuditEntry]) -> QuerySet[AuditEntry]:
+    def filter(self, rows: QuerySet[AuditEntry]) -> QuerySet[AuditEntry]:
         """Return those of the entries whose acts are within the span."""
         if self.since:
             rows = rows.filter(act_at__gte=self.since)
@@ -45,7 +45,7 @@ class Span:
         return rows
 
 
-def of_kinds(kinds: QuerySet[AuditKind], span: Span, most: int) -> list[Place]:
+def find_by_kinds(kinds: QuerySet[AuditKind], span: ActSpan, limit: int) -> list[ActPosition]:
     """Return the newest acts with an entry of one of the kinds; at most so many.
 
     Of each kind the newest one is looked up. Only the kinds whose newest are the newest of all can have more of them.
@@ -53,17 +53,21 @@ def of_kinds(kinds: QuerySet[AuditKind], span: Span, most: int) -> list[Place]:
     found = list(kinds.values_list("pk", "result"))
     if not found:
         return []
-    of_kind = _OF_KIND.format(ends=_IS_LAST if any(result == _NOT_LAST for _pk, result in found) else "")
+    of_kind = _BY_KIND_SQL.format(
+        ends=_IS_LAST_SQL if any(result == _PROVISIONAL_RESULT for _pk, result in found) else ""
+    )
     before_at, before_id = span.before or (None, None)
-    given: dict[str, Any] = {"tenant": current_tenant_id(), "kinds": [pk for pk, _result in found], "most": most,
+    given: dict[str, Any] = {"tenant": current_tenant_id(), "kinds": [pk for pk, _result in found], "most": limit,
              "since": span.since, "until": span.until, "before_at": before_at, "before_id": before_id}  # fmt: skip
     with connection.cursor() as cursor:
-        cursor.execute(_FIRST.format(of_kind=of_kind), given)
-        places: list[Place] = cursor.fetchall()
+        cursor.execute(_NEWEST_SQL.format(of_kind=of_kind), given)
+        places: list[ActPosition] = cursor.fetchall()
     return places
 
 
-def on_targets(targets: Q, kinds: QuerySet[AuditKind], span: Span, most: int, *, near: bool) -> list[Place]:
+def find_by_targets(
+    targets: Q, kinds: QuerySet[AuditKind], span: ActSpan, limit: int, *, recent_first: bool
+) -> list[ActPosition]:
     """Return the newest acts with an entry of one of the kinds on one of the targets; at most so many.
 
     `near`: there may be so many on these targets that they are looked for among the newest entries first.
@@ -76,27 +80,31 @@ def on_targets(targets: Q, kinds: QuerySet[AuditKind], span: Span, most: int, *,
         intent_id=OuterRef("intent_id"), act_id=OuterRef("act_id"), pk__gt=OuterRef("pk")
     )
     later = later.exclude(Q(kind__result="") | Q(intent_id="")).values("pk")[:1]
-    rows = span.of(rows).alias(later=Subquery(later)).filter(Q(act_id=F("pk")) | Q(later=None))
-    if near:
-        behind = span.of(AuditEntry.objects.all()).order_by("-act_at", "-act_id").values("act_at")[_NEAR : _NEAR + 1]
+    rows = span.filter(rows).alias(later=Subquery(later)).filter(Q(act_id=F("pk")) | Q(later=None))
+    if recent_first:
+        behind = (
+            span.filter(AuditEntry.objects.all())
+            .order_by("-act_at", "-act_id")
+            .values("act_at")[_RECENT_ENTRIES : _RECENT_ENTRIES + 1]
+        )
         of_near = rows.filter(act_at__gte=Coalesce(Subquery(behind), Value(_BEFORE_ALL)))
-        found = list(of_near.order_by("-act_at", "-act_id").values_list("act_at", "act_id")[:most])
-        if len(found) == most:
+        found = list(of_near.order_by("-act_at", "-act_id").values_list("act_at", "act_id")[:limit])
+        if len(found) == limit:
             return found
     at = ExpressionWrapper(F("act_at") + Value(timedelta(0)), output_field=DateTimeField())
-    return list(rows.order_by(at.desc(), "-act_id").values_list("act_at", "act_id")[:most])
+    return list(rows.order_by(at.desc(), "-act_id").values_list("act_at", "act_id")[:limit])
 
 
-_NOT_LAST = "uncertain"  # the one result that another may follow
+_PROVISIONAL_RESULT = "uncertain"  # the one result that another may follow
 # Of several outcomes of one request the last one counts. A value that is compared, and not EXISTS, keeps PostgreSQL
 # from joining all of them.
-_IS_LAST = """
+_IS_LAST_SQL = """
 AND (e.act_id = e.id OR (
     SELECT later.id FROM tenants_auditentry later JOIN tenants_auditkind kind ON kind.id = later.kind_id
     WHERE later.tenant_id = e.tenant_id AND later.intent_id = e.intent_id AND later.intent_id <> ''
         AND later.act_id = e.act_id AND later.id > e.id AND kind.result <> '' LIMIT 1) IS NULL)
 """
-_OF_KIND = """
+_BY_KIND_SQL = """
 SELECT e.act_at, e.act_id FROM tenants_auditentry e
 WHERE e.tenant_id = %(tenant)s AND e.kind_id = of.kind
     AND (%(since)s::timestamptz IS NULL OR e.act_at >= %(since)s)
@@ -104,7 +112,7 @@ WHERE e.tenant_id = %(tenant)s AND e.kind_id = of.kind
     AND (%(before_at)s::timestamptz IS NULL OR (e.act_at, e.act_id) < (%(before_at)s, %(before_id)s)) {ends}
 ORDER BY e.act_at DESC, e.act_id DESC
 """
-_FIRST = """
+_NEWEST_SQL = """
 WITH heads AS (
     SELECT of.kind FROM unnest(%(kinds)s::int8[]) AS of (kind) CROSS JOIN LATERAL ({of_kind} LIMIT 1) head
     ORDER BY head.act_at DESC, head.act_id DESC LIMIT %(most)s

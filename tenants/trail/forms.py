@@ -10,13 +10,13 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from tenants.sentences import OUTCOMES
-from tenants.trail.queries import ABOUT, Wanted
+from tenants.trail.queries import SUBJECTS, AuditFilter
 
 Choices = list[tuple[str, str | Promise]]
 
 
 def _subjects() -> Choices:
-    return [("", _("All")), *((key, word) for key, (word, _names) in ABOUT.items())]
+    return [("", _("All")), *((key, word) for key, (word, _names) in SUBJECTS.items())]
 
 
 def _results() -> Choices:
@@ -24,7 +24,7 @@ def _results() -> Choices:
     return [("", _("All")), *words.items()]
 
 
-class FilterForm(forms.Form):
+class AuditFilterForm(forms.Form):
     """All optional. A value that cannot be read gets an error, and is left out of the filter."""
 
     about = forms.ChoiceField(label=pgettext_lazy("audit log", "About"), required=False, choices=_subjects)
@@ -49,6 +49,6 @@ class FilterForm(forms.Form):
             raise forms.ValidationError(_("Choose an earlier day."))
         return until
 
-    def wanted(self) -> Wanted:
+    def chosen(self) -> AuditFilter:
         self.is_valid()
-        return Wanted(**{name: value for name, value in self.cleaned_data.items() if value})
+        return AuditFilter(**{name: value for name, value in self.cleaned_data.items() if value})

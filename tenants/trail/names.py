@@ -9,17 +9,17 @@ from collections.abc import Callable, Mapping, Sequence
 from tenants.models import AuditEntry
 
 # Returns for entries, by their keys, the people it knows they were about. One query, none when it knows nobody.
-Finder = Callable[[Sequence[AuditEntry]], Mapping[int, str]]
-_finders: list[Finder] = []
+NameFinder = Callable[[Sequence[AuditEntry]], Mapping[int, str]]
+_finders: list[NameFinder] = []
 
 
-def register(finder: Finder) -> None:
+def register_finder(finder: NameFinder) -> None:
     """Register `finder` to name entries of the trail. Areas of work call it at start."""
     if finder not in _finders:
         _finders.append(finder)
 
 
-def fill_in(entries: Sequence[AuditEntry]) -> None:
+def fill_names(entries: Sequence[AuditEntry]) -> None:
     """Set on each entry whom it was about, for its sentence. One that cannot be read keeps the sentence that it has."""
     readable = [entry for entry in entries if entry.is_readable]
     for finder in _finders:

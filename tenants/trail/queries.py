@@ -19,11 +19,11 @@ from django.utils.translation import gettext_lazy as _
 from tenants import sentences
 from tenants.models import AuditEntry, AuditKind
 from tenants.trail import finding, names
-from tenants.trail.finding import Place, Span
+from tenants.trail.finding import ActPosition, ActSpan
 
-PAGE = 50
+PAGE_SIZE = 50
 _signer = Signer(salt="tenants.trail.cursor")
-_LAST = "\U0010ffff"
+_LAST_CHARACTER = "\U0010ffff"
 # "create_member" is the request, "create_member.failed" its outcome. A person's decision is an act of its own.
 _IS_OUTCOME = ~Q(intent_id="") & Q(action__contains=".") & ~Q(action__startswith="intent.")
 
@@ -31,7 +31,7 @@ _IS_OUTCOME = ~Q(intent_id="") & Q(action__contains=".") & ~Q(action__startswith
 _IS_ACT = Case(When(_IS_OUTCOME, then=Value(False)), default=Value(True), output_field=BooleanField())
 
 # What acts are about, with their actions: operations of the service, and families of the portal's own acts.
-ABOUT: dict[str, tuple[Promise, str]] = {
+SUBJECTS: dict[str, tuple[Promise, str]] = {
     "members": (
         _("Members"),
         (
@@ -65,18 +65,18 @@ ABOUT: dict[str, tuple[Promise, str]] = {
 
 
 # Returns the condition for entries that are about what a text names, by what others keep.
-Search = Callable[[str], Q]
-_searches: list[Search] = []
+TargetSearch = Callable[[str], Q]
+_searches: list[TargetSearch] = []
 
 
-def search_by(search: Search) -> None:
+def register_search(search: TargetSearch) -> None:
     """Register a search for the targets of entries. Areas of work call it at start."""
     if search not in _searches:
         _searches.append(search)
 
 
 @dataclass(frozen=True)
-class Wanted:
+class AuditFilter:
     """The filter. `about` is one of ABOUT, `result` how the act ended ("succeeded", "failed", …)."""
 
     about: str = ""
@@ -89,18 +89,18 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Page:
+class AuditPage:
     """Up to 50 acts, and the cursor of the next page, if there is one."""
 
     entries: list[AuditEntry]
-    next: str
+    next_cursor: str
 
 
-def page(wanted: Wanted, cursor: str = "") -> Page:
+def page(wanted: AuditFilter, cursor: str = "") -> AuditPage:
     """Return acts of the entered tenant older than the cursor. A cursor that is not ours starts from the newest."""
-    found = _newest(wanted, PAGE + 1, _read(cursor))
-    entries = _completed(found[:PAGE])
-    return Page(entries, _write(entries[-1]) if len(found) > PAGE else "")
+    found = _find_newest(wanted, PAGE_SIZE + 1, _read_cursor(cursor))
+    entries = _complete(found[:PAGE_SIZE])
+    return AuditPage(entries, _write_cursor(entries[-1]) if len(found) > PAGE_SIZE else "")
 
 
 def acts() -> QuerySet[AuditEntry]:
@@ -110,56 +110,56 @@ def acts() -> QuerySet[AuditEntry]:
 
 def newest(count: int) -> list[AuditEntry]:
     """Return the newest acts of the entered tenant."""
-    return _completed(_newest(Wanted(), count))
+    return _complete(_find_newest(AuditFilter(), count))
 
 
-def of_one_act(entry: AuditEntry) -> list[AuditEntry]:
+def entries_of_act(entry: AuditEntry) -> list[AuditEntry]:
     """Return the other entries of the same act, oldest first: the request, its outcome, a person's decision.
 
     All of them, the given one too, are completed as in lists.
     """
     same = AuditEntry.objects.filter(intent_id=entry.intent_id).exclude(pk=entry.pk).select_related("by")
     found = list(same.order_by("at", "pk")) if entry.intent_id else []
-    _completed([entry, *found])
+    _complete([entry, *found])
     return found
 
 
-def _newest(wanted: Wanted, most: int, before: Place | None = None) -> list[AuditEntry]:
+def _find_newest(wanted: AuditFilter, limit: int, before: ActPosition | None = None) -> list[AuditEntry]:
     """Return the newest acts that fit the filter, of those before a place. Outcomes fit with their request."""
-    span = Span(
+    span = ActSpan(
         since=_midnight(wanted.since) if wanted.since else None,
         until=_midnight(wanted.until) + timedelta(days=1) if wanted.until else None,
         before=before,
     )
-    if replace(wanted, since=None, until=None) == Wanted():
-        rows = span.of(AuditEntry.objects.filter(_IS_ACT)).order_by("-act_at", "-act_id")[:most]
+    if replace(wanted, since=None, until=None) == AuditFilter():
+        rows = span.filter(AuditEntry.objects.filter(_IS_ACT)).order_by("-act_at", "-act_id")[:limit]
         return list(rows.select_related("by", "support_session"))
-    kinds = _kinds(wanted)
-    found = finding.of_kinds(kinds.filter(_of_kind(wanted.target)) if wanted.target else kinds, span, most)
+    kinds = _kinds_for(wanted)
+    found = finding.find_by_kinds(kinds.filter(_by_target_kind(wanted.target)) if wanted.target else kinds, span, limit)
     if wanted.target:
-        codes, known = _codes(wanted.target), _known(wanted.target)
-        found += finding.on_targets(codes | known, kinds, span, most, near=bool(codes))
-    newest_first = [pk for _at, pk in sorted(set(found), reverse=True)[:most]]
+        codes, known = _by_target_code(wanted.target), _by_registered_searches(wanted.target)
+        found += finding.find_by_targets(codes | known, kinds, span, limit, recent_first=bool(codes))
+    newest_first = [pk for _at, pk in sorted(set(found), reverse=True)[:limit]]
     entries = AuditEntry.objects.select_related("by", "support_session").in_bulk(newest_first)
     return [entries[pk] for pk in newest_first if pk in entries]
 
 
-def _kinds(wanted: Wanted) -> QuerySet[AuditKind]:
+def _kinds_for(wanted: AuditFilter) -> QuerySet[AuditKind]:
     """Return the kinds of entries that fit the filter: those of requests, or those of the outcomes that fit."""
     # Of what is created, the outcome alone names the target.
     asked = Q(result="") | Q(names_target=True) if wanted.target else Q(result="")
     kinds = AuditKind.objects.filter(Q(result=wanted.result) if wanted.result else asked)
     if wanted.about:
-        names = ABOUT[wanted.about][1].split()
+        names = SUBJECTS[wanted.about][1].split()
         kinds = kinds.filter(
             Q(action__in=names) | Q(*[("action__startswith", f"{n}.") for n in names], _connector=Q.OR)
         )
     if wanted.person:
-        kinds = kinds.filter(_by(wanted.person))
+        kinds = kinds.filter(_by_person(wanted.person))
     return kinds.filter(in_support=True) if wanted.support_only else kinds
 
 
-def _of_kind(target: str) -> Q:
+def _by_target_kind(target: str) -> Q:
     """Return a condition for the kinds of targets that a text names: by the beginning of their code, or by their word.
 
     Several kinds may have one word.
@@ -168,16 +168,16 @@ def _of_kind(target: str) -> Q:
     return Q(target_kind__startswith=target) & ~Q(target_kind="") | Q(target_kind__in=named)
 
 
-def _codes(target: str) -> Q:
+def _by_target_code(target: str) -> Q:
     """Return a condition for single targets: by the beginning of the code, or as pages write it ("Member M1")."""
-    found = _begins(target) if ":" in target else Q()
+    found = _starts_with(target) if ":" in target else Q()
     for kind, word in sentences.TARGETS.items():
         if target.lower().startswith(f"{word} ".lower()):
-            found |= _begins(f"{kind}:{target[len(str(word)) + 1 :]}")
+            found |= _starts_with(f"{kind}:{target[len(str(word)) + 1 :]}")
     return found
 
 
-def _known(target: str) -> Q:
+def _by_registered_searches(target: str) -> Q:
     """Return a condition for acts on many at once, and for names: by those who know whom they were about."""
     found = Q()
     for search in _searches:
@@ -185,25 +185,25 @@ def _known(target: str) -> Q:
     return found
 
 
-def _begins(code: str) -> Q:
+def _starts_with(code: str) -> Q:
     """Return a condition for targets that begin with a code, in words for which row security allows an index."""
-    return Q(target__gte=code, target__lt=code + _LAST)
+    return Q(target__gte=code, target__lt=code + _LAST_CHARACTER)
 
 
-def _by(person: str) -> Q:
+def _by_person(person: str) -> Q:
     """Return a condition for entries by this person: by address, by the name at the time, or as the reader sees it."""
     read = [label for label, text in sentences.ACTORS.items() if person.lower() in str(text).lower()]
     return Q(by__email__icontains=person) | Q(by_label__icontains=person) | Q(by=None, by_label__in=read)
 
 
-def _completed(entries: list[AuditEntry]) -> list[AuditEntry]:
+def _complete(entries: list[AuditEntry]) -> list[AuditEntry]:
     """Complete the entries with what other rows say: how requests ended, and names."""
-    _ended(entries)
-    names.fill_in(entries)
+    _fill_results(entries)
+    names.fill_names(entries)
     return entries
 
 
-def _ended(entries: Sequence[AuditEntry]) -> None:
+def _fill_results(entries: Sequence[AuditEntry]) -> None:
     asked = {entry.intent_id: entry for entry in entries if entry.intent_id and "." not in entry.action}
     if not asked:
         return
@@ -218,11 +218,11 @@ def _midnight(day: date) -> datetime:
     return timezone.make_aware(datetime.combine(day, time.min))
 
 
-def _write(entry: AuditEntry) -> str:
+def _write_cursor(entry: AuditEntry) -> str:
     return _signer.sign(f"{entry.at.isoformat()}/{entry.pk}")
 
 
-def _read(cursor: str) -> Place | None:
+def _read_cursor(cursor: str) -> ActPosition | None:
     try:
         at, _, pk = _signer.unsign(cursor).partition("/")
     except BadSignature:

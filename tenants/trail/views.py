@@ -9,19 +9,19 @@ from tenants.access import TenantRequest, tenant_view
 from tenants.models import AuditEntry
 from tenants.roles import Permission
 from tenants.trail import queries
-from tenants.trail.changes import labelled
-from tenants.trail.forms import FilterForm
+from tenants.trail.changes import labelled_changes
+from tenants.trail.forms import AuditFilterForm
 
 
 @tenant_view(Permission.AUDIT_VIEW)
 def index(request: TenantRequest) -> HttpResponse:
-    form = FilterForm(request.GET)
-    wanted = form.wanted()
+    form = AuditFilterForm(request.GET)
+    wanted = form.chosen()
     page = queries.page(wanted, request.GET.get("after", ""))
     query = request.GET.copy()
-    query["after"] = page.next
-    filtered = wanted != queries.Wanted() or bool(form.errors)
-    context = {"form": form, "page": page, "next": query.urlencode() if page.next else "", "filtered": filtered}
+    query["after"] = page.next_cursor
+    filtered = wanted != queries.AuditFilter() or bool(form.errors)
+    context = {"form": form, "page": page, "next": query.urlencode() if page.next_cursor else "", "filtered": filtered}
     return render(request, "tenants/trail/index.html", context)
 
 
@@ -30,7 +30,7 @@ def entry(request: TenantRequest, pk: int) -> HttpResponse:
     found = get_object_or_404(AuditEntry.objects.select_related("by", "support_session__user"), pk=pk)
     context = {
         "entry": found,
-        "changes": labelled(found),
-        "others": queries.of_one_act(found),
+        "changes": labelled_changes(found),
+        "others": queries.entries_of_act(found),
     }
     return render(request, "tenants/trail/entry.html", context)

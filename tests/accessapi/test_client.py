@@ -12,7 +12,7 @@ from accessapi import errors
 from accessapi.client import Client, Image
 from accessapi.errors import InvalidRequest, NotSent, OutcomeUnknown, Rejected, ServiceError, UnreadableAnswer
 from accessapi.operations import OPERATIONS, Body, CallClass
-from accessapi.overrides import Catalogue, load
+from accessapi.overrides import Catalogue, load_overrides
 from tests.accessapi.rights import json_values
 from tests.accessapi.service import client
 from tests.support.effort import examples
@@ -174,7 +174,7 @@ def test_a_member_that_cannot_be_read_does_not_hide_the_others():
     assert [(member.member_id, member.member_name, member.extra) for member in page.items] == [
         ("1", "5", {"new": True})
     ]
-    assert page.unreadable == [{"member_name": "nobody"}, "x"]
+    assert page.unreadable_rows == [{"member_name": "nobody"}, "x"]
 
 
 @pytest.mark.parametrize("identifier", ["", ".", "..", "a\nb", "a\x00"])
@@ -261,7 +261,7 @@ def test_the_observer_hears_every_answer_and_cannot_hide_it(caplog):
 
 def test_removing_a_qr_code_takes_the_shape_of_the_environment():
     seen = []
-    catalogue = Catalogue(load("[shapes]\nqr_removal = { remove = true }"))
+    catalogue = Catalogue(load_overrides("[shapes]\nqr_removal = { remove = true }"))
     service = answering(content=b'{"member_id":"m","request_id":"r"}', seen=seen, catalogue=catalogue)
     service.call("update_member", path={"member_id": "m"}, body={"qrcode": None, "use_date_end": None})
     service.call("bulk_update_members", body={"members": [{"member_id": "m", "qrcode": None}]})
@@ -279,7 +279,7 @@ def test_an_image_goes_raw_or_as_one_part():
     answer = b'{"request_id": "r"}'
     answering(content=answer, seen=seen).call("register_face_image", path={"member_id": "m"}, body=image)
     assert (seen[0].content, seen[0].headers["Content-Type"]) == (image.content, "image/jpeg")
-    catalogue = Catalogue(load('[shapes]\nimage_body = "multipart"\nimage_field = \'member[絵"]\''))
+    catalogue = Catalogue(load_overrides('[shapes]\nimage_body = "multipart"\nimage_field = \'member[絵"]\''))
     service = answering(content=answer, seen=seen, catalogue=catalogue)
     service.call("register_face_image", path={"member_id": "m"}, body=image)
     assert seen[1].headers["Content-Type"].startswith("multipart/form-data; boundary=")
@@ -328,7 +328,7 @@ def test_a_base_url_is_plain(url):
 ])  # fmt: skip
 def test_a_limit_that_the_environment_states_holds_before_anything_is_sent(body):
     seen = []
-    catalogue = Catalogue(load("[limits]\none_time_timestep_max = 3600"))
+    catalogue = Catalogue(load_overrides("[limits]\none_time_timestep_max = 3600"))
     name, path = ("update_member", {"member_id": "m"}) if "qrcode" in body else ("bulk_update_members", {})
     with pytest.raises(errors.InvalidRequest) as refused:
         answering(seen=seen, catalogue=catalogue).call(name, path=path, body=body)

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from accessapi.permissions import (
     AreaPlace,
+    DecisionRule,
     Holidays,
     KeyPlace,
-    Rule,
     all_day,
     always,
+    between,
     by_schedule,
-    dated,
     decide,
     decide_place,
     normalise_devices,
@@ -27,7 +27,7 @@ from tests.support.effort import examples
 
 
 def holidays(raw, **kwargs):
-    return Holidays.of(HolidaySettings.model_validate(raw), **kwargs)
+    return Holidays.from_settings(HolidaySettings.model_validate(raw), **kwargs)
 
 
 NONE = {
@@ -105,7 +105,7 @@ def test_all_day_covers_the_first_and_the_last_second_and_its_fractions():
 
 def test_a_dated_range_runs_over_midnight():
     start, end = datetime(2026, 4, 30, 22, tzinfo=r.JST), datetime(2026, 5, 1, 6, tzinfo=r.JST)
-    rights = area(by_schedule(dated(start, end)))
+    rights = area(by_schedule(between(start, end)))
     for at, allowed in [
         (start - timedelta(seconds=1), False), (start, True), (datetime(2026, 5, 1, 0, tzinfo=r.JST), True),
         (end, True), (end + timedelta(seconds=1), False),
@@ -123,7 +123,7 @@ def test_the_moment_is_compared_at_the_services_offset_wherever_it_comes_from():
 def test_public_holidays_count_where_they_are_included_alone():
     raw = {**NONE, "public_holiday": {"2026-04-29": "昭和の日"}}
     assert not holidays({**raw, "is_include_public_holiday": False}).is_holiday(date(2026, 4, 29))
-    assert holidays({**raw, "is_include_public_holiday": True}).name(date(2026, 4, 29)) == "昭和の日"
+    assert holidays({**raw, "is_include_public_holiday": True}).name_of(date(2026, 4, 29)) == "昭和の日"
 
 
 def test_an_excluded_date_is_no_holiday_whatever_else_names_it():
@@ -132,14 +132,14 @@ def test_an_excluded_date_is_no_holiday_whatever_else_names_it():
         "include_date": {"2026-04-29": "x"}, "exclude_date": {"2026-04-29": ""}, "weekly": ["Wednesday"],
     }  # fmt: skip
     assert not holidays(raw).is_holiday(date(2026, 4, 29))
-    assert holidays({**raw, "exclude_date": {}}).name(date(2026, 4, 29)) == "x"
+    assert holidays({**raw, "exclude_date": {}}).name_of(date(2026, 4, 29)) == "x"
 
 
 def test_the_decision_names_the_holiday_and_the_item():
     raw = {**NONE, "is_include_public_holiday": True, "public_holiday": {"2026-04-29": "昭和の日"}}
     item = all_day("Holiday")
     decision = decide_place(area(by_schedule(item)), AreaPlace("a1"), r.moment(date(2026, 4, 29), 0), holidays(raw))
-    assert (decision.rule, decision.item, decision.holiday) == (Rule.SCHEDULE, item, "昭和の日")
+    assert (decision.rule, decision.item, decision.holiday) == (DecisionRule.SCHEDULE, item, "昭和の日")
 
 
 def member(**fields):
@@ -152,8 +152,9 @@ def test_the_use_period_is_inclusive_at_both_ends():
         use_date_start="2026-04-27T09:00:00+09:00", use_date_end="2026-04-27T18:00:00+09:00",
     )  # fmt: skip
     for second, rule in [
-        (9 * 3600 - 1, Rule.BEFORE_USE), (9 * 3600, Rule.EVERYWHERE), (18 * 3600, Rule.EVERYWHERE),
-        (18 * 3600 + 1, Rule.AFTER_USE),
+        (9 * 3600 - 1, DecisionRule.BEFORE_USE), (9 * 3600, DecisionRule.EVERYWHERE), (18 * 3600,
+        DecisionRule.EVERYWHERE),
+        (18 * 3600 + 1, DecisionRule.AFTER_USE),
     ]:  # fmt: skip
         assert decide(who, AreaPlace("a1"), r.moment(r.FIRST_DAY, second)).rule is rule
 
@@ -161,7 +162,7 @@ def test_the_use_period_is_inclusive_at_both_ends():
 def test_rights_that_were_never_read_are_not_guessed():
     decision = decide(member(), AreaPlace("a1"), r.moment(r.FIRST_DAY, 0))
     assert decision.allowed is None
-    assert decision.rule is Rule.RIGHTS_NOT_READ
+    assert decision.rule is DecisionRule.RIGHTS_NOT_READ
 
 
 def test_what_is_not_understood_is_said_to_be_unknown():

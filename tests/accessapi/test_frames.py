@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from accessapi.frames import with_room
+from accessapi.frames import with_stack_memory
 
 
-@with_room
+@with_stack_memory
 def add(one: int, *, other: int) -> int:
     """Add."""
     return one + other
@@ -59,4 +59,4 @@ def test_a_function_with_room_takes_and_gives_what_it_did() -> None:
 
 
 def test_calls_from_any_depth_ask_the_system_for_no_memory() -> None:
-    assert faults(with_room(call_from_all_depths)) < 300
+    assert faults(with_stack_memory(call_from_all_depths)) < 300

@@ -3,9 +3,17 @@
 import pytest
 
 from accessapi import limits
-from accessapi.meanings import Outcome
+from accessapi.meanings import RequestOutcome
 from accessapi.operations import OPERATIONS, Contract
-from accessapi.overrides import Blame, Catalogue, Errors, Meaning, OverrideError, States, load
+from accessapi.overrides import (
+    Catalogue,
+    ErrorCodes,
+    OverrideError,
+    RefusalCause,
+    RefusalMeaning,
+    States,
+    load_overrides,
+)
 
 ROWS = {row.name: row for row in OPERATIONS}
 EVERY_CONTRACT = ("door", "key_box", "qr", "face")
@@ -30,34 +38,35 @@ one_time_timestep_max = 86400
 
 
 def test_the_defaults_are_what_the_project_assumes():
-    assert load(DEFAULTS) == load("")
-    catalogue = Catalogue(load(""))
-    assert (catalogue.errors, catalogue.states) == (Errors(), States())
+    assert load_overrides(DEFAULTS) == load_overrides("")
+    catalogue = Catalogue(load_overrides(""))
+    assert (catalogue.errors, catalogue.states) == (ErrorCodes(), States())
     assert catalogue.limits.one_time_timestep_max == limits.TIMESTEP_MAX
 
 
 @pytest.mark.parametrize(("code", "meaning"), [
-    ("40301", Meaning(Blame.SCOPE)),
-    ("40302", Meaning(Blame.CONTRACT, EVERY_CONTRACT)),
-    ("40303", Meaning(Blame.LICENCE)),
-    ("40304", Meaning(Blame.SETTING)), ("40305", Meaning(Blame.SETTING)),
-    ("40901", Meaning(Blame.DUPLICATE, ("card",))), ("40903", Meaning(Blame.DUPLICATE, ("qr",))),
+    ("40301", RefusalMeaning(RefusalCause.SCOPE)),
+    ("40302", RefusalMeaning(RefusalCause.CONTRACT, EVERY_CONTRACT)),
+    ("40303", RefusalMeaning(RefusalCause.LICENCE)),
+    ("40304", RefusalMeaning(RefusalCause.SETTING)), ("40305", RefusalMeaning(RefusalCause.SETTING)),
+    ("40901", RefusalMeaning(RefusalCause.DUPLICATE, ("card",))), ("40903", RefusalMeaning(RefusalCause.DUPLICATE,
+    ("qr",))),
     ("40399", None), ("", None), (None, None),
 ])  # fmt: skip
 def test_a_code_means_one_thing_or_nothing(code, meaning):
-    assert Errors().meaning(code) == meaning
+    assert ErrorCodes().meaning(code) == meaning
 
 
 def test_what_a_file_states_goes_before_what_is_assumed():
-    errors = load('[errors]\nscope = ["40302"]\ncontract = { qr = ["40301"], face = ["40388"] }').errors
-    assert errors.meaning("40302") == Meaning(Blame.SCOPE)
-    assert errors.meaning("40301") == Meaning(Blame.CONTRACT, ("qr",))
-    assert errors.meaning("40388") == Meaning(Blame.CONTRACT, ("face",))
-    assert errors.meaning("40303") == Meaning(Blame.LICENCE)
+    errors = load_overrides('[errors]\nscope = ["40302"]\ncontract = { qr = ["40301"], face = ["40388"] }').errors
+    assert errors.meaning("40302") == RefusalMeaning(RefusalCause.SCOPE)
+    assert errors.meaning("40301") == RefusalMeaning(RefusalCause.CONTRACT, ("qr",))
+    assert errors.meaning("40388") == RefusalMeaning(RefusalCause.CONTRACT, ("face",))
+    assert errors.meaning("40303") == RefusalMeaning(RefusalCause.LICENCE)
 
 
 def test_a_code_of_several_contracts_is_about_all_of_them_though_the_file_states_only_one():
-    assert load('[errors]\ncontract = { qr = ["40302"] }').errors.meaning("40302").of == EVERY_CONTRACT
+    assert load_overrides('[errors]\ncontract = { qr = ["40302"] }').errors.meaning("40302").subjects == EVERY_CONTRACT
 
 
 @pytest.mark.parametrize(("code", "detail", "operation", "contract"), [
@@ -72,11 +81,11 @@ def test_a_code_of_several_contracts_is_about_all_of_them_though_the_file_states
     ("40399", "qr", "create_guest", None),
 ])  # fmt: skip
 def test_a_missing_contract_is_the_one_that_is_named_or_else_the_one_that_is_needed(code, detail, operation, contract):
-    assert Errors().contract_of(code, detail, ROWS[operation]) is contract
+    assert ErrorCodes().contract_of(code, detail, ROWS[operation]) is contract
 
 
 def test_a_code_of_one_contract_is_about_it_whatever_the_words_say():
-    errors = load('[errors]\ncontract = { door = ["40311"] }').errors
+    errors = load_overrides('[errors]\ncontract = { door = ["40311"] }').errors
     assert errors.contract_of("40311", "qr", ROWS["create_guest"]) is Contract.DOOR
 
 
@@ -89,13 +98,13 @@ def test_a_word_of_a_lock_is_locked_or_unlocked_or_neither(word, locked, unlocke
 
 
 def test_the_words_of_locks_and_requests_are_the_environments():
-    states = load('[states]\nlocked = ["closed*"]\ndevice_request_failed = ["ko"]').states
+    states = load_overrides('[states]\nlocked = ["closed*"]\ndevice_request_failed = ["ko"]').states
     assert states.is_locked("closed_2")
     assert not states.is_locked("lock")
-    assert states.outcome("device_request", "ko") is Outcome.FAILED
-    assert states.outcome("device_request", "timeout") is not Outcome.FAILED
-    assert states.outcome("device_request", "succeeded") is Outcome.DONE
-    assert states.outcome("device_request", None) is not Outcome.DONE
+    assert states.outcome_of("device_request", "ko") is RequestOutcome.FAILED
+    assert states.outcome_of("device_request", "timeout") is not RequestOutcome.FAILED
+    assert states.outcome_of("device_request", "succeeded") is RequestOutcome.DONE
+    assert states.outcome_of("device_request", None) is not RequestOutcome.DONE
 
 
 @pytest.mark.parametrize(("text", "reason"), [
@@ -108,4 +117,4 @@ def test_the_words_of_locks_and_requests_are_the_environments():
 ])  # fmt: skip
 def test_a_table_that_contradicts_itself_is_refused_with_its_place(text, reason):
     with pytest.raises(OverrideError, match=reason):
-        load(text)
+        load_overrides(text)

@@ -18,7 +18,7 @@ from accessapi.errors import (
     UnreadableAnswer,
 )
 from accessapi.oauth import OAuth
-from accessapi.wire import Pool, Wire
+from accessapi.wire import ConnectionPool, ServiceTransport
 from tests.accessapi.service import LICENCE, TOKEN, Loopback, answer, client, reset
 from tests.support.waiting import until
 
@@ -32,13 +32,13 @@ def ok(connection, request):
 
 @pytest.fixture
 def pool():
-    pool = Pool()
+    pool = ConnectionPool()
     yield pool
     pool.close()
 
 
 def quick(pool, **kwargs):
-    return Wire(pool, read_seconds=kwargs.pop("read_seconds", 0.3), **kwargs)
+    return ServiceTransport(pool, read_seconds=kwargs.pop("read_seconds", 0.3), **kwargs)
 
 
 def unlock(service, transport, **kwargs):
@@ -240,7 +240,7 @@ def test_an_endless_answer_is_cut_off(pool):
             connection.sendall(b" " * 65536)
 
     with Loopback(flood) as service, pytest.raises(UnreadableAnswer):
-        unlock(service, Wire(pool, answer_max=1_000_000))
+        unlock(service, ServiceTransport(pool, answer_max=1_000_000))
 
 
 def test_a_compressed_bomb_is_cut_off(pool):

@@ -8,15 +8,15 @@ import jsonschema_rs
 import pytest
 import schemathesis
 
-from accessapi.openapi import document
+from accessapi.openapi import build_document
 from accessapi.operations import OPERATIONS, Body, CallClass
-from accessapi.overrides import Catalogue, load
+from accessapi.overrides import Catalogue, load_overrides
 from accessapi.resources import BulkUpdate, IssuingMethod, MemberCreate, MemberUpdate
 from accessapi.resources.queries import SnapshotQuery
 from accessapi.resources.registry import ANSWERS, QUERIES, REQUESTS
 from tests.accessapi.test_resources import CASES, GUEST, NEW
 
-DOCUMENT = document()
+DOCUMENT = build_document()
 OVERRIDES = """
 [operations.update_member]
 number = 6
@@ -45,7 +45,7 @@ def operations(found=DOCUMENT):
 
 @pytest.mark.parametrize("overrides", ["", OVERRIDES])
 def test_it_is_valid_openapi(overrides):
-    schemathesis.openapi.from_dict(document(Catalogue(load(overrides)))).validate()
+    schemathesis.openapi.from_dict(build_document(Catalogue(load_overrides(overrides)))).validate()
 
 
 @pytest.mark.parametrize("row", OPERATIONS, ids=lambda row: row.name)
@@ -173,7 +173,7 @@ def test_rights_are_received_with_words_that_nobody_knows():
 
 
 def test_overrides_move_what_they_name():
-    found = document(Catalogue(load(OVERRIDES)), ["http://127.0.0.1:8100"])
+    found = build_document(Catalogue(load_overrides(OVERRIDES)), ["http://127.0.0.1:8100"])
     assert found["paths"]["/v1/members/{member_id}/modify"]["post"]["operationId"] == "update_member"
     assert found["paths"]["/v1/members/{member_id}/modify"]["post"]["x-overridden"]
     assert found["servers"] == [{"url": "http://127.0.0.1:8100"}]
@@ -191,7 +191,7 @@ def test_it_is_printed_under_an_overrides_file(tmp_path):
     file.write_text(OVERRIDES)
     command = [sys.executable, "-m", "accessapi", "openapi", "--operations", str(file), "--server", "https://x.example"]
     printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    assert json.loads(printed) == document(Catalogue(load(OVERRIDES)), ["https://x.example"])
+    assert json.loads(printed) == build_document(Catalogue(load_overrides(OVERRIDES)), ["https://x.example"])
 
 
 def test_no_component_is_left_over():
@@ -201,9 +201,9 @@ def test_no_component_is_left_over():
 
 
 def test_a_notification_is_described_in_the_shape_and_words_of_the_service():
-    told = document(
+    told = build_document(
         Catalogue(
-            load("""
+            load_overrides("""
 [webhook]
 id_header = "X-Number"
 record = "notice.record"
@@ -214,9 +214,13 @@ categories = ["use", "alarm"]
         )
     )
     record = {"number": "h1", "place": {"id": "D1"}, "status": "occur", "category": "use"}
-    assert fits("Notification", {"notice": {"record": record}}, told)
-    assert not fits("Notification", {"notice": {"record": {"history_id": "h1"}}}, told), "it is called otherwise there"
-    assert not fits("Notification", record, told)
-    shown = told["components"]["schemas"]["Notification"]["properties"]["notice"]["properties"]["record"]["properties"]
+    assert fits("WebhookMessage", {"notice": {"record": record}}, told)
+    assert not fits("WebhookMessage", {"notice": {"record": {"history_id": "h1"}}}, told), (
+        "it is called otherwise there"
+    )
+    assert not fits("WebhookMessage", record, told)
+    shown = told["components"]["schemas"]["WebhookMessage"]["properties"]["notice"]["properties"]["record"][
+        "properties"
+    ]
     assert shown["category"]["examples"] == ["use", "alarm"]
     assert told["webhooks"]["history"]["post"]["parameters"][0]["name"] == "X-Number"

@@ -49,9 +49,9 @@ def test_an_odd_value_of_one_field_leaves_the_others_as_they_are(value: str) -> 
 def test_an_identifier_that_no_index_holds_makes_its_row_unreadable_and_no_other() -> None:
     rows = [{"history_id": "界" * 900}, {"history_id": "h"}, {"history_id": "x" * 1001}, {"history_id": "界" * 300}]
     page = read_page({"histories": rows}, "histories", History)
-    assert page.readable == [rows[1], rows[3]]
+    assert page.readable_rows == [rows[1], rows[3]]
     assert [each.history_id for each in page.items] == ["h", "界" * 300]
-    assert page.unreadable == [rows[0], rows[2]]
+    assert page.unreadable_rows == [rows[0], rows[2]]
 
 
 @pytest.mark.parametrize("text", [*MOMENTS, "", "x", None, 5, 1e300, [], {}, nested(3), "9" * 5_000])

@@ -19,10 +19,10 @@ from accessapi.resources import (
     Member,
     MemberCreate,
     MemberUpdate,
-    Notification,
     RequestRecord,
     TemporaryUse,
     Tenant,
+    WebhookMessage,
     WebhookUpdate,
 )
 from accessapi.resources.registry import ANSWERS
@@ -100,7 +100,7 @@ def test_every_limit_holds_at_its_bound_and_just_past_it(model, base, change, fi
     {"data": "d"}, {"email": "a@b"}, {"data": "d", "one_time_qr": {"enabled": True, "timestep": 300, "skew": 0}},
 ])  # fmt: skip
 def test_a_member_takes_each_variant_of_qr_code(qrcode):
-    assert MemberCreate.model_validate({**NEW, "qrcode": qrcode}).wire() == {**NEW, "qrcode": qrcode}
+    assert MemberCreate.model_validate({**NEW, "qrcode": qrcode}).to_body() == {**NEW, "qrcode": qrcode}
 
 
 @pytest.mark.parametrize("qrcode", [
@@ -113,13 +113,13 @@ def test_a_new_member_takes_no_other_qr_code(qrcode):
 
 def test_keys_that_were_not_given_stay_away_and_null_stays_null():
     update = MemberUpdate.model_validate({"use_date_end": None, "qrcode": None, "member_code": ""})
-    assert update.wire() == {"use_date_end": None, "qrcode": None, "member_code": ""}
-    assert MemberUpdate.model_validate(update.wire()).wire() == update.wire()
+    assert update.to_body() == {"use_date_end": None, "qrcode": None, "member_code": ""}
+    assert MemberUpdate.model_validate(update.to_body()).to_body() == update.to_body()
 
 
 def test_moments_go_out_at_the_services_offset():
     update = MemberUpdate.model_validate({"use_date_end": datetime(2026, 3, 31, 15, 0, 0, 999, tzinfo=UTC)})
-    assert update.wire() == {"use_date_end": "2026-04-01T00:00:00+09:00"}
+    assert update.to_body() == {"use_date_end": "2026-04-01T00:00:00+09:00"}
 
 
 @pytest.mark.parametrize("wrong", [
@@ -143,10 +143,10 @@ def test_a_field_that_cannot_be_read_keeps_what_came_and_hides_no_other():
         "privilege": {"keys_without_2fa": "perhaps", "restricted_keys_enabled": True}, "member_code": "c",
     })  # fmt: skip
     assert (member.member_id, member.member_code, member.member_name, member.use_date_end) == ("7", "c", None, None)
-    assert member.odd == {"member_name": ["?"], "use_date_end": "soon", "qrcode": 5}
-    assert member.extra == {"mood": "good"}
+    assert member.invalid_values == {"member_name": ["?"], "use_date_end": "soon", "qrcode": 5}
+    assert member.unknown_fields == {"mood": "good"}
     assert member.privilege.restricted_keys_enabled is True
-    assert member.privilege.odd == {"keys_without_2fa": "perhaps"}
+    assert member.privilege.invalid_values == {"keys_without_2fa": "perhaps"}
 
 
 def test_bulk_results_keep_their_places():
@@ -168,8 +168,8 @@ def test_a_tenant_without_settings_reads_as_one_with_empty_settings():
 
 
 def test_a_notification_is_read_with_whatever_else_it_holds():
-    note = Notification.model_validate({"history_id": "h", "category": "new", "additional_info": [], "more": 1})
-    assert (note.category, note.odd, note.extra) == ("new", {"additional_info": []}, {"more": 1})
+    note = WebhookMessage.model_validate({"history_id": "h", "category": "new", "additional_info": [], "more": 1})
+    assert (note.category, note.invalid_values, note.unknown_fields) == ("new", {"additional_info": []}, {"more": 1})
 
 
 @given(st.sampled_from(sorted(set(ANSWERS.values()), key=lambda model: model.__name__)), st.data())

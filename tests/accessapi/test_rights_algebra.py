@@ -16,14 +16,14 @@ from accessapi.permissions import (
     compare_devices,
     compare_keys,
     decide_place,
-    explain,
+    explain_decision,
     grant_area,
     grant_key,
     grant_key_box,
     never,
     normalise_devices,
     normalise_keys,
-    phrase,
+    phrase_pass,
     weekly,
     withdraw_area,
     withdraw_key,
@@ -197,18 +197,18 @@ def test_a_comparison_names_what_changed():
 @settings(max_examples=examples(300))
 def test_anything_can_be_described_and_compared(devices, keys):
     entries = devices.get("areas_list") if isinstance(devices, dict) else None
-    assert all(map(phrase, [devices, keys, *(entries if isinstance(entries, list) else [])]))
-    assert all(phrase(entry.get("pass")) for entry in entries or () if isinstance(entry, dict))
+    assert all(map(phrase_pass, [devices, keys, *(entries if isinstance(entries, list) else [])]))
+    assert all(phrase_pass(entry.get("pass")) for entry in entries or () if isinstance(entry, dict))
     compare_devices(devices, None)
     compare_keys(keys, None)
     for decision in (decide_place(devices, AreaPlace("a1"), r.moment(r.FIRST_DAY, 0)),):
-        assert explain(decision).endswith((".", ")."))
+        assert explain_decision(decision).endswith((".", ")."))
 
 
 def test_a_reason_names_the_hours_it_follows_from():
     rights = grant_area(None, "a1", by_schedule(weekly("09:00:00", "18:00:00", *WEEKDAYS[:5])))
     decision = decide_place(rights, AreaPlace("a1"), r.moment(r.FIRST_DAY, 12 * 3600))
-    assert explain(decision).startswith("Allowed by the schedule: weekdays 09:00 to 18:00.")
+    assert explain_decision(decision).startswith("Allowed by the schedule: weekdays 09:00 to 18:00.")
 
 
 def test_sentences_go_through_the_injected_translation():
@@ -218,5 +218,5 @@ def test_sentences_go_through_the_injected_translation():
         seen.append(text)
         return {"never": "常に不可"}.get(text, text)
 
-    assert phrase(never(), translate) == "常に不可"
+    assert phrase_pass(never(), translate) == "常に不可"
     assert seen == ["never"]

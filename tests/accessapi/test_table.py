@@ -6,7 +6,7 @@ import pytest
 
 from accessapi import limits
 from accessapi.operations import OPERATIONS, SCOPES, Body, CallClass, Contract, Delivery, Provenance
-from accessapi.overrides import Catalogue, Outcome, OverrideError, States, load
+from accessapi.overrides import Catalogue, OverrideError, RequestOutcome, States, load_overrides
 from accessapi.reading import read_answer
 from accessapi.resources import registry
 
@@ -39,7 +39,7 @@ def test_there_are_forty_operations_with_numbers_and_names_of_their_own():
 def test_every_operation_has_its_models():
     for operation in OPERATIONS[:36]:
         assert (operation.body is Body.JSON) == (operation.name in registry.REQUESTS), operation.name
-        assert operation.empty != (operation.name in registry.ANSWERS), operation.name
+        assert operation.may_be_empty != (operation.name in registry.ANSWERS), operation.name
         assert operation.scope is None or operation.scope in SCOPES
     names = {operation.name for operation in OPERATIONS}
     assert names >= {*registry.REQUESTS, *registry.ANSWERS, *registry.QUERIES}
@@ -64,38 +64,39 @@ def test_the_table_says_what_the_specification_says():
 
 
 def test_the_file_of_the_design_is_read():
-    catalogue = Catalogue(load(DESIGN))
-    update = catalogue.operation("update_member")
-    assert (update.method, update.path, update.overridden) == ("POST", "/v1/members/{member_id}/modify", True)
+    catalogue = Catalogue(load_overrides(DESIGN))
+    update = catalogue.find("update_member")
+    assert (update.method, update.path, update.is_overridden) == ("POST", "/v1/members/{member_id}/modify", True)
     assert update.provenance is Provenance.ASSUMED
     assert catalogue.shapes.qr_removal == {"remove": True}
-    assert catalogue.by_number(5).overridden is False
+    assert catalogue.find_by_number(5).is_overridden is False
     assert len(list(catalogue)) == 40
 
 
 def test_a_file_may_be_empty_or_missing(tmp_path):
-    assert load("") == load(None)
+    assert load_overrides("") == load_overrides(None)
     file = tmp_path / "overrides.toml"
     file.write_text(DESIGN, encoding="utf-8")
-    assert load(file) == load(DESIGN)
+    assert load_overrides(file) == load_overrides(DESIGN)
 
 
 def test_an_environment_may_name_the_pass_list_and_the_limits():
-    catalogue = Catalogue(load('[shapes]\npass_list_key = "pass_devices"\n[limits]\ngeneral = 9\nwindow_seconds = 5'))
-    assert catalogue.by_number(25).list_key == "pass_devices"
-    assert catalogue.limits.calls(CallClass.GENERAL) == 9
-    assert catalogue.limits.calls(CallClass.DEVICE) == limits.DEVICE_CALLS
-    assert catalogue.limits.calls(CallClass.OAUTH) is None
+    catalogue = Catalogue(
+        load_overrides('[shapes]\npass_list_key = "pass_devices"\n[limits]\ngeneral = 9\nwindow_seconds = 5')
+    )
+    assert catalogue.find_by_number(25).list_key == "pass_devices"
+    assert catalogue.limits.general == 9
+    assert catalogue.limits.device == limits.DEVICE_CALLS
 
 
 def test_an_environment_may_name_the_fields_of_a_listed_door():
-    catalogue = Catalogue(load('[shapes]\npass_list_names = { device_id = "id", device_name = "label" }'))
+    catalogue = Catalogue(load_overrides('[shapes]\npass_list_names = { device_id = "id", device_name = "label" }'))
     said = b'{"devices": [{"id": "d1", "label": "Gate", "floor": 2}, {"device_id": "d2"}, 7]}'
-    answer = read_answer(catalogue.by_number(25), 200, {}, said)
+    answer = read_answer(catalogue.find_by_number(25), 200, {}, said)
     assert [(door.device_id, door.device_name) for door in answer.value.items] == [("d1", "Gate"), ("d2", None)]
     assert answer.data["devices"][0] == {"device_id": "d1", "device_name": "Gate", "floor": 2}
-    assert answer.value.unreadable == [7]
-    plain = read_answer(Catalogue().by_number(25), 200, {}, said)
+    assert answer.value.unreadable_rows == [7]
+    plain = read_answer(Catalogue().find_by_number(25), 200, {}, said)
     assert [door.device_id for door in plain.value.items] == ["d2"]
 
 
@@ -118,26 +119,27 @@ def test_an_environment_may_name_the_fields_of_a_listed_door():
 ])  # fmt: skip
 def test_an_override_that_cannot_be_is_refused_with_its_place(text, reason):
     with pytest.raises(OverrideError, match=reason):
-        load(text)
+        load_overrides(text)
 
 
 @pytest.mark.parametrize(("kind", "status", "outcome"), [
-    ("members_bulk", "pending", Outcome.WAITING), ("members_bulk", "progress", Outcome.RUNNING),
-    ("members_bulk", "completed", Outcome.DONE), ("members_bulk", "completed_with_errors", Outcome.PARTLY),
-    ("members_bulk", "failed", Outcome.FAILED), ("members_bulk", "resting", Outcome.UNKNOWN),
-    ("face", "progress", Outcome.RUNNING), ("face", "succeeded", Outcome.DONE),
-    ("face", "failed_registered", Outcome.FAILED), ("face", "failed_of_old_age", Outcome.FAILED),
-    ("device_request", "pending", Outcome.WAITING), ("device_request", "completed", Outcome.DONE),
-    ("device_request", "timeout", Outcome.FAILED), ("device_request", "failed_door_open", Outcome.FAILED),
-    ("device_request", "thinking", Outcome.UNKNOWN), (None, "succeeded", Outcome.DONE),
-    ("device_request", None, Outcome.UNKNOWN),
+    ("members_bulk", "pending", RequestOutcome.WAITING), ("members_bulk", "progress", RequestOutcome.RUNNING),
+    ("members_bulk", "completed", RequestOutcome.DONE), ("members_bulk", "completed_with_errors",
+    RequestOutcome.PARTLY),
+    ("members_bulk", "failed", RequestOutcome.FAILED), ("members_bulk", "resting", RequestOutcome.UNKNOWN),
+    ("face", "progress", RequestOutcome.RUNNING), ("face", "succeeded", RequestOutcome.DONE),
+    ("face", "failed_registered", RequestOutcome.FAILED), ("face", "failed_of_old_age", RequestOutcome.FAILED),
+    ("device_request", "pending", RequestOutcome.WAITING), ("device_request", "completed", RequestOutcome.DONE),
+    ("device_request", "timeout", RequestOutcome.FAILED), ("device_request", "failed_door_open", RequestOutcome.FAILED),
+    ("device_request", "thinking", RequestOutcome.UNKNOWN), (None, "succeeded", RequestOutcome.DONE),
+    ("device_request", None, RequestOutcome.UNKNOWN),
 ])  # fmt: skip
 def test_the_status_of_a_request_means_an_outcome(kind, status, outcome):
-    assert States().outcome(kind, status) is outcome
+    assert States().outcome_of(kind, status) is outcome
 
 
 def test_the_states_of_device_requests_are_the_environments():
-    states = load('[states]\ndevice_request_done = ["opened"]').states
-    assert states.outcome("device_request", "opened") is Outcome.DONE
-    assert states.outcome("device_request", "succeeded") is Outcome.UNKNOWN
+    states = load_overrides('[states]\ndevice_request_done = ["opened"]').states
+    assert states.outcome_of("device_request", "opened") is RequestOutcome.DONE
+    assert states.outcome_of("device_request", "succeeded") is RequestOutcome.UNKNOWN
     assert tomllib.loads(DESIGN)["states"]["device_request_done"] == list(States().device_request_done)

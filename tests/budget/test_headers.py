@@ -8,9 +8,9 @@ from datetime import timedelta
 import pytest
 
 from portal.core.budget import ledger
-from portal.core.budget.hearing import Taken
+from portal.core.budget.hearing import CountedCall
 from portal.core.budget.models import Gauge
-from portal.core.budget.outlook import outlook
+from portal.core.budget.outlook import quota_of
 from portal.core.budget.priorities import Priority
 from tenants.scope import tenant_scope
 from tests.support.waiting import until
@@ -24,7 +24,7 @@ class Tenant:
     """A tenant, and what its ledger is told: `take` counts a call, `hear` is its answer's headers."""
 
     place: object
-    answered: list[Taken] = field(default_factory=list)
+    answered: list[CountedCall] = field(default_factory=list)
 
     @property
     def connection(self):
@@ -35,16 +35,16 @@ class Tenant:
         return self.place.tenant.environment.catalogue.operation("list_members")
 
     def take(self, priority=PEOPLE):
-        return ledger.take(self.connection, self.operation, priority)
+        return ledger.count_call(self.connection, self.operation, priority)
 
     def held_until(self, priority=PEOPLE):
         with pytest.raises(ledger.BudgetExhausted) as held:
             self.take(priority)
-        return held.value.retry_at - ledger.read(self.connection, self.operation.call_class).now
+        return held.value.retry_at - ledger.read_gauge(self.connection, self.operation.call_class).now
 
     def hear(self, taken=None, **said):
         given = {"limit": None, "remaining": None, "reset": None, "refused": False, **said}
-        ledger.observe(self.connection, self.operation, taken=taken, **given)
+        ledger.correct_count(self.connection, self.operation, taken=taken, **given)
 
     def call(self, priority=PEOPLE, **said):
         self.hear(self.take(priority), **said)
@@ -60,7 +60,7 @@ class Tenant:
 
     @property
     def left(self):
-        return outlook(self.connection).general.left
+        return quota_of(self.connection).general.remaining
 
 
 @pytest.fixture
@@ -177,7 +177,7 @@ def test_a_higher_limit_is_used_while_the_service_counts_our_calls(tenant):
     for number in range(1, 51):
         tenant.call(limit=200, remaining=200 - number)
     assert tenant.left == 150
-    assert outlook(tenant.connection).general.limit == 200
+    assert quota_of(tenant.connection).general.limit == 200
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3])
@@ -206,7 +206,7 @@ def test_a_promise_that_was_refused_is_not_believed_again_within_the_window(tena
     tenant.call(limit=200, remaining=139, reset=1, refused=True)
     wait_until(tenant)
     tenant.hear(None, limit=200, remaining=138)
-    assert outlook(tenant.connection).general.limit == 40
+    assert quota_of(tenant.connection).general.limit == 40
 
 
 def test_an_answer_that_comes_late_does_not_undo_what_was_heard_since(tenant):
@@ -232,9 +232,9 @@ def test_nobody_who_waits_is_away_for_more_than_a_minute(tenant, priority):
     tenant.call(DOORS, limit=40, remaining=0, reset=3000)
     with pytest.raises(ledger.BudgetExhausted) as held:
         tenant.take(priority)
-    now = ledger.read(tenant.connection, tenant.operation.call_class).now
+    now = ledger.read_gauge(tenant.connection, tenant.operation.call_class).now
     assert held.value.retry_at - now > timedelta(seconds=2900)
-    assert held.value.ask_at - now <= timedelta(seconds=60)
+    assert held.value.check_again_at - now <= timedelta(seconds=60)
 
 
 def test_calls_of_ours_that_overtake_each_other_are_nobody_elses_and_stop_no_door(tenant):

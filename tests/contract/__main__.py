@@ -8,7 +8,7 @@ from pathlib import Path
 from types import FrameType
 
 from accessapi import overrides
-from accessapi.client import checked_base_url
+from accessapi.client import validate_base_url
 from tests.contract import credentials
 from tests.contract.lab import Lab
 from tests.contract.outcomes import Unreachable
@@ -38,9 +38,9 @@ def main() -> int:
 def _run(options: argparse.Namespace) -> int:
     if not options.base_url or not options.credentials:
         raise ValueError("needs the address of the service and a credentials file: BASE_URL=… CREDENTIALS=file.toml")
-    base_url = checked_base_url(options.base_url)
+    base_url = validate_base_url(options.base_url)
     given = credentials.load(Path(options.credentials))
-    catalogue = overrides.Catalogue(overrides.load(Path(options.operations) if options.operations else None))
+    catalogue = overrides.Catalogue(overrides.load_overrides(Path(options.operations) if options.operations else None))
     only = numbers(options.only) if options.only else EVERYTHING
     signal.signal(signal.SIGTERM, _interrupt)
     report = run(Lab(base_url, given, catalogue), only=only, say=_say)

@@ -3,7 +3,7 @@
 How a list is refused is not shown: an empty one will do.
 """
 
-from accessapi.overrides import Outcome as Meaning
+from accessapi.overrides import RequestOutcome as Meaning
 from tests.contract.images import jpeg
 from tests.contract.lab import House, said
 from tests.contract.outcomes import Differs, NotTried, Outcome, Unneeded

@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 
 from accessapi import limits
-from accessapi.overrides import Outcome as Meaning
+from accessapi.overrides import RequestOutcome as Meaning
 from tests.contract.lab import House
 from tests.contract.outcomes import Differs, NotTried, Outcome
 from tests.contract.registry import case

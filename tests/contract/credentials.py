@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from accessapi.encoding import header_value
+from accessapi.encoding import is_header_value
 
 CONTRACTS = ("door", "key_box", "qr", "face", "licence")
 
@@ -113,7 +113,7 @@ def _text(table: dict[str, Any], name: str, where: str, *, required: bool = Fals
 
 def _secret(table: dict[str, Any], name: str, where: str, *, required: bool = False) -> str:
     value = _text(table, name, where, required=required)
-    if value and not header_value(value):
+    if value and not is_header_value(value):
         raise CredentialsError(f"{where}: {name} holds characters that cannot be sent")
     return value
 

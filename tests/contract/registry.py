@@ -35,7 +35,7 @@ class Case:
     def contracts(self) -> tuple[str, ...]:
         """Every contract that the tenant must have."""
         own = [str(self.row.contract)] if self.row.contract else []
-        return (*own, *(["licence"] if self.row.licence else []), *self.needs)
+        return (*own, *(["licence"] if self.row.needs_licence else []), *self.needs)
 
 
 def case(

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from accessapi.overrides import Outcome as Meaning
+from accessapi.overrides import RequestOutcome as Meaning
 from tests.contract.lab import House
 from tests.contract.outcomes import Differs, NotTried
 

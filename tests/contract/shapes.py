@@ -12,7 +12,7 @@ from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from accessapi.operations import Operation
-from accessapi.resources.received import Received
+from accessapi.resources.received import ReceivedModel
 from accessapi.resources.registry import ANSWERS
 
 Json = dict[str, Any]
@@ -81,7 +81,7 @@ def faults(operation: Operation, data: Any) -> list[str]:
     return list(_page(operation, model, data))
 
 
-def _page(operation: Operation, model: type[Received], data: Json) -> Iterator[str]:
+def _page(operation: Operation, model: type[ReceivedModel], data: Json) -> Iterator[str]:
     key = operation.list_key or ""
     rows = data.get(key)
     if not isinstance(rows, list):
@@ -97,7 +97,7 @@ def _page(operation: Operation, model: type[Received], data: Json) -> Iterator[s
             return
 
 
-def _record(model: type[Received], required: tuple[str, ...], data: Any, at: str) -> Iterator[str]:
+def _record(model: type[ReceivedModel], required: tuple[str, ...], data: Any, at: str) -> Iterator[str]:
     if not isinstance(data, dict):
         yield f"{at.rstrip('.') or 'the answer'}: expected an object, got {kind(data)}"
         return
@@ -107,14 +107,14 @@ def _record(model: type[Received], required: tuple[str, ...], data: Any, at: str
     yield from _fields(model, data, at)
 
 
-def _fields(model: type[Received], data: Json, at: str) -> Iterator[str]:
+def _fields(model: type[ReceivedModel], data: Json, at: str) -> Iterator[str]:
     for key, wanted in _hints(model).items():
         if data.get(key) is not None:
             yield from _value(wanted, data[key], f"{at}{key}")
 
 
 @cache
-def _hints(model: type[Received]) -> dict[str, Any]:
+def _hints(model: type[ReceivedModel]) -> dict[str, Any]:
     """The type of each field, by its name on the wire."""
     hints = get_type_hints(model)
     return {field.alias or name: _plain(hints[name]) for name, field in model.model_fields.items()}
@@ -131,7 +131,7 @@ def _value(wanted: Any, value: Any, at: str) -> Iterator[str]:
             return
         for number, item in enumerate(value):
             yield from _value(get_args(wanted)[0], item, f"{at}[{number}]")
-    elif isinstance(origin, type) and issubclass(origin, Received):
+    elif isinstance(origin, type) and issubclass(origin, ReceivedModel):
         if isinstance(value, dict):
             yield from _fields(origin, value, f"{at}.")
         else:
@@ -155,7 +155,7 @@ def _is(wanted: type, value: Any) -> bool:
     return isinstance(value, (int, float) if wanted is float else wanted)
 
 
-def _expected(model: type[Received], name: str) -> str:
+def _expected(model: type[ReceivedModel], name: str) -> str:
     wanted = _hints(model).get(name, str)
     origin = get_origin(wanted) or wanted
     return "an array" if origin is list else "a datetime" if origin is datetime else _WORDS.get(origin, "an object")

@@ -17,7 +17,7 @@ from portal.core.intents.actions import submit
 from portal.core.intents.models import Intent
 from portal.core.intents.states import State
 from portal.core.mirror import reading, schedule, tasks
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Area, Group, Key, KeyBox, Member, MirrorState
 from portal.core.timers.clock import database_now
 from tenants.roles import Permission
@@ -116,7 +116,7 @@ def test_where_a_key_is_is_known_by_other_words(place):
     box = place.sandbox.api("GET", "/v1/devices/keys", token=place.service.token).json()["key_devices"][0]
     with tenant_scope(place.tenant):
         KeyBox.objects.create(key_device_id=box["key_device_id"], key_device_name="Keys", units=box["units"])
-        reading.key_box_status(place.connection, box["key_device_id"], Priority.PEOPLE)
+        reading.read_key_box_status(place.connection, box["key_device_id"], Priority.PEOPLE)
         states = set(Key.objects.values_list("read_state", flat=True))
         raw = {key.word for key in Key.objects.all()}
     assert (states, raw) == ({"in", "out"}, {"placed", "lent"})
@@ -128,14 +128,14 @@ def test_who_has_a_key_is_known_by_other_words_of_the_log(place):
     holder = house.member(card_data="CARD1")
     with tenant_scope(place.tenant):
         KeyBox.objects.create(key_device_id=box["key_device_id"], key_device_name="Keys", units=box["units"])
-        reading.key_box_status(place.connection, box["key_device_id"], Priority.PEOPLE)
+        reading.read_key_box_status(place.connection, box["key_device_id"], Priority.PEOPLE)
         unit = Key.objects.filter(read_state="in", restriction=False).order_by("number_order")[0].unit_no
         told = []
         for act in ("take", "return"):
             time.sleep(1.01 - time.time() % 1)  # the log tells whole seconds; nobody does both within one
             assert house.key(act, unit, "CARD1")["admitted"] is True
-            schedule.start(place.tenant)
-            MirrorState.objects.filter(kind=Kind.HISTORIES).update(due_at=database_now())
+            schedule.schedule_all(place.tenant)
+            MirrorState.objects.filter(kind=MirrorKind.HISTORIES).update(due_at=database_now())
             tasks.read_due()
             key = Key.objects.get(key_box__key_device_id=box["key_device_id"], unit_no=unit)
             told.append((key.state, key.holder_id, key.differs))

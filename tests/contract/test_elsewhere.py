@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from accessapi.limits import JST
-from accessapi.overrides import Catalogue, load
+from accessapi.overrides import Catalogue, load_overrides
 from tests.contract import cases_physical, credentials, lab, requests
 from tests.contract.lab import Lab
 from tests.contract.report import Report, Verdict
@@ -50,7 +50,7 @@ def leaping(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _run(service: Elsewhere, only: Iterable[int] = EVERYTHING, *, overrides: bool = True) -> Report:
     given = credentials.read(tomllib.loads(service.credentials))
-    catalogue = Catalogue(load(service.overrides if overrides else ""))
+    catalogue = Catalogue(load_overrides(service.overrides if overrides else ""))
     return run(Lab(service.base_url, given, catalogue), only=only)
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from accessapi.overrides import Catalogue, load
+from accessapi.overrides import Catalogue, load_overrides
 from tests.contract import credentials
 from tests.contract.lab import Lab
 from tests.support.proxy import HttpProxy
@@ -51,7 +51,7 @@ class Trial:
 
     def lab_of(self, document: dict[str, Any]) -> Lab:
         """A fresh run against the proxy with these credentials."""
-        return Lab(self.proxy.url, credentials.read(document), Catalogue(load(self.operations)))
+        return Lab(self.proxy.url, credentials.read(document), Catalogue(load_overrides(self.operations)))
 
     def webhook(self) -> dict[str, Any]:
         """The tenant's webhook settings."""

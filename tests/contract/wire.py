@@ -13,7 +13,7 @@ from accessapi import encoding, reading
 from accessapi.errors import NotSent, OutcomeUnknown
 from accessapi.operations import Body
 from accessapi.overrides import Catalogue
-from accessapi.wire import Wire, shared_pool
+from accessapi.wire import ServiceTransport, shared_pool
 from tests.contract.outcomes import Unreachable
 
 _NOTHING = object()
@@ -45,7 +45,7 @@ class Reply:
         return self.content.decode("utf-8", "replace")
 
 
-class Recorder(Wire):
+class Recorder(ServiceTransport):
     """accessapi's wire, which counts the requests and keeps the last answer."""
 
     def __init__(self, base_url: str) -> None:
@@ -89,7 +89,7 @@ class RawCall:
         body: Any = _NOTHING,
     ) -> Reply:
         """One call of an operation. `body` is any JSON value, or an Image."""
-        row = self._catalogue.operation(name)
+        row = self._catalogue.find(name)
         url = self._base_url + encoding.encode_path(row, path or {})
         headers = {"Accept": "application/json", "Authorization": f"Bearer {token}"}
         if licence_key is not None:
@@ -110,7 +110,7 @@ class RawCall:
         bearer: str = "",
     ) -> Reply:
         """One call of an OAuth endpoint; `bearer` goes into the header AUTHORIZATIONS."""
-        row = self._catalogue.operation(name)
+        row = self._catalogue.find(name)
         headers = {"Accept": "text/html" if row.method == "GET" else "application/json"}
         content = b""
         if row.method != "GET":

@@ -32,7 +32,7 @@ def learns(place):
     hear(place)
     with tenant_scope(place.tenant):
         watch.read_stale()
-        watching.look()
+        watching.check_tenant()
 
 
 def test_a_wrong_key_is_marked_and_an_alert_until_the_right_one_is_back(place, house):

@@ -14,7 +14,7 @@ from portal.core.alerts import watching
 from portal.core.alerts.kinds import KINDS
 from portal.core.alerts.models import Alert, Rule, Watch
 from portal.core.mirror import hooks
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import PassController
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
@@ -49,7 +49,7 @@ def told(place, *records):
 
 def tell(place, rows):
     with tenant_scope(place.tenant):
-        hooks.tell(Kind.HISTORIES, place.tenant, histories=rows)
+        hooks.publish(MirrorKind.HISTORIES, place.tenant, histories=rows)
 
 
 def refused(minutes_ago, **said):
@@ -66,7 +66,7 @@ def forced(minutes_ago, **said):
 
 def words(place):
     """What the service says of a door that was forced open."""
-    return place.tenant.environment.catalogue.states.theirs("forced_open")
+    return place.tenant.environment.catalogue.states.service_word("forced_open")
 
 
 def alerts(place, kind):
@@ -76,7 +76,7 @@ def alerts(place, kind):
 
 def look(place):
     with tenant_scope(place.tenant):
-        watching.look()
+        watching.check_tenant()
 
 
 class TestWhatBecomesAnAlert:
@@ -128,7 +128,7 @@ class TestWhatBecomesAnAlert:
         with tenant_scope(one.tenant):
             always = {"days": list(range(7)), "begin": "00:00", "end": "23:59"}
             Rule.objects.create(kind="out_of_hours", is_on=True, severity=2, hours=always)
-        with patch("portal.core.alerts.rules.Hours.hold", return_value=True):
+        with patch("portal.core.alerts.rules.Hours.includes", return_value=True):
             told(one, record(timezone.now(), device_id="D1", member_id="m-7"))
         assert len(alerts(one, "out_of_hours")) == 1
 
@@ -146,7 +146,7 @@ class TestNoneLostNoneDoubled:
 
     def test_what_a_kind_failed_at_is_found_at_the_next_look(self, one, monkeypatch):
         kind = KINDS["forced"]
-        broken = type(kind)(**{**vars(kind), "heard": lambda *_: 1 / 0})
+        broken = type(kind)(**{**vars(kind), "find_in_new_records": lambda *_: 1 / 0})
         monkeypatch.setitem(KINDS, "forced", broken)
         told(one, forced(3))
         monkeypatch.setitem(KINDS, "forced", kind)
@@ -159,7 +159,7 @@ class TestNoneLostNoneDoubled:
 
     def test_one_kind_that_fails_takes_no_other_along(self, one, monkeypatch):
         kind = KINDS["forced"]
-        monkeypatch.setitem(KINDS, "forced", type(kind)(**{**vars(kind), "heard": lambda *_: 1 / 0}))
+        monkeypatch.setitem(KINDS, "forced", type(kind)(**{**vars(kind), "find_in_new_records": lambda *_: 1 / 0}))
         told(one, record(timezone.now(), category="suspicious", content="Odd", device_id="D1"))
         assert len(alerts(one, "suspicious")) == 1
 

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from portal.core.alerts.models import Watch
 from portal.core.mirror import hooks
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from tenants.scope import tenant_scope
 from tests.support.log import happened, loaded, record
 from tests.support.waiting import until
@@ -42,7 +42,7 @@ def happen(place, device):
     about = {"category": "suspicious", "content": "forced_open", "device_id": device, "device_name": device}
     rows = happened(place, record(moment, **about))
     with tenant_scope(place.tenant):
-        hooks.tell(Kind.HISTORIES, place.tenant, histories=rows)
+        hooks.publish(MirrorKind.HISTORIES, place.tenant, histories=rows)
 
 
 def look(page):

@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from accessapi.operations import CallClass
 from portal.core.budget import ledger
-from portal.core.budget.priorities import MOST_IN_SIGHT, Priority
-from portal.core.mirror.doors import QUIET
+from portal.core.budget.priorities import MAX_SHARE_FOR_WATCHED, Priority
+from portal.core.mirror.doors import USUAL_INTERVAL
 from portal.core.mirror.models import Area, PassController
 from portal.core.timers.clock import database_now
 from portal.devices import watch
@@ -169,14 +169,14 @@ def read_whole(place):
 def test_doors_are_read_sooner_while_a_board_is_in_sight_and_only_then(place):
     guard = read_whole(place).client(place.staff("guard"))
     with tenant_scope(place.tenant):
-        PassController.objects.update(state="locked", look_at=database_now() + QUIET)
+        PassController.objects.update(state="locked", look_at=database_now() + USUAL_INTERVAL)
         unlocked = PassController.objects.order_by("pk").first().device_id
         PassController.objects.filter(device_id=unlocked).update(state="unlocked")
     aged(place, 3)
     board(guard, place)
     assert read_due(place) == 0, "opening the page alone is no board in sight"
     polled(guard, place)
-    assert place.tenant.pk in tenants_with(watch.stale)
+    assert place.tenant.pk in tenants_with(watch.due_doors)
     assert read_due(place) == 1
     assert door(place, unlocked).status_as_of > database_now() - timedelta(minutes=1)
     with tenant_scope(place.tenant):
@@ -206,14 +206,14 @@ def test_a_board_reads_no_door_beyond_half_of_an_hour_that_others_used(place):
     read_whole(place)
     polled(place.client(place.staff("guard")), place)
     aged(place, 6)
-    line, status = place.connection, place.tenant.environment.catalogue.operation("pass_controller_status")
+    line, status = place.connection, place.tenant.environment.catalogue.find("pass_controller_status")
     with tenant_scope(place.tenant):
-        hour = ledger.read(line, CallClass.DEVICE)
-        while hour.used < hour.limit * MOST_IN_SIGHT:
-            ledger.take(line, status, Priority.SYNC if hour.used < hour.limit // 4 else Priority.JOBS)
-            hour = ledger.read(line, CallClass.DEVICE)
-        while hour.fits(Priority.SYNC):
-            ledger.take(line, status, Priority.SYNC)
-            hour = ledger.read(line, CallClass.DEVICE)
+        hour = ledger.read_gauge(line, CallClass.DEVICE)
+        while hour.used < hour.limit * MAX_SHARE_FOR_WATCHED:
+            ledger.count_call(line, status, Priority.SYNC if hour.used < hour.limit // 4 else Priority.JOBS)
+            hour = ledger.read_gauge(line, CallClass.DEVICE)
+        while hour.has_room_for(Priority.SYNC):
+            ledger.count_call(line, status, Priority.SYNC)
+            hour = ledger.read_gauge(line, CallClass.DEVICE)
     assert read_due(place) == 0
-    assert hour.fits(Priority.JOBS)
+    assert hour.has_room_for(Priority.JOBS)

@@ -88,7 +88,7 @@ def test_the_page_names_the_command_and_confirming_carries_it_through_once(one, 
     assert answer["Location"].startswith(f"{door_page(one)}#outcome-")
     assert sent(one) == [(DOOR, control)]
     again = confirm(guard, address)
-    assert carrying.ASKED in again["Location"]
+    assert carrying.TOKEN_PARAMETER in again["Location"]
     assert sent(one) == [(DOOR, control)]
     assert f"<h1>{japanese}</h1>" in guard.get(press(guard, one, control)).content.decode()
     with tenant_scope(one.tenant):
@@ -136,7 +136,7 @@ def test_of_two_doors_that_wait_only_the_last_one_is_carried_and_the_other_page_
     first = press(guard, one)
     second = press(guard, one, device_id="D2", control="lock")
     answer = confirm(guard, first)
-    assert carrying.ASKED in answer["Location"]
+    assert carrying.TOKEN_PARAMETER in answer["Location"]
     assert "Nothing was sent by this confirmation." in guard.get(answer["Location"]).content.decode()
     confirm(guard, second)
     assert intents(one) == []
@@ -146,7 +146,7 @@ def test_what_waited_for_too_long_is_not_carried_through(one, guard):
     address = press(guard, one)
     session = guard.session
     kept = session[carrying.STATE_SESSION_KEY]
-    kept["state"]["at"] -= carrying.KEPT_SECONDS
+    kept["state"]["at"] -= carrying.RETAIN_SECONDS
     session[carrying.STATE_SESSION_KEY] = kept
     session.save()
     confirm(guard, address)
@@ -191,7 +191,7 @@ def test_a_form_that_was_used_already_finds_its_first_command(one, guard):
 def test_a_broken_form_is_not_carried(one, guard):
     age_proof(guard.session)
     answer = guard.post(door_page(one) + "command/", {"nonce": "forged", "control": "unlock"})
-    assert carrying.ASKED not in parse_qs(urlsplit(answer["Location"]).query)["next"][0]
+    assert carrying.TOKEN_PARAMETER not in parse_qs(urlsplit(answer["Location"]).query)["next"][0]
     confirm(guard, answer["Location"])
     assert intents(one) == []
 

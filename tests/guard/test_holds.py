@@ -9,15 +9,15 @@ from django.utils import timezone
 
 from portal.core.intents import following, sending
 from portal.core.intents.models import Intent
-from portal.core.intents.nonces import Nonce, NotAsked
+from portal.core.intents.nonces import Nonce, NotSubmitted
 from portal.core.intents.states import Reason, State
 from portal.core.intents.sweeping import settle_abandoned
 from portal.core.mirror.models import PassController
 from portal.core.timers.clock import ClockTime, database_now
 from portal.devices import actions, ends, holds
-from portal.devices.actions import Command
+from portal.devices.actions import DoorCommand
 from portal.devices.models import Hold
-from tenants.audit import PORTAL
+from tenants.audit import PORTAL_ACTOR
 from tenants.models import AuditEntry, Staff
 from tenants.scope import tenant_scope
 from tests.support.log import happened, loaded, record
@@ -76,7 +76,7 @@ def time_is_over(place, times=1):
         Hold.objects.filter(due_at__isnull=False).update(due_at=ClockTime() - timedelta(seconds=1))
         row = hold(place)
         for _ in range(times):
-            holds.step(row.pk)
+            holds.process_due(row.pk)
     settle(place)
 
 
@@ -105,14 +105,14 @@ def test_at_its_time_the_portal_locks_the_door_once(one, guard):
     assert sent(one) == ["cont_unlock", "lock"]
     with tenant_scope(one.tenant):
         assert hold(one).lock.automatic
-        assert AuditEntry.objects.filter(action="operate_door", by_label=PORTAL).count() == 1
+        assert AuditEntry.objects.filter(action="operate_door", by_label=PORTAL_ACTOR).count() == 1
     assert "is held unlocked" not in guard.get(f"/t/{one.tenant.slug}/devices/").content.decode()
 
 
 def test_nothing_is_sent_before_its_time(one, guard):
     press(guard, one, end="15")
     with tenant_scope(one.tenant):
-        holds.step(hold(one).pk)
+        holds.process_due(hold(one).pk)
     assert sent(one) == ["cont_unlock"]
 
 
@@ -134,7 +134,7 @@ def test_letting_a_visitor_through_does_not_leave_the_door_unlocked_for_the_nigh
     time_is_over(one)
     assert sent(one) == ["cont_unlock", control], "nobody is locked out in the doorway"
     with tenant_scope(one.tenant):
-        Intent.objects.update(finished_at=ClockTime() - holds.PASS)
+        Intent.objects.update(finished_at=ClockTime() - holds.PASSAGE_TIME)
     time_is_over(one)
     assert sent(one) == ["cont_unlock", control, "lock"]
     assert hold(one).state == Hold.State.ENDED
@@ -144,7 +144,7 @@ def test_a_command_that_comes_after_the_lock_was_recorded_is_the_last_word(one, 
     press(guard, one, end="15")
     with tenant_scope(one.tenant):
         Hold.objects.update(due_at=ClockTime())
-        holds.step(hold(one).pk)
+        holds.process_due(hold(one).pk)
     press(guard, one, end="60")
     settle(one)
     assert "lock" not in sent(one)
@@ -157,11 +157,11 @@ def test_a_newer_command_that_was_never_sent_leaves_the_hold_as_it_was(one, guar
     with tenant_scope(one.tenant):
         late = Nonce(fresh_nonce().value, timezone.now() - timedelta(seconds=60))
         door = PassController.objects.get()
-        longer = actions.command(door=door, command=Command.HOLD, by=one.asker, nonce=late, until=None)
+        longer = actions.send_command(door=door, command=DoorCommand.HOLD, by=one.asker, nonce=late, until=None)
         assert Intent.objects.get(pk=longer.pk).state == State.EXPIRED
         first = Hold.objects.earliest("pk")
         Hold.objects.update(due_at=ClockTime())
-        holds.step(first.pk)
+        holds.process_due(first.pk)
         assert hold(one).state == Hold.State.FAILED
     settle(one)
     assert sent(one) == ["cont_unlock", "lock"]
@@ -188,7 +188,7 @@ def test_a_lock_that_came_to_nothing_is_tried_again_and_every_page_says_why(one,
     press(guard, one, end="15")
     with tenant_scope(one.tenant):
         Hold.objects.update(due_at=ClockTime())
-        holds.step(hold(one).pk)
+        holds.process_due(hold(one).pk)
         Intent.objects.filter(pk=hold(one).lock.pk).update(deadline=database_now() - timedelta(seconds=1))
     settle(one)
     assert hold(one).lock.state == State.EXPIRED
@@ -212,7 +212,7 @@ def test_a_hold_whose_answer_was_lost_is_locked_at_its_end_too(one, guard):
 
 
 def test_pauses_grow_to_five_minutes():
-    assert [holds.pause(n) for n in (1, 2, 3, 20)] == [5, 10, 20, 300]
+    assert [holds.retry_delay(n) for n in (1, 2, 3, 20)] == [5, 10, 20, 300]
 
 
 def test_without_an_end_that_can_be_nothing_is_sent(one, guard):
@@ -231,12 +231,12 @@ def test_only_who_says_so_holds_a_door_without_an_end(one, guard):
 def test_six_in_the_evening_is_offered_until_six(one):
     noon = ends.times.local(timezone.now()).replace(hour=12)
     with mock.patch.object(ends, "database_now", return_value=noon):
-        assert ends.End.EVENING in ends.offered()
+        assert ends.HoldEnd.EVENING in ends.available_ends()
         assert ends.until_of("evening", "").hour == 18
         assert (ends.until_of("moment", f"{noon:%Y-%m-%d}T23:00") - noon) < ends.LONGEST
     with mock.patch.object(ends, "database_now", return_value=noon.replace(hour=19)):
-        assert ends.End.EVENING not in ends.offered()
-        with pytest.raises(NotAsked):
+        assert ends.HoldEnd.EVENING not in ends.available_ends()
+        with pytest.raises(NotSubmitted):
             ends.until_of("evening", "")
 
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 from portal.core.cameras.models import Camera, CameraUsage, Picture
 from portal.core.intents import nonces
 from portal.core.intents.models import Intent
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import MirrorState, PassController
 from portal.core.visits.models import Stage, Visit
 from tenants.models import AuditEntry
@@ -77,7 +77,7 @@ def test_no_guest_is_expected_as_far_as_guests_are_read(place, somebody, interco
     told = said(somebody.get(url(place, "camera", camera.camera_id)))
     assert "No guest is expected in the next hour. Guests not loaded." in told
     with tenant_scope(place.tenant):
-        MirrorState.objects.update_or_create(kind=Kind.GUESTS, defaults={"as_of": timezone.now()})
+        MirrorState.objects.update_or_create(kind=MirrorKind.GUESTS, defaults={"as_of": timezone.now()})
     assert "Guests not loaded." not in said(somebody.get(url(place, "camera", camera.camera_id)))
 
 

@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from accessapi.keys import KeyWord
+from accessapi.keys import KeyEvent
 from portal.core.alerts import watching
 from portal.core.alerts.models import Alert
 from portal.core.intents import following, sending
@@ -60,7 +60,7 @@ def test_a_key_that_is_out_for_longer_than_the_rule_allows_is_overdue_and_an_ale
     words = said(guard.get(page(one)))
     assert "1 of 3 keys out, 1 overdue" in words
     with tenant_scope(one.tenant):
-        watching.look()
+        watching.check_tenant()
         alert = Alert.objects.get(kind="key_overdue")
     words = said(one.client(one.owner).get(f"/t/{one.tenant.slug}/alerts/{alert.pk}/"))
     assert "総務キーボックス 02 社用車 was out for more than 12 hours." in words
@@ -68,7 +68,7 @@ def test_a_key_that_is_out_for_longer_than_the_rule_allows_is_overdue_and_an_ale
     assert "佐藤 花子" in words
     tells(one, "02", "Key returned", ago(0))
     with tenant_scope(one.tenant):
-        watching.look()
+        watching.check_tenant()
         assert Alert.objects.get().ended_at is not None
 
 
@@ -98,13 +98,13 @@ def test_a_key_in_the_place_of_another_is_marked_and_an_alert(one, guard):
         assert "Wrong key" in words
         assert "Another key is in its place" in words
     with tenant_scope(one.tenant):
-        watching.look()
+        watching.check_tenant()
         alert = Alert.objects.get(kind="key_wrong")
     words = said(guard.get(f"/t/{one.tenant.slug}/alerts/{alert.pk}/"))
     assert "総務キーボックス 01 正面玄関 予備: another key is in its place." in words
     reads(one, u01="return")
     with tenant_scope(one.tenant):
-        watching.look()
+        watching.check_tenant()
         assert Alert.objects.get().ended_at is not None
 
 
@@ -153,13 +153,13 @@ def test_who_may_not_see_the_log_sees_what_the_box_says_and_nobody(one, make):
     from tenants import roles
 
     class Nobody(roles.Role):
-        name, title, permissions = "nobody", "Nobody", roles.VIEWS - {roles.Permission.LOGS_VIEW}
+        name, title, permissions = "nobody", "Nobody", roles.VIEW_PERMISSIONS - {roles.Permission.LOGS_VIEW}
 
     request = support.get(page(one)).wsgi_request
     with tenant_scope(one.tenant):
         request.access = type("A", (), {"can": lambda self, p: p in Nobody.permissions})()
         request.tenant = one.tenant
-        found = {each.key.unit_no: each for each in queries.shown(request, queries.known(request))}
+        found = {each.key.unit_no: each for each in queries.describe_keys(request, queries.visible_keys(request))}
     assert (found["01"].state, found["01"].holder) == ("in", "")
     assert found["02"].state == "out"
 
@@ -240,8 +240,8 @@ def test_many_keys_take_as_many_statements_as_few(one, guard):
 
 def test_other_words_for_keys_are_known_by_the_overrides(one):
     states = one.tenant.environment.catalogue.states
-    assert states.key_event([states.theirs("Key taken")]) is KeyWord.TAKEN
-    assert states.key("levitating") == ""
+    assert states.key_event_of([states.service_word("Key taken")]) is KeyEvent.TAKEN
+    assert states.key_state("levitating") == ""
 
 
 def test_the_record_of_a_command_is_that_of_the_key_it_was_for(one, guard):
@@ -251,5 +251,5 @@ def test_the_record_of_a_command_is_that_of_the_key_it_was_for(one, guard):
     def asked(unit):
         return Intent(path={"key_device_id": "K1"}, body={"targets": [unit]})
 
-    said_of = causes.Said("", "K1", [], frozenset({"01"}))
+    said_of = causes.RecordContent("", "K1", [], frozenset({"01"}))
     assert [causes._is_about(said_of, asked(unit)) for unit in ("01", "02")] == [True, False]

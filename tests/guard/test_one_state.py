@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from accessapi.doors import DoorWord
+from accessapi.doors import DoorEvent
 from portal.core.cameras.models import Camera
 from portal.core.mirror import doors
 from portal.core.mirror.models import PassController
@@ -54,7 +54,7 @@ def said_of(client, place, page):
 def tell(place, word, ago=0.0, **more):
     with tenant_scope(place.tenant):
         at = database_now() - timedelta(seconds=ago)
-        assert doors.tell(place.tenant, "D", word, at=at, **more)
+        assert doors.apply_event(place.tenant, "D", word, at=at, **more)
 
 
 STATES = {
@@ -62,10 +62,10 @@ STATES = {
     "Unlocked": lambda one: (shows(one, "D", lock="unlock", ago=90), shows(one, "D", lock="unlock")),
     "Open": lambda one: shows(one, "D", door="open"),
     "Forced open": lambda one: shows(one, "D", errors=["forced_open"]),
-    "Left open": lambda one: tell(one, DoorWord.LEFT),
-    "Held unlocked": lambda one: tell(one, DoorWord.HELD),
-    "Held open": lambda one: (shows(one, "D", door="open"), tell(one, DoorWord.HELD)),
-    "Offline": lambda one: (shows(one, "D", ago=60), tell(one, DoorWord.LOST, content="Connection lost")),
+    "Left open": lambda one: tell(one, DoorEvent.LEFT_OPEN),
+    "Held unlocked": lambda one: tell(one, DoorEvent.HELD_UNLOCKED),
+    "Held open": lambda one: (shows(one, "D", door="open"), tell(one, DoorEvent.HELD_UNLOCKED)),
+    "Offline": lambda one: (shows(one, "D", ago=60), tell(one, DoorEvent.CONNECTION_LOST, content="Connection lost")),
     "Unknown": lambda one: None,
     "Unknown: half": lambda one: shows(one, "D", lock="half"),
     "Locked (Unlocking failed)": lambda one: shows(one, "D", errors=["unlock_error"]),
@@ -116,13 +116,13 @@ def all_say(client, place, *, pages=None):
 class TestALineThatIsLost:
     def test_the_record_makes_the_door_offline_since_then(self, one, user):
         shows(one, "D", ago=400)
-        tell(one, DoorWord.LOST, ago=5, content="Connection lost")
+        tell(one, DoorEvent.CONNECTION_LOST, ago=5, content="Connection lost")
         assert all_say(user, one, pages=list(one.pages)) == "Offline"
         assert 5 <= (database_now() - since_of(one)).total_seconds() < 30
 
     def test_a_reading_that_shows_the_door_out_of_reach_keeps_the_records_moment(self, one):
         shows(one, "D", ago=400)
-        tell(one, DoorWord.LOST, ago=90, content="Connection lost")
+        tell(one, DoorEvent.CONNECTION_LOST, ago=90, content="Connection lost")
         told = since_of(one)
         shows(one, "D", cloud_com_status="disconnected")
         assert since_of(one) == told
@@ -131,13 +131,13 @@ class TestALineThatIsLost:
         shows(one, "D", ago=500)
         shows(one, "D", ago=60, cloud_com_status="disconnected")
         assert since_of(one) is None
-        tell(one, DoorWord.LOST, ago=300, content="Connection lost")
+        tell(one, DoorEvent.CONNECTION_LOST, ago=300, content="Connection lost")
         assert (database_now() - since_of(one)).total_seconds() >= 300
 
     def test_back_in_reach_nothing_is_known_until_a_reading(self, one, user):
         shows(one, "D", ago=400)
-        tell(one, DoorWord.LOST, ago=60, content="Connection lost")
-        tell(one, DoorWord.BACK, content="Connection lost")
+        tell(one, DoorEvent.CONNECTION_LOST, ago=60, content="Connection lost")
+        tell(one, DoorEvent.CONNECTION_RESTORED, content="Connection lost")
         assert all_say(user, one) == "Unknown"
         shows(one, "D")
         assert all_say(user, one) == "Locked"
@@ -145,19 +145,19 @@ class TestALineThatIsLost:
 
     def test_a_door_without_power_and_without_a_line_stays_offline_until_both_are_back(self, one, user):
         shows(one, "D", ago=400)
-        tell(one, DoorWord.LOST, ago=60, content="Power cut")
-        tell(one, DoorWord.LOST, ago=50, content="Connection lost")
-        tell(one, DoorWord.BACK, ago=5, content="Connection lost")
+        tell(one, DoorEvent.CONNECTION_LOST, ago=60, content="Power cut")
+        tell(one, DoorEvent.CONNECTION_LOST, ago=50, content="Connection lost")
+        tell(one, DoorEvent.CONNECTION_RESTORED, ago=5, content="Connection lost")
         assert all_say(user, one, pages=list(one.pages)) == "Offline"
         assert (database_now() - since_of(one)).total_seconds() >= 60
-        tell(one, DoorWord.BACK, content="Power cut")
+        tell(one, DoorEvent.CONNECTION_RESTORED, content="Power cut")
         assert all_say(user, one) == "Unknown"
 
     def test_an_old_record_does_not_take_away_a_door_that_was_read_since(self, one, user):
         shows(one, "D")
         with tenant_scope(one.tenant):
             at = database_now() - timedelta(minutes=30)
-            assert not doors.tell(one.tenant, "D", DoorWord.LOST, at=at, content="Connection lost")
+            assert not doors.apply_event(one.tenant, "D", DoorEvent.CONNECTION_LOST, at=at, content="Connection lost")
         assert all_say(user, one) == "Locked"
 
     def test_the_services_own_record_is_heard_and_the_door_is_read(self, place):
@@ -179,7 +179,7 @@ class TestALineThatIsLost:
 class TestAMomentaryUnlock:
     def unlock(self, place, ago=0.0):
         with tenant_scope(place.tenant):
-            doors.tell(place.tenant, "D", DoorWord.PASSING)
+            doors.apply_event(place.tenant, "D", DoorEvent.PASSING)
             PassController.objects.update(told={"passing": (database_now() - timedelta(seconds=ago)).isoformat()})
 
     def test_it_is_unlocked_and_calm_and_read_again_when_it_should_have_locked(self, one, user):
@@ -230,19 +230,19 @@ class TestAMomentaryUnlock:
             PassController.objects.exclude(device_id=device_id).update(look_at=database_now() + timedelta(hours=1))
             PassController.objects.filter(device_id=device_id).update(look_at=database_now())
         with across_tenants("as the clock does"):
-            assert [row.device_id for row in watch.SOON_DUE.work()[0]] == [device_id]
+            assert [row.device_id for row in watch.SOON_DUE.querysets()[0]] == [device_id]
         with tenant_scope(place.tenant):
             assert watch.read_soon() == 1
         assert door(place, device_id).state == "locked"
         with across_tenants("as the clock does"):
-            assert not watch.SOON_DUE.work()[0]
+            assert not watch.SOON_DUE.querysets()[0]
 
     def test_where_no_call_is_left_to_see_it_nobody_knows(self, one, user):
         shows(one, "D", ago=300)
         shows(one, "D", lock="unlock", ago=20)
         with tenant_scope(one.tenant):
             PassController.objects.update(look_at=database_now())
-            doors.postpone()
+            doors.postpone_missed()
         assert all_say(user, one) == "Unknown"
         assert since_of(one) is None
 
@@ -267,7 +267,7 @@ class TestSinceWhen:
 
     def test_what_a_record_or_a_command_told_has_its_moment(self, one):
         shows(one, "D", ago=600)
-        tell(one, DoorWord.FORCED, ago=30)
+        tell(one, DoorEvent.FORCED_OPEN, ago=30)
         assert since_of(one) is not None
 
 

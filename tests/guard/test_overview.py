@@ -38,8 +38,8 @@ def house(place):
     loaded(place)
     with tenant_scope(place.tenant):
         for listener in (passages, hours):
-            listener.heard(place.tenant, histories=rows)
-        watching.look()
+            listener.on_histories(place.tenant, histories=rows)
+        watching.check_tenant()
     return place
 
 

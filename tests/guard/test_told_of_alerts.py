@@ -14,7 +14,7 @@ from django.utils import timezone
 from accessapi import wire
 from portal.core.alerts.models import Alert, Watch
 from portal.core.mirror import hooks
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.telling import networks, sending
 from portal.core.telling.models import Telling, WebAddress
 from portal.site import env
@@ -31,7 +31,7 @@ def chat(settings, tmp_path, monkeypatch):
     settings.ALERT_NETWORKS = env.ip_network("127.0.0.0/8"), env.ip_network("::1/128")
     with Chat(tmp_path) as made:
         trusted = ssl.create_default_context(cafile=str(made.certificate))
-        monkeypatch.setattr(wire, "_tls", lambda _pid: trusted)
+        monkeypatch.setattr(wire, "_tls_context_of", lambda _pid: trusted)
         yield made
 
 
@@ -58,13 +58,13 @@ def happen(place, content="forced_open", device="D2", **said):
     about = {"category": "suspicious", "content": content, "device_id": device, "device_name": "倉庫 入口"}
     rows = happened(place, record(moment, **(about | said)))
     with tenant_scope(place.tenant):
-        hooks.tell(Kind.HISTORIES, place.tenant, histories=rows)
+        hooks.publish(MirrorKind.HISTORIES, place.tenant, histories=rows)
 
 
 def send(place):
     with tenant_scope(place.tenant):
         for pk in Telling.objects.order_by("pk").values_list("pk", flat=True):
-            sending.tell(pk)
+            sending.send(pk)
 
 
 def states(place):
@@ -232,7 +232,7 @@ class TestAWebAddress:
     def test_is_given_up_after_the_last_pause(self, one, chat, manager):
         add(one, manager, chat.url())
         happen(one)
-        tries = len(sending.PAUSES) + 1
+        tries = len(sending.RETRY_PAUSES) + 1
         chat.answers = [(503, {}, b"")] * (tries + 1)
         for _try in range(tries + 1):
             change(one, not_before=timezone.now())

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from portal.core.mirror.models import PassController
 from portal.devices.models import BoardSight
-from portal.devices.wall import LOUD_TAKES, ROOM
+from portal.devices.wall import ROOM, URGENT_SPACE
 from tenants.scope import tenant_scope
 from tests.support.desk import said
 from tests.support.doors import shows
@@ -35,8 +35,8 @@ def test_what_is_wrong_stands_first_and_what_has_no_room_is_counted(building):
     html, words = answer.content.decode(), said(answer)
     assert "1 of 120 needs attention" in words
     assert re.findall(r'<li class="wall-alarm">\s*<b>(.*?)</b>', html) == ["倉庫 入口"]
-    left = 120 - 1 - (ROOM - LOUD_TAKES)
-    assert html.count("<small>Locked</small>") == ROOM - LOUD_TAKES
+    left = 120 - 1 - (ROOM - URGENT_SPACE)
+    assert html.count("<small>Locked</small>") == ROOM - URGENT_SPACE
     assert f"{left} more doors, not shown" in words
 
 

@@ -1,7 +1,7 @@
 """What a guard sees of what others asked for."""
 
 from portal.core.intents.actions import submit
-from portal.core.intents.record import Asker
+from portal.core.intents.record import Requester
 from tenants.roles import Permission
 from tenants.scope import tenant_scope
 from tests.support.places import fresh_nonce
@@ -11,7 +11,8 @@ def asked(place, permission, operation, body, **more):
     """An intent of the owner's."""
     with tenant_scope(place.tenant):
         return submit(
-            by=Asker(place.tenant, place.owner), permission=permission, operation=operation, title=operation, body=body,
+            by=Requester(place.tenant, place.owner), permission=permission, operation=operation, title=operation,
+            body=body,
             nonce=fresh_nonce(), **more,
         )  # fmt: skip
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from accessapi.doors import DoorWord
+from accessapi.doors import DoorEvent
 from portal.core.alerts.models import Alert
 from portal.core.intents.actions import submit
 from portal.core.intents.models import Intent
@@ -86,7 +86,7 @@ def test_a_door_that_the_log_tells_is_forced_is_read_at_once_and_said_on_every_p
     assert read_due(place) == 1
     assert calls_of_devices(place) == before + 1
     states = place.tenant.environment.catalogue.states
-    assert [states.event([each]) for each in door(place, device_id).errors] == [DoorWord.FORCED]
+    assert [states.event_of([each]) for each in door(place, device_id).errors] == [DoorEvent.FORCED_OPEN]
     moved(place, device_id, "close")
     hear(place)
     with tenant_scope(place.tenant):  # its alert waits for somebody, if the rules looked by then
@@ -97,7 +97,7 @@ def test_a_door_that_the_log_tells_is_forced_is_read_at_once_and_said_on_every_p
 def test_an_alarm_of_the_log_stands_until_a_reading_shows_the_door_shut(one, guard):
     shows(one, "D", ago=300)
     with tenant_scope(one.tenant):
-        known.tell(one.tenant, "D", DoorWord.FORCED, at=database_now())
+        known.apply_event(one.tenant, "D", DoorEvent.FORCED_OPEN, at=database_now())
     assert chip_of(guard, one) == "Forced open"
     shows(one, "D", door="open")
     assert chip_of(guard, one) == "Forced open"
@@ -108,8 +108,8 @@ def test_an_alarm_of_the_log_stands_until_a_reading_shows_the_door_shut(one, gua
 def test_an_old_record_says_nothing_of_a_door_that_was_seen_shut_since(one, guard):
     shows(one, "D")
     with tenant_scope(one.tenant):
-        an_hour_ago = database_now() - known.QUIET * 4
-        assert not known.tell(one.tenant, "D", DoorWord.FORCED, at=an_hour_ago)
+        an_hour_ago = database_now() - known.USUAL_INTERVAL * 4
+        assert not known.apply_event(one.tenant, "D", DoorEvent.FORCED_OPEN, at=an_hour_ago)
     assert chip_of(guard, one) == "Locked"
 
 
@@ -127,13 +127,13 @@ def test_the_log_of_a_hold_that_was_ended_since_raises_no_banner(one, guard):
     shows(one, "D", ago=600)
     with tenant_scope(one.tenant):
         began = database_now() - timedelta(minutes=3)
-        assert known.tell(one.tenant, "D", DoorWord.HELD, at=began)
-        assert known.tell(one.tenant, "D", DoorWord.LOCKED)
-        assert not known.tell(one.tenant, "D", DoorWord.HELD, at=began)
+        assert known.apply_event(one.tenant, "D", DoorEvent.HELD_UNLOCKED, at=began)
+        assert known.apply_event(one.tenant, "D", DoorEvent.LOCKED)
+        assert not known.apply_event(one.tenant, "D", DoorEvent.HELD_UNLOCKED, at=began)
     assert banners_of(guard, one) == []
     shows(one, "D")
     with tenant_scope(one.tenant):
-        assert not known.tell(one.tenant, "D", DoorWord.HELD, at=began)
+        assert not known.apply_event(one.tenant, "D", DoorEvent.HELD_UNLOCKED, at=began)
     assert banners_of(guard, one) == []
 
 
@@ -141,7 +141,7 @@ def test_the_log_of_a_hold_says_what_an_unlocked_reading_alone_does_not(one, gua
     shows(one, "D", lock="unlock")
     assert banners_of(guard, one) == []
     with tenant_scope(one.tenant):
-        known.tell(one.tenant, "D", DoorWord.HELD, at=database_now() - timedelta(minutes=5))
+        known.apply_event(one.tenant, "D", DoorEvent.HELD_UNLOCKED, at=database_now() - timedelta(minutes=5))
     assert banners_of(guard, one) == ["倉庫 入口 is held unlocked."]
 
 
@@ -150,7 +150,7 @@ def test_a_door_that_was_locked_by_command_is_not_held_by_the_next_pass(one, gua
         shows(one, "D", lock="unlock", ago=ago)
     assert door(one, "D").state == "unlocked"
     with tenant_scope(one.tenant):
-        known.tell(one.tenant, "D", DoorWord.LOCKED)
+        known.apply_event(one.tenant, "D", DoorEvent.LOCKED)
     shows(one, "D", lock="unlock")
     assert banners_of(guard, one) == []
 
@@ -166,8 +166,8 @@ def test_a_record_of_any_command_has_the_door_read_unless_it_was_read_since(plac
     assert not door(place, device_id).urgent
     shows(place, device_id)
     with tenant_scope(place.tenant):
-        assert not known.look_at(device_id, unless_read_after=database_now() - timedelta(minutes=1))
-        assert known.look_at(device_id, unless_read_after=database_now() + timedelta(minutes=1))
+        assert not known.request_reading(device_id, unless_read_after=database_now() - timedelta(minutes=1))
+        assert known.request_reading(device_id, unless_read_after=database_now() + timedelta(minutes=1))
     assert door(place, device_id).urgent
 
 
@@ -187,14 +187,14 @@ def command(place, control, **end):
 def test_a_hold_from_here_is_told_at_once_and_outlives_a_day(one, guard):
     shows(one, "D", ago=100_000)
     with tenant_scope(one.tenant):
-        follow.finished(command(one, "cont_unlock", state=State.SUCCEEDED))
+        follow.on_finished(command(one, "cont_unlock", state=State.SUCCEEDED))
     assert banners_of(guard, one) == ["倉庫 入口 is held unlocked."]
     with tenant_scope(one.tenant):
         Intent.objects.update(created_at="2026-01-01T00:00:00Z", finished_at="2026-01-01T00:00:00Z")
     shows(one, "D", lock="unlock")
     assert banners_of(guard, one) == ["倉庫 入口 is held unlocked."]
     with tenant_scope(one.tenant):
-        follow.finished(command(one, "lock", state=State.SUCCEEDED))
+        follow.on_finished(command(one, "lock", state=State.SUCCEEDED))
     assert banners_of(guard, one) == []
     assert chip_of(guard, one) == "Locked"
 
@@ -222,8 +222,8 @@ def lost(place):
 def test_an_uncertain_hold_that_reading_shows_as_unlocked_is_said_on_every_page(place, lost):
     device_id, intent = lost("cont_unlock")
     with tenant_scope(place.tenant):
-        finding = follow.look_at_door(intent)
-    assert place.tenant.environment.catalogue.states.lock(finding.evidence["lock"]) == "unlocked"
+        finding = follow.read_door(intent)
+    assert place.tenant.environment.catalogue.states.lock_state(finding.evidence["lock"]) == "unlocked"
     assert banners_of(place.client(), place) == [f"{door(place, device_id)} is held unlocked."]
 
 
@@ -234,7 +234,7 @@ def test_a_lost_lock_that_reading_shows_in_the_services_word_for_locked_is_done(
     intent = command(place, "lock", state=State.UNCERTAIN, reason=Reason.LOST)
     intent.path = {"device_id": device_id}
     with tenant_scope(place.tenant):
-        assert follow.look_at_door(intent).applied is (None if "zu" in words else True)
+        assert follow.read_door(intent).applied is (None if "zu" in words else True)
 
 
 def test_after_a_doors_time_out_nothing_is_said_to_be_unchanged(one):
@@ -244,7 +244,7 @@ def test_after_a_doors_time_out_nothing_is_said_to_be_unchanged(one):
     assert "The door may have opened." in html
     assert "timeout" in html
     with tenant_scope(one.tenant):
-        follow.finished(intent)
+        follow.on_finished(intent)
     assert door(one, "D").urgent
 
 
@@ -270,6 +270,6 @@ def test_alarms_are_read_beyond_the_share_of_the_watch_but_never_from_the_doors_
     read = 0
     for _ in range(12):
         with tenant_scope(place.tenant):
-            known.look_at(device_id)
+            known.request_reading(device_id)
         read += read_due(place)
     assert 2 + read == 8

@@ -2,8 +2,8 @@
 
 import ast
 
-from portal.core.ui.sealed import SeenForm
-from portal.core.ui.stored import StoredForm
+from portal.core.ui.sealed import ShownValuesForm
+from portal.core.ui.stored import ConflictForm
 from tests.support.sources import modules
 
 #: Forms that begin with values and change nothing stored that two people edit, and why.
@@ -46,5 +46,5 @@ def _all_of(kind):
 
 
 def test_forms_over_stored_data_say_that_it_changed():
-    seen = _all_of(StoredForm) | _all_of(SeenForm)
+    seen = _all_of(ConflictForm) | _all_of(ShownValuesForm)
     assert forms_with_values() - seen - ALONE.keys() == set()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from babel.messages.pofile import read_po
 
-from portal.core.files.writing import REASONS
+from portal.core.files.writing import REASON_HEADINGS
 from portal.core.mirror.fields.members import MEMBER
 from portal.expected.reading import FIELDS as OF_GUESTS
 from sandbox.console.pages.words.japanese import JAPANESE as CONSOLE
@@ -239,8 +239,8 @@ def elsewhere() -> Iterator[str]:
     """Japanese that people read and that is in no message: sheets, the sandbox's console, its page of consent."""
     yield from flat(CONSOLE)
     yield from flat(CONSENT)
-    yield REASONS["ja"]
-    yield from (cell.headings[1] for cell in (*MEMBER.cells, *OF_GUESTS))
+    yield REASON_HEADINGS["ja"]
+    yield from (cell.headings[1] for cell in (*MEMBER.sheet_columns, *OF_GUESTS))
 
 
 def test_the_glossary_says_each_thing_once():

@@ -10,12 +10,12 @@ from babel.messages.pofile import read_po
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from portal.guide.pages import FOLDER, FRONT, tasks
-from tenants.roles import ROLES, role
+from portal.guide.pages import FOLDER, FRONT_PAGE, tasks
+from tenants.roles import ROLES, find_role
 from tests.support.crawl import addresses
 
 LANGUAGES = ("en", "ja")
-ALL = (FRONT, *tasks())
+ALL = (FRONT_PAGE, *tasks())
 # Values that a message takes in, in Python, in templates and in the browser.
 _PUT_IN = re.compile(r"%%?\(\w+\)0?\d*[sd]|%%\w|\{\w+\}")
 Message = tuple[list[re.Pattern[str]], list[re.Pattern[str]]]
@@ -106,13 +106,13 @@ def test_every_picture_exists_and_all_of_them_are_small() -> None:
 def test_links_lead_to_pages_and_the_front_page_to_all(language: str) -> None:
     for name in ALL:
         assert {link.removesuffix(".md") for link in links(language, name)} <= set(tasks()), name
-    assert links(language, FRONT) == [f"{name}.md" for name in tasks()]
+    assert links(language, FRONT_PAGE) == [f"{name}.md" for name in tasks()]
 
 
 def test_every_role_has_a_task() -> None:
     known = {role.name for role in ROLES}
     assert {name for task in tasks().values() for name in task.roles} == known
-    assert all(role(task.roles[0]) for task in tasks().values())
+    assert all(find_role(task.roles[0]) for task in tasks().values())
 
 
 def test_every_view_that_has_a_page_exists_and_has_one_page() -> None:

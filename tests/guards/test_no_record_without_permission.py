@@ -22,10 +22,10 @@ from portal.core.mirror import seen
 from portal.core.mirror.models import Area, Guest, Member, PassController
 from portal.core.ui.times import TOKYO
 from portal.core.visits.models import Visit
-from portal.members.leavers import Which
+from portal.members.leavers import CleanupList
 from tenants import roles
 from tenants.models import SupportSession, User
-from tenants.roles import EVERYTHING, ROLES, Permission, Role
+from tenants.roles import ALL_PERMISSIONS, ROLES, Permission, Role
 from tenants.scope import tenant_scope
 from tests.support import kept
 from tests.support.crawl import addresses_of_tenants
@@ -43,12 +43,12 @@ class AllButTheLog(Role):
     """Nobody's: whoever gets a role like it some day."""
 
     name, title = "all but the log", "All but the log"
-    permissions = EVERYTHING - {Permission.LOGS_VIEW, Permission.LOGS_TODAY}
+    permissions = ALL_PERMISSIONS - {Permission.LOGS_VIEW, Permission.LOGS_TODAY}
 
 
 class AllButEarlierDays(Role):
     name, title = "all but earlier days", "All but earlier days"
-    permissions = EVERYTHING - {Permission.LOGS_VIEW}
+    permissions = ALL_PERMISSIONS - {Permission.LOGS_VIEW}
 
 
 MADE_UP = (AllButTheLog, AllButEarlierDays)
@@ -105,8 +105,8 @@ class Building:
             person = {"member_id": who, "member_name": who, "device_id": self.doors[day], "history_id": f"{day}{who}"}
             rows = happened(self.place, record(self.days[day], content=f"{CANARY}-{day}", **person))
             with tenant_scope(self.place.tenant):
-                seen.mark([row.pk for row in rows])
-                passages.heard(self.place.tenant, histories=rows)
+                seen.update_last_seen([row.pk for row in rows])
+                passages.on_histories(self.place.tenant, histories=rows)
         taken = {"unit": KEYS[day], "who": self.member.member_id}
         tells(self.place, content="Key taken", at=self.days[day], history_id=f"{day}-taken", **taken)
         if day == "before":  # who has a key still is known to whoever sees records of any day
@@ -114,7 +114,7 @@ class Building:
             tells(self.place, content="Key returned", at=back, history_id=f"{day}-returned", **taken)
 
     def client(self, role: type[Role]) -> Client:
-        return signed_in(self.helper(role) if role.platform else self.place.staff(role.name))
+        return signed_in(self.helper(role) if role.is_platform else self.place.staff(role.name))
 
     def helper(self, role: type[Role]) -> User:
         """Platform staff in a support session."""
@@ -133,7 +133,7 @@ class Building:
             "member_id": [self.member.member_id, "g-1"], "guest_id": ["g-1"], "device_id": list(self.doors.values()),
             "area_id": [self.area.area_id, "a-Store"], "membergroup_id": [self.member.membergroup_id],
             "history_id": records, "key_device_id": ["K1"], "unit_no": list(KEYS.values()),
-            "day": dates, "which": list(Which.values), "act": ["suspend"], "kind": ["csv", "members", "visits"],
+            "day": dates, "which": list(CleanupList.values), "act": ["suspend"], "kind": ["csv", "members", "visits"],
             "language": ["en"], "form": ["badge"], "party": ["0" * 32], "party_id": ["0" * 32],
         }  # fmt: skip
 
@@ -157,9 +157,16 @@ class Building:
             yield from (f"{start}logs/happened/?{rest}", f"{start}logs/?period=30d&{rest}")
         for text in (self.member.member_name, "g-1", CANARY):
             yield from (f"{start}{page}?q={text}" for page in ("find/", "members/", "guests/", "logs/", "audit/"))
-        for page in ("members/", "areas/", "guests/", "logs/", "devices/", *(f"members/leavers/{w}/" for w in Which)):
+        for page in (
+            "members/",
+            "areas/",
+            "guests/",
+            "logs/",
+            "devices/",
+            *(f"members/leavers/{w}/" for w in CleanupList),
+        ):
             yield f"{start}{page}?export=csv"
-        yield from (f"{start}changes/new/suspend/?leavers={which}" for which in Which.values)
+        yield from (f"{start}changes/new/suspend/?leavers={which}" for which in CleanupList.values)
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import ast
 from functools import cache
 from pathlib import Path
 
-from accessapi.operations import STATED
+from accessapi.operations import SPECIFIED_OPERATIONS
 from stack.paths import ROOT
 from tests.support.sources import modules
 
@@ -51,7 +51,7 @@ def named() -> dict[str, set[str]]:
         if "migrations" in path.parts or str(path.relative_to(ROOT)) in WORDED:
             continue
         for node in ast.walk(tree):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in STATED:
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in SPECIFIED_OPERATIONS:
                 found.setdefault(node.value, set()).add(folder_of(path))
     return found
 

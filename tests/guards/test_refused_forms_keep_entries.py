@@ -11,7 +11,7 @@ import pytest
 from django.db import transaction
 from django.test import Client
 
-from tenants.unsent import OWN_FIELDS
+from tenants.unsent import TECHNICAL_FIELDS
 from tests.guards.test_forms_sent_twice import forms_of_each_kind, written
 from tests.support.forms import PageForm, forms_of
 from tests.support.furnished import furnish, pages_of
@@ -38,7 +38,7 @@ def lost(client: Client, page: str, form: PageForm, odd: str) -> str:
     while answer.status_code == 302:
         at = answer["Location"]
         answer = client.get(at)
-    typed = {name: [odd.replace("\x00", "")] for name in form.typed if name not in OWN_FIELDS}
+    typed = {name: [odd.replace("\x00", "")] for name in form.typed if name not in TECHNICAL_FIELDS}
     text = answer.content.decode(errors="replace")
     told = [each.data() for each in forms_of(text, urlsplit(at).path)]
     if any({name: [_clean(each) for each in data.get(name, [])] for name in typed} == typed for data in told):

@@ -1,8 +1,8 @@
 """Every form that could loosen a safety rule follows one (`portal.core.safety`), or is here with the reason why not."""
 
 from portal.core.safety.rules import RULES
-from tenants.access import SAFE
-from tenants.roles import OWNERS_OWN, SAFETY
+from tenants.access import SAFE_METHODS
+from tenants.roles import OWNER_ONLY_PERMISSIONS, SAFETY_PERMISSIONS
 from tests.support.crawl import addresses_of_tenants
 from tests.support.safety import SETTINGS
 
@@ -42,7 +42,8 @@ def test_every_form_that_looks_like_a_setting_follows_a_rule_or_loosens_none():
     found = {
         each.name
         for each in addresses_of_tenants()
-        if each.view.methods - SAFE and (each.view.permission in SAFETY or any(word in each.name for word in words))
+        if each.view.methods - SAFE_METHODS
+        and (each.view.permission in SAFETY_PERMISSIONS or any(word in each.name for word in words))
     }
     others = [name for names in NO_RULE.values() for name in names]
     assert len(others) == len(set(others))
@@ -51,5 +52,5 @@ def test_every_form_that_looks_like_a_setting_follows_a_rule_or_loosens_none():
 
 
 def test_who_may_change_a_safety_rule_is_one_table():
-    assert {each.permission for each in RULES.values()} | OWNERS_OWN == SAFETY
+    assert {each.permission for each in RULES.values()} | OWNER_ONLY_PERMISSIONS == SAFETY_PERMISSIONS
     assert {each.rule for each in SETTINGS.values()} == set(RULES)

@@ -8,17 +8,17 @@ from functools import cache
 
 from django.utils import translation
 
-from portal.areas.merging import Act
+from portal.areas.merging import EditKind
 from portal.core.safety.models import State
-from portal.devices.actions import Command
+from portal.devices.actions import DoorCommand
 from portal.hooks import actions as hooks
 from portal.keys.actions import Command as KeyCommand
 from portal.reports.kinds import KINDS as REPORTS
 from portal.today import suggesting
 from stack.paths import ROOT
-from tenants.audit import PORTAL
+from tenants.audit import PORTAL_ACTOR
 from tenants.roles import ROLES
-from tenants.sentences import ACTORS, NOBODY, REFUSALS, TEXTS
+from tenants.sentences import ACTORS, REFUSALS, REPLACEMENT_NAMES, TEXTS
 from tests.support.sources import modules
 
 
@@ -65,7 +65,7 @@ ALERTS = {each for each in TEXTS if each.startswith("alert_kind.")}
 COMPUTED = {
     ("portal/core/jobs/kinds.py", "action"): acts_with_jobs(),
     ("portal/core/jobs/bulk.py", "_WHAT[Action(part.action)]"): {"job.creates", "job.changes", "job.deletes"},
-    ("portal/areas/working.py", "f'area.{act}'"): {f"area.{act}" for act in Act},
+    ("portal/areas/working.py", "f'area.{act}'"): {f"area.{act}" for act in EditKind},
     ("portal/core/rights/keeping.py", "action"): given("portal/core/rights/keeping.py", "_audited", at=2),
     ("portal/members/actions.py", "f'member.reveal_{what}'"): {
         "member.reveal_card", "member.reveal_qr", "member.reveal_one_time"
@@ -73,7 +73,7 @@ COMPUTED = {
     ("portal/reviews/deciding.py", "_SAID[press.act]"): {"review.confirmed", "review.marked", "review.undone"},
     ("portal/reviews/deciding.py", "_MANY[act]"): {"review.confirmed_many", "review.marked_many"},
     ("portal/reports/actions.py", "f'report_kind.{kind}'"): {f"report_kind.{kind}" for kind in REPORTS},
-    ("portal/devices/actions.py", "f'door.{command.value}'"): {f"door.{value}" for value in Command.values},
+    ("portal/devices/actions.py", "f'door.{command.value}'"): {f"door.{value}" for value in DoorCommand.values},
     ("portal/keys/actions.py", "f'key.{command.value}'"): {f"key.{value}" for value in KeyCommand.values},
     ("portal/lockdown/actions.py", "f'{order.kind}.{act}'"): {
         each for each in TEXTS if each.startswith(("lockdown.", "evacuation.", "relock.")) and "settings" not in each
@@ -112,7 +112,7 @@ COMPUTED = {
     ("portal/core/safety/changing.py", "f'safety.{state}'"): {
         f"safety.{each}" for each in State.values if each != State.WAITING
     },
-    ("portal/hooks/actions.py", "f'webhook.{act}'"): {f"webhook.{act}" for act in hooks.Act},
+    ("portal/hooks/actions.py", "f'webhook.{act}'"): {f"webhook.{act}" for act in hooks.WebhookChange},
     ("tenants/connections/grant.py", "f'refused.{reason}'"): {f"refused.{reason}" for reason in REFUSALS},
     ("tenants/staff/actions.py", "f'role.{name}'"): {f"role.{role.name}" for role in ROLES},
     ("tenants/management/commands/add_staff.py", "f'role.{role.name}'"): {f"role.{role.name}" for role in ROLES},
@@ -122,7 +122,7 @@ COMPUTED = {
 
 
 #: What those modules call themselves that have a name for it.
-_CALLED = {suggesting.BY, PORTAL}
+_CALLED = {suggesting.AUDIT_LABEL, PORTAL_ACTOR}
 
 
 def said() -> Iterator[tuple[str, ast.Call, set[str]]]:
@@ -168,7 +168,7 @@ def test_every_code_has_a_sentence_and_is_given_the_values_that_it_names():
         assert codes, where
         for code in codes:
             assert code in TEXTS, f"{where}: {code}"
-            assert placeholders(TEXTS[code]) - NOBODY.keys() <= values, f"{where}: {code}"
+            assert placeholders(TEXTS[code]) - REPLACEMENT_NAMES.keys() <= values, f"{where}: {code}"
 
 
 def test_every_sentence_says_the_same_in_both_languages():
@@ -183,7 +183,7 @@ def test_every_sentence_says_the_same_in_both_languages():
 def test_whoever_is_no_person_is_named_in_both_languages():
     labels = [keyword.value for tree in trees().values() for keyword in keywords(tree, "by_label")]
     assert {label for each in labels for label in texts(each)} | _CALLED <= ACTORS.keys()
-    for text in [*NOBODY.values(), *ACTORS.values()]:
+    for text in [*REPLACEMENT_NAMES.values(), *ACTORS.values()]:
         with translation.override("en"):
             english = str(text)
         with translation.override("ja"):

@@ -5,7 +5,7 @@ import inspect
 import pytest
 from django.db import connection
 
-from portal.site.celery import QUEUES, PromisedTask, app
+from portal.site.celery import QUEUES, PortalTask, app
 from tenants.models import ServiceEnvironment, Tenant
 from tenants.scope import current_scope
 
@@ -20,7 +20,7 @@ def test_there_are_tasks_to_guard():
 
 @pytest.mark.parametrize("task", OURS.values(), ids=list(OURS))
 def test_a_task_names_its_queue_its_promise_and_its_limits(task):
-    assert isinstance(task, PromisedTask)
+    assert isinstance(task, PortalTask)
     assert task.queue in QUEUES
     assert task.promise in PROMISES
     assert task.acks_late
@@ -63,7 +63,7 @@ def test_a_task_works_for_the_tenant_that_it_is_given_and_no_other(task):
 
     def watch(execute, *given):
         scope = current_scope()
-        entered.add((scope and scope.tenant_id, scope and scope.across))
+        entered.add((scope and scope.tenant_id, scope and scope.across_reason))
         return execute(*given)
 
     parameters = inspect.signature(task.run).parameters

@@ -13,7 +13,7 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 from django.urls import resolve
 
-from tenants.unsent import OWN_FIELDS
+from tenants.unsent import TECHNICAL_FIELDS
 from tests.support.forms import PageForm, forms_of
 from tests.support.furnished import furnish, pages_of, read
 from tests.support.places import Place, signed_in
@@ -59,7 +59,9 @@ def lost(place: Place, page: str, form: PageForm) -> str:
     sign_in_again(client, place)
     status, text = read(client, f"{page}{'&' if '?' in page else '?'}unsent={token}")
     found = [each for each in forms_of(text, page) if each.address == form.address]
-    expected = {name: values for name, values in wanted.items() if name not in OWN_FIELDS and name not in form.secret}
+    expected = {
+        name: values for name, values in wanted.items() if name not in TECHNICAL_FIELDS and name not in form.secret
+    }
     if any({name: each.data().get(name) for name in expected} == expected for each in found):
         return ""
     differ = [

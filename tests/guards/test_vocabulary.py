@@ -7,17 +7,17 @@ import pytest
 from django.template import engines
 from django.utils import translation
 
-from accessapi.operations import STATED, Delivery
+from accessapi.operations import SPECIFIED_OPERATIONS, Delivery
 from accessapi.overrides import States
 from portal.core.mirror.models import PassController
 from portal.core.rights.laying import modes
-from portal.core.ui.vocabulary import WORDS, beside, word
+from portal.core.ui.vocabulary import WORDS, add_side, service_word
 from portal.devices import queries
-from portal.devices.actions import Command
+from portal.devices.actions import DoorCommand
 from tenants.connections.titles import TITLES
-from tenants.proofs import PROOFS
+from tenants.proofs import EVIDENCE_SENTENCES
 from tenants.sentences import DESK, RECORDS, TENANT, TEXTS
-from tenants.trail.queries import ABOUT
+from tenants.trail.queries import SUBJECTS
 
 ROOT = Path(__file__).parents[2]
 #: Every value that the specification names, by the kind of its field.
@@ -58,7 +58,7 @@ class Ones(dict):
 
 def worded():
     """Commands, operations, modes of rights, and the sentences of requests, jobs and the audit log, by their codes."""
-    found = {str(value): label for value, label in Command.choices} | dict(TITLES) | dict(TEXTS)
+    found = {str(value): label for value, label in DoorCommand.choices} | dict(TITLES) | dict(TEXTS)
     found |= {mode: title for side in ("devices", "keys") for mode, title, _hint in modes(side, None)}
     return {code: str(text % Ones()) for code, text in found.items()}
 
@@ -74,9 +74,9 @@ def drawn(kind, value, language):
 @pytest.mark.parametrize(("kind", "value"), VALUES)
 def test_every_value_of_the_specification_has_a_word_in_both_languages(kind, value):
     with translation.override("en"):
-        assert str(word(kind, value)) != value
+        assert str(service_word(kind, value)) != value
     with translation.override("ja"):
-        assert JAPANESE.search(word(kind, value))
+        assert JAPANESE.search(service_word(kind, value))
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])
@@ -96,10 +96,10 @@ def test_a_value_that_nobody_described_is_shown_as_it_came_in_code_type(kind):
 
 def test_files_get_the_word_or_the_value_as_it_came():
     with translation.override("ja"):
-        assert str(beside("ロビー", "in")) == "ロビー（入口側）"
-        assert str(beside("ロビー", "left")) == "ロビー（left）"
-        assert "<code>left</code>" in beside("ロビー", "left").__html__()
-        assert beside("ロビー", "") == "ロビー"
+        assert str(add_side("ロビー", "in")) == "ロビー（入口側）"
+        assert str(add_side("ロビー", "left")) == "ロビー（left）"
+        assert "<code>left</code>" in add_side("ロビー", "left").__html__()
+        assert add_side("ロビー", "") == "ロビー"
 
 
 def test_commands_modes_operations_and_sentences_are_worded_in_both_languages():
@@ -121,9 +121,13 @@ def test_no_template_shows_a_value_of_the_service_as_it_is():
 
 
 def test_every_act_of_the_audit_log_is_about_something_that_can_be_chosen():
-    named = {name for _word, names in ABOUT.values() for name in names.split()}
-    writes = {name for name, each in STATED.items() if each.delivery not in (Delivery.READ,) and each.scope is not None}
+    named = {name for _word, names in SUBJECTS.values() for name in names.split()}
+    writes = {
+        name
+        for name, each in SPECIFIED_OPERATIONS.items()
+        if each.delivery not in (Delivery.READ,) and each.scope is not None
+    }
     assert writes - named == set()
-    kept = {code.partition(".")[0] for code in [*TENANT, *DESK, *RECORDS, *PROOFS] if "." in code}
+    kept = {code.partition(".")[0] for code in [*TENANT, *DESK, *RECORDS, *EVIDENCE_SENTENCES] if "." in code}
     parts = {"refused", "role", "alert_kind", "report_kind", "safety_rule"}
     assert kept - named == parts, "parts of sentences, not acts"

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accessapi.limits import GUEST_QRCODE_MAX
-from portal.codes.paper import fit, wrap
+from portal.codes.paper import fit_text, wrap_text
 from portal.core.ui import drawing
 from portal.members import codes
 from tests.support.codes import read_png, read_svg
@@ -27,46 +27,49 @@ _KINDS = (
 @settings(max_examples=examples(300, quick=40))
 @given(data=_TEXT)
 def test_any_text_is_read_back(data):
-    assert read_svg(drawing.svg(drawing.symbol(data), "x")) == [data]
+    assert read_svg(drawing.draw_svg(drawing.build_code(data), "x")) == [data]
 
 
 @pytest.mark.parametrize("data", ["÷", "×", "××", "§", "°÷±×´¨¶", "é", "ｶﾅ", "～", "\\", "~"])
 def test_what_several_alphabets_know_is_read_back_wherever_a_code_is_drawn(data):
     """× and ÷ are Latin-1 and kanji, half-width kana are Shift-JIS but no kanji, ～ and \\ differ by table."""
-    code = drawing.symbol(data)
-    assert read_svg(drawing.svg(code, "x")) == read_svg(drawing.svg_file(code).decode()) == [data]
-    assert read_png(drawing.png_file(code)) == [data]
-    assert read_svg(codes.picture(data, "x")) == [data], "a member's, a one-time code"
+    code = drawing.build_code(data)
+    assert read_svg(drawing.draw_svg(code, "x")) == read_svg(drawing.draw_svg_file(code).decode()) == [data]
+    assert read_png(drawing.draw_png_file(code)) == [data]
+    assert read_svg(codes.draw_qr(data, "x")) == [data], "a member's, a one-time code"
 
 
 @settings(max_examples=examples(200, quick=12))
 @given(alphabet=st.sampled_from(_KINDS), size=st.integers(GUEST_QRCODE_MAX - 60, GUEST_QRCODE_MAX), salt=st.randoms())
 def test_the_longest_data_is_read_back(alphabet, size, salt):
     data = "".join(salt.choice(alphabet) for _ in range(size))
-    assert read_svg(drawing.svg(drawing.symbol(data), "x"), module=3) == [data]
+    assert read_svg(drawing.draw_svg(drawing.build_code(data), "x"), module=3) == [data]
 
 
 @pytest.mark.parametrize("alphabet", _KINDS)
 def test_at_the_very_limit_both_files_are_read_back(alphabet):
     data = (alphabet * GUEST_QRCODE_MAX)[:GUEST_QRCODE_MAX]
-    code = drawing.symbol(data)
-    assert read_png(drawing.png_file(code)) == [data]
-    assert read_svg(drawing.svg_file(code).decode()) == [data]
+    code = drawing.build_code(data)
+    assert read_png(drawing.draw_png_file(code)) == [data]
+    assert read_svg(drawing.draw_svg_file(code).decode()) == [data]
 
 
 def test_a_short_code_is_large_and_sturdy_and_a_long_one_as_coarse_as_can_be():
-    short, long = drawing.symbol("3f1c2a7be0954d8c"), drawing.symbol("漢" * GUEST_QRCODE_MAX)
+    short, long = drawing.build_code("3f1c2a7be0954d8c"), drawing.build_code("漢" * GUEST_QRCODE_MAX)
     assert short.error in ("M", "Q", "H")
-    assert drawing.side(short) <= 37
+    assert drawing.code_width(short) <= 37
     assert long.error == "L"
-    assert drawing.side(long) <= 109  # as UTF-8 it would take 145
+    assert drawing.code_width(long) <= 109  # as UTF-8 it would take 145
 
 
 def test_the_quiet_zone_is_white_on_every_side():
-    code = drawing.symbol("abc")
-    at = [(row + drawing.QUIET, column + drawing.QUIET, length) for row, column, length in drawing.runs(code)]
-    last = drawing.side(code) - drawing.QUIET
-    assert min(row for row, _c, _n in at) == min(column for _r, column, _n in at) == drawing.QUIET
+    code = drawing.build_code("abc")
+    at = [
+        (row + drawing.QUIET_ZONE, column + drawing.QUIET_ZONE, length)
+        for row, column, length in drawing.dark_runs(code)
+    ]
+    last = drawing.code_width(code) - drawing.QUIET_ZONE
+    assert min(row for row, _c, _n in at) == min(column for _r, column, _n in at) == drawing.QUIET_ZONE
     assert max(row for row, _c, _n in at) < last
     assert max(column + length for _r, column, length in at) == last
 
@@ -74,12 +77,12 @@ def test_the_quiet_zone_is_white_on_every_side():
 @pytest.mark.parametrize("data", ["", "\ud800", "漢" * 2000, "x" * 5000])
 def test_what_cannot_be_drawn_says_so_without_repeating_it(data):
     with pytest.raises(drawing.NotDrawable) as refusal:
-        drawing.symbol(data)
+        drawing.build_code(data)
     assert data[:3] not in str(refusal.value) or not data
 
 
 def test_the_picture_needs_no_style_and_no_script():
-    text = drawing.svg(drawing.symbol("abc"), 'a "quoted" <name>')
+    text = drawing.draw_svg(drawing.build_code("abc"), 'a "quoted" <name>')
     assert "style=" not in text
     assert "<script" not in text
     assert "<name>" not in text
@@ -90,11 +93,11 @@ def test_long_names_shrink_and_wrap_and_lose_nothing():
         return sum(0.35 if ord(c) > 255 else 0.18 for c in piece) * size
 
     name = "寿限無寿限無五劫の擦り切れ海砂利水魚の水行末雲来末風来末食う寝る処に住む処やぶら小路"
-    placed = fit(name, 40, 20, (24, 8), measure)
+    placed = fit_text(name, 40, 20, (24, 8), measure)
     assert "".join(placed.lines) == name
     assert placed.size < 24
     assert placed.height <= 20
-    latin = fit("Bartholomew Featherstonehaugh-Cholmondeley", 40, 20, (24, 8), measure)
+    latin = fit_text("Bartholomew Featherstonehaugh-Cholmondeley", 40, 20, (24, 8), measure)
     assert latin.lines == ["Bartholomew", "Featherstonehaugh-", "Cholmondeley"]
-    assert list(wrap("x" * 30, 5, lambda piece: len(piece))) == ["xxxxx"] * 6
-    assert fit("田中", 40, 20, (24, 8), measure).size == 24
+    assert list(wrap_text("x" * 30, 5, lambda piece: len(piece))) == ["xxxxx"] * 6
+    assert fit_text("田中", 40, 20, (24, 8), measure).size == 24

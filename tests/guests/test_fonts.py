@@ -21,7 +21,7 @@ def begun(add=fonts.add_font):
     pdf = FPDF()
     add(pdf)
     pdf.set_creation_date(datetime(2026, 7, 1, tzinfo=UTC))
-    pdf.set_font(fonts.NAME, size=12)
+    pdf.set_font(fonts.FONT_FAMILY, size=12)
     pdf.add_page()
     return pdf
 
@@ -44,7 +44,7 @@ def pages(content):
 @pytest.fixture
 def turns():
     """Threads that take turns as often as they can, with a font to be read first."""
-    for cache in (fonts._read, fonts._frame, fonts._glyph):
+    for cache in (fonts._read_font, fonts._base_font, fonts._glyph):
         cache.cache_clear()
     usual = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
@@ -54,16 +54,16 @@ def turns():
 
 
 def test_a_document_is_drawn_as_fpdf2_draws_it_alone():
-    some = sorted(begun().fonts[fonts.NAME.lower()].cmap)[::200]  # of every group of glyphs
+    some = sorted(begun().fonts[fonts.FONT_FAMILY.lower()].cmap)[::200]  # of every group of glyphs
     text = "".join(map(chr, some)) + "𠮷野 😀 \u200d"
-    alone = drawn(text, begun(lambda pdf: pdf.add_font(fonts.NAME, fname=sans_path())))
+    alone = drawn(text, begun(lambda pdf: pdf.add_font(fonts.FONT_FAMILY, fname=sans_path())))
     assert pages(drawn(text)) == pages(alone)
     assert drawn(text)[:8] == alone[:8], "the version"
 
 
 def test_a_glyph_stays_in_its_group():
-    names = sorted(set(begun().fonts[fonts.NAME.lower()].cmap.values()))[::200]
-    with TTFont(sans_path()) as whole, fonts._part(names) as part:
+    names = sorted(set(begun().fonts[fonts.FONT_FAMILY.lower()].cmap.values()))[::200]
+    with TTFont(sans_path()) as whole, fonts._subset_font(names) as part:
         assert [_group(part, name) for name in names] == [_group(whole, name) for name in names]
 
 

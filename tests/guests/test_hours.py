@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from accessapi.limits import JST
 from portal.core.visits.models import Preset
 from portal.guests import hours, issuing
-from portal.guests.clashes import Hours, _doubled
+from portal.guests.clashes import NamedHours, _doubled_names
 from tests.support.effort import examples
 
 NOON = datetime(2026, 11, 20, 12, 0, 30, tzinfo=JST)
@@ -42,7 +42,7 @@ starts = st.datetimes(datetime(1990, 1, 1), datetime(2090, 1, 1), timezones=st.j
     ],
 )
 def test_an_end_is_read_as_people_write_it(typed, end):
-    assert f"{hours.read(typed, NOON):%Y-%m-%d %H:%M:%S}" == end
+    assert f"{hours.parse_end(typed, NOON):%Y-%m-%d %H:%M:%S}" == end
 
 
 @pytest.mark.parametrize(
@@ -50,12 +50,12 @@ def test_an_end_is_read_as_people_write_it(typed, end):
 )
 def test_what_is_no_time_is_refused(typed):
     with pytest.raises(hours.NotATime):
-        hours.read(typed, NOON)
+        hours.parse_end(typed, NOON)
 
 
 def test_a_time_of_day_that_is_over_is_not_taken_for_tomorrow():
-    with pytest.raises(hours.IsOver) as over:
-        hours.read("0900", NOON)
+    with pytest.raises(hours.TimeIsOver) as over:
+        hours.parse_end("0900", NOON)
     assert f"{over.value.tomorrow:%m-%d %H:%M}" == "11-21 09:00"
 
 
@@ -63,8 +63,8 @@ def test_a_time_of_day_that_is_over_is_not_taken_for_tomorrow():
 @given(st.text(max_size=30), starts)
 def test_whatever_is_typed_gives_an_end_or_a_reason(typed, start):
     try:
-        end = hours.read(typed, start)
-    except (hours.NotATime, hours.IsOver):
+        end = hours.parse_end(typed, start)
+    except (hours.NotATime, hours.TimeIsOver):
         return
     assert end.tzinfo == JST
     assert end.microsecond == 0
@@ -74,9 +74,9 @@ def test_whatever_is_typed_gives_an_end_or_a_reason(typed, start):
 @given(starts, st.integers(1, 60 * 24 * 30))
 def test_what_the_form_shows_is_read_back_as_it_is(start, minutes):
     end = hours.end_of(Preset(name="x", minutes=minutes), start)
-    shown = hours.shown(end, start)
+    shown = hours.format_end(end, start)
     if end > start.replace(microsecond=0):
-        assert hours.read(shown, start) == end
+        assert hours.parse_end(shown, start) == end
 
 
 @settings(max_examples=examples(1000))
@@ -90,12 +90,14 @@ def test_a_preset_until_a_time_of_day_ends_within_a_day(start, until):
 @settings(max_examples=examples(500))
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 6), st.integers(1, 4)), max_size=5))
 def test_names_that_stand_twice_are_those_whose_hours_meet(wanted):
-    orders = [Hours(name, NOON + timedelta(hours=at), NOON + timedelta(hours=at + long)) for name, at, long in wanted]
+    orders = [
+        NamedHours(name, NOON + timedelta(hours=at), NOON + timedelta(hours=at + long)) for name, at, long in wanted
+    ]
     busy = {}
     for name, at, long in wanted:
         for hour in range(at, at + long):
             busy.setdefault((name, hour), []).append(1)
-    assert _doubled(orders) == sorted({name for (name, _hour), found in busy.items() if len(found) > 1})
+    assert _doubled_names(orders) == sorted({name for (name, _hour), found in busy.items() if len(found) > 1})
 
 
 def test_codes_are_short_dense_and_never_the_same():

@@ -7,21 +7,21 @@ import pytest
 from django.test import Client
 
 from portal.hooks import addresses, views
-from portal.hooks.addresses import Addresses
-from portal.hooks.intake import Intake
+from portal.hooks.addresses import AddressCache
+from portal.hooks.intake import MessageQueue
 from tests.support.hooks import Hook, as_bytes
 from tests.support.places import Place
 
 
 @pytest.fixture(autouse=True)
-def process(monkeypatch: pytest.MonkeyPatch) -> Intake:
+def process(monkeypatch: pytest.MonkeyPatch) -> MessageQueue:
     """The intake of a process that has just started; nothing is written before `flush()`."""
-    intake, known = Intake(), Addresses()
+    intake, known = MessageQueue(), AddressCache()
     for each in (intake, known):
         monkeypatch.setattr(each, "_start", lambda: None)
     monkeypatch.setattr(views, "intake", intake)
     monkeypatch.setattr(views, "addresses", known)
-    monkeypatch.setattr(addresses, "FRESH", 60)  # what the test's transaction holds, no other thread sees
+    monkeypatch.setattr(addresses, "FRESH_SECONDS", 60)  # what the test's transaction holds, no other thread sees
     return intake
 
 

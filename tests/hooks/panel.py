@@ -70,7 +70,7 @@ class Panel:
 
     def theirs(self, categories: list[str]) -> list[str]:
         """What the service calls these categories."""
-        return [self.place.tenant.environment.catalogue.records.theirs(each) for each in categories]
+        return [self.place.tenant.environment.catalogue.records.service_category(each) for each in categories]
 
     def later(self) -> str:
         """What waits is sent; what the page says then."""
@@ -155,7 +155,7 @@ class Panel:
     def refresh(self) -> None:
         """The portal reads the tenant's record anew."""
         with self.scope():
-            reading.read_tenant(self.place.connection, Priority.PEOPLE, alone=True)
+            reading.read_tenant(self.place.connection, Priority.PEOPLE, is_unshared=True)
 
     def record(self, history_id: str, **values: Any) -> None:
         History.objects.create(history_id=history_id, at=timezone.now(), **values)

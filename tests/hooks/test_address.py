@@ -13,9 +13,9 @@ from django.test.utils import CaptureQueriesContext
 
 from portal.core.timers.clock import database_now
 from portal.hooks import addresses, intake, tokens, views
-from portal.hooks.intake import Waiting
+from portal.hooks.intake import ReceivedMessage
 from portal.hooks.models import Notification
-from portal.hooks.signing import MOST
+from portal.hooks.signing import MAX_SIGNATURES
 from tenants.scope import tenant_scope
 from tests.hooks.conftest import Post
 from tests.support.hooks import Hook, as_bytes, notification, sign
@@ -164,7 +164,7 @@ class TestAForger:
             *[(raw, right | {name: wrong}) for wrong in (
                 "", "sha256=", right[name][:-1], right[name][1:], right[name] + "0",
                 f"{'0' * 64},{'A' * 43}", f"t=1700000000,v1={'0' * 64}", f"v1,{right[name]}0", f"v1=v1={right[name]}",
-                ",".join(["0" * 64] * MOST + [right[name]]),
+                ",".join(["0" * 64] * MAX_SIGNATURES + [right[name]]),
                 "sha256=sha256=" + right[name], "sha512=" + right[name], "0" * 64, "A" * 43, "é" * 64,
             )],
         ]  # fmt: skip
@@ -194,7 +194,7 @@ class TestAForger:
             def read(self, *_size):
                 raise AssertionError("the body was read")
 
-        told = {"CONTENT_LENGTH": str(views.MOST_BYTES + 1), "wsgi.input": Unread()}
+        told = {"CONTENT_LENGTH": str(views.MAX_BODY_BYTES + 1), "wsgi.input": Unread()}
         assert client.generic("POST", hook.path, **told).status_code == 413
 
     def test_who_tells_no_length_is_read_to_the_bound_and_no_further(self, hook, client):
@@ -207,7 +207,7 @@ class TestAForger:
 
         told = {"wsgi.input": Endless(), "HTTP_TRANSFER_ENCODING": "chunked", "CONTENT_LENGTH": ""}
         assert client.generic("POST", hook.path, **told).status_code == 413
-        assert asked == [views.MOST_BYTES + 1]
+        assert asked == [views.MAX_BODY_BYTES + 1]
 
     def test_who_cuts_a_notification_off_is_not_heard(self, hook, client, process):
         raw = as_bytes(notification())
@@ -250,11 +250,11 @@ class TestTheDatabase:
         def away(digests):
             raise DatabaseError
 
-        monkeypatch.setattr(addresses, "read", away)
-        monkeypatch.setattr(addresses, "FRESH", 0)
+        monkeypatch.setattr(addresses, "load", away)
+        monkeypatch.setattr(addresses, "FRESH_SECONDS", 0)
         assert post(notification()) == 204
         assert post(notification(), path="/hooks/unknown/") == 503
-        monkeypatch.setattr(addresses, "OLDEST", 0)
+        monkeypatch.setattr(addresses, "MAX_AGE_SECONDS", 0)
         assert post(notification()) == 503
 
     def test_that_is_slow_lets_no_secret_be_refused_that_is_newer_than_what_is_known(
@@ -263,14 +263,14 @@ class TestTheDatabase:
         assert post(notification()) == 204
         hook.secret = "newer secret"
         hook.change(secret=hook.secret)
-        newer = addresses.read([tokens.digest(hook.token)])
+        newer = addresses.load([tokens.digest(hook.token)])
 
         def slow(digests):
-            time.sleep(3 * addresses.PATIENCE)
+            time.sleep(3 * addresses.WAIT_SECONDS)
             return newer
 
-        monkeypatch.setattr(addresses, "read", slow)
-        monkeypatch.setattr(addresses, "FRESH", 0)
+        monkeypatch.setattr(addresses, "load", slow)
+        monkeypatch.setattr(addresses, "FRESH_SECONDS", 0)
         monkeypatch.delattr(views.addresses, "_start")  # its own thread asks, as on the site
         assert post(notification()) == 204
 
@@ -296,15 +296,15 @@ class TestTheDatabase:
         assert len(stored(hook)) == 50
 
     def test_hears_that_something_was_told_when_the_queue_is_full(self, hook, process, monkeypatch):
-        monkeypatch.setattr(intake, "MOST", 3)
+        monkeypatch.setattr(intake, "MAX_MESSAGES", 3)
         for number in range(5):
-            process.put(Waiting(hook.tenant.pk, as_bytes(notification(f"h-{number}")), ""))
+            process.put(ReceivedMessage(hook.tenant.pk, as_bytes(notification(f"h-{number}")), ""))
         process.flush()
         assert [each.history_id for each in stored(hook)] == ["h-2", "h-3", "h-4"]
         assert hook.row.told_at is not None
 
     def test_holds_no_more_than_the_bound_of_bytes_in_memory(self, hook, process, monkeypatch):
-        monkeypatch.setattr(intake, "MOST_BYTES", 1000)
+        monkeypatch.setattr(intake, "MAX_BYTES", 1000)
         for _ in range(10):
-            process.put(Waiting(hook.tenant.pk, b"x" * 400, ""))
+            process.put(ReceivedMessage(hook.tenant.pk, b"x" * 400, ""))
         assert sum(len(each.body) for each in process._queue) == process._bytes == 800

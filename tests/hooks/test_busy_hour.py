@@ -11,7 +11,7 @@ from accessapi.operations import CallClass
 from portal.core.budget import ledger
 from portal.core.budget.priorities import Priority
 from portal.core.mirror import schedule, tasks
-from portal.core.mirror.kinds import EVERY, Kind
+from portal.core.mirror.kinds import READ_INTERVALS, MirrorKind
 from portal.core.mirror.models import History, MirrorState
 from portal.core.timers.clock import database_now
 from tenants.scope import tenant_scope
@@ -27,7 +27,7 @@ LISTS, JOBS = 180, 115
 # Three minutes take some seconds, and are longer than the log may be behind.
 STEP, MINUTES = 3, 40 if SOAK else 3
 #: How far the log may be behind: told of each record it waits 20 s for its turn, told of none it is read now and then.
-SOON = {True: timedelta(seconds=40), False: timedelta(seconds=EVERY[Kind.HISTORIES] * 1.1 + 2 * STEP)}
+SOON = {True: timedelta(seconds=40), False: timedelta(seconds=READ_INTERVALS[MirrorKind.HISTORIES] * 1.1 + 2 * STEP)}
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def clock(db):
 @pytest.fixture
 def house(place, hook, clock):
     """Everything was read once; jobs have used a good deal of the hour."""
-    schedule.start(place.tenant)
+    schedule.schedule_all(place.tenant)
     with tenant_scope(place.tenant):
         tasks.read_due()
         spend(place.connection, Priority.JOBS, JOBS)
@@ -56,7 +56,9 @@ def happen(place, door):
 def everything_is_due(place):
     """Lists and rights are to be read, too."""
     with tenant_scope(place.tenant):
-        MirrorState.objects.exclude(kind=Kind.HISTORIES).filter(lease=None).update(due_at=database_now(), rung_at=None)
+        MirrorState.objects.exclude(kind=MirrorKind.HISTORIES).filter(lease=None).update(
+            due_at=database_now(), rung_at=None
+        )
 
 
 def behind(place, made):
@@ -102,5 +104,5 @@ def test_the_log_is_read_first_and_never_stands_still(house, hook, post, process
     assert readings <= 25 + passed.total_seconds() / 20
     assert [call for call in house.calls() if call["status"] == 429] == []
     with tenant_scope(house.tenant):
-        hour = ledger.read(house.connection, CallClass.GENERAL)
+        hour = ledger.read_gauge(house.connection, CallClass.GENERAL)
     assert hour.used <= GENERAL * 0.75

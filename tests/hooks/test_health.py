@@ -5,12 +5,12 @@ from datetime import timedelta
 import pytest
 
 from portal.core.mirror import tasks
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import History, MirrorState
 from portal.core.timers.clock import database_now
 from portal.hooks import health
 from portal.hooks.models import Webhook
-from portal.hooks.words import standing_of
+from portal.hooks.words import status_of
 from tenants.scope import tenant_scope
 from tests.hooks.test_hints import force, look, state
 from tests.support.doors import hear
@@ -39,7 +39,7 @@ def check(hook: Hook) -> str:
 def read(hook: Hook) -> None:
     """The log is read because its time has come."""
     with tenant_scope(hook.tenant):
-        MirrorState.objects.filter(kind=Kind.HISTORIES).update(due_at=database_now())
+        MirrorState.objects.filter(kind=MirrorKind.HISTORIES).update(due_at=database_now())
         tasks.read_due()
 
 
@@ -90,9 +90,9 @@ class TestAWebhook:
         watched_long_enough(hook)
         assert check(hook) == W.WORKING
         assert (hook.row.missed, hook.row.names_no_record) == (0, True)
-        assert state(hook).every == health.SAFETY_NET
+        assert state(hook).every == health.SAFETY_NET_SECONDS
         with tenant_scope(hook.tenant):
-            words = " ".join(standing_of(hook.row).sentences)
+            words = " ".join(status_of(hook.row).sentences)
         assert "Notifications do not name their record, so missing notifications cannot be detected." in words
         for _ in range(4):
             post(notification())
@@ -141,21 +141,21 @@ class TestAWebhook:
         hook.change(set_at=database_now() - timedelta(days=30))
         rows = happened(house, record(database_now() - timedelta(days=8), category="emergency"))
         with tenant_scope(hook.tenant):
-            health.remember(hook.row, rows, set())
+            health.watch_unnotified(hook.row, rows, set())
         assert hook.row.unnotified == {}
 
     def test_is_silent_when_this_house_would_have_told_long_ago(self, house, hook):
         hook.change(heard_at=database_now() - timedelta(hours=1))
-        rhythm(hook, health.UNLIKELY - 1)
+        rhythm(hook, health.SILENT_AFTER_EXPECTED - 1)
         assert check(hook) == W.WORKING
-        rhythm(hook, health.UNLIKELY + 1)
+        rhythm(hook, health.SILENT_AFTER_EXPECTED + 1)
         assert check(hook) == W.SILENT
         hook.change(heard_at=database_now())
         assert check(hook) == W.WORKING
 
     def test_that_was_never_heard_is_silent_in_time_too(self, house, hook):
         hook.change(heard_at=None, set_at=database_now() - timedelta(hours=2))
-        rhythm(hook, health.UNLIKELY)
+        rhythm(hook, health.SILENT_AFTER_EXPECTED)
         assert check(hook) == W.SILENT
 
     def test_of_a_quiet_house_is_not_silent_at_night(self, house, hook):
@@ -168,7 +168,7 @@ class TestAWebhook:
         now = database_now()
         with tenant_scope(hook.tenant):
             History.objects.all().delete()
-            state = MirrorState.objects.get(kind=Kind.HISTORIES)
+            state = MirrorState.objects.get(kind=MirrorKind.HISTORIES)
             hour = (now - timedelta(days=7)).replace(minute=0, second=0, microsecond=0)
             known_from = {"known_from": (hour - timedelta(weeks=1, minutes=-10)).isoformat()}
             MirrorState.objects.filter(pk=state.pk).update(memory=state.memory | known_from)
@@ -179,7 +179,7 @@ class TestAWebhook:
                         History.objects.create(history_id=f"{week} {number} {category}", at=at, category=category)
             row = Webhook.objects.get()
             row.rhythm_at = None
-            expected = health.expected(row, hour + timedelta(weeks=1), hour + timedelta(weeks=1, minutes=30))
+            expected = health.expected_messages(row, hour + timedelta(weeks=1), hour + timedelta(weeks=1, minutes=30))
         assert round(sum(row.rhythm), 1) == 3.0, "the second week is outside of what is known"
         assert round(expected, 1) == 1.5
 
@@ -187,7 +187,7 @@ class TestAWebhook:
 class TestTheLog:
     def test_is_read_once_an_hour_while_webhooks_work(self, house, hook):
         assert check(hook) == W.WORKING
-        assert state(hook).every == health.SAFETY_NET
+        assert state(hook).every == health.SAFETY_NET_SECONDS
         read(hook)
         assert state(hook).due_at > database_now() + timedelta(minutes=59)
 
@@ -195,8 +195,8 @@ class TestTheLog:
         check(hook)
         read(hook)
         with tenant_scope(hook.tenant):
-            row = MirrorState.objects.get(kind=Kind.HISTORIES)
-            ago = (database_now() - timedelta(seconds=health.SAFETY_NET * 0.9)).isoformat()
+            row = MirrorState.objects.get(kind=MirrorKind.HISTORIES)
+            ago = (database_now() - timedelta(seconds=health.SAFETY_NET_SECONDS * 0.9)).isoformat()
             late_at = row.memory["late_at"] | {"hours": ago}
             MirrorState.objects.filter(pk=row.pk).update(memory=row.memory | {"late_at": late_at})
         before = len(house.calls(LOG))
@@ -225,13 +225,13 @@ class TestTheLog:
         assert state(hook).every is None
         hook.change(categories=["normal", "fire"])
         check(hook)
-        assert state(hook).every == health.SAFETY_NET
+        assert state(hook).every == health.SAFETY_NET_SECONDS
 
 
 def test_a_change_of_what_is_set_is_judged_at_once(house, hook, monkeypatch, django_capture_on_commit_callbacks):
     rung = []
-    monkeypatch.setattr("portal.core.timers.bell.ring", lambda task, rows, **_: rung.append(rows))
+    monkeypatch.setattr("portal.core.timers.bell.enqueue", lambda task, rows, **_: rung.append(rows))
     with tenant_scope(hook.tenant), django_capture_on_commit_callbacks(execute=True):
-        health.changed(hook.tenant)
+        health.request_check(hook.tenant)
     assert rung == [[(hook.tenant.pk,)]]
     assert hook.row.due_at <= database_now()

@@ -6,11 +6,11 @@ import pytest
 
 from portal.core.mirror import hooks as listeners
 from portal.core.mirror import tasks
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import History, MirrorState, PassController
 from portal.core.timers.clock import database_now
 from portal.hooks import health, hints
-from portal.hooks.intake import APART
+from portal.hooks.intake import MIN_INTERVAL
 from portal.hooks.models import Notification
 from tenants.models import Connection
 from tenants.scope import across_tenants, tenant_scope
@@ -31,7 +31,7 @@ def house(place: Place, hook: Hook) -> Place:
 
 def look(hook: Hook) -> None:
     with tenant_scope(hook.tenant):
-        hints.look()
+        hints.process_pending()
 
 
 def work(hook: Hook) -> None:
@@ -42,7 +42,7 @@ def work(hook: Hook) -> None:
 
 def state(hook: Hook) -> MirrorState:
     with tenant_scope(hook.tenant):
-        return MirrorState.objects.get(kind=Kind.HISTORIES)
+        return MirrorState.objects.get(kind=MirrorKind.HISTORIES)
 
 
 def force(place: Place) -> str:
@@ -166,7 +166,7 @@ class TestTheLog:
     def test_is_read_a_second_later_for_an_alarm_however_much_was_told(self, hook, post, process, words):
         asked_at = database_now() - timedelta(seconds=2)
         hook.change(asked_at=asked_at, pause=15, owed=300)
-        words = hook.tenant.environment.catalogue.states.theirs(words)
+        words = hook.tenant.environment.catalogue.states.service_word(words)
         post(notification(event_name=words, category="emergency"))
         process.flush()
         look(hook)
@@ -176,7 +176,7 @@ class TestTheLog:
     def test_is_read_at_its_pace_for_alarms_upon_alarms(self, hook, post, process):
         asked_at = database_now() - timedelta(seconds=2)
         hook.change(asked_at=asked_at, pause=20, owed=600)
-        post(notification(event_name=hook.tenant.environment.catalogue.states.theirs("forced open")))
+        post(notification(event_name=hook.tenant.environment.catalogue.states.service_word("forced open")))
         process.flush()
         look(hook)
         assert hook.row.due_at == asked_at + timedelta(seconds=20)
@@ -220,7 +220,7 @@ class TestTheLog:
     def test_is_read_at_the_moments_alone_that_devices_reported_late_where_much_happened_since(
         self, house, hook, post, process, monkeypatch
     ):
-        monkeypatch.setattr("portal.core.mirror.late.ROOM", 3)
+        monkeypatch.setattr("portal.core.mirror.late.MAX_KNOWN_ON_PAGE", 3)
         now = database_now()
         moments = [now - timedelta(minutes=minutes) for minutes in (50, 49, 10)]
         with tenant_scope(hook.tenant):
@@ -242,7 +242,7 @@ class TestTheLog:
 
     def test_is_looked_at_now_and_then_however_much_is_told(self, house, hook, post, process, monkeypatch):
         rung = []
-        monkeypatch.setattr("portal.core.timers.bell.ring", lambda task, rows, **_: rung.append(rows))
+        monkeypatch.setattr("portal.core.timers.bell.enqueue", lambda task, rows, **_: rung.append(rows))
         hook.change(asked_at=database_now(), pause=15)
         post(notification())
         process.flush()
@@ -252,7 +252,7 @@ class TestTheLog:
             process.flush()
         assert rung == [[(hook.tenant.pk,)]]
         assert sorted(states(hook)) == ["shown", "waiting", "waiting"]
-        assert hook.row.due_at == hook.row.looked_at + APART
+        assert hook.row.due_at == hook.row.looked_at + MIN_INTERVAL
 
     def test_is_read_at_the_usual_pace_when_the_calls_run_short(self, house, hook, post, process, monkeypatch):
         monkeypatch.setattr(hints, "has_calls", lambda connection: False)
@@ -295,7 +295,9 @@ class TestWithoutTheLog:
         self, house, hook, post, process, monkeypatch
     ):
         told = []
-        monkeypatch.setitem(listeners._listeners, Kind.HISTORIES, [lambda tenant, histories: told.extend(histories)])
+        monkeypatch.setitem(
+            listeners._listeners, MirrorKind.HISTORIES, [lambda tenant, histories: told.extend(histories)]
+        )
         name, at = force(house), database_now() - timedelta(minutes=3)
         trouble(hook)
         post(notification(name, at=at, further={"a": 1, "pin": "1234"}))
@@ -368,17 +370,17 @@ class TestWithoutTheLog:
 class TestTheTimer:
     def test_finds_what_no_bell_told_and_rings_once_in_a_while(self, house, hook, post, process, monkeypatch):
         rung = []
-        monkeypatch.setattr("portal.core.timers.bell.ring", lambda task, rows, **_: rung.append((task, rows)))
+        monkeypatch.setattr("portal.core.timers.bell.enqueue", lambda task, rows, **_: rung.append((task, rows)))
         post(notification())
         process.flush()
-        assert rung == [(hints.LOOK, [(hook.tenant.pk,)])]
-        assert hints.DUE.look() == 1
-        assert hints.DUE.look() == 0
+        assert rung == [(hints.PROCESS_TASK, [(hook.tenant.pk,)])]
+        assert hints.DUE.check_due() == 1
+        assert hints.DUE.check_due() == 0
 
     def test_forgets_old_notifications_alone(self, house, hook, post, process):
         post(notification("old"))
         process.flush()
-        age(hook, health.KEEP.total_seconds() + 60)
+        age(hook, health.RETAIN_FOR.total_seconds() + 60)
         post(notification("new"))
         process.flush()
         round_of("old_notifications")

@@ -3,9 +3,9 @@
 import pytest
 from django.urls import reverse
 
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import MirrorState
-from portal.hooks.health import SAFETY_NET
+from portal.hooks.health import SAFETY_NET_SECONDS
 from portal.hooks.models import Webhook
 from tenants.scope import tenant_scope
 from tests.support.log import loaded
@@ -22,7 +22,7 @@ def log(place):
 
     def words(role="facility manager", **state):
         with tenant_scope(place.tenant):
-            MirrorState.objects.filter(kind=Kind.HISTORIES).update(**state)
+            MirrorState.objects.filter(kind=MirrorKind.HISTORIES).update(**state)
         page = said(place.client(place.staff(role)).get(reverse("logs:index", args=[place.tenant.slug])))
         return page.partition("Complete through")[2].partition("From")[0]
 
@@ -32,7 +32,7 @@ def log(place):
 @pytest.mark.parametrize(
     ("working", "state", "words", "pace"),
     [
-        (W.WORKING, {"every": SAFETY_NET}, "Notified at once", False),
+        (W.WORKING, {"every": SAFETY_NET_SECONDS}, "Notified at once", False),
         (W.WORKING, {}, "Notified at once of some categories", True),
         (W.SILENT, {}, "Notifications silent", True),
         (W.LOSSY, {}, "Losing notifications", True),

@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from portal.core.intents.states import State
 from portal.core.telling import accounts
-from portal.core.ui.vocabulary import word
-from portal.hooks.addresses import FRESH
+from portal.core.ui.vocabulary import service_word
+from portal.hooks.addresses import FRESH_SECONDS
 from portal.hooks.models import Webhook
 from portal.hooks.tokens import digest
 from tenants.models import AuditEntry
@@ -89,7 +89,7 @@ def test_two_owners_who_choose_categories_see_each_others_choice(panel):
     panel.act("categories", categories=["normal", "emergency"])
     mine = panel.theirs(["operation"])
     said = panel.post("categories/", **opened | {"categories": mine})
-    now = ", ".join(str(word("category", each)) for each in panel.theirs(["normal", "emergency"]))
+    now = ", ".join(str(service_word("category", each)) for each in panel.theirs(["normal", "emergency"]))
     assert f"Changed to “{now}” after you opened this page. Save again to replace it with your entry." in said
     assert panel.calls(UPDATE) == 2
     assert panel.at_service()["trigger"]["history"]["category"] == panel.theirs(["normal", "emergency"])
@@ -163,7 +163,7 @@ def test_a_new_secret_is_sent_when_every_process_has_learned_of_it(panel):
     panel.post("secret/", **panel.fields("secret"))
     asked = panel.intent()
     assert (asked.state, panel.at_service()["secret_token"]) == (State.QUEUED, panel.row().former_secret)
-    assert timedelta(seconds=FRESH) < asked.due_at - asked.created_at < timedelta(seconds=5)
+    assert timedelta(seconds=FRESH_SECONDS) < asked.due_at - asked.created_at < timedelta(seconds=5)
 
 
 def test_a_new_address_takes_the_former_ones_place_when_it_is_confirmed(panel):

@@ -9,14 +9,14 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from portal.core.jobs import acts
 from portal.core.jobs.models import Job, Row
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Group, Member
 from portal.imports import actions, checking
 from tenants.scope import tenant_scope
 from tests.support import jobs, kept
 from tests.support.places import Place
 
-_UNREAD = tuple(kind for kind in Kind if kind not in (Kind.MEMBERS, Kind.GROUPS, Kind.TENANT))
+_UNREAD = tuple(kind for kind in MirrorKind if kind not in (MirrorKind.MEMBERS, MirrorKind.GROUPS, MirrorKind.TENANT))
 
 
 @dataclass

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from portal.core.files import bounds, reading
 from portal.core.files.bounds import FileFault
-from portal.core.files.writing import REASONS, csv_of, guarded, unguarded
+from portal.core.files.writing import REASON_HEADINGS, escape_formula, render_csv, unescape_formula
 
 HEADINGS = ["氏名", "社員番号", "カード番号"]
 TEXT = st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\x00"), max_size=40)
@@ -21,8 +21,8 @@ IN_CP932 = st.text(
 def read(content: bytes, pieces: int = 7) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """Through the same door as an upload, cut into pieces at inconvenient places."""
     chunks = [content[at : at + pieces] for at in range(0, len(content), pieces)] if pieces else [content]
-    shape = reading.look(lambda: chunks)
-    headings, rows = reading.opened(shape.kind, shape.encoding, shape.delimiter, lambda: chunks)
+    shape = reading.inspect_file(lambda: chunks)
+    headings, rows = reading.open_rows(shape.kind, shape.encoding, shape.delimiter, lambda: chunks)
     return headings, list(rows)
 
 
@@ -57,8 +57,8 @@ def test_every_value_comes_through_unchanged_in_shift_jis(rows):
 
 @given(rows=st.lists(st.tuples(TEXT, TEXT).map(list), min_size=1, max_size=5))
 def test_our_own_download_comes_back_with_every_value_unchanged(rows):
-    lines = [["氏名", "社員番号", REASONS["ja"]], ["anchor", "1", ""], *([*row, "because"] for row in rows)]
-    content = b"".join(csv_of(lines))
+    lines = [["氏名", "社員番号", REASON_HEADINGS["ja"]], ["anchor", "1", ""], *([*row, "because"] for row in rows)]
+    content = b"".join(render_csv(lines))
     headings, found = read(content)
     assert headings == lines[0]
     assert [cells for _line, cells in found] == lines[1:]
@@ -67,8 +67,8 @@ def test_our_own_download_comes_back_with_every_value_unchanged(rows):
 @given(TEXT)
 @example("=1+1")
 def test_no_cell_of_a_download_begins_like_a_formula(text):
-    assert not guarded(text).startswith(("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"))
-    assert unguarded(guarded(text)) == text
+    assert not escape_formula(text).startswith(("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"))
+    assert unescape_formula(escape_formula(text)) == text
 
 
 def test_in_other_peoples_files_an_apostrophe_is_an_apostrophe():
@@ -98,7 +98,7 @@ def test_lines_are_counted_as_an_editor_counts_them():
     ],
 )
 def test_the_delimiter_is_found(content, delimiter):
-    assert reading.look(lambda: [content]).delimiter == delimiter
+    assert reading.inspect_file(lambda: [content]).delimiter == delimiter
     assert read(content)[0][0] == "name"
 
 
@@ -119,15 +119,15 @@ def test_the_delimiter_is_found(content, delimiter):
 def test_a_broken_file_is_refused_with_the_reason_and_the_line(content, word, line):
     with pytest.raises(FileFault) as refused:
         read(content, pieces=0)
-    assert refused.value.word == word
+    assert refused.value.code == word
     if line is not None:
-        assert refused.value.facts["line"] == line
+        assert refused.value.values["line"] == line
 
 
 def test_an_endless_quote_is_refused_and_not_collected():
     with pytest.raises(FileFault) as refused:
         read(b'name,code\n"' + b"x\n" * 100_000, pieces=4096)
-    assert refused.value.word == "cell"
+    assert refused.value.code == "cell"
 
 
 @pytest.mark.parametrize(("over", "fits"), [(-1, True), (0, True), (1, False)])
@@ -139,7 +139,7 @@ def test_the_number_of_rows_at_its_bound(over, fits):
         return
     with pytest.raises(FileFault) as refused:
         read(content, pieces=0)
-    assert refused.value.word == "rows"
+    assert refused.value.code == "rows"
 
 
 @pytest.mark.parametrize(("count", "fits"), [(bounds.MAX_COLUMNS, True), (bounds.MAX_COLUMNS + 1, False)])
@@ -150,4 +150,4 @@ def test_the_number_of_columns_at_its_bound(count, fits):
         return
     with pytest.raises(FileFault) as refused:
         read(content)
-    assert refused.value.word == "columns"
+    assert refused.value.code == "columns"

@@ -139,7 +139,7 @@ def test_doubles_far_apart_are_found_too(desk):
     job = desk.checked(lines(HEADINGS, *rows))
     assert desk.row(job, 2).problems == [["member_code", "twice_code", {"line": 1502}]]
     assert desk.row(job, 1502).problems == [["member_code", "twice_code", {"line": 2}]]
-    assert queries.counts(job).action(Action.CREATE) == 1499
+    assert queries.count_rows(job).by_action(Action.CREATE) == 1499
 
 
 def test_blank_leaves_and_the_word_clears(desk, somebody):
@@ -192,7 +192,7 @@ def test_a_worker_that_dies_is_replaced_and_leaves_nothing_twice(desk, monkeypat
     group = desk.groups[0].membergroup_id
     job = desk.upload(lines(HEADINGS, *[[f"n{n}", f"k{n}", group, "", "", ""] for n in range(2500)]))
     actions.choose_columns(by=desk.place.asker, job=job, chosen=job.sheet.columns, default_group="")
-    insert, calls = checking.rowstore.insert, []
+    insert, calls = checking.rowstore.insert_rows, []
 
     def dies(job, verdicts):
         calls.append(1)

@@ -9,12 +9,12 @@ from django.utils import timezone
 from portal.core.intents import outcome, sending
 from portal.core.intents.models import Intent
 from portal.core.intents.states import Reason, State
-from portal.core.intents.verdicts import Verdict
+from portal.core.intents.verdicts import Transition
 from portal.core.jobs import advancing
 from portal.core.jobs.models import Part
 from portal.core.jobs.states import PartState, RowState
 from portal.core.mirror import schedule, tasks
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import MirrorState, SyncRun
 from tenants.scope import tenant_scope
 from tests.imports.conftest import Desk, lines
@@ -25,13 +25,15 @@ LIST_MEMBERS = 3
 @pytest.fixture
 def job(desk):
     """An import whose request never arrived, as nobody can know."""
-    MirrorState.objects.exclude(kind=Kind.MEMBERS).update(due_at=None)
+    MirrorState.objects.exclude(kind=MirrorKind.MEMBERS).update(due_at=None)
     group = desk.groups[0].membergroup_id
     job = desk.started(lines(["氏名", "グループ"], *[[f"会員{n}", group] for n in range(20)]))
     advancing.advance(job.pk)
     lost = Intent.objects.filter(target=f"import:{job.pk}")
     lost.update(state=State.SENDING, due_at=None)
-    outcome.apply({"pk": lost.get().pk, "state": State.SENDING}, Verdict(State.UNCERTAIN, Reason.TIMED_OUT))
+    outcome.apply_transition(
+        {"pk": lost.get().pk, "state": State.SENDING}, Transition(State.UNCERTAIN, Reason.TIMED_OUT)
+    )
     return job
 
 
@@ -64,14 +66,14 @@ def test_the_list_is_read_as_often_as_proof_needs(desk, job):
 
 def test_a_long_reading_that_waits_for_calls_goes_on_with_calls_for_what_is_awaited(desk, job):
     let_pass(job, 6)
-    run = SyncRun.objects.create(kind=Kind.MEMBERS, started_at="2026-01-01T00:00:00Z")
-    state = MirrorState.objects.filter(kind=Kind.MEMBERS)
+    run = SyncRun.objects.create(kind=MirrorKind.MEMBERS, started_at="2026-01-01T00:00:00Z")
+    state = MirrorState.objects.filter(kind=MirrorKind.MEMBERS)
     state.update(due_at="2099-01-01T00:00:00Z")
     since = timezone.now()
-    assert schedule.read_since(desk.place.tenant, Kind.MEMBERS, since) is None
+    assert schedule.request_reading_since(desk.place.tenant, MirrorKind.MEMBERS, since) is None
     assert (state.get().awaited, state.get().due_at <= timezone.now()) == (True, True)
     state.update(due_at="2099-01-01T00:00:00Z")
-    assert schedule.read_since(desk.place.tenant, Kind.MEMBERS, since) is None
+    assert schedule.request_reading_since(desk.place.tenant, MirrorKind.MEMBERS, since) is None
     assert rounds(desk, job) == 0, "and is left in peace then"
     SyncRun.objects.filter(pk=run.pk).update(state=SyncRun.State.DONE)
     assert rounds(desk, job) == 1
@@ -79,15 +81,15 @@ def test_a_long_reading_that_waits_for_calls_goes_on_with_calls_for_what_is_awai
 
 
 def test_all_who_wait_share_one_reading(desk):
-    MirrorState.objects.exclude(kind=Kind.MEMBERS).update(due_at=None)
-    since = MirrorState.objects.get(kind=Kind.MEMBERS).as_of + timedelta(seconds=0.01)
+    MirrorState.objects.exclude(kind=MirrorKind.MEMBERS).update(due_at=None)
+    since = MirrorState.objects.get(kind=MirrorKind.MEMBERS).as_of + timedelta(seconds=0.01)
     before = desk.calls(LIST_MEMBERS)
     for _ in range(5):
-        assert schedule.read_since(desk.place.tenant, Kind.MEMBERS, since) is None
+        assert schedule.request_reading_since(desk.place.tenant, MirrorKind.MEMBERS, since) is None
     tasks.read_due()
     tasks.read_due()
     assert desk.calls(LIST_MEMBERS) - before == 1
-    assert schedule.read_since(desk.place.tenant, Kind.MEMBERS, since) >= since
+    assert schedule.request_reading_since(desk.place.tenant, MirrorKind.MEMBERS, since) >= since
 
 
 @pytest.mark.soak
@@ -96,7 +98,7 @@ def test_twenty_rows_that_never_arrived_at_a_tenant_of_thousands_cost_two_readin
     with tenant_scope(place.tenant):
         desk = Desk(place)
         desk.sync()
-        MirrorState.objects.exclude(kind=Kind.MEMBERS).update(due_at=None)
+        MirrorState.objects.exclude(kind=MirrorKind.MEMBERS).update(due_at=None)
         place.sandbox.fault("drop_before", "bulk_create_members", place.service.tenant_id, count=99)
         group = desk.groups[0].membergroup_id
         job = desk.started(lines(["氏名", "グループ"], *[[f"会員{n}", group] for n in range(20)]))

@@ -66,7 +66,7 @@ def test_requests_are_cut_at_a_thousand_members(desk):
     desk.place.sandbox.settings(desk.place.service.tenant_id, bulk_seconds_per_member=0)
     job = desk.run(desk.started(many(desk, limits.BULK_MEMBERS_MAX + 1)), 60)
     assert [part.rows for part in Part.objects.filter(job=job).order_by("ordinal")] == [1000, 1]
-    assert queries.counts(job).state(RowState.SUCCEEDED) == 1001
+    assert queries.count_rows(job).by_state(RowState.SUCCEEDED) == 1001
 
 
 def test_requests_are_cut_by_the_bytes_of_their_body(desk):
@@ -103,10 +103,10 @@ def lose_the_answer(job):
     intent = Intent.objects.get(target=f"import:{job.pk}", state__in=[State.QUEUED, State.SENDING])
     from portal.core.intents import outcome
     from portal.core.intents.states import Reason
-    from portal.core.intents.verdicts import Verdict
+    from portal.core.intents.verdicts import Transition
 
     Intent.objects.filter(pk=intent.pk).update(state=State.SENDING, due_at=None)
-    outcome.apply({"pk": intent.pk, "state": State.SENDING}, Verdict(State.UNCERTAIN, Reason.TIMED_OUT))
+    outcome.apply_transition({"pk": intent.pk, "state": State.SENDING}, Transition(State.UNCERTAIN, Reason.TIMED_OUT))
     intent.refresh_from_db()
     return intent
 
@@ -220,10 +220,10 @@ def test_a_request_that_is_too_large_goes_on_in_halves(desk, status):
 def refuse(intent, status, code="", detail=""):
     from portal.core.intents import outcome
     from portal.core.intents.states import Reason
-    from portal.core.intents.verdicts import Verdict
+    from portal.core.intents.verdicts import Transition
 
-    verdict = Verdict(State.FAILED, Reason.REFUSED, http_status=status, code=code, detail=detail)
-    assert outcome.apply({"pk": intent.pk, "state": State.QUEUED}, verdict)
+    verdict = Transition(State.FAILED, Reason.REFUSED, http_status=status, code=code, detail=detail)
+    assert outcome.apply_transition({"pk": intent.pk, "state": State.QUEUED}, verdict)
 
 
 def test_a_refused_connection_stops_the_import_and_it_goes_on_later(desk):
@@ -233,7 +233,7 @@ def test_a_refused_connection_stops_the_import_and_it_goes_on_later(desk):
     job.refresh_from_db()
     assert (job.state, job.halt) == (JobState.STOPPED, Halt.CONNECTION)
     assert {row.state for row in desk.rows(job)} == {RowState.STOPPED}
-    assert acts.go_on(by=desk.place.asker, job=job)
+    assert acts.continue_job(by=desk.place.asker, job=job)
     desk.run(job)
     assert len(present(desk)) == 4
 
@@ -330,7 +330,7 @@ def test_a_row_that_went_on_after_all_is_not_sent_by_its_retry(desk):
     job.refresh_from_db()
     again = actions.retry(by=desk.place.asker, job=job)
     checking.check(again.pk)
-    assert acts.go_on(by=desk.place.asker, job=job)
+    assert acts.continue_job(by=desk.place.asker, job=job)
     assert acts.start(by=desk.place.asker, job=again)
     desk.run(job)
     desk.run(again)
@@ -339,7 +339,7 @@ def test_a_row_that_went_on_after_all_is_not_sent_by_its_retry(desk):
     assert {row.problems[0][1] for row in desk.rows(again)} == {"retried_elsewhere"}
     again.refresh_from_db()
     assert actions.retry(by=desk.place.asker, job=again) is None
-    assert not acts.go_on(by=desk.place.asker, job=again)
+    assert not acts.continue_job(by=desk.place.asker, job=again)
 
 
 def test_readings_are_a_minute_apart(desk):
@@ -347,7 +347,7 @@ def test_readings_are_a_minute_apart(desk):
     advancing.advance(job.pk)
     lose_the_answer(job)
     part = Part.objects.get(job=job)
-    assert settling._needed(part) == part.lost_at + timedelta(seconds=5)
+    assert settling._list_needed_since(part) == part.lost_at + timedelta(seconds=5)
     desk.sync()
     desk.step(job)
     part.refresh_from_db()
@@ -357,5 +357,5 @@ def test_readings_are_a_minute_apart(desk):
     desk.step(job)
     part.refresh_from_db()
     assert (part.readings, part.state) == (1, PartState.READING)
-    assert settling._needed(part) == part.read_until + timedelta(seconds=60)
+    assert settling._list_needed_since(part) == part.read_until + timedelta(seconds=60)
     assert Row.objects.filter(job=job, state=RowState.SENT).count() == 2

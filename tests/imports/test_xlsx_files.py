@@ -12,8 +12,8 @@ from openpyxl import Workbook
 
 from portal.core.files import bounds, reading
 from portal.core.files.bounds import FileFault
-from portal.core.files.sheets import LOST
-from portal.core.files.writing import REASONS, xlsx_of
+from portal.core.files.sheets import LOST_DIGITS
+from portal.core.files.writing import REASON_HEADINGS, render_xlsx
 
 # What XML can hold; the escapes of XLSX (_x0041_) have a test of their own.
 TEXT = st.text(st.characters(blacklist_categories=["Cs", "Cc"], blacklist_characters="_\ufffe\uffff"), max_size=40)
@@ -27,7 +27,7 @@ def saved(book: Workbook) -> bytes:
 
 
 def read(content: bytes):
-    headings, rows = reading.opened("xlsx", "", "", lambda: [content])
+    headings, rows = reading.open_rows("xlsx", "", "", lambda: [content])
     return headings, list(rows)
 
 
@@ -68,8 +68,8 @@ def test_every_text_comes_through_unchanged(rows):
     )
 )
 def test_our_own_download_comes_back_with_every_value_unchanged(rows):
-    lines = [["氏名", "カード", REASONS["en"]], *([*row, "because"] for row in rows)]
-    with xlsx_of(lines, "rows") as file:
+    lines = [["氏名", "カード", REASON_HEADINGS["en"]], *([*row, "because"] for row in rows)]
+    with render_xlsx(lines, "rows") as file:
         content = file.read()
     headings, found = read(content)
     assert headings == lines[0]
@@ -89,7 +89,7 @@ def test_cells_come_out_as_people_see_them():
 def test_digits_that_the_spreadsheet_gave_up_are_never_guessed():
     content = book_of(["card"], [1234567890123456], [123456789012345])
     _headings, found = read(content)
-    assert [cells[0] for _line, cells in found] == [LOST, "123456789012345"]
+    assert [cells[0] for _line, cells in found] == [LOST_DIGITS, "123456789012345"]
 
 
 def test_the_first_visible_sheet_is_read_and_rows_keep_their_numbers():
@@ -155,7 +155,7 @@ def test_what_would_burst_is_refused_within_little_memory(part, body, word):
         read(content)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert refused.value.word == word
+    assert refused.value.code == word
     assert peak < 100_000_000
 
 
@@ -166,7 +166,7 @@ def test_an_archive_of_more_parts_than_any_workbook_has_is_refused():
             book.writestr(f"xl/media/{number}.png", b"")
     with pytest.raises(FileFault) as refused:
         read(target.getvalue())
-    assert refused.value.word == "bomb"
+    assert refused.value.code == "bomb"
 
 
 def test_a_row_of_endless_empty_cells_costs_no_memory():
@@ -184,7 +184,7 @@ def test_a_row_of_endless_empty_cells_costs_no_memory():
 def test_an_archive_that_is_none_is_refused(content):
     with pytest.raises(FileFault) as refused:
         read(content)
-    assert refused.value.word == "xlsx"
+    assert refused.value.code == "xlsx"
 
 
 def test_a_zip_that_is_no_workbook_is_refused():
@@ -193,4 +193,4 @@ def test_a_zip_that_is_no_workbook_is_refused():
         archive.writestr("hello.txt", "hello")
     with pytest.raises(FileFault) as refused:
         read(target.getvalue())
-    assert refused.value.word == "xlsx"
+    assert refused.value.code == "xlsx"

@@ -8,10 +8,10 @@ from portal.core.budget.priorities import Priority
 from portal.core.intents import following, sweeping
 from portal.core.intents.actions import stop, submit
 from portal.core.intents.models import Intent
-from portal.core.intents.record import record
+from portal.core.intents.record import record_intent
 from portal.core.intents.sending import send
 from portal.core.intents.states import Reason, State
-from portal.core.intents.words import story
+from portal.core.intents.words import outcome_of
 from portal.core.timers.clock import database_now
 from tenants.models import AuditEntry, Connection, Staff
 from tenants.roles import Permission
@@ -75,7 +75,7 @@ def test_the_services_refusal_is_told_with_its_code_and_as_not_applied(here):
     )  # fmt: skip
     assert intent.state == State.FAILED
     assert intent.http_status == 404
-    told = story(intent)
+    told = outcome_of(intent)
     assert told.state == "refused"
     assert told.not_applied
     assert told.service_code
@@ -109,7 +109,7 @@ def test_sending_twice_is_sending_once(here):
 
 
 def queued(place, **changes):
-    intent, _ = record(
+    intent, _ = record_intent(
         by=place.asker, permission=Permission.DOORS_OPERATE, operation="operate_door",
         target="pass_controller:mock_succeeded", title="Unlock", path={"device_id": "mock_succeeded"},
         body={"tag": "lock_operation", "control": changes.pop("control", "unlock")}, nonce=fresh_nonce(),
@@ -177,7 +177,7 @@ def test_a_claim_whose_process_is_gone_is_uncertain_for_a_door(here):
     sweeping.settle_abandoned(intent)
     intent.refresh_from_db()
     assert (intent.state, intent.reason) == (State.UNCERTAIN, Reason.PROCESS)
-    told = story(intent)
+    told = outcome_of(intent)
     assert "may have opened" in str(told.message)
     assert told.next_steps
 
@@ -187,8 +187,8 @@ def test_changes_to_one_member_leave_in_the_order_in_which_they_were_asked(here)
         "by": here.asker, "permission": Permission.GROUPS_EDIT, "operation": "update_membergroup",
         "target": "membergroup:G", "title": "Rename", "path": {"membergroup_id": "G"},
     }  # fmt: skip
-    first, _ = record(**asked, body={"membergroup_name": "A"}, nonce=fresh_nonce())
-    second, _ = record(**asked, body={"membergroup_name": "B"}, nonce=fresh_nonce())
+    first, _ = record_intent(**asked, body={"membergroup_name": "A"}, nonce=fresh_nonce())
+    second, _ = record_intent(**asked, body={"membergroup_name": "B"}, nonce=fresh_nonce())
     send(second)
     assert second.state == State.QUEUED
     assert not here.calls(18)

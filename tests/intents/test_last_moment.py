@@ -15,10 +15,10 @@ from portal.core.budget.priorities import Priority
 from portal.core.intents import following, outcome, sweeping
 from portal.core.intents.claiming import claim
 from portal.core.intents.models import Intent
-from portal.core.intents.record import Asker, record
-from portal.core.intents.sending import send, transmit
+from portal.core.intents.record import Requester, record_intent
+from portal.core.intents.sending import send, send_claimed
 from portal.core.intents.states import Reason, State
-from portal.core.intents.verdicts import Verdict
+from portal.core.intents.verdicts import Transition
 from portal.core.timers.clock import database_now
 from tenants.models import Staff, SupportSession, User
 from tenants.roles import Permission
@@ -37,7 +37,7 @@ def here(place):
 
 def asked(place, by=None, **changes):
     """A command for a door, recorded and not sent yet."""
-    intent, _ = record(
+    intent, _ = record_intent(
         by=by or place.asker, permission=Permission.DOORS_OPERATE, operation="operate_door",
         target="pass_controller:mock_succeeded", title="Unlock", path={"device_id": "mock_succeeded"},
         body={"tag": "lock_operation", "control": "unlock"}, nonce=fresh_nonce(), priority=Priority.DOORS,
@@ -53,19 +53,19 @@ def arrivals(place):
 
 
 def counted(place, call_class=CallClass.DEVICE):
-    return ledger.read(place.connection, call_class).counted
+    return ledger.read_gauge(place.connection, call_class).own_calls
 
 
 def test_a_process_that_stood_still_since_its_claim_writes_nothing(here):
     claimed = claim(asked(here))
-    verdict = transmit(dataclasses.replace(claimed, write_by=time.monotonic()))
+    verdict = send_claimed(dataclasses.replace(claimed, write_by=time.monotonic()))
     assert (verdict.state, verdict.reason) == (State.QUEUED, Reason.NOT_SENT)
     assert not arrivals(here)
 
 
 def test_the_deadline_is_looked_at_again_right_before_the_first_byte(here):
     claimed = claim(asked(here))
-    verdict = transmit(dataclasses.replace(claimed, expires=time.monotonic()))
+    verdict = send_claimed(dataclasses.replace(claimed, expires=time.monotonic()))
     assert (verdict.state, verdict.reason) == (State.EXPIRED, Reason.TOO_LATE)
     assert not arrivals(here)
 
@@ -73,7 +73,7 @@ def test_the_deadline_is_looked_at_again_right_before_the_first_byte(here):
 def test_a_role_lost_between_the_claim_and_the_first_byte_keeps_it_from_leaving(here):
     claimed = claim(asked(here))
     Staff.objects.filter(user=here.owner).update(role="auditor")
-    verdict = transmit(claimed)
+    verdict = send_claimed(claimed)
     assert (verdict.state, verdict.reason) == (State.CANCELLED, Reason.RIGHTS)
     assert not arrivals(here)
 
@@ -86,8 +86,8 @@ def in_support(here):
     session = SupportSession.objects.create(
         tenant=here.tenant, user=person, reason="Ticket 12", started_at=now, expires_at=now + timedelta(minutes=30)
     )
-    intent, _ = record(
-        by=Asker(here.tenant, person, session), permission=Permission.GROUPS_EDIT, operation="create_membergroup",
+    intent, _ = record_intent(
+        by=Requester(here.tenant, person, session), permission=Permission.GROUPS_EDIT, operation="create_membergroup",
         title="Create group", body={"membergroup_name": "Sales"}, nonce=fresh_nonce(),
     )  # fmt: skip
     return intent, session
@@ -174,7 +174,7 @@ def test_an_answer_that_comes_after_the_claim_was_taken_away_changes_nothing(her
     intent = asked(here)
     claimed = claim(intent)
     Intent.objects.update(claim=uuid.uuid4())
-    outcome.record_sent(intent, claimed.claim, Verdict(State.SUCCEEDED))
+    outcome.record_sent(intent, claimed.token, Transition(State.SUCCEEDED))
     assert Intent.objects.get().state == State.SENDING
 
 
@@ -205,7 +205,7 @@ def test_following_waits_when_the_hours_calls_are_used_up(make):
         assert intent.state == State.ACCEPTED
         request_result = place.tenant.environment.catalogue.operation("request_result")
         for _ in range(5):
-            ledger.take(place.connection, request_result, Priority.DOORS)
+            ledger.count_call(place.connection, request_result, Priority.DOORS)
         due = database_now() - timedelta(seconds=1)
         Intent.objects.update(due_at=due)
         following.poll(intent)
@@ -231,6 +231,6 @@ def test_a_claim_is_left_behind_when_its_answer_can_no_longer_come(here, seconds
     """An answer may take thirty seconds: a sweeper that gives up before calls an opened door uncertain."""
     intent = asked(here, state=State.SENDING, claimed_at=database_now() - timedelta(seconds=seconds), due_at=None,
                    deadline=None)  # fmt: skip
-    sweeping.sweep()
+    sweeping.process_due()
     intent.refresh_from_db()
     assert intent.state == state

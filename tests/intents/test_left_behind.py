@@ -13,10 +13,10 @@ from portal.core.budget.priorities import Priority
 from portal.core.intents import following, outcome, sweeping
 from portal.core.intents.claiming import claim
 from portal.core.intents.models import Intent
-from portal.core.intents.record import record
-from portal.core.intents.sending import send, transmit
-from portal.core.intents.states import REPEAT_SECONDS, SILENT_SECONDS, WRITE_SECONDS, Reason, State
-from portal.core.intents.verdicts import Verdict
+from portal.core.intents.record import record_intent
+from portal.core.intents.sending import send, send_claimed
+from portal.core.intents.states import LOST_CLAIM_SECONDS, LOST_REPEATABLE_CLAIM_SECONDS, WRITE_SECONDS, Reason, State
+from portal.core.intents.verdicts import Transition
 from portal.core.timers.clock import ClockTime
 from tenants import living
 from tenants.roles import Permission
@@ -48,7 +48,7 @@ def elsewhere(db):
 
 
 def unlocking(place):
-    intent, _ = record(
+    intent, _ = record_intent(
         by=place.asker, permission=Permission.DOORS_OPERATE, operation="operate_door",
         target="pass_controller:mock_succeeded", title="Unlock", path={"device_id": "mock_succeeded"},
         body={"tag": "lock_operation", "control": "unlock"}, nonce=fresh_nonce(), priority=Priority.DOORS,
@@ -57,7 +57,7 @@ def unlocking(place):
 
 
 def creation(place):
-    intent, _ = record(
+    intent, _ = record_intent(
         by=place.asker, permission=Permission.GROUPS_EDIT, operation="create_membergroup", title="Create group",
         body={"membergroup_name": "Sales"}, nonce=fresh_nonce(),
     )  # fmt: skip
@@ -65,7 +65,7 @@ def creation(place):
 
 
 def renaming(place):
-    intent, _ = record(
+    intent, _ = record_intent(
         by=place.asker, permission=Permission.GROUPS_EDIT, operation="update_membergroup", target="membergroup:G",
         title="Rename", path={"membergroup_id": "G"}, body={"membergroup_name": "Sales"}, nonce=fresh_nonce(),
     )  # fmt: skip
@@ -81,7 +81,7 @@ def picture(place):
 def claimed_by(session, intent):
     """Claimed by a process that has this session."""
     token = uuid4()
-    session.execute(f"SELECT {living.HELD}", [token])
+    session.execute(f"SELECT {living.TAKE_LOCK_SQL}", [token])
     Intent.objects.filter(pk=intent.pk).update(
         state=State.SENDING, claim=token, claimed_at=ClockTime(), sent_at=ClockTime(), due_at=None, attempts=1
     )
@@ -97,7 +97,7 @@ def left_behind(intent):
 
 
 def swept(intent):
-    sweeping.sweep()
+    sweeping.process_due()
     intent.refresh_from_db()
     return intent.state
 
@@ -137,10 +137,10 @@ def test_an_image_may_be_on_its_way_for_longer_than_any_silence(here):
 
 
 def test_nothing_leaves_any_more_when_its_claim_may_count_as_left_behind():
-    assert SILENT_SECONDS > WRITE_SECONDS
-    assert REPEAT_SECONDS > WRITE_SECONDS + READ_SECONDS
-    assert SILENT_SECONDS < 10
-    assert REPEAT_SECONDS < 20
+    assert LOST_CLAIM_SECONDS > WRITE_SECONDS
+    assert LOST_REPEATABLE_CLAIM_SECONDS > WRITE_SECONDS + READ_SECONDS
+    assert LOST_CLAIM_SECONDS < 10
+    assert LOST_REPEATABLE_CLAIM_SECONDS < 20
 
 
 @pytest.mark.usefixtures("at_once")
@@ -163,7 +163,7 @@ def signs():
             "SELECT count(*) FROM pg_locks JOIN pg_database d ON d.oid = database"
             " WHERE datname = current_database() AND locktype = 'advisory' AND classid = %s"
             " AND mode = 'ShareLock'",
-            [living.KIND],
+            [living.LOCK_KIND],
         )
         return cursor.fetchone()[0]
 
@@ -172,8 +172,8 @@ def test_a_claim_has_a_sign_of_life_until_its_answer_is_recorded_and_none_is_lef
     before = signs()
     claimed = claim(unlocking(here))
     assert signs() == before + 1
-    outcome.record_sent(claimed.intent, claimed.claim, transmit(claimed))
-    living.let_go(claimed.claim)
+    outcome.record_sent(claimed.intent, claimed.token, send_claimed(claimed))
+    living.release(claimed.token)
     for asked in (unlocking, creation, renaming):
         send(asked(here))
     assert not Intent.objects.filter(state=State.SENDING).exists()
@@ -195,7 +195,7 @@ def test_who_was_killed_asking_is_replaced_and_nobody_else(here, elsewhere, stat
     intent, before = claimed_by(elsewhere, unlocking(here)), signs() - 1
     later = ClockTime() + timedelta(minutes=10)
     Intent.objects.update(state=state, request_id="r1", due_at=later, rung_at=None)
-    sweeping.sweep()
+    sweeping.process_due()
     ask(intent)
     assert not here.calls(operation)
     assert Intent.objects.get().rung_at is None
@@ -224,7 +224,7 @@ def made_anew(elsewhere):
 def test_who_lost_its_session_since_the_claim_writes_nothing(here, elsewhere, lost, states):
     claimed = claim(unlocking(here))
     lost(elsewhere)
-    outcome.record_sent(claimed.intent, claimed.claim, transmit(claimed))
+    outcome.record_sent(claimed.intent, claimed.token, send_claimed(claimed))
     assert Intent.objects.get().state in states
     assert not here.sandbox.commands(here.service.tenant_id)
 
@@ -237,7 +237,7 @@ def test_a_session_that_still_works_keeps_the_sign_of_life_while_recording_waits
                       " SELECT 1 FROM intents_intent FOR UPDATE")  # fmt: skip
     with connection.cursor() as cursor:
         cursor.execute("SET lock_timeout = 20")
-    outcome.record_sent(claimed.intent, claimed.claim, Verdict(State.SUCCEEDED))
+    outcome.record_sent(claimed.intent, claimed.token, Transition(State.SUCCEEDED))
     assert Intent.objects.get().state == State.SUCCEEDED
     assert connection.connection is claimed.session
     assert signs() == before
@@ -253,9 +253,9 @@ def test_the_sweep_passes_by_what_somebody_holds_and_waits_for_nobody(here, else
     with elsewhere.transaction(), connection.cursor() as cursor:
         elsewhere.execute("SELECT 1 FROM intents_intent WHERE id = %s FOR UPDATE", [held.pk])
         cursor.execute("SET lock_timeout = '2s'")
-        sweeping.sweep()
+        sweeping.process_due()
         cursor.execute("SET lock_timeout = 0")
     rung = set(Intent.objects.exclude(rung_at=None).values_list("pk", flat=True))
     assert rung == {free.pk}
-    sweeping.sweep()
+    sweeping.process_due()
     assert not Intent.objects.filter(rung_at=None).exists(), "the next sweep rings for it"

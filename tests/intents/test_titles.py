@@ -4,25 +4,27 @@ import pytest
 from django.db import transaction
 from django.utils import translation
 
-from portal.core.intents.actions import forget, submit
+from portal.core.intents.actions import erase, submit
 from portal.core.intents.models import Intent
 from portal.core.intents.states import State
 from tenants import audit
 from tenants.models import AuditEntry, User
 from tenants.roles import Permission
 from tenants.scope import tenant_scope
-from tenants.wording import Said, say
+from tenants.wording import Sentence, coded_sentence
 from tests.support.places import fresh_nonce
 
 pytestmark = pytest.mark.django_db
-PART = say("job.part", job=say("job.suspend", n=1500), what=say("job.changes", n=1), part=2)
+PART = coded_sentence(
+    "job.part", job=coded_sentence("job.suspend", n=1500), what=coded_sentence("job.changes", n=1), part=2
+)
 SENTENCES = [
     ("en", PART, "Suspend 1,500 members: change 1 member (request 2)"),
     ("ja", PART, "会員1,500名の停止：会員1名の変更（リクエスト2）"),
-    ("en", say("member.rights", name="試験 太郎"), "Change rights: 試験 太郎"),
-    ("ja", say("member.rights", name="試験 太郎"), "権限の変更：試験 太郎"),
-    ("ja", say("guest.issue", guest="佐々木 健太郎"), "ゲストコードの発行：佐々木 健太郎"),
-    ("ja", say("door.unlock", door="倉庫 入口"), "解錠：倉庫 入口"),
+    ("en", coded_sentence("member.rights", name="試験 太郎"), "Change rights: 試験 太郎"),
+    ("ja", coded_sentence("member.rights", name="試験 太郎"), "権限の変更：試験 太郎"),
+    ("ja", coded_sentence("guest.issue", guest="佐々木 健太郎"), "ゲストコードの発行：佐々木 健太郎"),
+    ("ja", coded_sentence("door.unlock", door="倉庫 入口"), "解錠：倉庫 入口"),
 ]
 
 
@@ -38,7 +40,7 @@ def test_a_sentence_is_worded_when_it_is_read(language, said, sentence):
 )
 def test_whoever_reads_it_reads_their_own_language(place, asked_in, read_in, sentence):
     with tenant_scope(place.tenant), translation.override(asked_in):
-        intent = _asked(place, say("group.create", name="経理部"))
+        intent = _asked(place, coded_sentence("group.create", name="経理部"))
         assert AuditEntry.objects.filter(intent_id=str(intent.pk)).exists()
     User.objects.filter(pk=place.owner.pk).update(language=read_in)
     client, slug = place.client(), place.tenant.slug
@@ -48,7 +50,7 @@ def test_whoever_reads_it_reads_their_own_language(place, asked_in, read_in, sen
 
 def test_an_old_sentence_stays_as_it_was_and_an_unknown_code_stands_in_code_type(place):
     with tenant_scope(place.tenant):
-        old, unknown = _asked(place, "権限を変更する"), _asked(place, Said("of.another_version", {"name": "X"}))
+        old, unknown = _asked(place, "権限を変更する"), _asked(place, Sentence("of.another_version", {"name": "X"}))
     client, url = place.client(), f"/t/{place.tenant.slug}/intents"
     assert "権限を変更する" in client.get(f"{url}/{old.pk}/outcome/").content.decode()
     assert "<code>of.another_version</code>" in client.get(f"{url}/{unknown.pk}/outcome/").content.decode()
@@ -62,13 +64,13 @@ def test_what_somebody_typed_is_never_taken_for_a_code(place):
 
 def test_the_trail_never_hears_a_guests_name_and_the_title_forgets_it(place):
     with tenant_scope(place.tenant):
-        intent = _asked(place, say("guest.issue", guest="佐々木 健太郎"))
+        intent = _asked(place, coded_sentence("guest.issue", guest="佐々木 健太郎"))
         assert str(Intent.objects.get(pk=intent.pk).title) == "Issue a code: 佐々木 健太郎"
         entry = AuditEntry.objects.filter(intent_id=str(intent.pk)).latest("pk")
-        assert entry.summary == Said("guest.issue")
+        assert entry.summary == Sentence("guest.issue")
         Intent.objects.filter(pk=intent.pk).update(state=State.SUCCEEDED, due_at=None)
-        assert forget(Intent.objects.filter(pk=intent.pk)) == 1
-        assert Intent.objects.get(pk=intent.pk).title == Said("guest.issue")
+        assert erase(Intent.objects.filter(pk=intent.pk)) == 1
+        assert Intent.objects.get(pk=intent.pk).title == Sentence("guest.issue")
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import pytest
 
 from accessapi import errors
 from accessapi.operations import Delivery
-from portal.core.intents.states import MOST_ATTEMPTS, Reason, State
-from portal.core.intents.verdicts import of_error
+from portal.core.intents.states import MAX_ATTEMPTS, Reason, State
+from portal.core.intents.verdicts import from_error
 
 AMBIGUOUS = [
     errors.TimedOut("no answer"),
@@ -14,11 +14,11 @@ AMBIGUOUS = [
     errors.UnreadableAnswer("not JSON", 200),
     errors.UnexpectedStatus("redirect", 302),
 ]
-REFUSED = [errors.for_status(status, code="40002", detail="x") for status in (400, 403, 404, 409, 413)]
+REFUSED = [errors.error_for_status(status, code="40002", detail="x") for status in (400, 403, 404, 409, 413)]
 
 
 def verdict(error, delivery, attempts=1, deletes=False):
-    return of_error(error, delivery=delivery, attempts=attempts, deletes=deletes)
+    return from_error(error, delivery=delivery, attempts=attempts, deletes=deletes)
 
 
 @pytest.mark.parametrize("error", AMBIGUOUS, ids=lambda e: type(e).__name__)
@@ -32,7 +32,7 @@ def test_what_may_have_happened_is_never_sent_again(error, delivery):
 @pytest.mark.parametrize("error", AMBIGUOUS, ids=lambda e: type(e).__name__)
 def test_a_setting_is_repeated_and_in_the_end_left_to_a_person(error):
     assert verdict(error, Delivery.SET).state == State.QUEUED
-    assert verdict(error, Delivery.SET, attempts=MOST_ATTEMPTS).state == State.UNCERTAIN
+    assert verdict(error, Delivery.SET, attempts=MAX_ATTEMPTS).state == State.UNCERTAIN
 
 
 @pytest.mark.parametrize("error", REFUSED, ids=lambda e: type(e).__name__)
@@ -43,13 +43,13 @@ def test_a_documented_refusal_ends_it_as_not_applied(error, delivery):
 
 
 def test_a_deletion_that_is_repeated_and_finds_nothing_is_done():
-    gone = errors.for_status(404)
+    gone = errors.error_for_status(404)
     assert verdict(gone, Delivery.SET, attempts=2, deletes=True).state == State.SUCCEEDED
     assert verdict(gone, Delivery.SET, attempts=1, deletes=True).state == State.FAILED
 
 
 def test_a_full_hour_waits_for_the_reset():
-    found = verdict(errors.for_status(429, retry_after=120), Delivery.CREATE)
+    found = verdict(errors.error_for_status(429, retry_after=120), Delivery.CREATE)
     assert (found.state, found.again_in, found.reason) == (State.QUEUED, 120.0, Reason.BUDGET)
 
 

@@ -16,13 +16,13 @@ from portal.core.intents.models import Intent
 from portal.core.intents.nonces import Nonce
 from portal.core.intents.sending import send
 from portal.core.intents.states import Reason, State
-from portal.core.intents.verdicts import Verdict
+from portal.core.intents.verdicts import Transition
 from portal.core.jobs import acts as engine
 from portal.core.jobs import kinds, reading
 from portal.core.jobs.models import Job, Part, Row
 from portal.core.jobs.states import JobState, PartState, RowState
 from portal.core.mirror.models import Area, Member
-from portal.core.rights.reading import Rights
+from portal.core.rights.reading import MemberRights
 from portal.rights import actions
 from tests.rights.page import posted
 from tests.support import jobs
@@ -80,7 +80,7 @@ def test_each_unknown_member_is_read_once_and_one_request_follows(desk):
 
 def test_what_was_read_is_sent_while_calls_are_short_and_the_rest_later(desk, monkeypatch):
     job = started(desk)
-    real, left = kinds.kind_of(job).read, [2]
+    real, left = kinds.kind_of(job).read_member, [2]
 
     def short(connection, member_id):
         if not left[0]:
@@ -88,7 +88,7 @@ def test_what_was_read_is_sent_while_calls_are_short_and_the_rest_later(desk, mo
         left[0] -= 1
         real(connection, member_id)
 
-    frugal = kinds.Kind(**{**kinds.kind_of(job).__dict__, "read": short})
+    frugal = kinds.JobKind(**{**kinds.kind_of(job).__dict__, "read": short})
     monkeypatch.setitem(kinds._kinds, "rights", frugal)
     for _ in range(30):
         jobs.step(job)
@@ -130,7 +130,9 @@ def test_after_a_lost_answer_members_are_read_again_and_only_what_is_missing_is_
         token = desk.place.service.token
         desk.place.sandbox.api("POST", "/v1/members/bulk/update", part.intent.body, token=token)
     Intent.objects.filter(pk=part.intent_id).update(state=State.SENDING, due_at=None)
-    outcome.apply({"pk": part.intent_id, "state": State.SENDING}, Verdict(State.UNCERTAIN, Reason.TIMED_OUT))
+    outcome.apply_transition(
+        {"pk": part.intent_id, "state": State.SENDING}, Transition(State.UNCERTAIN, Reason.TIMED_OUT)
+    )
     Part.objects.filter(job=job, state=PartState.READING).update(lost_at=jobs.PAST)
     desk.sync()
     calls = desk.calls(14)
@@ -165,7 +167,7 @@ def test_a_member_who_is_gone_fails_alone(desk):
 def test_two_workers_that_look_at_the_same_moment_send_one_after_the_other(desk, monkeypatch):
     one, two = started(desk, 2), started(desk, 2)
     Member.objects.update(rights={"devices_pass": {"default_mode": "deny_all"}}, rights_read_at=timezone.now())
-    real, others = kinds.kind_of(one).fresh, []
+    real, others = kinds.kind_of(one).decide_rows, []
 
     def beside():
         with desk.scope():
@@ -179,7 +181,7 @@ def test_two_workers_that_look_at_the_same_moment_send_one_after_the_other(desk,
             others[0].join(0.5)
         return real(job, rows)
 
-    monkeypatch.setitem(kinds._kinds, "rights", kinds.Kind(**{**kinds.kind_of(one).__dict__, "fresh": slow}))
+    monkeypatch.setitem(kinds._kinds, "rights", kinds.JobKind(**{**kinds.kind_of(one).__dict__, "fresh": slow}))
     sent(one)
     others[0].join()
     assert Part.objects.filter(job=two).count() == 0
@@ -191,8 +193,8 @@ def test_a_member_about_whom_a_person_has_asked_waits_and_the_editor_waits_for_a
     form = posted(desk.client.get(url).content.decode())
     form["devices.mode"] = "allow_all" if form["devices.mode"] == "deny_all" else "deny_all"
     job = started(desk, 2)
-    mine = actions.send(
-        member=asked, body={"devices_pass": {"default_mode": "deny_all"}}, read=Rights.of({}, None),
+    mine = actions.submit_rights(
+        member=asked, body={"devices_pass": {"default_mode": "deny_all"}}, read=MemberRights.of({}, None),
         by=desk.place.asker, nonce=Nonce("a-person-asked"), inline=False,
     )  # fmt: skip
     part = sent(job)
@@ -209,16 +211,16 @@ def test_a_member_about_whom_a_person_has_asked_waits_and_the_editor_waits_for_a
 
 def test_a_member_who_can_never_be_read_does_not_hold_up_the_others(desk, monkeypatch):
     job = started(desk, 3)
-    bad, real = desk.rows(job)[0].member_id, kinds.kind_of(job).read
+    bad, real = desk.rows(job)[0].member_id, kinds.kind_of(job).read_member
 
     def read(connection, member_id):
         if member_id == bad:
             raise ServerFault("read_member", status=500)
         real(connection, member_id)
 
-    monkeypatch.setitem(kinds._kinds, "rights", kinds.Kind(**{**kinds.kind_of(job).__dict__, "read": read}))
-    monkeypatch.setattr(reading, "REST", timedelta(0))
-    monkeypatch.setattr(reading, "MOST_FAULTS", 3)
+    monkeypatch.setitem(kinds._kinds, "rights", kinds.JobKind(**{**kinds.kind_of(job).__dict__, "read": read}))
+    monkeypatch.setattr(reading, "PAUSE_AFTER_FAULT", timedelta(0))
+    monkeypatch.setattr(reading, "MAX_FAULTS", 3)
     jobs.run(job)
     assert desk.rows_by_state(job) == ["failed", "succeeded", "succeeded"]
     assert desk.rows(job)[0].problems == [["", "unreadable", {}]]

@@ -4,7 +4,7 @@ import pytest
 
 from accessapi.resources.requests import BulkItem
 from portal.core.jobs.models import Row
-from portal.core.jobs.results import _result
+from portal.core.jobs.results import _row_result
 from portal.core.jobs.states import Action, RowState
 
 
@@ -12,11 +12,11 @@ from portal.core.jobs.states import Action, RowState
 def test_a_result_that_names_another_member_than_its_place_says_nothing(status):
     """The order of results is that of the request; where it is not, who was meant is found out by reading."""
     row = Row(member_id="m-1", action=Action.UPDATE, content={})
-    assert _result(row, BulkItem.model_validate({"member_id": "m-2", "status": status})) is None
+    assert _row_result(row, BulkItem.model_validate({"member_id": "m-2", "status": status})) is None
 
 
 @pytest.mark.parametrize("named", [{}, {"member_id": ""}, {"member_id": None}, {"member_id": "m-1"}])
 def test_one_that_names_nobody_or_the_right_one_counts(named):
     row = Row(member_id="m-1", action=Action.UPDATE, content={})
-    (_, state, *_, member_id) = _result(row, BulkItem.model_validate({"status": "succeeded", **named}))
+    (_, state, *_, member_id) = _row_result(row, BulkItem.model_validate({"status": "succeeded", **named}))
     assert (state, member_id) == (RowState.SUCCEEDED, "m-1")

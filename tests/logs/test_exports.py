@@ -30,7 +30,7 @@ COUNT = 47
 @pytest.fixture
 def place(make, monkeypatch):
     """A tenant with some records, of which a part of a file has ten."""
-    monkeypatch.setattr(actions, "_PART", 10)
+    monkeypatch.setattr(actions, "_PART_SIZE", 10)
     place = make(members=1)
     now = timezone.now()
     with tenant_scope(place.tenant):
@@ -156,7 +156,7 @@ def test_what_the_log_dates_otherwise_than_its_notification_is_in_the_file_once(
     first, second = (timezone.now() - timedelta(minutes=ago, seconds=30) for ago in NOW_AND_THEN[way])
     with tenant_scope(place.tenant):
         insert_records([record(first, history_id="told")._replace(notified=True)])
-    job, read, turns = asked(place, manager), actions.log.records, itertools.count()
+    job, read, turns = asked(place, manager), actions.log.load_records, itertools.count()
 
     def dated_again(*_):
         insert_records([record(second, history_id="told", content="read")])
@@ -220,7 +220,7 @@ def test_whoever_may_not_see_the_log_any_more_gets_nothing_more_written(place):
         Staff.objects.filter(user=user).update(role="guard")
     assert done(place, job).halt == Halt.RIGHTS
     with tenant_scope(place.tenant):
-        assert filing.rows(job) == 10
+        assert [part.rows for part in filing.parts_of(job)] == [10]
 
 
 def test_guards_receptionists_and_other_tenants_get_no_export(place, make, manager):
@@ -239,11 +239,11 @@ def test_guards_receptionists_and_other_tenants_get_no_export(place, make, manag
 def test_files_are_deleted_after_a_week_and_the_page_says_when(place, manager):
     job = done(place, asked(place, manager))
     page = manager.get(url(place, f"{job.pk}/")).content.decode()
-    assert f"{timezone.localtime(job.finished_at + filing.KEPT):%Y-%m-%d}" in page
-    assert filing.delete_old() == 0
+    assert f"{timezone.localtime(job.finished_at + filing.RETENTION):%Y-%m-%d}" in page
+    assert filing.delete_expired() == 0
     with tenant_scope(place.tenant):
-        Job.objects.filter(pk=job.pk).update(finished_at=timezone.now() - filing.KEPT)
-    assert filing.delete_old() == 1
+        Job.objects.filter(pk=job.pk).update(finished_at=timezone.now() - filing.RETENTION)
+    assert filing.delete_expired() == 1
     with tenant_scope(place.tenant):
         assert not ExportPart.objects.exists()
         assert Job.objects.get(pk=job.pk).options == {}
@@ -261,11 +261,11 @@ def test_what_rests_in_the_database_is_not_readable(place, manager):
 
 
 def test_more_rows_than_a_sheet_holds_go_on_in_the_next(monkeypatch):
-    monkeypatch.setattr(books, "MOST_ROWS", 25)
-    assert books.shared_out([(10, 1)] * 7) == [2, 2, 2, 1]
-    assert books.shared_out([]) == [0]
-    monkeypatch.setattr(books, "MOST_BYTES", 3)
-    assert books.shared_out([(1, 2), (1, 2), (1, 1)]) == [1, 2]
+    monkeypatch.setattr(books, "MAX_ROWS_PER_SHEET", 25)
+    assert books.count_parts_per_sheet([(10, 1)] * 7) == [2, 2, 2, 1]
+    assert books.count_parts_per_sheet([]) == [0]
+    monkeypatch.setattr(books, "MAX_BYTES_PER_SHEET", 3)
+    assert books.count_parts_per_sheet([(1, 2), (1, 2), (1, 1)]) == [1, 2]
 
 
 def test_an_old_session_proves_who_it_is_before_it_asks(place):

@@ -62,8 +62,8 @@ class TestChanging:
 
     @pytest.mark.parametrize("kind", sorted(KINDS))
     def test_each_rule_is_saved_with_its_own_numbers(self, one, manager, kind):
-        numbers = {each.name: str(each.default) for each in KINDS[kind].all_values} | {"quiet": "14"}
-        hours = {"days": ["0"], "begin": "22:00", "end": "06:00"} if KINDS[kind].by_hours else {}
+        numbers = {each.name: str(each.default) for each in KINDS[kind].all_settings} | {"quiet": "14"}
+        hours = {"days": ["0"], "begin": "22:00", "end": "06:00"} if KINDS[kind].has_hours else {}
         form = {"is_on": "on", "severity": "3"} | numbers | hours
         assert "Rule saved." in said(manager.post(at(one, "alerts:rule", kind), form, follow=True))
 
@@ -131,7 +131,7 @@ class TestTrying:
             return ()
 
         monkeypatch.setattr("portal.core.alerts.past._SECONDS", 0.1)
-        monkeypatch.setitem(KINDS, "refused", replace(KINDS["refused"], past=slow))
+        monkeypatch.setitem(KINDS, "refused", replace(KINDS["refused"], find_in_past=slow))
         page = said(manager.post(at(one, "alerts:rule", "refused"), REFUSED | {"try": "1"}))
         assert "too long to be searched" in page
 
@@ -144,7 +144,7 @@ class TestTrying:
 def test_hours_over_midnight_are_those_of_the_day_that_they_begin_on():
     hours = Hours.of({"days": [0], "begin": "22:00", "end": "06:00"})
     monday = timezone.datetime(2026, 11, 23, 23, 0, tzinfo=TOKYO)
-    assert hours.hold(monday)
-    assert hours.hold(monday + timedelta(hours=6))
-    assert not hours.hold(monday + timedelta(hours=8))
-    assert not hours.hold(monday - timedelta(hours=20))
+    assert hours.includes(monday)
+    assert hours.includes(monday + timedelta(hours=6))
+    assert not hours.includes(monday + timedelta(hours=8))
+    assert not hours.includes(monday - timedelta(hours=20))

@@ -16,7 +16,7 @@ from accessapi.permissions import always, by_schedule, never, weekly
 from portal.areas import grants, rolls
 from portal.areas.models import Grant, Tally
 from portal.core.mirror import own
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Area, Member, MirrorState
 from tenants.models import AuditEntry
 from tenants.roles import Guard, Permission, Receptionist
@@ -49,10 +49,10 @@ def known(desk):
     return desk
 
 
-@pytest.fixture(params=[rolls.FEW, 0], ids=["few", "many"])
+@pytest.fixture(params=[rolls.FEW_HOLDERS, 0], ids=["few", "many"])
 def either_way(request, monkeypatch):
     """Where few hold something and where many do, they are found in different ways."""
-    monkeypatch.setattr(rolls, "FEW", request.param)
+    monkeypatch.setattr(rolls, "FEW_HOLDERS", request.param)
 
 
 def names(page):
@@ -131,7 +131,7 @@ def test_more_than_a_page_is_counted_whatever_narrows_it(known):
             Member(member_id=f"z{n}", member_name=f"Zoe {n}", name_key=f"zoe{n}", rights=rights, has_card=True)
             for n in range(30)
         ]
-        grants.file(known.place.tenant, Member.objects.bulk_create(more))
+        grants.update(known.place.tenant, Member.objects.bulk_create(more))
     for query in ({"entry": "yes"}, {"entry": ["yes", "unknown"]}, {"hours": ["everywhere", "always"]}):
         asked = {**query, "size": "25", "at": "2026-11-20T12:00"}
         assert 'data-total="32"' in known.client.get(known.at(), asked).content.decode(), query
@@ -166,37 +166,37 @@ def test_a_value_that_nobody_knows_is_counted_and_shown_as_such(known):
 def test_rights_that_are_written_or_read_reach_the_page_at_once_and_those_gone_leave_it(known):
     first, *_others, last = known.people
     with known.scope():
-        own.members_written(known.place.tenant, [(first.member_id, {"devices_pass": {"default_mode": "deny_all"}})])
+        own.apply_member_writes(known.place.tenant, [(first.member_id, {"devices_pass": {"default_mode": "deny_all"}})])
     assert first.member_name not in listed(known)
     known.set_at_service(last, only(known.area, always()))
     known.client.get(f"/t/{known.place.tenant.slug}/members/{last.member_id}/reading/")
     assert last.member_name in listed(known)
     with known.scope():
-        own.member_deleted(known.place.tenant, last.member_id)
-        assert rolls.of_area(known.area.area_id).roll.may_enter == len(listed(known)) == 2
+        own.apply_member_deletion(known.place.tenant, last.member_id)
+        assert rolls.count_area(known.area.area_id).count.with_access == len(listed(known)) == 2
         Member.objects.filter(pk=last.pk)._raw_delete("default")  # as the swap of a complete list does
         assert not Grant.objects.filter(member_id=last.pk).exists()
-        grants.tidy(known.place.tenant)
-        assert rolls.of_area(known.area.area_id).roll.may_enter == 2
+        grants.compact_tallies(known.place.tenant)
+        assert rolls.count_area(known.area.area_id).count.with_access == 2
         assert not Tally.objects.filter(members__lte=0).exists()
 
 
 def test_filing_again_changes_nothing_and_tallies_always_add_up(known):
     with known.scope():
         before = sorted(Grant.objects.values_list("member_id", "area_id", "held_id"))
-        grants.file(known.place.tenant, Member.objects.all())
+        grants.update(known.place.tenant, Member.objects.all())
         assert sorted(Grant.objects.values_list("member_id", "area_id", "held_id")) == before
-        each = {area.area_id: rolls.of_area(area.area_id).roll for area in Area.objects.all()}
-        assert rolls.of_all(each).areas == each
-        grants.tidy(known.place.tenant)
-        assert rolls.of_all(each) == rolls.Rolls(each, 4)
+        each = {area.area_id: rolls.count_area(area.area_id).count for area in Area.objects.all()}
+        assert rolls.count_all(each).areas == each
+        grants.compact_tallies(known.place.tenant)
+        assert rolls.count_all(each) == rolls.AccessCounts(each, 4)
 
 
 def test_a_person_who_is_never_let_in_holds_a_right_but_may_not_enter(known):
     known.know(known.people[3], {"default_mode": "option", "areas_list": [
         {"area_id": known.area.area_id, "pass": never(), "note": "kept"}]})  # fmt: skip
     with known.scope():
-        assert rolls.of_area(known.area.area_id).roll.may_enter == 3
+        assert rolls.count_area(known.area.area_id).count.with_access == 3
 
 
 def test_when_an_area_was_last_used_is_told_as_far_as_the_log_may_be_seen(known, monkeypatch):
@@ -244,7 +244,7 @@ def test_pages_cost_the_same_however_many_there_are(known):
     before = cost(known.areas_url), cost(known.at()), cost(choose)
     with known.scope():
         Area.objects.bulk_create(Area(area_id=f"x{n}", area_name=f"Area {n}") for n in range(40))
-        MirrorState.objects.filter(kind=Kind.AREAS).update(total=Area.objects.count())
+        MirrorState.objects.filter(kind=MirrorKind.AREAS).update(total=Area.objects.count())
         rights = {"devices_pass": {"default_mode": "allow_all"}}
         members = Member.objects.bulk_create(
             Member(
@@ -252,8 +252,8 @@ def test_pages_cost_the_same_however_many_there_are(known):
             )
             for n in range(120)
         )
-        grants.file(known.place.tenant, members)
-        MirrorState.objects.filter(kind=Kind.MEMBERS).update(total=Member.objects.count())
+        grants.update(known.place.tenant, members)
+        MirrorState.objects.filter(kind=MirrorKind.MEMBERS).update(total=Member.objects.count())
     after = cost(known.areas_url), cost(known.at()), cost(choose)
     assert after == before
     assert max(after) <= 22, after

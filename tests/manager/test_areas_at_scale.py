@@ -34,7 +34,7 @@ def test_an_edit_of_300_members_uses_hardly_more_calls_than_it_must(make):
             answer = desk.at_service(member.member_id)
             told = {name: answer.get(name) for name in ("devices_pass", "keys_pass", "privilege")}
             Member.objects.filter(pk=member.pk).update(rights=told, rights_read_at=timezone.now())
-        grants.file(desk.place.tenant, Member.objects.all())
+        grants.update(desk.place.tenant, Member.objects.all())
     before = {each: len(desk.place.calls(each)) for each in (READ, BULK, POLL)}
     job = desk.prepared("grant", desk.people[:300], trust="1440")
     desk.post(f"edits/{job.pk}/start/", {})

@@ -10,9 +10,9 @@ from django.utils import timezone
 from portal.core.intents.actions import submit
 from portal.core.intents.following import resolve
 from portal.core.intents.models import Intent
-from portal.core.intents.outcome import apply
+from portal.core.intents.outcome import apply_transition
 from portal.core.intents.states import Reason, State
-from portal.core.intents.verdicts import Verdict
+from portal.core.intents.verdicts import Transition
 from portal.core.jobs import acts
 from portal.core.jobs.models import Job
 from portal.core.mirror.models import Member
@@ -21,7 +21,7 @@ from tenants import audit
 from tenants.models import AuditEntry, SupportSession, User
 from tenants.roles import Permission
 from tenants.scope import tenant_scope
-from tenants.wording import say
+from tenants.wording import coded_sentence
 from tests.support.members import said
 from tests.support.places import fresh_nonce
 from tests.support.plans import rows_read
@@ -52,7 +52,7 @@ class Trail:
 
     def record(self, action, target="", after=None):
         with tenant_scope(self.place.tenant), transaction.atomic():
-            entry = {"action": action, "target": target, "after": after, "summary": say(action)}
+            entry = {"action": action, "target": target, "after": after, "summary": coded_sentence(action)}
             return audit.record(tenant=self.place.tenant, by=self.place.owner, **entry)
 
     def visit(self, name=NAME, **values):
@@ -66,11 +66,13 @@ class Trail:
         with tenant_scope(self.place.tenant):
             intent = submit(
                 by=self.place.asker, permission=Permission.MEMBERS_EDIT, nonce=fresh_nonce(), inline=False,
-                operation="create_member", title=title or say("member.create", name="山田"), **values,
+                operation="create_member", title=title or coded_sentence("member.create", name="山田"), **values,
             )  # fmt: skip
             if state is not None:
                 Intent.objects.filter(pk=intent.pk).update(state=State.SENDING)
-                apply({"pk": intent.pk}, Verdict(state, Reason.LOST if state == State.UNCERTAIN else Reason.NONE))
+                apply_transition(
+                    {"pk": intent.pk}, Transition(state, Reason.LOST if state == State.UNCERTAIN else Reason.NONE)
+                )
             return Intent.objects.get(pk=intent.pk)
 
     def grow(self, requests):
@@ -155,7 +157,7 @@ def test_what_a_person_decides_is_an_act_of_its_own(trail):
 def test_filters_find_acts_by_what_became_of_them_and_pages_hold_fifty_acts(trail):
     for _ in range(51):
         trail.asked(state=State.SUCCEEDED)
-    trail.asked(title=say("member.create", name="拒否"), state=State.FAILED)
+    trail.asked(title=coded_sentence("member.create", name="拒否"), state=State.FAILED)
     assert trail.rows(result="failed") == [("Create member: 拒否", "Refused")]
     assert trail.rows(result="uncertain") == trail.rows(about="groups") == []
     assert len(trail.rows(about="members", result="succeeded")) == 50
@@ -170,7 +172,7 @@ def test_the_portal_is_found_as_the_reader_reads_it(trail):
     visit = trail.visit()
     with tenant_scope(trail.place.tenant), transaction.atomic():
         entry = {"by_label": "histories", "action": "guest.arrived", "target": f"visit:{visit.pk}"}
-        audit.record(tenant=trail.place.tenant, by=None, summary=say("guest.arrived_by_code"), **entry)
+        audit.record(tenant=trail.place.tenant, by=None, summary=coded_sentence("guest.arrived_by_code"), **entry)
     trail.speaks("ja")
     assert trail.sentences(person="ポータル") == [f"コードの使用による到着：{NAME}"]
     assert trail.sentences(person="だれか") == []
@@ -180,7 +182,7 @@ def test_everything_about_somebody_begins_with_how_they_came_to_be(trail):
     intent = trail.asked()
     with tenant_scope(trail.place.tenant):
         Intent.objects.filter(pk=intent.pk).update(state=State.SENDING, target="member:M1")
-        apply({"pk": intent.pk}, Verdict(State.SUCCEEDED))
+        apply_transition({"pk": intent.pk}, Transition(State.SUCCEEDED))
     for typed in ("member:M1", "Member M1", "member M", "Member"):
         assert trail.rows(target=typed) == [("Create member: 山田", "Done")], typed
     assert trail.rows(target="Member M2") == trail.rows(target="Guest M1") == []
@@ -231,7 +233,7 @@ class TestALongTrail:
 
     @pytest.fixture
     def long(self, trail):
-        uncertain = trail.asked(title=say("member.create", name="不明"), state=State.UNCERTAIN)
+        uncertain = trail.asked(title=coded_sentence("member.create", name="不明"), state=State.UNCERTAIN)
         trail.record("group.merged", "group:G1")
         with tenant_scope(trail.place.tenant), transaction.atomic():
             helper = User.objects.create_user("helper@example.test", "correct horse battery staple")

@@ -160,7 +160,7 @@ def test_forty_cameras_cost_four_calls_a_round_and_no_call_of_their_own(place, m
     look_at_wall(place, manager)
     assert len(place.calls(30)) == 4
     with tenant_scope(place.tenant):
-        assert watch.pace(40, 180) == timedelta(minutes=5, seconds=20)
+        assert watch.round_duration(40, 180) == timedelta(minutes=5, seconds=20)
     without = len(place.calls(32))
     assert without == sum(not each["is_connected"] for each in theirs)
 
@@ -208,7 +208,7 @@ def test_a_guard_watches_and_sets_up_nothing(place, camera):
 
 
 def test_no_more_cameras_are_kept_than_a_round_of_pictures_takes(place, manager, camera, monkeypatch):
-    monkeypatch.setattr(keeping, "MOST", 3)
+    monkeypatch.setattr(keeping, "MAX_CAMERAS", 3)
     assert "At most 3 cameras can be kept. Nothing was saved." in said(add(manager, place, "c1\nc2\nc3"))
     assert "2 cameras added." in said(add(manager, place, "c1\nc2"))
 
@@ -259,7 +259,7 @@ def test_a_doors_page_shows_its_cameras_to_those_who_may_see_them(place, manager
 
 def test_a_camera_stands_on_a_floor_plan_by_its_name(place, manager, camera):
     with tenant_scope(place.tenant):
-        assert things.known(place.tenant)[f"camera:{camera.camera_id}"].name == "正面玄関"
+        assert things.load_devices(place.tenant)[f"camera:{camera.camera_id}"].name == "正面玄関"
 
 
 def test_identifiers_in_the_activity_log_are_offered(place, manager, camera):

@@ -64,7 +64,7 @@ def test_a_video_that_is_there_is_shown_and_written_down(place, manager, passage
     assert len(place.calls(33)) == 1
     with tenant_scope(place.tenant):
         assert AuditEntry.objects.get(action="camera.clip").target == f"history:{record.history_id}"
-        assert usage.known().downloads.apart == usage.CLIP_SECONDS
+        assert usage.current_usage().downloads.reserved == usage.CLIP_SECONDS
 
 
 def test_a_video_that_is_still_to_come_is_asked_for_again_later(place, manager, passage):
@@ -77,8 +77,8 @@ def test_a_video_that_is_still_to_come_is_asked_for_again_later(place, manager, 
     place.sandbox.settings(place.service.tenant_id, video_lag_seconds=0)
     with tenant_scope(place.tenant):
         Clip.objects.update(due_at=database_now())
-        (due,) = clips.DUE.take()
-        clips.ask_again(due.pk)
+        (due,) = clips.DUE.claim_batch()
+        clips.retry(due.pk)
     asked = manager.get(at(place, record), headers={"X-Seen": "an older look"})
     assert asked.headers["HX-Refresh"] == "true"
     with tenant_scope(place.tenant):
@@ -160,9 +160,9 @@ def test_what_a_person_may_still_load_is_counted_although_the_service_was_asked_
     ask(manager, place, passage(hours=1))
     with tenant_scope(place.tenant):
         CameraUsage.objects.update(download_total=0.0, read_at=database_now())
-        assert usage.known().downloads.used == usage.CLIP_SECONDS
+        assert usage.current_usage().downloads.used == usage.CLIP_SECONDS
         CameraUsage.objects.update(read_at=database_now() + timedelta(minutes=11))
-        assert usage.known().downloads.used == 0
+        assert usage.current_usage().downloads.used == 0
 
 
 def test_the_address_rests_encrypted_and_is_shown_to_nobody_without_the_right(place, manager, passage):

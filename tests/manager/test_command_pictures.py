@@ -60,8 +60,8 @@ def test_a_door_command_gets_pictures_of_before_and_after_once_that_is_switched_
     with tenant_scope(place.tenant):
         # As ten seconds later, when both moments are past.
         CommandMoment.objects.update(due_at=database_now(), at=F("at") - timedelta(seconds=10))
-        for moment in commands.DUE.take():
-            commands.read(moment.pk)
+        for moment in commands.DUE.claim_batch():
+            commands.read_pictures(moment.pk)
     page = manager.get(there)
     assert re.search("Before .* After", said(page))
     assert len(re.findall(r'src="[^"]*/cameras/[^"]*/picture/', page.content.decode())) >= 2

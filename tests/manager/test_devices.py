@@ -182,11 +182,11 @@ def test_a_door_seen_unlocked_is_looked_at_again_after_a_minute(place):
     shows(place, "mock_succeeded", lock="unlock", ago=120)
     with tenant_scope(place.tenant):
         PassController.objects.update(look_at=timezone.now())
-    assert tenants_with(watch.stale) == [place.tenant.pk]
+    assert tenants_with(watch.due_doors) == [place.tenant.pk]
     shows(place, "mock_succeeded", lock="unlock")
     door = seen(place, "mock_succeeded")
     assert timedelta(seconds=30) < door.look_at - door.known_at <= timedelta(seconds=60)
     shows(place, "mock_succeeded")
     door = seen(place, "mock_succeeded")
     assert door.look_at - door.known_at == timedelta(minutes=15)
-    assert tenants_with(watch.stale) == []
+    assert tenants_with(watch.due_doors) == []

@@ -9,7 +9,7 @@ from portal.core.intents.states import Reason, State
 from portal.core.mirror.models import DoorState, PassController
 from portal.core.timers.clock import database_now
 from portal.devices import actions as devices
-from portal.devices.actions import Command
+from portal.devices.actions import DoorCommand
 from portal.lockdown.models import Lockdown, LockdownSetting
 from tenants.models import AuditEntry, Staff
 from tenants.roles import PLATFORM_ROLES, Permission
@@ -125,7 +125,7 @@ class TestUnlockingForAnEvacuation:
         settle(one)
         with tenant_scope(one.tenant):
             door = PassController.objects.get(device_name="倉庫")
-            devices.command(door=door, command=Command.UNLOCK, by=one.asker, nonce=fresh_nonce())
+            devices.send_command(door=door, command=DoorCommand.UNLOCK, by=one.asker, nonce=fresh_nonce())
         press(manager, one, "release")
         settle(one)
         assert (one.doors[1], "lock") not in sent(one)

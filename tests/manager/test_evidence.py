@@ -103,7 +103,7 @@ def test_a_video_that_the_service_does_not_give_says_why(place, manager, opened)
     opened()
     work(place)
     page = said(manager.get(url(place, "incident", 1)))
-    assert "Not saved " + reasons.sentence("not_connected") in page
+    assert "Not saved " + reasons.sentence_of("not_connected") in page
 
 
 def test_a_video_the_service_has_deleted_says_so_and_costs_no_call(place, manager, opened):
@@ -238,14 +238,14 @@ def test_an_incident_is_deleted_after_its_time_but_not_on_hold(place, manager, o
     hold = evidence.held(place, manager)
     with tenant_scope(place.tenant):
         Incident.objects.update(keep_until=today - timedelta(days=1), due_at=database_now())
-        assert retention.DUE.take() == []
-        retention.delete_after(Incident.objects.get().pk)
+        assert retention.DUE.claim_batch() == []
+        retention.delete_expired(Incident.objects.get().pk)
         digest = StoredFile.objects.get().sha256
     assert "On legal hold since" in said(manager.get(url(place, "incident", 1)))
     manager.post(url(place, "end_hold", 1, hold.pk))
     with tenant_scope(place.tenant):
-        (due,) = retention.DUE.take()
-        retention.delete_after(due.pk)
+        (due,) = retention.DUE.claim_batch()
+        retention.delete_expired(due.pk)
         assert Incident.objects.count() == Item.objects.count() == 0
         entry = AuditEntry.objects.get(action="incident.deleted")
         path = StoredFile.objects.get().path
@@ -295,16 +295,16 @@ def test_video_about_to_be_deleted_is_an_alert(place, manager, opened):
     opened(days=80)
     work(place)
     with tenant_scope(place.tenant):
-        (seen,) = alerts._about_to_go(place.tenant, {"left": 14})
+        (seen,) = alerts._expiring_incidents(place.tenant, {"left": 14})
         assert seen.facts == {"number": 1, "days": 14}
-        assert list(alerts._about_to_go(place.tenant, {"left": 5})) == []
+        assert list(alerts._expiring_incidents(place.tenant, {"left": 5})) == []
 
 
 def test_video_that_a_worker_tries_in_vain_to_fetch_is_an_alert_too(place, manager, opened):
     opened(days=80)
     with tenant_scope(place.tenant):
         assert Item.objects.get(kind="clip").media == "wanted"
-        assert len(list(alerts._about_to_go(place.tenant, {"left": 14}))) == 1
+        assert len(list(alerts._expiring_incidents(place.tenant, {"left": 14}))) == 1
     page = manager.get(url(place, "incident", 1))
     assert "Being fetched The service deletes it on" in said(page)
     assert "chip-loud" in manager.get(url(place, "index")).content.decode()

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accessapi.limits import JST
-from accessapi.permissions import always, by_schedule, dated, never, weekly
+from accessapi.permissions import always, between, by_schedule, never, weekly
 from portal.core.mirror.models import Area, KeyBox, Member, TenantRecord
 from tests.support.members import MembersDesk, said, tight
 
@@ -136,7 +136,7 @@ def test_how_long_still_and_the_moment_in_the_week_are_shown(asked):
     assert 'class="week-moment"' in page.content.decode()
     assert "2026-11-20 Fri 08:00–19:00" in said(page)
     assert "2026-11-21 Sat closed" in said(page)
-    asked.holds(by_schedule(dated(datetime(2031, 1, 1, 9, tzinfo=JST), datetime(2031, 1, 1, 10, tzinfo=JST))))
+    asked.holds(by_schedule(between(datetime(2031, 1, 1, 9, tzinfo=JST), datetime(2031, 1, 1, 10, tzinfo=JST))))
     assert "Next access from 2031-01-01 09:00 to 10:00" in said(asked.ask())
     asked.holds(always())
     assert "No end date" in said(asked.ask())

@@ -32,7 +32,7 @@ class PastDesk(ChangesDesk):
     def reads(self, pass_):
         """A single reading of the member tells these rights."""
         item = {**self.at_service(self.member.member_id), "devices_pass": self.devices(pass_)}
-        own.member_read(self.place.tenant, item, timezone.now())
+        own.apply_member_read(self.place.tenant, item, timezone.now())
 
     def past(self, at=None):
         """The page that answers for a moment, an hour ago unless said otherwise."""

@@ -12,7 +12,7 @@ from portal.core.files import pictures
 from portal.core.intents import following, handlers, outcome, sending
 from portal.core.intents.models import Enclosure, Intent
 from portal.core.intents.states import Reason, State
-from portal.core.intents.verdicts import Verdict
+from portal.core.intents.verdicts import Transition
 from portal.core.mirror.models import Member
 from portal.core.timers.clock import database_now
 from portal.members import follow
@@ -74,8 +74,8 @@ def test_a_face_is_followed_to_its_outcome_and_usable_thirty_seconds_later(desk)
 
 
 def test_what_a_camera_writes_into_its_files_is_left_out_and_the_picture_is_turned():
-    upright = pictures.face(SimpleUploadedFile("a.jpg", jpeg(orientation=1)))
-    turned = pictures.face(SimpleUploadedFile("a.jpg", jpeg(1200, 900, orientation=6)))
+    upright = pictures.prepare_face(SimpleUploadedFile("a.jpg", jpeg(orientation=1)))
+    turned = pictures.prepare_face(SimpleUploadedFile("a.jpg", jpeg(1200, 900, orientation=6)))
     assert (upright.width, upright.height) == (turned.width, turned.height) == (900, 1200)
     for picture in (upright, turned):
         assert b"secret place" not in picture.content
@@ -270,7 +270,9 @@ def test_a_registration_whose_answer_was_lost_is_never_sent_again_and_resolved_b
         desk.place.sandbox.move_clock(desk.place.service.tenant_id, seconds=5)
         found = handlers.handler_of(intent.operation).reconcile(intent)
         assert found.applied is True
-        outcome.apply({"pk": intent.pk}, Verdict(State.SUCCEEDED, Reason.LOST, result={"evidence": found.evidence}))
+        outcome.apply_transition(
+            {"pk": intent.pk}, Transition(State.SUCCEEDED, Reason.LOST, result={"evidence": found.evidence})
+        )
         assert Member.objects.get(pk=member.pk).has_face
     assert len(desk.place.calls(8)) == 1
 
@@ -282,7 +284,7 @@ def test_absence_counts_when_two_readings_minutes_apart_agree(desk):
     with desk.scope():
         intent = Intent.objects.get(operation="register_face_image")
         first = handlers.handler_of(intent.operation).reconcile(intent)
-        earlier = first.again_at - follow.FACE_APART * 2 - timedelta(seconds=5)
+        earlier = first.retry_at - follow.FACE_DELAY * 2 - timedelta(seconds=5)
         intent.result = {"evidence": {"first seen missing": earlier.isoformat()}}
         assert (first.applied, handlers.handler_of(intent.operation).reconcile(intent).applied) == (None, False)
 

@@ -15,7 +15,7 @@ from accessapi.client import Client as ServiceClient
 from portal.core.intents import following
 from portal.core.intents.models import Intent
 from portal.core.intents.states import Reason, State
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Group, Member, MirrorState
 from portal.groups import actions, follow
 from tenants import scope
@@ -40,7 +40,7 @@ def here(make):
     place = make(members=0)
     with tenant_scope(place.tenant):
         place.browser = place.client(place.staff("facility manager"))
-        MirrorState.objects.create(kind=Kind.GROUPS, as_of=timezone.now(), total=2)
+        MirrorState.objects.create(kind=MirrorKind.GROUPS, as_of=timezone.now(), total=2)
         for name in (SALES, "神戸営業部"):
             answer = place.sandbox.api(
                 "POST", "/v1/membergroups", token=place.service.token, json={"membergroup_name": name}
@@ -102,7 +102,7 @@ def test_a_new_group_is_at_the_service_in_the_mirror_and_on_its_page(here):
     assert "Done" in page
     assert "Create group 経理部" in page
     assert sent(here, CREATE) == 1
-    assert MirrorState.objects.get(kind=Kind.GROUPS).total == 3
+    assert MirrorState.objects.get(kind=MirrorKind.GROUPS).total == 3
 
 
 def test_a_renamed_group_has_its_new_name_everywhere(here):
@@ -338,7 +338,7 @@ def read_twice(look, intent):
     """What a second reading finds, a minute and more after the first."""
     first = look(intent)
     assert first.applied is None
-    assert first.again_at > timezone.now()
+    assert first.retry_at > timezone.now()
     missed = {"first seen missing": (timezone.now() - timedelta(seconds=90)).isoformat()}
     Intent.objects.filter(pk=intent.pk).update(result={"evidence": missed})
     intent.refresh_from_db()
@@ -349,21 +349,21 @@ def read_twice(look, intent):
 def test_a_lost_creation_is_found_by_reading_or_proven_absent(here, uncertain, applied):
     intent = uncertain(create(here), applied=applied)
     assert intent.state == State.UNCERTAIN
-    finding = follow.look_for_new_group(intent) if applied else read_twice(follow.look_for_new_group, intent)
+    finding = follow.find_new_group(intent) if applied else read_twice(follow.find_new_group, intent)
     assert finding.applied is applied
     assert bool(finding.evidence.get("membergroup_id")) is applied
     assert sent(here, CREATE) == applied
 
 
 def test_a_lost_creation_of_a_name_that_was_there_before_is_not_taken_for_done(here, uncertain):
-    assert read_twice(follow.look_for_new_group, uncertain(create(here, SALES), applied=False)).applied is False
-    assert follow.look_for_new_group(uncertain(create(here, SALES), applied=True)).applied is True
+    assert read_twice(follow.find_new_group, uncertain(create(here, SALES), applied=False)).applied is False
+    assert follow.find_new_group(uncertain(create(here, SALES), applied=True)).applied is True
 
 
 def test_two_new_groups_of_one_name_leave_it_to_a_person(here, uncertain):
     intent = uncertain(create(here), applied=True)
     here.sandbox.api("POST", "/v1/membergroups", token=here.service.token, json={"membergroup_name": "Guards"})
-    assert follow.look_for_new_group(intent).applied is None
+    assert follow.find_new_group(intent).applied is None
 
 
 def test_a_found_creation_reaches_the_mirror(here, uncertain):
@@ -384,8 +384,8 @@ def test_a_lost_renaming_is_read_back(here, uncertain):
 
     done = uncertain(rename, applied=True)
     path, token = f"/v1/membergroups/{group.membergroup_id}", here.service.token
-    assert follow.look_at_name(done).applied is True
+    assert follow.check_name(done).applied is True
     here.sandbox.api("PUT", path, token=token, json={"membergroup_name": SALES})
-    assert read_twice(follow.look_at_name, done).applied is False
+    assert read_twice(follow.check_name, done).applied is False
     here.sandbox.api("PUT", path, token=token, json={"membergroup_name": "Else"})
-    assert follow.look_at_name(done).applied is None
+    assert follow.check_name(done).applied is None

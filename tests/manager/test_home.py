@@ -14,9 +14,9 @@ from portal.core.alerts.models import Alert, Rule
 from portal.core.inside import hours, passages
 from portal.core.inside.models import PassedHour
 from portal.core.intents.models import Intent
-from portal.core.intents.record import Asker
+from portal.core.intents.record import Requester
 from portal.core.jobs.models import Job, Row
-from portal.core.mirror.coverage import start_of
+from portal.core.mirror.coverage import start_of_day
 from portal.core.mirror.models import Member, PassController
 from portal.core.ui.times import TOKYO
 from portal.core.visits.models import Visit
@@ -71,7 +71,7 @@ def forced(place, device_id, name):
         PassController.objects.create(device_id=device_id, device_name=name)
     shows(place, device_id, door="open", errors=["forced_open"])
     with tenant_scope(place.tenant):
-        watching.look()
+        watching.check_tenant()
 
 
 def import_with_failed_rows(place, **values):
@@ -88,7 +88,7 @@ def came_in(place, member_id, device_id):
     """Somebody passes a door now."""
     rows = happened(place, record(timezone.now(), member_id=member_id, member_name=member_id, device_id=device_id))
     with tenant_scope(place.tenant):
-        passages.heard(place.tenant, histories=rows)
+        passages.on_histories(place.tenant, histories=rows)
 
 
 def test_connection_and_calls_are_one_line_beneath_everything_else(house):
@@ -143,7 +143,7 @@ def test_alerts_come_first_with_their_place_and_stay_quiet_once_taken(house):
         ("1 door needs attention", "Forced open"),
     ]
     with tenant_scope(house.tenant):
-        acts.take(alert=Alert.objects.get(), by=Asker(house.tenant, house.owner))
+        acts.assign(alert=Alert.objects.get(), by=Requester(house.tenant, house.owner))
     assert lines(home(house)) == [("1 door needs attention", "Forced open"), ("1 alert taken, still open", "")]
 
 
@@ -196,7 +196,7 @@ def passed(place, at, device_id="front", times=1, **said):
     found = [record(at, member_id="M1", device_id=device_id, **said) for _ in range(times)]
     rows = happened(place, *found)
     with tenant_scope(place.tenant):
-        hours.heard(place.tenant, histories=rows)
+        hours.on_histories(place.tenant, histories=rows)
 
 
 def this_hour():
@@ -234,7 +234,7 @@ def test_before_this_weekday_is_known_days_of_the_same_sort_tell_what_is_usual(w
     alike = [n for n in range(1, 7) if ((today - n) % 7 >= 5) == (today >= 5)]
     for number in range(1, 7):
         passed(house, hour - timedelta(days=number), times=5 if number in alike else 9)
-    sixth = start_of(hour.astimezone(TOKYO).date() - timedelta(days=6))
+    sixth = start_of_day(hour.astimezone(TOKYO).date() - timedelta(days=6))
     loaded(house, days=(timezone.now() - sixth + timedelta(minutes=1)) / timedelta(days=1))  # from its beginning
     html = home(house)
     assert figures_of(html, hour) == ("0", "5")

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import MirrorState
 from tenants.models import Connection
 from tenants.scope import tenant_scope
@@ -17,10 +17,10 @@ pytestmark = pytest.mark.usefixtures("house")
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        (Kind.MEMBERS, "members not loaded"),
-        (Kind.GUESTS, "guests not loaded"),
-        (Kind.PASS_CONTROLLERS, "doors not loaded"),
-        (Kind.KEY_BOXES, "key boxes not loaded"),
+        (MirrorKind.MEMBERS, "members not loaded"),
+        (MirrorKind.GUESTS, "guests not loaded"),
+        (MirrorKind.PASS_CONTROLLERS, "doors not loaded"),
+        (MirrorKind.KEY_BOXES, "key boxes not loaded"),
     ],
 )
 def test_a_list_that_was_never_read_is_not_taken_for_calm(place, kind, words):
@@ -29,13 +29,13 @@ def test_a_list_that_was_never_read_is_not_taken_for_calm(place, kind, words):
     html = home(place)
     assert "Nothing needs attention" not in html
     assert f"Not known: {words}" in html
-    assert ("No member’s access ends within 14 days." in html) is (kind != Kind.MEMBERS)
-    assert ("No guests today." in html) is (kind != Kind.GUESTS)
+    assert ("No member’s access ends within 14 days." in html) is (kind != MirrorKind.MEMBERS)
+    assert ("No guests today." in html) is (kind != MirrorKind.GUESTS)
 
 
 def test_of_what_the_contract_lacks_there_is_nothing_to_know_and_of_what_a_scope_hides_there_is(place):
     with tenant_scope(place.tenant):
-        MirrorState.objects.filter(kind=Kind.KEY_BOXES).update(as_of=None, error="no_contract")
+        MirrorState.objects.filter(kind=MirrorKind.KEY_BOXES).update(as_of=None, error="no_contract")
     assert "Nothing needs attention" in home(place)
     with tenant_scope(place.tenant):
         Connection.objects.update(scopes_refused=["guests:read"])
@@ -46,7 +46,7 @@ def test_of_what_the_contract_lacks_there_is_nothing_to_know_and_of_what_a_scope
 
 def test_a_list_that_stands_still_for_long_is_named(place):
     with tenant_scope(place.tenant):
-        MirrorState.objects.filter(kind=Kind.MEMBERS).update(error="unreachable")
+        MirrorState.objects.filter(kind=MirrorKind.MEMBERS).update(error="unreachable")
         assert "members not updated" not in home(place)
-        MirrorState.objects.filter(kind=Kind.MEMBERS).update(as_of=timezone.now() - timedelta(hours=1))
+        MirrorState.objects.filter(kind=MirrorKind.MEMBERS).update(as_of=timezone.now() - timedelta(hours=1))
     assert "Not known: members not updated" in home(place)

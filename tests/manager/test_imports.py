@@ -179,7 +179,7 @@ def test_rows_to_correct_come_back_as_they_were_with_reasons_left_out(desk, mana
     page = manager.get(f"{again}columns/")
     assert "left out" in page.content.decode()
     with inside(desk):
-        found = dict(queries.cells_of(job_at(desk, again), {2, 3}))
+        found = dict(queries.cells_of_lines(job_at(desk, again), {2, 3}))
     assert [cells[:4] for line, cells in found.items() if line] == [
         ["=cmd()", "00042", "無い", "'+1"], ["-x", "00043", "無い", "@a"],
     ]  # fmt: skip
@@ -361,8 +361,8 @@ def test_the_tick_finds_what_nobody_rang_for(desk, manager, url, monkeypatch):
     there = uploaded(manager, url, "name\na\n")
     manager.post(f"{there}columns/", form_of(manager.get(there)))
     rung = []
-    monkeypatch.setattr("portal.core.timers.bell.ring", lambda task, rows, **more: rung.append((task, *rows)))
-    assert bell.DUE.look() == 1
+    monkeypatch.setattr("portal.core.timers.bell.enqueue", lambda task, rows, **more: rung.append((task, *rows)))
+    assert bell.JOB_WAKEUP.check_due() == 1
     assert rung == [("portal.core.jobs.tasks.check", (desk.place.tenant.pk, job_at(desk, there).pk))]
 
 

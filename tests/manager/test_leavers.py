@@ -13,10 +13,10 @@ from django.utils import timezone
 
 from portal.core.mirror import own, seen
 from portal.core.mirror.freshness import freshness_of
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import History, Member, MirrorState
 from portal.members import leavers
-from portal.members.leavers import Which
+from portal.members.leavers import CleanupList
 from tenants.models import AuditEntry, SupportSession
 from tests.support.log import loaded
 from tests.support.members import MembersDesk, said
@@ -31,7 +31,7 @@ def desk(make):
 
     def put(name, days=None, **fields):
         end = {"use_date_end": (now + timedelta(days=days)).isoformat()} if days is not None else {}
-        own.member_written(desk.place.tenant, f"m-{name}", {"member_name": name, **end, **fields}, created=True)
+        own.apply_member_write(desk.place.tenant, f"m-{name}", {"member_name": name, **end, **fields}, created=True)
 
     with desk.scope():
         put("五日", 5, card_data="A1")
@@ -43,7 +43,7 @@ def desk(make):
         put("佐藤", card_data="00FF", face_data=True)
         put("鈴木", card_data="00ff")
         put("去る", 3, card_data="00FF")
-        own.member_deleted(desk.place.tenant, "m-去る")
+        own.apply_member_deletion(desk.place.tenant, "m-去る")
         History.objects.all().delete()
         came("m-佐藤")
         came("")
@@ -54,7 +54,7 @@ def came(*member_ids):
     """The log tells of them, as its reading takes it over."""
     now = timezone.now()
     rows = [History(history_id=str(uuid4()), at=now, member_id=each, content="Entry") for each in member_ids]
-    seen.mark([row.pk for row in History.objects.bulk_create(rows)])
+    seen.update_last_seen([row.pk for row in History.objects.bulk_create(rows)])
 
 
 def listed(desk, which, **query):
@@ -78,13 +78,13 @@ def test_whoever_comes_leaves_the_list_of_those_who_never_did_and_a_card_taken_b
     tenant = desk.place.tenant
     with desk.scope():
         came("m-五日", "m-五日", "m-手ぶら", "g-somebody")
-        own.member_written(tenant, "m-五日", {"member_code": "E5"})
-        own.member_written(tenant, "m-鈴木", {"card_data": "A6"})
-        own.member_written(tenant, "m-手ぶら", {"card_data": "a4"})
+        own.apply_member_write(tenant, "m-五日", {"member_code": "E5"})
+        own.apply_member_write(tenant, "m-鈴木", {"card_data": "A6"})
+        own.apply_member_write(tenant, "m-手ぶら", {"card_data": "a4"})
     assert set(listed(desk, "never")) == {"廿日", "遠い", "一年", "昨日", "鈴木"}
     assert set(listed(desk, "twice")) == {"一年", "手ぶら"}
     with desk.scope():
-        own.member_deleted(tenant, "m-一年")
+        own.apply_member_deletion(tenant, "m-一年")
     assert listed(desk, "twice") == []
 
 
@@ -113,7 +113,7 @@ def test_the_tabs_learn_their_counts_a_moment_later_in_one_query(desk):
         assert words in counted
     fresh = freshness_of(desk.place.tenant)
     with desk.scope(), CaptureQueriesContext(connection) as asked:
-        assert set(leavers.counts(desk.place.tenant, list(Which), fresh)) == set(Which.values)
+        assert set(leavers.count_members(desk.place.tenant, list(CleanupList), fresh)) == set(CleanupList.values)
     assert len(asked) == 1
 
 
@@ -124,14 +124,14 @@ def test_every_list_asks_as_often_for_many_rows_as_for_few(desk):
         return len([each for each in counted if "set_config" not in each["sql"]])
 
     desk.get("leavers/")
-    few = {which: asked(which) for which in Which.values}
+    few = {which: asked(which) for which in CleanupList.values}
     with desk.scope():
         now = timezone.now()
         ends = [(now + timedelta(days=number - 30)).isoformat() for number in range(40)]
         rows = [{"member_name": f"N{n}", "card_data": f"C{n // 2}", "use_date_end": end} for n, end in enumerate(ends)]
-        own.members_written(desk.place.tenant, [(f"m-{n}", row) for n, row in enumerate(rows)], created=True)
+        own.apply_member_writes(desk.place.tenant, [(f"m-{n}", row) for n, row in enumerate(rows)], created=True)
     assert max(few.values()) <= 12
-    assert {which: asked(which) for which in Which.values} == few
+    assert {which: asked(which) for which in CleanupList.values} == few
 
 
 def test_what_is_done_with_all_that_match_means_this_list_and_never_all_members(desk):
@@ -147,10 +147,10 @@ def test_what_is_done_with_all_that_match_means_this_list_and_never_all_members(
 
 def test_who_never_enters_says_since_when_the_log_is_known(desk):
     with desk.scope():
-        MirrorState.objects.filter(kind=Kind.HISTORIES).update(as_of=timezone.now(), memory={"known_from": SINCE})
+        MirrorState.objects.filter(kind=MirrorKind.HISTORIES).update(as_of=timezone.now(), memory={"known_from": SINCE})
     assert "loaded from 2026-11-14 09:00" in said(desk.client.get(f"{desk.url}leavers/never/"))
     with desk.scope():
-        MirrorState.objects.filter(kind=Kind.HISTORIES).update(as_of=None, memory={})
+        MirrorState.objects.filter(kind=MirrorKind.HISTORIES).update(as_of=None, memory={})
     assert "The activity log is not loaded yet" in said(desk.client.get(f"{desk.url}leavers/never/"))
 
 

@@ -20,7 +20,7 @@ from portal.evidence import actions, rules, store, tasks
 from portal.evidence.models import Export, Incident, Item, LegalHold, StoredFile
 from portal.site.celery import app
 from portal.today import erasing
-from tenants.access import SAFE
+from tenants.access import SAFE_METHODS
 from tenants.models import AuditEntry
 from tenants.rotation import columns, rotate_column
 from tenants.scope import tenant_scope
@@ -121,7 +121,7 @@ def lasting(row):
 
 
 def digest(file):
-    return hashlib.sha256(b"".join(store.read(file))).hexdigest()
+    return hashlib.sha256(b"".join(store.read_file(file))).hexdigest()
 
 
 def lost(before, after):
@@ -136,7 +136,7 @@ def lost(before, after):
 def writes():
     get_resolver().url_patterns  # noqa: B018 - the site's addresses are read before those of an area
     patterns = import_module("portal.evidence.urls").urlpatterns
-    return {each.name: each for each in patterns if each.callback.methods - SAFE}
+    return {each.name: each for each in patterns if each.callback.methods - SAFE_METHODS}
 
 
 def addresses_of(place, name):
@@ -216,7 +216,7 @@ def statements():
         "the incident is deleted": lambda: Incident.objects.get(number=1).delete(),
         "an export is deleted": lambda: Export.objects.all().delete(),
         "an export is replaced": lambda: Export.objects.update(manifest="0" * 64),
-        "the files' keys are forgotten": lambda: store.delete_soon(StoredFile.objects.all()),
+        "the files' keys are forgotten": lambda: store.schedule_deletion(StoredFile.objects.all()),
         "files are said to be others": lambda: StoredFile.objects.update(sha256="0" * 64),
         "files are deleted": lambda: StoredFile.objects.all()._raw_delete("default"),
         "the reason is replaced": lambda: LegalHold.objects.update(reason="None"),
@@ -314,6 +314,6 @@ def test_what_is_refused_is_looked_at_under_the_lock(place, manager, hold):
     with tenant_scope(place.tenant):
         read_before = Incident.objects.prefetch_related("holds").get()
         read_before._prefetched_objects_cache = {"holds": LegalHold.objects.none()}
-        assert rules.refusal(read_before, "edit") == ""
+        assert rules.refusing_state(read_before, "edit") == ""
         with pytest.raises(rules.NotDone, match="held"):
             actions.edit(incident=read_before, title="X", began_at=database_now(), ended_at=None, by=None)

@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from portal.core.jobs.models import Job, Row
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Guest, Key, KeyBox, Member, MirrorState
 from portal.core.ui.times import local
 from portal.core.visits.models import Visit
@@ -22,7 +22,7 @@ from tests.support.members import said
 from tests.support.reports import ReportsDesk
 from tests.support.reviews import option
 
-_ROWS = {Kind.MEMBERS: Member, Kind.KEY_BOXES: KeyBox, Kind.GUESTS: Guest}
+_ROWS = {MirrorKind.MEMBERS: Member, MirrorKind.KEY_BOXES: KeyBox, MirrorKind.GUESTS: Guest}
 NO_ACCESS = {"default_mode": "deny_all"}
 
 
@@ -60,7 +60,7 @@ def page(desk, rest=""):
 def test_a_report_without_the_list_of_members_does_not_say_that_all_rights_are_known(desk):
     know_everybody(desk)
     assert "Rights of all members loaded." in desk.page(desk.ask("may_enter", area=desk.area.area_id))
-    unread(desk, Kind.MEMBERS)
+    unread(desk, MirrorKind.MEMBERS)
     told = desk.page(desk.ask("may_enter", area=desk.area.area_id))
     assert "Members at least 0" in told
     assert "Members not loaded." in told
@@ -72,7 +72,7 @@ def test_a_report_of_a_tenant_that_is_not_connected_says_since_when_its_lists_st
     know_everybody(desk)
     disconnect(desk)
     told = desk.page(desk.ask("may_enter", area=desk.area.area_id))
-    for kind, name in ((Kind.MEMBERS, "Members"), (Kind.AREAS, "Areas")):
+    for kind, name in ((MirrorKind.MEMBERS, "Members"), (MirrorKind.AREAS, "Areas")):
         assert f"{name} not updated since {last_read(desk, kind)}. This tenant is not connected to the service." in told
 
 
@@ -95,7 +95,7 @@ def test_a_report_of_guests_counts_at_least_where_their_list_is_not_read(desk):
     assert "Guests not loaded." in told
     assert "Visits at least 0 Arrived at least 0" in told
     with desk.scope():
-        MirrorState.objects.filter(kind=Kind.GUESTS).update(as_of=timezone.now())
+        MirrorState.objects.filter(kind=MirrorKind.GUESTS).update(as_of=timezone.now())
     assert "Guests not loaded." not in desk.page(desk.ask("guests"))
 
 
@@ -118,7 +118,7 @@ def test_an_areas_figures_are_of_at_least_so_many_where_members_or_rights_are_mi
     with desk.scope():
         Member.objects.filter(pk=desk.people[1].pk).update(rights=None, rights_read_at=None)
     desk.know(desk.people[2], NO_ACCESS)
-    unread(desk, Kind.MEMBERS)
+    unread(desk, MirrorKind.MEMBERS)
     told = said(desk.client.get(desk.at()))
     assert "at least 0" in told
     assert "By a schedule at least 0" in told
@@ -153,35 +153,37 @@ def test_a_search_that_finds_nobody_says_that_the_list_of_members_is_not_read(de
     ]  # fmt: skip
     assert [rest for rest in pages if "Members not" in page(desk, rest)] == []
     disconnect(desk)
-    late = f"Members not updated since {last_read(desk, Kind.MEMBERS)}. This tenant is not connected to the service."
+    late = (
+        f"Members not updated since {last_read(desk, MirrorKind.MEMBERS)}. This tenant is not connected to the service."
+    )
     assert [rest for rest in pages if late not in page(desk, rest)] == []
 
 
 def test_a_group_is_not_without_members_while_their_list_is_not_read(desk):
-    unread(desk, Kind.MEMBERS)
+    unread(desk, MirrorKind.MEMBERS)
     told = page(desk, f"groups/{desk.group.membergroup_id}/")
     assert "This list has not been loaded from the service yet." in told
     assert "This group has no members." not in told
 
 
 def test_key_boxes_without_keys_are_not_taken_for_none(desk):
-    unread(desk, Kind.KEY_BOXES)
+    unread(desk, MirrorKind.KEY_BOXES)
     with desk.scope():
         KeyBox.objects.create(key_device_id="K", key_device_name="Store", units=[])
-        MirrorState.objects.filter(kind=Kind.KEY_BOXES).update(as_of=timezone.now())
+        MirrorState.objects.filter(kind=MirrorKind.KEY_BOXES).update(as_of=timezone.now())
     assert "No keys listed" in page(desk, "keys/")
     assert "No key boxes yet" not in page(desk, "keys/")
 
 
 def test_a_month_of_visits_says_what_its_counts_may_lack_also_in_its_file(desk):
-    unread(desk, Kind.GUESTS)
+    unread(desk, MirrorKind.GUESTS)
     told = page(desk, "guests/month/?month=2020-01")
     assert "Visits recorded since " in told
     assert "Guests not loaded." in told
     rows = list(csv.reader(io.StringIO(_text(desk.client.get(_at(desk, "guests/month/csv/"))))))
     assert ["Guests not loaded."] in rows
     with desk.scope():
-        MirrorState.objects.filter(kind=Kind.GUESTS).update(as_of=timezone.now())
+        MirrorState.objects.filter(kind=MirrorKind.GUESTS).update(as_of=timezone.now())
     assert "Guests not" not in page(desk, "guests/month/")
 
 
@@ -190,7 +192,7 @@ def test_the_list_of_people_in_the_building_says_in_its_file_that_the_log_stands
     assert last == ["At least 0 in the building; the activity log is not loaded"]
     loaded(desk.place)
     with desk.scope():
-        MirrorState.objects.filter(kind=Kind.HISTORIES).update(error="unreachable", error_at=timezone.now())
+        MirrorState.objects.filter(kind=MirrorKind.HISTORIES).update(error="unreachable", error_at=timezone.now())
     [*_rows, last] = csv.reader(io.StringIO(_text(desk.client.get(_at(desk, "guests/building/csv/")))))
     assert "Not updated since" in last[0]
 
@@ -211,7 +213,7 @@ def test_of_members_to_review_nothing_is_counted_that_cannot_be_known(desk):
     assert counts() == ["0", "0", "5", "0", "0"]
     [*_rows, last] = csv.reader(io.StringIO(_text(desk.client.get(f"{desk.url}leavers/never/", {"export": "csv"}))))
     assert "Earlier entries are not counted." in last[0]
-    unread(desk, Kind.MEMBERS)
+    unread(desk, MirrorKind.MEMBERS)
     assert counts() == ["–"] * 5
 
 
@@ -249,7 +251,7 @@ def test_the_desk_says_beside_the_guests_it_knows_that_their_list_is_not_read(de
     client = desk.place.client(desk.place.staff("receptionist"))
     assert "Guests not loaded." in said(client.get(_at(desk, "guests/")))
     with desk.scope():
-        MirrorState.objects.filter(kind=Kind.GUESTS).update(as_of=timezone.now())
+        MirrorState.objects.filter(kind=MirrorKind.GUESTS).update(as_of=timezone.now())
     assert "Guests not loaded." not in said(client.get(_at(desk, "guests/")))
 
 
@@ -259,7 +261,7 @@ def test_an_incident_does_not_say_that_there_are_no_records_while_the_log_is_not
     desk.client.post(evidence.url(desk.place, "new"), {"title": "Then", "began_at": "2020-01-01T10:00"})
     assert "No log records around this time" in said(desk.client.get(evidence.url(desk.place, "records", 2)))
     with desk.scope():
-        MirrorState.objects.filter(kind=Kind.HISTORIES).update(as_of=None, memory={})
+        MirrorState.objects.filter(kind=MirrorKind.HISTORIES).update(as_of=None, memory={})
     told = said(desk.client.get(evidence.url(desk.place, "records", 2)))
     assert "The activity log is not loaded yet." in told
     assert "No log records around this time" not in told

@@ -7,11 +7,11 @@ import pytest
 
 from portal.core.intents.models import Intent
 from portal.core.intents.states import Reason, State
-from portal.core.intents.sweeping import sweep
+from portal.core.intents.sweeping import process_due
 from portal.core.mirror.models import DoorState, PassController
 from portal.core.timers.clock import database_now
 from portal.devices import actions as devices
-from portal.devices.actions import Command
+from portal.devices.actions import DoorCommand
 from portal.lockdown.models import Lockdown, LockdownDoor
 from tenants.models import Connection, Staff
 from tenants.scope import tenant_scope
@@ -174,7 +174,7 @@ class TestWhatCameOfIt:
         settle(one)
         with tenant_scope(one.tenant):
             Intent.objects.filter(state=State.QUEUED).update(deadline=database_now() - timedelta(seconds=1))
-        sweep()
+        process_due()
         settle(one)
         assert sorted(came(one)) == ["done", "missed", "missed"]
         step(one)
@@ -213,7 +213,7 @@ class TestWhatCameOfIt:
         lose(one, "倉庫")
         with tenant_scope(one.tenant):
             door = PassController.objects.get(device_name="倉庫")
-            devices.command(door=door, command=Command.HOLD, by=one.asker, nonce=fresh_nonce())
+            devices.send_command(door=door, command=DoorCommand.HOLD, by=one.asker, nonce=fresh_nonce())
         settle(one)
         time_passes(one, minutes=30)
         step(one)
@@ -229,7 +229,7 @@ class TestWhatCameOfIt:
         lose(one, "倉庫")
         with tenant_scope(one.tenant):
             door = PassController.objects.get(device_name="倉庫")
-            asked = devices.command(door=door, command=Command.HOLD, by=one.asker, nonce=fresh_nonce())
+            asked = devices.send_command(door=door, command=DoorCommand.HOLD, by=one.asker, nonce=fresh_nonce())
             Intent.objects.filter(pk=asked.pk).update(state=State.EXPIRED, reason=Reason.TOO_LATE)
         settle(one)
         time_passes(one, minutes=1)

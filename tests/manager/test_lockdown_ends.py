@@ -8,7 +8,7 @@ import pytest
 from portal.core.intents.models import Intent
 from portal.core.mirror.models import DoorState, PassController
 from portal.devices import actions as devices
-from portal.devices.actions import Command
+from portal.devices.actions import DoorCommand
 from portal.lockdown.models import Lockdown
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
@@ -109,7 +109,7 @@ class TestReleasing:
         press(manager, one, "release")
         with tenant_scope(one.tenant):
             door = PassController.objects.get(device_name="倉庫")
-            devices.command(door=door, command=Command.HOLD, by=one.asker, nonce=fresh_nonce())
+            devices.send_command(door=door, command=DoorCommand.HOLD, by=one.asker, nonce=fresh_nonce())
         settle(one)
         assert came(one) == ["done"] * 3
 

@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 
 from portal.core.log import visible
 from portal.core.mirror import own
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Guest, HistoryDay, KeyBox, Member, MirrorState, PassController
 from portal.core.ui.times import TOKYO, local
 from portal.core.visits.models import Stage, Visit
@@ -81,7 +81,7 @@ def known(one):
     """The same with what its people are found by: a member, and a guest's visit."""
     with tenant_scope(one.tenant):
         Member.objects.all().delete()
-        own.member_written(one.tenant, "m-1", {"member_name": "佐藤 花子"}, created=True)
+        own.apply_member_write(one.tenant, "m-1", {"member_name": "佐藤 花子"}, created=True)
         days = {"use_date_start": NOW, "use_date_end": NOW + timedelta(hours=1)}
         Visit.objects.create(stage=Stage.ISSUED, guest_id="g-1", guest_name="Rossi", name_key="rossi", **days)
     return one
@@ -210,7 +210,7 @@ def test_what_is_missing_is_said_and_an_older_day_offered_with_its_cost(one, man
 
 def test_a_log_that_is_not_read_says_since_when_and_why(one, manager):
     with tenant_scope(one.tenant):
-        state = MirrorState.objects.get(kind=Kind.HISTORIES)
+        state = MirrorState.objects.get(kind=MirrorKind.HISTORIES)
         state.memory["failing_since"] = (NOW - timedelta(minutes=20)).isoformat()
         state.error, state.due_at = "unreachable", NOW + timedelta(minutes=2)
         state.save()
@@ -324,7 +324,7 @@ def test_the_part_follows_while_somebody_looks(one, manager):
 
 def test_after_midnight_a_guards_open_part_shows_nothing_of_yesterday_any_more(one, monkeypatch):
     guard, address = one.client(one.staff("guard")), reverse("logs:happened", args=[one.tenant.slug]) + "?device=D2"
-    forced = one.tenant.environment.catalogue.states.theirs("Door forced open")
+    forced = one.tenant.environment.catalogue.states.service_word("Door forced open")
     first = guard.get(address).content.decode()
     assert forced in first
     mark = first.split('data-seen="', 1)[1].split('"', 1)[0]

@@ -9,10 +9,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from portal.core.mirror.coverage import start_of
+from portal.core.mirror.coverage import start_of_day
 from portal.core.mirror.models import History, HistoryDay, MirrorState, PassController
 from portal.core.ui.times import TOKYO
-from portal.logs.sorts import Sort, by_sort, sort_of
+from portal.logs.sorts import RecordType, type_expression, type_of
 from tenants.scope import tenant_scope
 from tests.support.log import area, clock, happened, loaded, record
 from tests.support.members import said
@@ -183,7 +183,7 @@ class TestADoorsDay:
         assert "10:00 – – – – –" in words
         assert "11:00 – – – 1 1" in words
         assert "12:00 –" not in words
-        assert one.tenant.environment.catalogue.states.theirs("Door forced open") in words
+        assert one.tenant.environment.catalogue.states.service_word("Door forced open") in words
         assert [html.count(f'class="part part-{sort}"') for sort in ("entry", "refused", "alarm", "other")] == [
             2,
             1,
@@ -279,10 +279,10 @@ def test_the_database_sorts_records_as_pages_do(one):
     words = one.tenant.environment.catalogue
     rows = happened(one, *[passed("09:00", **{"member_id": "", "member_name": "", **each}) for each in MEANT])
     with tenant_scope(one.tenant):
-        found = dict(History.objects.annotate(sort=by_sort(words)).values_list("pk", "sort"))
-    assert [found[row.pk] for row in rows] == [sort_of(row, words) for row in rows]
-    assert set(found.values()) == set(Sort.values)
+        found = dict(History.objects.annotate(sort=type_expression(words)).values_list("pk", "sort"))
+    assert [found[row.pk] for row in rows] == [type_of(row, words) for row in rows]
+    assert set(found.values()) == set(RecordType.values)
 
 
 def test_days_begin_at_midnight_in_tokyo():
-    assert start_of(date(2026, 11, 21)).isoformat() == "2026-11-21T00:00:00+09:00"
+    assert start_of_day(date(2026, 11, 21)).isoformat() == "2026-11-21T00:00:00+09:00"

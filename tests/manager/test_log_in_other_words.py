@@ -6,14 +6,14 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from accessapi.overrides import OverrideError, load
+from accessapi.overrides import OverrideError, load_overrides
 from portal.core.inside import passages
 from portal.core.inside.models import Inside
 from portal.core.mirror.models import History, PassController
 from portal.core.ui.times import TOKYO
 from portal.devices import watch
 from portal.logs.exports import cells
-from portal.logs.sorts import Sort, by_sort, sort_of
+from portal.logs.sorts import RecordType, type_expression, type_of
 from tenants.scope import tenant_scope
 from tests.support.log import happened, loaded, record
 from tests.support.members import said
@@ -64,10 +64,10 @@ def test_what_is_over_is_said_to_be_over_and_no_alarm(one, look, status):
     assert 'class="chip chip-quiet">Over' in answer.content.decode()
     assert "Status Over" in said(look(f"records/{row.history_id}/"))
     with tenant_scope(one.tenant):
-        assert "Over" in cells.of(row)
+        assert "Over" in cells.cells_of(row)
         words = one.tenant.environment.catalogue
-        sorted_here = History.objects.annotate(sort=by_sort(words)).values_list("sort", flat=True).get()
-        assert sort_of(row, words) == sorted_here == Sort.OTHER
+        sorted_here = History.objects.annotate(sort=type_expression(words)).values_list("sort", flat=True).get()
+        assert type_of(row, words) == sorted_here == RecordType.OTHER
 
 
 def test_the_filter_offers_what_is_over_by_the_services_word(one, look):
@@ -80,7 +80,7 @@ def test_a_door_is_read_at_once_after_a_serious_record(one, category, soon):
         PassController.objects.update(look_at=NOW + timedelta(hours=1), status_as_of=NOW - timedelta(hours=1))
     rows = happened(one, at_door(category=category, content="Something"))
     with tenant_scope(one.tenant):
-        watch.heard(one.tenant, histories=rows)
+        watch.on_histories(one.tenant, histories=rows)
         assert PassController.objects.get().urgent is soon
 
 
@@ -103,10 +103,10 @@ class TestWordsForWhatIsUsual:
         assert "chip chip-quiet" not in page
         words = one.tenant.environment.catalogue
         with tenant_scope(one.tenant):
-            sorted_here = History.objects.annotate(sort=by_sort(words)).values_list("sort", flat=True).get()
-            passages.heard(one.tenant, histories=[row])
+            sorted_here = History.objects.annotate(sort=type_expression(words)).values_list("sort", flat=True).get()
+            passages.on_histories(one.tenant, histories=[row])
             assert Inside.objects.get().device_id == "D1"
-        assert sort_of(row, words) == sorted_here == Sort.ENTRY
+        assert type_of(row, words) == sorted_here == RecordType.ENTRY
         assert re.findall(r'name="status" value="on"><span>([^<]*)<', page) == ["Occurred"]
 
     def test_a_command_from_afar_has_its_door_read(self, one):
@@ -114,17 +114,17 @@ class TestWordsForWhatIsUsual:
             PassController.objects.update(look_at=NOW + timedelta(hours=1), status_as_of=NOW - timedelta(hours=1))
         rows = happened(one, at_door(category="remote", content="Something"))
         with tenant_scope(one.tenant):
-            watch.heard(one.tenant, histories=rows)
+            watch.on_histories(one.tenant, histories=rows)
             assert PassController.objects.get().urgent
 
     def test_no_category_is_a_use_and_a_refusal(self):
         with pytest.raises(OverrideError, match="warning stands in used and in refused"):
-            load('[records]\nused = ["warning"]')
+            load_overrides('[records]\nused = ["warning"]')
 
 
 def test_the_usual_words_have_their_usual_meaning():
-    usual = load("").records
-    assert (usual.alarming, usual.serious) == (
+    usual = load_overrides("").records
+    assert (usual.alarm_categories, usual.device_alarm_categories) == (
         {"suspicious", "warning", "error", "emergency"},
         {"error", "emergency"},
     )

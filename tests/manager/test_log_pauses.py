@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from portal.core.mirror import coverage, reasons
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Key, KeyBox, MirrorState, PassController
 from portal.core.ui.times import local
 from tenants.scope import tenant_scope
@@ -44,9 +44,9 @@ def paused(place):
 def pause(place):
     loaded(place)
     with tenant_scope(place.tenant):
-        state = MirrorState.objects.get(kind=Kind.HISTORIES)
+        state = MirrorState.objects.get(kind=MirrorKind.HISTORIES)
         state.as_of, state.error, state.error_at, state.due_at = SINCE, reasons.NO_CALLS, NOW, NOW
-        state.memory[coverage.GOES_ON] = UNTIL.isoformat()
+        state.memory[coverage.RESUMES_AT] = UNTIL.isoformat()
         state.save()
 
 

@@ -12,7 +12,7 @@ from portal.core.intents.models import Intent, target_of
 from portal.core.intents.states import State
 from portal.core.mirror.models import KeyBox, Member, PassController
 from tenants.scope import tenant_scope
-from tenants.wording import say
+from tenants.wording import coded_sentence
 from tests.support.log import happened, loaded, record
 from tests.support.members import said
 from tests.support.places import fresh_nonce
@@ -53,7 +53,7 @@ def command(place, seconds_ago, *, info="", request_id="", state=State.SUCCEEDED
             operation="operate_door",
             delivery="physical",
             target=target_of("pass_controller", device),
-            title=say("door.unlock", door="倉庫 入口"),
+            title=coded_sentence("door.unlock", door="倉庫 入口"),
             path={"device_id": device},
             body={"control": "unlock", "info": info},
             by=place.owner,

@@ -65,7 +65,7 @@ class TestKeeping:
         assert 'title="Period: Last 7 days · Only: Refused"' in other
 
     def test_what_is_kept_names_its_people(self, one, manager):
-        own.member_written(one.tenant, "m-1", {"member_name": "佐藤 花子"}, created=True)
+        own.apply_member_write(one.tenant, "m-1", {"member_name": "佐藤 花子"}, created=True)
         save(manager, one, "花子", "person=m-1")
         save(manager, one, "gone", "person=m-2")
         page = said(manager.get(at(one)))
@@ -113,7 +113,7 @@ class TestKeeping:
 
     def test_too_many_and_too_long_ones_are_refused_with_the_reason(self, one, manager):
         with tenant_scope(one.tenant):
-            for number in range(searches.MOST):
+            for number in range(searches.MAX_SEARCHES):
                 SavedSearch.objects.create(name=f"No. {number}", query=WEEK, by=one.owner)
         words = said(save(manager, one, "One more"))
         assert "At most 50 searches can be saved. Delete one that is no longer needed." in words

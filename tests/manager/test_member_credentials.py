@@ -135,7 +135,7 @@ def test_renewing_needs_a_permit_of_this_person_and_member_that_is_young(desk, m
     ):
         assert "Continue" in said(answer)
         assert read_qr(answer.content.decode()) == ""
-    monkeypatch.setattr(codes, "GOES_ON_SECONDS", -1)
+    monkeypatch.setattr(codes, "RENEW_SECONDS", -1)
     assert "Continue" in said(ask(desk, member, "one-time/next/", permit=permit))
     assert signing.loads(permit, salt="portal.members.one_time")[2] == member.member_id
     assert len(desk.place.calls(12)) == 1

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from portal.core.intents.models import Intent
 from portal.core.mirror import own
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import History, Member, MirrorState
 from portal.members import portraits
 from portal.members.models import Portrait
@@ -35,7 +35,7 @@ def test_what_the_person_lately_did_stands_beside_how_far_the_log_is_known(desk)
     member, other = desk.members()
     with desk.scope():
         History.objects.all().delete()
-        MirrorState.objects.filter(kind=Kind.HISTORIES).update(as_of=timezone.now(), memory={"known_from": SINCE})
+        MirrorState.objects.filter(kind=MirrorKind.HISTORIES).update(as_of=timezone.now(), memory={"known_from": SINCE})
     assert "No activity since 2026-11-14 09:00" in said(desk.client.get(f"{desk.url}{member.member_id}/"))
     with desk.scope():
         units = [{"unit_no": "03", "unit_name": "社用車"}]
@@ -80,19 +80,19 @@ def test_a_picture_goes_with_its_member_whoever_deleted_them(desk):
     member, other = desk.members()
     with desk.scope():
         for each in (member, other):
-            portraits.noted(desk.place.tenant, each.member_id, f"https://pictures.example/{each.member_id}")
-        portraits.noted(desk.place.tenant, other.member_id, f"https://pictures.example/{other.member_id}")
+            portraits.save_address(desk.place.tenant, each.member_id, f"https://pictures.example/{each.member_id}")
+        portraits.save_address(desk.place.tenant, other.member_id, f"https://pictures.example/{other.member_id}")
         Member.objects.filter(pk=member.pk).delete()
-        portraits.forget_gone(desk.place.tenant)
+        portraits.delete_orphans(desk.place.tenant)
         assert [each.member_id for each in Portrait.objects.all()] == [other.member_id]
-        portraits.noted(desk.place.tenant, other.member_id, None)
+        portraits.save_address(desk.place.tenant, other.member_id, None)
         assert not Portrait.objects.exists()
 
 
 def test_a_name_of_forty_wide_characters_and_values_nobody_knows_are_shown(desk):
     name = "勅使河原" * 10
     with desk.scope():
-        own.member_written(desk.place.tenant, "m-long", {"member_name": name}, created=True)
+        own.apply_member_write(desk.place.tenant, "m-long", {"member_name": name}, created=True)
         Member.objects.filter(member_id="m-long").update(extra={"locker": [1, {"floor": "B2"}]})
     page = desk.get("m-long/")
     assert name in page
@@ -102,7 +102,7 @@ def test_a_name_of_forty_wide_characters_and_values_nobody_knows_are_shown(desk)
 def test_everything_of_a_member_who_is_gone_can_be_looked_at_and_nothing_asked(desk):
     member = desk.members()[0]
     with desk.scope():
-        own.member_deleted(desk.place.tenant, member.member_id)
+        own.apply_member_deletion(desk.place.tenant, member.member_id)
     page = desk.get(f"{member.member_id}/")
     assert "The page stays until the next full member list is loaded" in page
     for rest in ("/face/", "/keys/", "/edit/", "/picture/edit/", "/one-time/", "/reveal/"):

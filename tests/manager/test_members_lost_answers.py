@@ -8,9 +8,9 @@ from accessapi.resources import write_moment
 from portal.core.intents import evidence as proof
 from portal.core.intents import handlers, outcome
 from portal.core.intents.models import Intent
-from portal.core.intents.record import record
+from portal.core.intents.record import record_intent
 from portal.core.intents.states import Reason, State
-from portal.core.intents.verdicts import Verdict
+from portal.core.intents.verdicts import Transition
 from portal.core.mirror import tasks
 from portal.core.mirror.models import Member
 from portal.members import actions, sightings
@@ -32,7 +32,7 @@ def lost(desk):
 
     def make(operation, body=None, member=None):
         permission = Permission.MEMBERS_DELETE if operation == "delete_member" else Permission.MEMBERS_EDIT
-        intent, _ = record(
+        intent, _ = record_intent(
             by=desk.place.asker,
             permission=permission,
             operation=operation,
@@ -41,7 +41,7 @@ def lost(desk):
             target=f"member:{member.member_id}" if member else "",
             path={"member_id": member.member_id} if member else {},
             body=body,
-            snapshot=sightings.snapshot(body) if operation == "create_member" else None,
+            snapshot=sightings.candidates_before(body) if operation == "create_member" else None,
         )
         Intent.objects.filter(pk=intent.pk).update(state=State.UNCERTAIN, reason=Reason.LOST)
         intent.refresh_from_db()
@@ -62,7 +62,7 @@ def look(intent):
 
 def a_minute_later(intent, finding):
     """The same intent when the first reading is long enough ago."""
-    first = finding.again_at - proof.APART * 2 - timedelta(seconds=5)
+    first = finding.retry_at - proof.MIN_INTERVAL * 2 - timedelta(seconds=5)
     evidence = {**finding.evidence, "first seen missing": write_moment(first)}
     Intent.objects.filter(pk=intent.pk).update(result={"evidence": evidence})
     intent.refresh_from_db()
@@ -80,7 +80,7 @@ def test_one_new_member_with_the_card_is_ours_and_the_mirror_learns_it(desk, los
     member_id = created_at_service(desk, body)
     found = look(intent)
     assert found.applied is True
-    outcome.apply({"pk": intent.pk}, Verdict(State.SUCCEEDED, result={"evidence": found.evidence}))
+    outcome.apply_transition({"pk": intent.pk}, Transition(State.SUCCEEDED, result={"evidence": found.evidence}))
     assert Member.objects.get(member_id=member_id).member_name == "山田"
     intent.refresh_from_db()
     assert intent.target == f"member:{member_id}"
@@ -91,7 +91,7 @@ def test_absence_counts_only_when_two_readings_a_minute_apart_agree(desk, lost):
     intent = lost("create_member", body)
     first = look(intent)
     assert first.applied is None
-    assert first.again_at is not None
+    assert first.retry_at is not None
     assert look(a_minute_later(intent, first)).applied is False
 
 
@@ -100,7 +100,7 @@ def test_all_who_look_for_a_creation_share_one_reading_of_the_list(desk, lost):
     group = desk.group.membergroup_id
     intents = [lost("create_member", {"member_name": f"山田 {n}", "membergroup_id": group}) for n in range(3)]
     for intent in intents * 2:
-        assert handlers.handler_of(intent.operation).reconcile(intent).again_at is not None
+        assert handlers.handler_of(intent.operation).reconcile(intent).retry_at is not None
     assert len(desk.place.calls(3)) == before
     found = [look(intent) for intent in intents]
     assert {each.evidence["first seen missing"] for each in found} == {found[0].evidence["read"]}
@@ -121,7 +121,7 @@ def test_a_new_namesake_or_two_with_one_code_are_left_to_a_person(desk, lost, ex
     for _ in range(2 if extra else 1):
         created_at_service(desk, body)
     found = look(intent)
-    assert (found.applied, found.again_at) == (None, None)
+    assert (found.applied, found.retry_at) == (None, None)
     assert found.evidence["may be"]
 
 

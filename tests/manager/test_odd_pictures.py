@@ -24,7 +24,9 @@ def upload(content):
     return SimpleUploadedFile("a", content)
 
 
-@pytest.mark.parametrize("read", [pictures.profile, lambda file: pictures.drawing(file, paper.page)])
+@pytest.mark.parametrize(
+    "read", [pictures.prepare_profile_picture, lambda file: pictures.prepare_drawing(file, paper.render_first_page)]
+)
 def test_a_grey_picture_of_16_bits_is_seen_in_all_its_tones(read):
     seen = Image.open(io.BytesIO(read(upload(grey_of_16_bits())).content)).convert("L")
     width = seen.width
@@ -44,7 +46,7 @@ ODD = {
 
 
 @pytest.mark.parametrize("content", ODD.values(), ids=ODD)
-@pytest.mark.parametrize("read", [pictures.face, pictures.profile])
+@pytest.mark.parametrize("read", [pictures.prepare_face, pictures.prepare_profile_picture])
 def test_a_jpeg_with_bytes_that_belong_to_nothing_is_read_and_leaves_clean(read, content):
     made, plain = read(upload(content)).content, read(upload(PLAIN)).content
     assert made == plain
@@ -56,6 +58,6 @@ def test_a_jpeg_with_bytes_that_belong_to_nothing_is_read_and_leaves_clean(read,
 @pytest.mark.parametrize("end", [AFTER_FIRST, len(PLAIN) // 2, len(PLAIN) - 2])
 def test_one_that_is_cut_off_is_refused_all_the_same(end):
     with pytest.raises(pictures.PictureFault, match="damaged or incomplete"):
-        pictures.face(upload(PLAIN[:end]))
+        pictures.prepare_face(upload(PLAIN[:end]))
     with pytest.raises(pictures.PictureFault, match="damaged or incomplete"):
-        pictures.face(upload(PLAIN[: end - 2] + b"\x00\x12" * 500))
+        pictures.prepare_face(upload(PLAIN[: end - 2] + b"\x00\x12" * 500))

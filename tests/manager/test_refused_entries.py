@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from portal.core.alerts.models import Alert
 from portal.core.cameras.models import Camera
-from portal.core.intents.record import Asker
+from portal.core.intents.record import Requester
 from portal.core.mirror.models import PassController
 from portal.core.safety.models import WaitingChange
 from portal.core.timers.clock import database_now
@@ -43,13 +43,13 @@ def sent(client, page, field, address="", **typed):
 def test_a_person_of_a_roll_call_whose_place_is_too_long(place, owner):
     slug = place.tenant.slug
     with tenant_scope(place.tenant):
-        call = roll_calls.start(name="Drill", nonce=uuid.uuid4(), by=Asker(place.tenant, place.owner))
+        call = roll_calls.start(name="Drill", nonce=uuid.uuid4(), by=Requester(place.tenant, place.owner))
     page = reverse("rollcall:page", args=[slug, call.pk])
     words, again = sent(owner, page, "place", name="山田 太郎", place="3F " * 50)
     assert "Nobody was added. Last seen where: Ensure this value has at most 100 characters" in words
     assert (again["name"], again["place"]) == (["山田 太郎"], ["3F " * 50])
     with tenant_scope(place.tenant):
-        roll_calls.end(call=call, by=Asker(place.tenant, place.owner))
+        roll_calls.end(call=call, by=Requester(place.tenant, place.owner))
     answer = owner.post(reverse("rollcall:add", args=[slug, call.pk]), {"name": "山田 太郎"}, follow=True)
     assert "Nobody was added. The roll call has ended." in said(answer)
     assert "山田 太郎" in said(answer), "to be copied"

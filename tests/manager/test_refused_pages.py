@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Area, Group, History, KeyBox, Member, MirrorState, PassController
 from tenants.models import Connection
 from tests.support.members import MembersDesk, said
@@ -64,7 +64,7 @@ def test_a_report_of_keys_says_that_the_contract_lacks_them(make):
 def test_where_key_boxes_were_never_read_nobody_says_that_there_are_none(desk):
     with desk.scope():
         KeyBox.objects.all().delete()
-        MirrorState.objects.filter(kind=Kind.KEY_BOXES).update(as_of=None, error="")
+        MirrorState.objects.filter(kind=MirrorKind.KEY_BOXES).update(as_of=None, error="")
     told = page(desk, f"members/{desk.members()[0].member_id}/keys/")
     assert "Not loaded yet" in told
     assert "No key boxes yet" not in told

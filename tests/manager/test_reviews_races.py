@@ -6,9 +6,9 @@ from contextlib import suppress
 import pytest
 from django.db import connection
 
-from portal.core.intents.record import Asker
+from portal.core.intents.record import Requester
 from portal.reviews import actions, deciding, rights, working
-from portal.reviews.deciding import Came, Press
+from portal.reviews.deciding import DecisionPress, DecisionResult
 from portal.reviews.models import Act, Item, Step
 from tests.support.areas import AreasDesk
 from tests.support.reviews import NOTHING, ReviewsDesk, option
@@ -36,12 +36,12 @@ def at_once(*works):
 
 
 def pressing(desk: AreasDesk, item: Item, act: Act, seen: str):
-    by = Asker(tenant=desk.place.tenant, user=desk.reviewer)
+    by = Requester(tenant=desk.place.tenant, user=desk.reviewer)
 
     def work():
         with desk.scope():
             row = Item.objects.select_related("review").get(pk=item.pk)
-            return deciding.decide(item=row, press=Press(act, row.version, seen), by=by), act, seen
+            return deciding.decide(item=row, press=DecisionPress(act, row.version, seen), by=by), act, seen
 
     return work
 
@@ -59,7 +59,7 @@ def test_every_saved_decision_is_kept_and_is_about_the_right_that_was_shown(desk
             pressing(desk, item, Act.WITHDRAW, seen),
             lambda turn=turn: desk.know(member, other if turn % 2 else option(desk.area.area_id)),
         )
-        saved += [(act, about) for state, act, about in filter(None, came) if state == Came.SAVED]
+        saved += [(act, about) for state, act, about in filter(None, came) if state == DecisionResult.SAVED]
         desk.look_again(review)
     with desk.scope():
         steps = list(Step.objects.filter(item=item).order_by("number"))
@@ -98,23 +98,23 @@ def test_a_reviewer_and_a_worker_never_wait_for_each_other_in_a_circle(desk, mon
     seen = desk.item(review, member).now_digest
     press = pressing(desk, desk.item(review, member), Act.CONFIRM, seen)
     desk.know(member, option(desk.area.area_id) | {"default_mode": "allow_all"})
-    begun = meanwhile(monkeypatch, working, "_through", press)
+    begun = meanwhile(monkeypatch, working, "_finish_round", press)
     desk.look_again(review)
-    assert begun[0].result(30)[0] == Came.CHANGED
+    assert begun[0].result(30)[0] == DecisionResult.CHANGED
     assert desk.item(review, member).is_open
 
 
 def test_the_last_look_is_taken_although_the_review_ends_during_another(desk, monkeypatch):
     review = desk.start()
     member = desk.holders[0]
-    by = Asker(tenant=desk.place.tenant, user=desk.reviewer)
+    by = Requester(tenant=desk.place.tenant, user=desk.reviewer)
 
     def finish():
         with desk.scope():
             actions.finish(review=review, by=by)
             desk.know(member, NOTHING)
 
-    begun = meanwhile(monkeypatch, working, "_through", finish)
+    begun = meanwhile(monkeypatch, working, "_finish_round", finish)
     desk.look_again(review)
     begun[0].result(30)
     for _turn in range(3):
@@ -128,7 +128,7 @@ def test_workers_at_the_same_moment_list_every_right_once(desk):
 
     def again():
         with desk.scope():
-            working.work(review.pk)
+            working.run_steps(review.pk)
 
     with desk.scope():
         Item.objects.filter(review=review)._raw_delete("default")  # nothing was decided about them
@@ -136,5 +136,5 @@ def test_workers_at_the_same_moment_list_every_right_once(desk):
     at_once(again, again, again)
     with desk.scope():
         found = list(Item.objects.filter(review=review).values_list("member_id", "digest"))
-        now = rights.now({(member.member_id, desk.area.area_id) for member in desk.holders})
+        now = rights.current_rights({(member.member_id, desk.area.area_id) for member in desk.holders})
     assert sorted(found) == sorted((member, digest) for (member, _area), digest in now.items())

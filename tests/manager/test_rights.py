@@ -13,10 +13,10 @@ from accessapi.permissions import always, by_schedule, normalise_devices, weekly
 from portal.core.jobs.models import Job, Row
 from portal.core.mirror.models import Area, KeyBox, Member
 from portal.core.rights import posting, replacing, words
-from portal.core.rights.laying import board
+from portal.core.rights.laying import sheet_view
 from portal.core.rights.models import RightsTemplate
-from portal.core.rights.places import known
-from portal.core.rights.sheet import Sheet
+from portal.core.rights.places import load_place_names
+from portal.core.rights.sheet import RightsSheet
 from portal.members import follow
 from tenants.access import access_to
 from tenants.models import AuditEntry, User
@@ -112,7 +112,7 @@ def test_an_area_a_schedule_and_a_privilege_are_changed_without_script_and_only_
     passes = [entry["pass"] for entry in stored["devices_pass"]["areas_list"]]
     assert len(passes) == 2
     assert passes[0] == passes[1]
-    assert words.when(passes[0]) == "Weekdays 08:00 to 20:30, and 1 December 2026 all day"
+    assert words.pass_text(passes[0]) == "Weekdays 08:00 to 20:30, and 1 December 2026 all day"
     assert stored["privilege"]["keys_without_2fa"] is True
     with desk.scope():
         entry = AuditEntry.objects.filter(action="update_member").latest("pk")
@@ -210,12 +210,14 @@ def test_what_nobody_described_is_shown_and_survives_a_change_beside_it(desk):
     strange = {"area_id": desk.areas[1].area_id, "pass": {"effect": "allow_once", "until": "noon"}}
     told = listed((desk.areas[0], OFFICE))
     told["areas_list"].append(strange)
-    sheet = Sheet.of({"devices_pass": told})
+    sheet = RightsSheet.of({"devices_pass": told})
     with desk.scope():
-        page = render_to_string("rights/areas.html", {"board": board(sheet, known()), "device_modes": []})
+        page = render_to_string(
+            "rights/areas.html", {"board": sheet_view(sheet, load_place_names()), "device_modes": []}
+        )
     assert "allow_once" in page
     with desk.scope():
-        lines = words.device_lines(told, known())
+        lines = words.device_lines(told, load_place_names())
     assert any("allow_once" in str(line) for line in lines)
 
 
@@ -238,7 +240,7 @@ def test_a_tenant_keeps_templates_and_puts_them_into_rights(desk):
     answer = desk.save(posted(page.content.decode()), **{area_field(desk.areas[1]): "s2"})
     assert 'data-state="done"' in answer.content.decode(), said(answer)
     stored = {entry["area_id"]: entry["pass"] for entry in desk.stored["devices_pass"]["areas_list"]}
-    assert words.when(stored[desk.areas[1].area_id]).startswith("Weekdays and Saturday 06:00 to 08:00")
+    assert words.pass_text(stored[desk.areas[1].area_id]).startswith("Weekdays and Saturday 06:00 to 08:00")
     gone = desk.client.post(f"{tenant}/rights/templates/{template.pk}/delete/", {}, follow=True)
     assert "Template deleted: Cleaning" in said(gone)
     with desk.scope():
@@ -262,13 +264,13 @@ def test_somebodys_rights_become_a_template_that_is_added_to_or_put_in_place_of_
     for how, areas in (("merge", 2), ("replace", 1)):
         page = desk.save(desk.form(), follow=False, act=f"rights {template.pk} {how}")
         sheet = posting_sheet(desk, page)
-        assert len(sheet.rights()["devices_pass"]["areas_list"]) == areas
-        assert sheet.rights()["keys_pass"] == {"default_mode": "allow_all"}
+        assert len(sheet.to_body()["devices_pass"]["areas_list"]) == areas
+        assert sheet.to_body()["keys_pass"] == {"default_mode": "allow_all"}
 
 
 def posting_sheet(desk, page):
     with desk.scope():
-        return posting.sheet(posted(page.content.decode()))
+        return posting.parse_sheet(posted(page.content.decode()))
 
 
 def test_two_members_are_compared_with_the_differences_first_and_one_gets_the_others_rights(desk):
@@ -301,11 +303,11 @@ def test_several_get_the_same_rights_by_a_job_that_is_looked_at_first(desk):
         job = Job.objects.get(kind="copy_rights")
         rows = list(Row.objects.filter(job=job))
         assert len(rows) == 3
-        assert replacing.unread(job, rows) == {row.pk for row in rows}
+        assert replacing.rows_to_read(job, rows) == {row.pk for row in rows}
         Member.objects.filter(pk__in=[each.pk for each in others]).update(
             rights={"devices_pass": {"default_mode": "allow_all"}}
         )
-        found = replacing.fresh(job, rows)
+        found = replacing.check_again(job, rows)
     assert {type(each).__name__ for each in found.values()} == {"Send"}
     assert all(each.body == {"devices_pass": listed((desk.areas[0], OFFICE))} for each in found.values())
 
@@ -317,9 +319,9 @@ def test_a_lost_answer_to_a_change_of_rights_is_found_out_by_reading(desk):
     desk.save(form, **{area_field(desk.areas[1]): "s1"})
     intent = desk.intent()
     with desk.scope():
-        assert follow.look_at_updated(intent).applied is True
+        assert follow.reconcile_updated(intent).applied is True
         intent.body = {"devices_pass": {"default_mode": "allow_all"}}
-        assert follow.look_at_updated(intent).applied is not True
+        assert follow.reconcile_updated(intent).applied is not True
 
 
 def test_the_panel_on_a_members_page_says_and_draws_what_they_may_do(desk):

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.urls import reverse
 
-from portal.core.intents.record import Asker
+from portal.core.intents.record import Requester
 from portal.core.safety import changing, tasks
 from portal.core.safety.changing import NotChanged
 from portal.core.safety.models import WaitingChange
@@ -261,10 +261,10 @@ class TestTheSecondPerson:
             WaitingChange.objects.update(due_at=database_now())
         assert "not confirmed in time" in press(colleague, one, "confirm")
         assert "Expired, nothing was changed" in page(colleague, one)
-        assert [each.pk for each in changing.DUE.take()] == [waiting(one).pk]
+        assert [each.pk for each in changing.DUE.claim_batch()] == [waiting(one).pk]
         tasks.expire(one.tenant.pk, waiting(one).pk)
         assert acts(one) == ["safety.asked", "safety.expired"]
-        assert changing.DUE.take() == []
+        assert changing.DUE.claim_batch() == []
         assert setting.kept(one)["second"] == "both"
         assert WAITS in setting.loosen(manager, one)
 
@@ -350,7 +350,7 @@ class TestAllOwners:
 class TestInASupportSession:
     def asker(self, one, user):
         session = SupportSession.objects.create(user=user, reason="x", expires_at=database_now() + timedelta(hours=1))
-        return Asker(one.tenant, user, session)
+        return Requester(one.tenant, user, session)
 
     def test_nothing_is_loosened_or_confirmed_whoever_it_is(self, one, manager, setting):
         setting.loosen(manager, one)

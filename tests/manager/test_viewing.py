@@ -7,7 +7,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from portal.cameras.line import wire
+from portal.cameras.line import to_input_value
 from portal.core.cameras import usage, watching
 from portal.core.cameras.models import Camera, CameraUsage, Picture, Viewing
 from portal.core.mirror.models import PassController
@@ -85,7 +85,7 @@ def test_an_address_rests_encrypted_and_is_in_no_entry(place, manager, camera):
 
 def test_a_recording_is_played_from_a_chosen_moment_for_ten_minutes_at_most(place, manager, camera):
     since = timezone.now() - timedelta(hours=1)
-    given = {"at": wire(since), "seconds": "600"}
+    given = {"at": to_input_value(since), "seconds": "600"}
     page = manager.post(at(place, "recording", camera.camera_id), given, follow=True)
     assert watched(page)
     assert "Recording from" in said(page)
@@ -108,7 +108,7 @@ def test_a_moment_without_a_recording_is_refused(place, manager, camera, given, 
 
 
 def test_a_picture_of_a_moment_is_kept_and_not_asked_for_twice(place, manager, camera):
-    given = {"at": wire(timezone.now() - timedelta(hours=1))}
+    given = {"at": to_input_value(timezone.now() - timedelta(hours=1))}
     page = manager.post(at(place, "picture_at", camera.camera_id), given, follow=True)
     assert "Picture of" in said(page)
     manager.post(at(place, "picture_at", camera.camera_id), given)
@@ -130,14 +130,14 @@ def test_the_share_for_incidents_is_kept_and_said(place, manager, camera):
     page = manager.post(at(place, "live", camera.camera_id), {"incident": "1"}, follow=True)
     assert "The streaming limit of this period is used up." in said(page)
     with tenant_scope(place.tenant):
-        assert usage.known().streaming.used == 600
+        assert usage.current_usage().streaming.used == 600
 
 
 def test_the_share_for_incidents_is_not_for_a_guard_who_says_so(place, camera):
     place.sandbox.settings(place.service.tenant_id, streaming_limit=600)
     guard = place.client(place.staff("guard"))
     assert watched(guard.post(at(place, "live", camera.camera_id), follow=True))
-    since = wire(timezone.now() - timedelta(hours=1))
+    since = to_input_value(timezone.now() - timedelta(hours=1))
     for name, given in (("live", {}), ("recording", {"at": since, "seconds": "300"})):
         page = guard.post(at(place, name, camera.camera_id), given | {"incident": "1"}, follow=True)
         assert "Only the share kept for incidents is left" in said(page)
@@ -145,7 +145,7 @@ def test_the_share_for_incidents_is_not_for_a_guard_who_says_so(place, camera):
 
 
 def test_an_auditor_reads_nothing_of_pictures_of_the_past(place, manager, camera):
-    given = {"at": wire(timezone.now() - timedelta(hours=1))}
+    given = {"at": to_input_value(timezone.now() - timedelta(hours=1))}
     page = manager.post(at(place, "picture_at", camera.camera_id), given, follow=True)
     source = re.search(r'id="still">\s*<img class="shot" src="([^"]+)"', page.content.decode())[1]
     with tenant_scope(place.tenant):
@@ -229,7 +229,7 @@ def test_whoever_sees_pictures_is_written_down_once_an_hour(place, manager, came
 
 
 def test_whoever_sees_a_picture_of_the_past_is_written_down_whoever_asked_for_it(place, manager, camera):
-    given = {"at": wire(timezone.now() - timedelta(hours=1))}
+    given = {"at": to_input_value(timezone.now() - timedelta(hours=1))}
     page = manager.post(at(place, "picture_at", camera.camera_id), given, follow=True)
     source = re.search(r'id="still">\s*<img class="shot" src="([^"]+)"', page.content.decode())[1]
     colleague = place.client(place.staff("facility manager"))
@@ -262,12 +262,12 @@ def test_a_period_that_is_over_says_nothing_of_the_next(place):
         now = database_now()
         told = {"streaming_total": 900.0, "streaming_limit": 1000.0, "read_at": now - timedelta(days=2)}
         CameraUsage.objects.create(until=now - timedelta(days=1), **told)
-        assert usage.known().streaming.total == 0
+        assert usage.current_usage().streaming.total == 0
 
 
 def test_what_rests_of_looks_is_forgotten(place, manager, camera):
     manager.post(at(place, "live", camera.camera_id))
-    manager.post(at(place, "picture_at", camera.camera_id), {"at": wire(timezone.now() - timedelta(hours=1))})
+    manager.post(at(place, "picture_at", camera.camera_id), {"at": to_input_value(timezone.now() - timedelta(hours=1))})
     with tenant_scope(place.tenant):
         past = database_now() - timedelta(days=2)
         Viewing.objects.update(ends_at=past, expires_at=past)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from portal.core.mirror import schedule, tasks
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import MirrorState
 from tenants.models import Connection, ServiceEnvironment, Tenant
 from tenants.scope import tenant_scope
@@ -26,20 +26,20 @@ class Customer:
 
     def sync(self) -> None:
         """Make everything but the trickle due, and do what a worker does."""
-        schedule.start(self.tenant)
+        schedule.schedule_all(self.tenant)
         with tenant_scope(self.tenant):
-            MirrorState.objects.filter(kind=Kind.RIGHTS).update(due_at=None)
+            MirrorState.objects.filter(kind=MirrorKind.RIGHTS).update(due_at=None)
         self.work()
 
     def work(self) -> None:
         with tenant_scope(self.tenant):
             tasks.read_due()
 
-    def due_now(self, kind: Kind) -> None:
+    def due_now(self, kind: MirrorKind) -> None:
         with tenant_scope(self.tenant):
             MirrorState.objects.filter(kind=kind).update(due_at="2026-01-01T00:00:00Z", lease_until=None)
 
-    def state(self, kind: Kind) -> MirrorState:
+    def state(self, kind: MirrorKind) -> MirrorState:
         with tenant_scope(self.tenant):
             return MirrorState.objects.get(kind=kind)
 
@@ -94,6 +94,6 @@ def told(customer: MakeCustomer) -> Iterator[tuple[Any, Service, Customer]]:
         here = customer(base_url=service.url)
         here.sync()
         with tenant_scope(here.tenant):
-            MirrorState.objects.exclude(kind=Kind.HISTORIES).update(due_at=None)
+            MirrorState.objects.exclude(kind=MirrorKind.HISTORIES).update(due_at=None)
         service.asked.clear()
         yield log, service, here

@@ -6,7 +6,7 @@ from typing import Any
 from django.utils import timezone
 
 from accessapi.limits import JST
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import History
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import Customer
@@ -50,7 +50,7 @@ class Log:
 
 def again(here: Customer) -> None:
     """Read the log once more."""
-    here.due_now(Kind.HISTORIES)
+    here.due_now(MirrorKind.HISTORIES)
     here.work()
 
 

@@ -9,7 +9,7 @@ from portal.core.budget import ledger
 from portal.core.budget.priorities import Priority
 from portal.core.log import gaps
 from portal.core.mirror import coverage, histories, schedule
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import MirrorState
 from portal.core.ui.times import local
 from tenants.scope import tenant_scope
@@ -28,12 +28,12 @@ def test_a_backlog_that_nobody_waits_for_leaves_half_of_the_hour_and_says_that_i
     again(here)
     again(here)
     assert len(service.asked) == 42, "half of 100, of which the first reading of everything used 8"
-    state = here.state(Kind.HISTORIES)
+    state = here.state(MirrorKind.HISTORIES)
     assert state.due_at is not None
     assert state.due_at > timezone.now() + timedelta(seconds=60)
     with tenant_scope(here.tenant):
-        known = coverage.coverage()
-        (said,) = gaps.lines(known, None, timezone.now())[:1]
+        known = coverage.load_coverage()
+        (said,) = gaps.gap_notices(known, None, timezone.now())[:1]
         assert said.text.startswith("Not updated since ")
         assert f"Next try at {local(known.next_at):%H:%M}." in said.text  # type: ignore[arg-type]
     again(here)
@@ -49,10 +49,10 @@ def test_a_backlog_that_somebody_waits_for_is_read_with_all_calls_but_those_kept
     an_hour_of(here, 100)
     with tenant_scope(here.tenant):
         MirrorState.objects.update(as_of=timezone.now() - timedelta(hours=1))
-    assert schedule.ask(here.tenant, Kind.HISTORIES, by=here.tenant)
+    assert schedule.request_reading(here.tenant, MirrorKind.HISTORIES, by=here.tenant)
     for _ in range(4):
         here.work()
-    state = here.state(Kind.HISTORIES)
+    state = here.state(MirrorKind.HISTORIES)
     assert len(service.asked) == 75 - 8
     assert (state.error, state.awaited) == ("calls_used", True)
 
@@ -62,8 +62,8 @@ def test_the_log_goes_on_where_lists_and_rights_have_used_their_part(told: tuple
     an_hour_of(here, 100)
     operation = here.tenant.environment.catalogue.operation("list_members")
     with tenant_scope(here.tenant):
-        while ledger.read(here.connection, operation.call_class).fits(Priority.SYNC):
-            ledger.take(here.connection, operation, Priority.SYNC)
+        while ledger.read_gauge(here.connection, operation.call_class).has_room_for(Priority.SYNC):
+            ledger.count_call(here.connection, operation, Priority.SYNC)
     log.add("h1")
     again(here)
     assert known(here) == ["h1"]
@@ -104,7 +104,7 @@ def test_the_log_is_read_before_the_lists_once_it_was_read(told: tuple[Log, Serv
     here.sync()
     assert service.asked[0][0] == "/v1/histories"
     with tenant_scope(here.tenant):
-        MirrorState.objects.filter(kind=Kind.HISTORIES).update(as_of=None, memory={})
+        MirrorState.objects.filter(kind=MirrorKind.HISTORIES).update(as_of=None, memory={})
     service.asked.clear()
     here.sync()
     assert service.asked[-1][0] == "/v1/histories"

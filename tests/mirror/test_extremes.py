@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from portal.core.mirror import reasons, schedule
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Area, Group, Guest, History, KeyBox, Member, PassController, SharedReading
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import Customer, MakeCustomer
@@ -106,8 +106,8 @@ def odd(customer: MakeCustomer) -> Iterator[tuple[Odd, Service, Customer]]:
 
 def sync(here: Customer) -> None:
     here.sync()
-    schedule.start(here.tenant)
-    here.due_now(Kind.HISTORIES)
+    schedule.schedule_all(here.tenant)
+    here.due_now(MirrorKind.HISTORIES)
     here.work()
 
 
@@ -124,10 +124,17 @@ def test_a_bad_row_stops_the_reading_of_no_other(odd: tuple[Odd, Service, Custom
         found = known(here, path)
         assert {"first", "last"} <= found, path
         assert {f"odd-{field}-{n}" for field in sound for n in range(len(answer.values))} <= found, path
-    for kind in (Kind.MEMBERS, Kind.GUESTS, Kind.GROUPS, Kind.AREAS, Kind.PASS_CONTROLLERS, Kind.KEY_BOXES):
+    for kind in (
+        MirrorKind.MEMBERS,
+        MirrorKind.GUESTS,
+        MirrorKind.GROUPS,
+        MirrorKind.AREAS,
+        MirrorKind.PASS_CONTROLLERS,
+        MirrorKind.KEY_BOXES,
+    ):
         assert here.state(kind).error == reasons.SKIPPED, kind
         assert here.state(kind).as_of is not None
-    assert here.state(Kind.HISTORIES).error == ""
+    assert here.state(MirrorKind.HISTORIES).error == ""
 
 
 def test_a_list_with_rows_that_have_no_id_takes_nothing_away(odd: tuple[Odd, Service, Customer]) -> None:
@@ -145,7 +152,7 @@ def test_a_list_with_rows_that_have_no_id_takes_nothing_away(odd: tuple[Odd, Ser
     answer.rows_without_id = False
     sync(here)
     assert not any("gone" in known(here, path) for path in lists)
-    assert here.state(Kind.MEMBERS).error == ""
+    assert here.state(MirrorKind.MEMBERS).error == ""
 
 
 def test_pages_show_what_is_odd(odd: tuple[Odd, Service, Customer]) -> None:

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from portal.core.mirror import finding, log
-from portal.core.mirror.log import Narrow
+from portal.core.mirror.log import RecordFilter
 from portal.core.mirror.rows import insert_records
 from portal.core.ui.tables import keyset
 from tenants.models import Tenant
@@ -21,29 +21,29 @@ from tests.mirror.test_months import record
 pytestmark = pytest.mark.django_db(transaction=True)
 
 COUNT, SIZE = 300, 7
-ORDERS = (keyset.Order("at", descending=True, key="id"), keyset.Order("at", key="id"))
+ORDERS = (keyset.SortOrder("at", is_descending=True, key="id"), keyset.SortOrder("at", key="id"))
 WANTED = {
-    "all": Narrow(),
-    "frequent": Narrow(categories=["normal"]),
-    "now and then": Narrow(device_ids=["d3", "d4"]),
-    "rare": Narrow(member_id="p5"),
-    "only long ago": Narrow(words=["水没"]),
-    "lately and long ago": Narrow(statuses=["restore"]),
-    "nothing": Narrow(words=["停電"]),
-    "long word": Narrow(words=["カードで"]),
-    "one door": Narrow(device_ids=["d3"]),
-    "one door, two characters": Narrow(device_ids=["d3"], words=["入室"]),
-    "one door, rare characters": Narrow(device_ids=["d3"], words=["水没"]),
-    "one person at one door": Narrow(device_ids=["d5"], member_id="p5", statuses=["occur"]),
-    "somebody at one door": Narrow(device_ids=["d3"], categories=["warning", "normal"], somebody=True),
-    "both": Narrow(categories=["normal"], device_ids=["d3"]),
+    "all": RecordFilter(),
+    "frequent": RecordFilter(categories=["normal"]),
+    "now and then": RecordFilter(device_ids=["d3", "d4"]),
+    "rare": RecordFilter(member_id="p5"),
+    "only long ago": RecordFilter(words=["水没"]),
+    "lately and long ago": RecordFilter(statuses=["restore"]),
+    "nothing": RecordFilter(words=["停電"]),
+    "long word": RecordFilter(words=["カードで"]),
+    "one door": RecordFilter(device_ids=["d3"]),
+    "one door, two characters": RecordFilter(device_ids=["d3"], words=["入室"]),
+    "one door, rare characters": RecordFilter(device_ids=["d3"], words=["水没"]),
+    "one person at one door": RecordFilter(device_ids=["d5"], member_id="p5", statuses=["occur"]),
+    "somebody at one door": RecordFilter(device_ids=["d3"], categories=["warning", "normal"], has_person=True),
+    "both": RecordFilter(categories=["normal"], device_ids=["d3"]),
 }
 
 
 @pytest.fixture
 def tenant(customer: MakeCustomer, monkeypatch: pytest.MonkeyPatch) -> Tenant:
     """One with a log over three months, of which some records are of one moment."""
-    monkeypatch.setattr(finding, "_NEAR", 40)
+    monkeypatch.setattr(finding, "_SAMPLE_SIZE", 40)
     made, now = customer(members=1, guests=0).tenant, timezone.now()
     with tenant_scope(made):
         insert_records([record(f"h{number}", at(now, number), **said(number)) for number in range(COUNT)])
@@ -67,34 +67,36 @@ def said(number: int) -> dict[str, str]:
     }
 
 
-def plainly(wanted: Narrow, order: keyset.Order) -> list[int]:
+def plainly(wanted: RecordFilter, order: keyset.SortOrder) -> list[int]:
     """The keys of all that is wanted, asked for at once."""
-    found = log.narrowed(log.keys(), wanted).values_list("id", flat=True)
-    return list(found.order_by(order.text, "-id" if order.descending else "id").iterator())
+    found = log.filter_records(log.search_rows(), wanted).values_list("id", flat=True)
+    return list(found.order_by(order.text, "-id" if order.is_descending else "id").iterator())
 
 
-def found(wanted: Narrow) -> Any:
-    return log.narrowed(log.keys(), wanted)
+def found(wanted: RecordFilter) -> Any:
+    return log.filter_records(log.search_rows(), wanted)
 
 
 def test_every_page_forwards_and_backwards_holds_what_is_wanted_in_its_order(tenant: Tenant) -> None:
     with tenant_scope(tenant):
         for (name, wanted), order in itertools.product(WANTED.items(), ORDERS):
-            pages = [keyset.page(found(wanted), order, SIZE)]
+            pages = [keyset.load_page(found(wanted), order, SIZE)]
             while pages[-1].next:
-                pages.append(keyset.page(found(wanted), order, SIZE, after=pages[-1].next))
+                pages.append(keyset.load_page(found(wanted), order, SIZE, after=pages[-1].next))
             assert [row.id for page in pages for row in page.rows] == plainly(wanted, order), name
             for earlier, page in itertools.pairwise(pages):
-                back = keyset.page(found(wanted), order, SIZE, before=str(page.previous))
+                back = keyset.load_page(found(wanted), order, SIZE, before=str(page.previous))
                 assert [row.id for row in back.rows] == [row.id for row in earlier.rows], name
 
 
 def test_filters_that_are_chosen_one_after_the_other_find_what_both_want(tenant: Tenant) -> None:
     with tenant_scope(tenant):
-        chosen = log.narrowed(found(Narrow(device_ids=["d3", "d4"])), Narrow(categories=["warning"], somebody=True))
-        chosen = log.narrowed(chosen, Narrow(words=["入室"]))
+        chosen = log.filter_records(
+            found(RecordFilter(device_ids=["d3", "d4"])), RecordFilter(categories=["warning"], has_person=True)
+        )
+        chosen = log.filter_records(chosen, RecordFilter(words=["入室"]))
         wanted = [n for n in range(COUNT) if n % 20 in (3, 4) and n % 4 == 0 and n <= COUNT - 10]
-        assert [row.history_id for row in log.records(chosen[:COUNT])] == [f"h{n}" for n in wanted]
+        assert [row.history_id for row in log.load_records(chosen[:COUNT])] == [f"h{n}" for n in wanted]
 
 
 def test_a_count_up_to_a_bound_is_true(tenant: Tenant) -> None:
@@ -108,7 +110,10 @@ def test_a_record_of_another_age_keeps_nothing_from_being_found(tenant: Tenant) 
     with tenant_scope(tenant):
         insert_records([record("lost", datetime(1970, 1, 1, tzinfo=UTC), member_id="p999"),
                         record("new", timezone.now(), member_id="p999")])  # fmt: skip
-        assert [row.history_id for row in log.records(found(Narrow(member_id="p999"))[:SIZE])] == ["new", "lost"]
+        assert [row.history_id for row in log.load_records(found(RecordFilter(member_id="p999"))[:SIZE])] == [
+            "new",
+            "lost",
+        ]
 
 
 def test_another_tenants_records_are_not_met(tenant: Tenant, customer: MakeCustomer) -> None:

@@ -11,7 +11,7 @@ from django.utils import timezone
 from accessapi.errors import NotFound
 from portal.core.budget.priorities import Priority
 from portal.core.mirror import freshness, guest_list, hooks, own_guests, queries, reading, reasons, runs
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Guest, MirrorState
 from portal.core.timers.clock import database_now
 from tenants.scope import tenant_scope
@@ -41,21 +41,21 @@ def names(here: Customer) -> set[str]:
 
 def again(here: Customer) -> None:
     """Read the list of guests once more."""
-    here.due_now(Kind.GUESTS)
+    here.due_now(MirrorKind.GUESTS)
     here.work()
 
 
 def test_a_guest_made_elsewhere_appears_and_leaves_with_the_list(customer: MakeCustomer) -> None:
     here = customer(guests=2)
     here.sync()
-    assert len(names(here)) == here.state(Kind.GUESTS).total == 2
+    assert len(names(here)) == here.state(MirrorKind.GUESTS).total == 2
     made = here.api("POST", "/v1/guests", json=body("ﾔﾏﾀﾞ 花子", "CANARYQRDATA", email="canary@example.test"))
     again(here)
     row = guest(here, made["guest_id"])
     assert (row.guest_name, row.name_key, row.email) == ("ﾔﾏﾀﾞ 花子", "やまだ花子", "canary@example.test")
     assert (row.use_date_start.isoformat(), row.key_return_date_end) == (f"{DAY}T00:00:00+00:00", row.use_date_end)
     assert (row.qrcode_data, row.detail, row.is_for_reserve) == (None, None, False)
-    assert here.state(Kind.GUESTS).total == 3
+    assert here.state(MirrorKind.GUESTS).total == 3
 
     here.api("PUT", f"/v1/guests/{made['guest_id']}", json={"use_date_end": LATER, "return_grace_period": 30})
     again(here)
@@ -76,7 +76,7 @@ def test_a_guest_made_elsewhere_appears_and_leaves_with_the_list(customer: MakeC
 
     here.sandbox.move_clock(here.there.tenant_id, days=60)
     again(here)
-    state = here.state(Kind.GUESTS)
+    state = here.state(MirrorKind.GUESTS)
     assert (names(here), state.total, state.error) == (set(), 0, "")
     here.sandbox.move_clock(here.there.tenant_id)
 
@@ -101,14 +101,14 @@ def test_a_thousand_guests_take_two_pages_and_an_unchanged_list_writes_nothing(
         here.sync()
         assert len([path for path, _ in service.asked if path == "/v1/guests"]) == 2
         with tenant_scope(here.tenant):
-            assert Guest.objects.count() == here.state(Kind.GUESTS).total == 1200
-            MirrorState.objects.exclude(kind=Kind.GUESTS).update(due_at=None)
+            assert Guest.objects.count() == here.state(MirrorKind.GUESTS).total == 1200
+            MirrorState.objects.exclude(kind=MirrorKind.GUESTS).update(due_at=None)
         listed[7] = {**listed[7], "guest_name": "新しい"}
-        here.due_now(Kind.GUESTS)
+        here.due_now(MirrorKind.GUESTS)
         with django_assert_max_num_queries(100):
             here.work()
     with tenant_scope(here.tenant):
-        run = guest_list.SyncRun.objects.filter(kind=Kind.GUESTS).latest("pk")
+        run = guest_list.SyncRun.objects.filter(kind=MirrorKind.GUESTS).latest("pk")
     assert (run.changed, run.removed, guest(here, "v7").email) == (1, 0, "v7@example.test")
 
 
@@ -154,14 +154,14 @@ def test_what_we_know_first_hand_wins_over_a_list_that_began_before(
     _, _, here = told
     with tenant_scope(here.tenant):
         began = database_now()
-        own_guests.guest_written(here.tenant, "v1", {"guest_name": "Ours", "return_grace_period": 45})
-        own_guests.guest_written(here.tenant, "v2", body("Made here", "CODE2", area_id_list=["a1"]), created=True)
-        own_guests.guest_gone(here.tenant, "v3")
+        own_guests.apply_guest_write(here.tenant, "v1", {"guest_name": "Ours", "return_grace_period": 45})
+        own_guests.apply_guest_write(here.tenant, "v2", body("Made here", "CODE2", area_id_list=["a1"]), created=True)
+        own_guests.apply_guest_gone(here.tenant, "v3")
     made = guest(here, "v2")
     assert (made.qrcode_data, made.detail["area_id_list"], made.detail["key_devices_list"]) == ("CODE2", ["a1"], [])
     assert made.key_return_date_end == made.use_date_end
     assert guest(here, "v1").key_return_date_end - guest(here, "v1").use_date_end == timedelta(minutes=45)
-    assert here.state(Kind.GUESTS).total == 2
+    assert here.state(MirrorKind.GUESTS).total == 2
 
     with monkeypatch.context() as patch:
         patch.setattr(runs, "database_now", lambda: began)
@@ -170,18 +170,18 @@ def test_what_we_know_first_hand_wins_over_a_list_that_began_before(
     again(here)
     assert names(here) == {"One"}, "the next one was asked for afterwards"
     with tenant_scope(here.tenant):
-        own_guests.guest_gone(here.tenant, "v1")
+        own_guests.apply_guest_gone(here.tenant, "v1")
         assert (names(here), Guest.objects.count()) == (set(), 1)
     again(here)
-    assert (names(here), here.state(Kind.GUESTS).total) == ({"One"}, 1)
+    assert (names(here), here.state(MirrorKind.GUESTS).total) == ({"One"}, 1)
 
 
 def test_a_single_read_asked_before_our_write_does_not_undo_it(told: tuple[Guests, Service, Customer]) -> None:
     _, _, here = told
     with tenant_scope(here.tenant):
         asked = database_now()
-        own_guests.guest_written(here.tenant, "v1", {"use_date_end": LATER})
-        own_guests.guest_read(here.tenant, {"guest_id": "v1", "guest_name": "Before", "use_date_end": END}, asked)
+        own_guests.apply_guest_write(here.tenant, "v1", {"use_date_end": LATER})
+        own_guests.apply_guest_read(here.tenant, {"guest_id": "v1", "guest_name": "Before", "use_date_end": END}, asked)
     assert guest(here, "v1").use_date_end.isoformat() == f"{DAY}T11:30:00+00:00"
 
 
@@ -211,14 +211,14 @@ def test_a_list_that_ends_badly_takes_nobody_away(
     listed, _, here = told
     listed.first = answer
     again(here)
-    assert (names(here), here.state(Kind.GUESTS).error) == ({"One"}, reason)
+    assert (names(here), here.state(MirrorKind.GUESTS).error) == ({"One"}, reason)
 
 
 def test_a_list_that_turns_in_a_circle_takes_nobody_away(told: tuple[Guests, Service, Customer]) -> None:
     listed, _, here = told
     listed.listed, listed.cursor = [], "round"
     again(here)
-    assert (names(here), here.state(Kind.GUESTS).error) == ({"One"}, "repeated_cursor")
+    assert (names(here), here.state(MirrorKind.GUESTS).error) == ({"One"}, "repeated_cursor")
 
 
 def test_a_service_that_refuses_names_is_asked_for_less_and_not_every_time(
@@ -230,7 +230,7 @@ def test_a_service_that_refuses_names_is_asked_for_less_and_not_every_time(
     again(here)
     asked = [query.get("fields") for path, query in service.asked if path == "/v1/guests"]
     assert [len(fields.split(",")) for fields in asked] == [5, 2, 2]
-    assert (names(here), here.state(Kind.GUESTS).error) == ({"One"}, "")
+    assert (names(here), here.state(MirrorKind.GUESTS).error) == ({"One"}, "")
 
 
 def test_a_service_that_ignores_the_parameter_takes_no_date_away(told: tuple[Guests, Service, Customer]) -> None:
@@ -247,9 +247,9 @@ def test_where_the_list_shows_no_dates_the_trickle_reads_them(told: tuple[Guests
     listed.listed.append({"guest_id": "v2", "guest_name": "Two"})
     listed.single = {"guest_id": "v2", "guest_name": "Two", "use_date_end": LATER, "qrcode_data": "CODE2"}
     again(here)
-    here.due_now(Kind.RIGHTS)
+    here.due_now(MirrorKind.RIGHTS)
     here.work()
-    here.due_now(Kind.RIGHTS)
+    here.due_now(MirrorKind.RIGHTS)
     here.work()
     assert [path for path, _ in service.asked if path.startswith("/v1/guests/")] == ["/v1/guests/v2"]
     assert guest(here, "v2").use_date_end is not None
@@ -258,11 +258,11 @@ def test_where_the_list_shows_no_dates_the_trickle_reads_them(told: tuple[Guests
 def test_a_tenant_without_the_contract_is_asked_again_only_hours_later_and_told_why(customer: MakeCustomer) -> None:
     here = customer(contracts=["door"], guests=0)
     here.sync()
-    state = here.state(Kind.GUESTS)
+    state = here.state(MirrorKind.GUESTS)
     assert (state.error, state.as_of) == ("no_contract", None)
     assert state.due_at is not None
     assert state.due_at > timezone.now() + reasons.REFUSED_WAIT / 2
-    assert "QR option" in freshness.freshness_of(here.tenant)[Kind.GUESTS].sentence
+    assert "QR option" in freshness.freshness_of(here.tenant)[MirrorKind.GUESTS].sentence
     assert here.calls(19) == 1
 
 
@@ -279,14 +279,14 @@ def test_listeners_hear_of_each_reading_and_a_failing_one_spoils_nothing(
     def listens(tenant: Any) -> None:
         heard.append(queries.guests().count())
 
-    monkeypatch.setitem(hooks._listeners, Kind.GUESTS, [])
-    hooks.after(Kind.GUESTS, fails)
-    hooks.after(Kind.GUESTS, listens)
-    hooks.after(Kind.GUESTS, listens)
+    monkeypatch.setitem(hooks._listeners, MirrorKind.GUESTS, [])
+    hooks.subscribe(MirrorKind.GUESTS, fails)
+    hooks.subscribe(MirrorKind.GUESTS, listens)
+    hooks.subscribe(MirrorKind.GUESTS, listens)
     listed.listed.append({"guest_id": "v2", "guest_name": "Two"})
     again(here)
     again(here)
-    assert (heard, names(here), here.state(Kind.GUESTS).error) == ([2, 2], {"One", "Two"}, "")
+    assert (heard, names(here), here.state(MirrorKind.GUESTS).error) == ([2, 2], {"One", "Two"}, "")
 
 
 def test_what_nobody_described_is_kept_and_secrets_are_not(told: tuple[Guests, Service, Customer]) -> None:

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from accessapi.limits import JST
 from portal.core.mirror import coverage, histories, hooks, own, queries
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import History, Member, MirrorState
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import Customer, MakeCustomer
@@ -27,7 +27,7 @@ def test_what_happens_at_a_door_is_read_once_with_who_and_where_and_not_what_was
     shown = {"tenant_id": here.there.tenant_id, "device_id": door, "kind": "card", "value": "CANARYCARD123456"}
     here.sandbox.console("present", **shown)
     again(here)
-    before = here.state(Kind.HISTORIES).total
+    before = here.state(MirrorKind.HISTORIES).total
     here.sandbox.console("present", **shown)
     again(here)
     again(here)
@@ -38,12 +38,12 @@ def test_what_happens_at_a_door_is_read_once_with_who_and_where_and_not_what_was
         assert (rows[0].member_name, rows[0].category) == ("Canary", "normal")
         dump = json.dumps(list(History.objects.values()), default=str)
         assert "CANARYCARD" not in dump
-        assert History.objects.count() == here.state(Kind.HISTORIES).total == before + 1
-        span = coverage.coverage()
-    assert span.through == here.state(Kind.HISTORIES).as_of
+        assert History.objects.count() == here.state(MirrorKind.HISTORIES).total == before + 1
+        span = coverage.load_coverage()
+    assert span.through == here.state(MirrorKind.HISTORIES).as_of
     assert span.known_from is not None
     assert span.through is not None
-    assert span.through - span.known_from >= histories.FIRST
+    assert span.through - span.known_from >= histories.FIRST_SPAN
 
 
 def test_what_a_device_tells_late_is_found(customer: MakeCustomer) -> None:
@@ -55,10 +55,10 @@ def test_what_a_device_tells_late_is_found(customer: MakeCustomer) -> None:
     an_hour_ago = (timezone.now() - timedelta(hours=1)).astimezone(JST).isoformat()
     here.sandbox.console("present", **where, kind="card", value="UNKNOWN", at=an_hour_ago)
     again(here)
-    before = here.state(Kind.HISTORIES).total
+    before = here.state(MirrorKind.HISTORIES).total
     here.sandbox.console("devices", **where, is_connected=True)
     with tenant_scope(here.tenant):
-        state = MirrorState.objects.get(kind=Kind.HISTORIES)
+        state = MirrorState.objects.get(kind=MirrorKind.HISTORIES)
         long_ago = (timezone.now() - timedelta(hours=2)).isoformat()
         MirrorState.objects.filter(pk=state.pk).update(
             memory={**state.memory, "late_at": {**state.memory["late_at"], "hours": long_ago}}
@@ -68,12 +68,12 @@ def test_what_a_device_tells_late_is_found(customer: MakeCustomer) -> None:
     with tenant_scope(here.tenant):
         late = History.objects.filter(device_id=device, at__lt=timezone.now() - timedelta(minutes=50))
         assert late.exists()
-    assert here.state(Kind.HISTORIES).total > before
+    assert here.state(MirrorKind.HISTORIES).total > before
     assert here.calls(23) == calls + 1, "one call for what is new and what was told late"
     again(here)
     assert here.calls(23) == calls + 2
     with tenant_scope(here.tenant):
-        marks = MirrorState.objects.get(kind=Kind.HISTORIES).memory["late_at"]
+        marks = MirrorState.objects.get(kind=MirrorKind.HISTORIES).memory["late_at"]
     assert marks["hours"] > long_ago, "late records are looked for now and then, not each time"
 
 
@@ -82,12 +82,12 @@ def test_a_backlog_goes_on_where_it_stopped_and_says_how_far_it_is(
 ) -> None:
     log, service, here = told
     with tenant_scope(here.tenant):
-        MirrorState.objects.filter(kind=Kind.HISTORIES).update(as_of=None, memory={})
+        MirrorState.objects.filter(kind=MirrorKind.HISTORIES).update(as_of=None, memory={})
     for number in range(7):
         log.add(f"h{number}", timedelta(hours=10 - number))
     monkeypatch.setattr(histories, "SLICE_PAGES", 2)
     again(here)
-    state = here.state(Kind.HISTORIES)
+    state = here.state(MirrorKind.HISTORIES)
     assert known(here) == ["h0", "h1", "h2", "h3"]
     assert state.as_of is not None
     assert timedelta(hours=7) <= timezone.now() - state.as_of < timedelta(hours=7, minutes=1)
@@ -99,7 +99,7 @@ def test_a_backlog_goes_on_where_it_stopped_and_says_how_far_it_is(
     cursors = [query.get("last_evaluated_key", "") for _, query in service.asked]
     assert cursors == ["", "2", "4", "6"]
     assert len({(query["since"], query["sort"], query["limit"]) for _, query in service.asked}) == 1
-    assert timezone.now() - here.state(Kind.HISTORIES).as_of < timedelta(minutes=1)
+    assert timezone.now() - here.state(MirrorKind.HISTORIES).as_of < timedelta(minutes=1)
 
 
 def test_the_first_reading_goes_back_a_week_and_the_next_to_the_last_seen(told: tuple[Log, Service, Customer]) -> None:
@@ -118,15 +118,15 @@ def test_a_list_in_another_order_is_read_to_its_end_before_it_counts(
     told: tuple[Log, Service, Customer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log, _, here = told
-    through = here.state(Kind.HISTORIES).as_of
+    through = here.state(MirrorKind.HISTORIES).as_of
     log.unsorted = True
     for number in range(5):
         log.add(f"h{number}", timedelta(seconds=number))
     monkeypatch.setattr(histories, "SLICE_PAGES", 2)
     again(here)
-    assert here.state(Kind.HISTORIES).as_of == through
+    assert here.state(MirrorKind.HISTORIES).as_of == through
     again(here)
-    assert here.state(Kind.HISTORIES).as_of > through
+    assert here.state(MirrorKind.HISTORIES).as_of > through
     assert len(known(here)) == 5
 
 
@@ -137,12 +137,12 @@ def test_a_place_that_leads_nowhere_is_given_up(told: tuple[Log, Service, Custom
         log.add(f"h{number}")
     setattr(log, fault, True)
     again(here)
-    assert here.state(Kind.HISTORIES).error == reason
+    assert here.state(MirrorKind.HISTORIES).error == reason
     assert known(here)[:2] == ["h0", "h1"]
     setattr(log, fault, False)
     service.asked.clear()
     again(here)
-    assert (len(known(here)), here.state(Kind.HISTORIES).error) == (4, "")
+    assert (len(known(here)), here.state(MirrorKind.HISTORIES).error) == (4, "")
     assert "last_evaluated_key" not in service.asked[0][1]
 
 
@@ -150,14 +150,14 @@ def test_a_service_that_refuses_to_look_back_still_tells_what_is_new(told: tuple
     log, service, here = told
     log.refuse_until = True
     with tenant_scope(here.tenant):
-        state = MirrorState.objects.get(kind=Kind.HISTORIES)
-        marks = dict.fromkeys(histories.LATE, (timezone.now() - timedelta(days=2)).isoformat())
+        state = MirrorState.objects.get(kind=MirrorKind.HISTORIES)
+        marks = dict.fromkeys(histories.LATE_SCHEDULE, (timezone.now() - timedelta(days=2)).isoformat())
         MirrorState.objects.filter(pk=state.pk).update(memory={**state.memory, "late_at": marks})
     log.add("h1")
     again(here)
     log.add("h2")
     again(here)
-    assert (known(here), here.state(Kind.HISTORIES).error) == (["h1", "h2"], "")
+    assert (known(here), here.state(MirrorKind.HISTORIES).error) == (["h1", "h2"], "")
     assert len([query for _, query in service.asked if "until" in query]) == 1, "and is not asked each time"
 
 
@@ -180,7 +180,7 @@ def test_odd_records_are_kept_and_unreadable_ones_stop_nothing(told: tuple[Log, 
         assert set(known(here)) == {"h1", "h2", "h3", "h4"}
         assert History.objects.get(history_id="h2").extra == {"device": "somewhere"}
         assert "CANARY" not in json.dumps(list(History.objects.values()), default=str)
-    assert here.state(Kind.HISTORIES).error == ""
+    assert here.state(MirrorKind.HISTORIES).error == ""
 
 
 def test_listeners_hear_of_each_new_record_once(
@@ -188,8 +188,8 @@ def test_listeners_hear_of_each_new_record_once(
 ) -> None:
     log, _, here = told
     heard: list[str] = []
-    monkeypatch.setitem(hooks._listeners, Kind.HISTORIES, [])
-    hooks.after(Kind.HISTORIES, lambda tenant, histories: heard.extend(row.history_id for row in histories))
+    monkeypatch.setitem(hooks._listeners, MirrorKind.HISTORIES, [])
+    hooks.subscribe(MirrorKind.HISTORIES, lambda tenant, histories: heard.extend(row.history_id for row in histories))
     for name in ("h1", "h2", "h3"):
         log.add(name)
     again(here)
@@ -212,11 +212,11 @@ def test_members_remember_when_the_log_told_of_them_last(
     with tenant_scope(here.tenant):
         History.objects.create(history_id="h0", at=now - timedelta(days=9), member_id="after")
         for name in ("before", "never"):
-            own.member_written(here.tenant, name, {"member_name": name})
+            own.apply_member_write(here.tenant, name, {"member_name": name})
     again(here)
     with tenant_scope(here.tenant):
-        own.member_written(here.tenant, "after", {"member_name": "after"})
-        assert {row.member_id for row in queries.never_seen()} == {"never"}
+        own.apply_member_write(here.tenant, "after", {"member_name": "after"})
+        assert {row.member_id for row in queries.members_never_seen()} == {"never"}
     first = last("before")
     assert first is not None
     assert abs(now - timedelta(minutes=1) - first) < timedelta(seconds=30)
@@ -230,7 +230,7 @@ def test_members_remember_when_the_log_told_of_them_last(
 
 def waiting_days(here: Customer, *days: date) -> list[date]:
     with tenant_scope(here.tenant):
-        return coverage.ask_for(days)
+        return coverage.request_days(days)
 
 
 def test_an_older_day_is_read_when_somebody_asks_and_joins_what_is_known(told: tuple[Log, Service, Customer]) -> None:
@@ -241,9 +241,9 @@ def test_an_older_day_is_read_when_somebody_asks_and_joins_what_is_known(told: t
     assert known(here) == []
     today = timezone.now().astimezone(JST).date()
     with tenant_scope(here.tenant):
-        before = coverage.coverage()
+        before = coverage.load_coverage()
         (gap,) = before.gaps(timezone.now() - timedelta(days=30), before.through or timezone.now())
-        assert gap.why == coverage.Missing.UNREAD
+        assert gap.kind == coverage.GapKind.UNREAD
         assert before.calls_for(2) == 2
     wanted = [today - timedelta(days=days) for days in (7, 8, 9, 20)]
     assert waiting_days(here, *wanted, today, today - timedelta(days=500)) == wanted
@@ -251,9 +251,9 @@ def test_an_older_day_is_read_when_somebody_asks_and_joins_what_is_known(told: t
     again(here)
     assert set(known(here)) == {"d8", "d9", "d20"}
     with tenant_scope(here.tenant):
-        after = coverage.coverage()
-        assert after.known_from == coverage.start_of(wanted[2])
-        assert set(after.days) == set(wanted)
+        after = coverage.load_coverage()
+        assert after.known_from == coverage.start_of_day(wanted[2])
+        assert set(after.read_days) == set(wanted)
         unread = after.gaps(timezone.now() - timedelta(days=30), after.through or timezone.now())
         assert [(gap.days[0], gap.days[-1]) for gap in unread] == [
             (today - timedelta(days=10), today - timedelta(days=19)),
@@ -272,37 +272,37 @@ def test_a_day_that_the_service_refuses_says_why_and_may_be_asked_for_again(
     assert waiting_days(here, day) == [day]
     again(here)
     with tenant_scope(here.tenant):
-        known_now = coverage.coverage()
-    assert set(known_now.refused) == {day}
-    assert known_now.waiting == ()
+        known_now = coverage.load_coverage()
+    assert set(known_now.refused_days) == {day}
+    assert known_now.waiting_days == ()
     assert known_now.error == "", "what is new is read all the same"
     log.refuse_until = False
     assert waiting_days(here, day) == [day]
     again(here)
     with tenant_scope(here.tenant):
-        assert set(coverage.coverage().days) == {day}
+        assert set(coverage.load_coverage().read_days) == {day}
 
 
 def test_a_time_without_an_answer_is_remembered_once_it_is_over(
     told: tuple[Log, Service, Customer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log, service, here = told
-    monkeypatch.setattr(histories, "NOTICED", timedelta(0))
+    monkeypatch.setattr(histories, "MIN_OUTAGE", timedelta(0))
     log.add("h1")
     again(here)
     service.answer = lambda path, query: (500, {})  # type: ignore[assignment]
     again(here)
     with tenant_scope(here.tenant):
-        failing = coverage.coverage()
+        failing = coverage.load_coverage()
     assert failing.failing_since is not None
     assert failing.outages == ()
     service.answer = log  # type: ignore[assignment]
     log.add("h2")
     again(here)
     with tenant_scope(here.tenant):
-        over = coverage.coverage()
+        over = coverage.load_coverage()
         ((since, until),) = over.outages
         (gap,) = over.gaps(since - timedelta(hours=1), over.through or until)
     assert (over.failing_since, since) == (None, failing.failing_since)
-    assert (gap.why, gap.read_at) == (coverage.Missing.OUTAGE, until)
+    assert (gap.kind, gap.read_at) == (coverage.GapKind.OUTAGE, until)
     assert known(here) == ["h1", "h2"]

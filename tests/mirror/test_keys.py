@@ -39,7 +39,7 @@ def test_a_record_tells_who_took_it_and_since_when(one):
 
 
 def test_a_record_tells_of_a_key_in_the_label_beside_another_text(one):
-    label = one.tenant.environment.catalogue.states.theirs("Key taken")
+    label = one.tenant.environment.catalogue.states.service_word("Key taken")
     tells(one, "01", "総務キーボックス", ago(30), member_label=label)
     assert key(one).state == KeyState.OUT
 
@@ -48,11 +48,11 @@ def test_a_record_tells_of_a_key_in_the_label_beside_another_text(one):
 def test_a_number_of_a_unit_means_the_same_key_in_every_form(one, number):
     with tenant_scope(one.tenant):
         KeyBox.objects.update(units={"unit_no": number, "unit_name": "玄関"})
-        keys.listed(one.tenant)
+        keys.on_key_boxes(one.tenant)
         assert list(Key.objects.values_list("unit_no", "unit_name")) == [("01", "玄関")]
         words = one.tenant.environment.catalogue.states
-        said = {"unit_no": number, "key": words.theirs("return", "key_in"), "errors": "key_unlock_error"}
-        keys.read(one.tenant, "K1", {"units_status": said}, database_now())
+        said = {"unit_no": number, "key": words.service_word("return", "key_in"), "errors": "key_unlock_error"}
+        keys.apply_reading(one.tenant, "K1", {"units_status": said}, database_now())
         assert key(one).state == KeyState.IN
         assert Key.objects.filter(FAULTY).count() == 1, "one error is told as a list of one"
     record = History.model_validate({"history_id": "h", "device": {"units": {"unit_no": number}}})
@@ -72,7 +72,7 @@ def test_a_reading_after_the_record_counts_and_the_contradiction_is_said(one):
     assert (found.state, found.differs, found.holder_id) == (KeyState.IN, True, "")
     with tenant_scope(one.tenant):
         box = KeyBox.objects.get()
-    assert box.look_at - box.status_as_of == keys.SOON
+    assert box.look_at - box.status_as_of == keys.CONFLICT_INTERVAL
     tells(one, "01", "Key returned", ago(2))
     assert (key(one).state, key(one).differs) == (KeyState.IN, False)
 
@@ -80,11 +80,11 @@ def test_a_reading_after_the_record_counts_and_the_contradiction_is_said(one):
 def test_a_late_record_that_contradicts_the_reading_has_the_box_read_soon(one):
     reads(one, u01="return")
     with tenant_scope(one.tenant):
-        KeyBox.objects.update(look_at=database_now() + keys.QUIET)
+        KeyBox.objects.update(look_at=database_now() + keys.USUAL_INTERVAL)
     tells(one, "01", "Key taken", ago(30))
     assert key(one).differs
     with tenant_scope(one.tenant):
-        assert KeyBox.objects.get().look_at <= database_now() + keys.SOON
+        assert KeyBox.objects.get().look_at <= database_now() + keys.CONFLICT_INTERVAL
 
 
 def test_a_record_after_the_reading_is_news_and_no_contradiction(one):
@@ -157,7 +157,7 @@ def test_keys_come_and_go_with_the_list(one):
         box = KeyBox.objects.get()
         box.units = [{"unit_no": "01", "unit_name": "新しい名前"}, {"unit_no": "09"}, "nonsense", {"unit_name": "x"}]
         box.save()
-        keys.listed(one.tenant)
+        keys.on_key_boxes(one.tenant)
         assert [str(each) for each in Key.objects.order_by("unit_no")] == ["01 新しい名前", "09"]
 
 
@@ -165,7 +165,7 @@ def test_keys_come_and_go_with_the_list(one):
 def test_an_answer_of_another_shape_is_kept_and_harms_nothing(one, status):
     tells(one, "01", "Key taken", ago(30))
     with tenant_scope(one.tenant):
-        keys.read(one.tenant, "K1", status, database_now())
+        keys.apply_reading(one.tenant, "K1", status, database_now())
         assert KeyBox.objects.get().status == status
     assert key(one).state == KeyState.OUT
 

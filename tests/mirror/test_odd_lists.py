@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from portal.core.mirror import reasons, schedule
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Area, Group, Guest, History, KeyBox, Member, PassController
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import Customer, MakeCustomer
@@ -18,14 +18,14 @@ from tests.support.places import signed_in, staff_of
 
 pytestmark = pytest.mark.share
 # Of each list: key, identifier and name of a row, whether it has pages, its kind and the model that keeps it.
-LISTS: dict[str, tuple[str, str, str, bool, Kind, type[Any]]] = {
-    "/v1/members": ("members", "member_id", "member_name", True, Kind.MEMBERS, Member),
-    "/v1/guests": ("guests", "guest_id", "guest_name", True, Kind.GUESTS, Guest),
-    "/v1/membergroups": ("membergroups", "membergroup_id", "membergroup_name", True, Kind.GROUPS, Group),
-    "/v1/areas": ("areas", "area_id", "area_name", False, Kind.AREAS, Area),
-    "/v1/devices/passes": ("devices", "device_id", "device_name", False, Kind.PASS_CONTROLLERS, PassController),
-    "/v1/devices/keys": ("key_devices", "key_device_id", "key_device_name", False, Kind.KEY_BOXES, KeyBox),
-    "/v1/histories": ("histories", "history_id", "_content", True, Kind.HISTORIES, History),
+LISTS: dict[str, tuple[str, str, str, bool, MirrorKind, type[Any]]] = {
+    "/v1/members": ("members", "member_id", "member_name", True, MirrorKind.MEMBERS, Member),
+    "/v1/guests": ("guests", "guest_id", "guest_name", True, MirrorKind.GUESTS, Guest),
+    "/v1/membergroups": ("membergroups", "membergroup_id", "membergroup_name", True, MirrorKind.GROUPS, Group),
+    "/v1/areas": ("areas", "area_id", "area_name", False, MirrorKind.AREAS, Area),
+    "/v1/devices/passes": ("devices", "device_id", "device_name", False, MirrorKind.PASS_CONTROLLERS, PassController),
+    "/v1/devices/keys": ("key_devices", "key_device_id", "key_device_name", False, MirrorKind.KEY_BOXES, KeyBox),
+    "/v1/histories": ("histories", "history_id", "_content", True, MirrorKind.HISTORIES, History),
 }
 PAGES = ("", "connection/", "members/", "guests/", "groups/", "areas/", "devices/", "keys/", "logs/?period=30d")
 
@@ -59,8 +59,8 @@ def read(customer: MakeCustomer) -> Iterator[Callable[..., Customer]]:
             running.append((context := serving(answered(told)), context.__enter__()))
             here = customer(base_url=running[-1][1].url)
         here.sync()
-        schedule.start(here.tenant)
-        here.due_now(Kind.HISTORIES)
+        schedule.schedule_all(here.tenant)
+        here.due_now(MirrorKind.HISTORIES)
         here.work()
         return here
 

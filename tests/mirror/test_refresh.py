@@ -7,8 +7,8 @@ from django.test import Client
 from django.utils import timezone
 
 from portal.core.mirror import freshness
-from portal.core.mirror.coverage import coverage
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.coverage import load_coverage
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import MirrorState
 from tenants import roles
 from tenants.access import Access
@@ -20,7 +20,7 @@ from tests.mirror.conftest import Customer, MakeCustomer
 @pytest.fixture
 def here(customer: MakeCustomer, monkeypatch: pytest.MonkeyPatch) -> Customer:
     made = customer(members=2)
-    monkeypatch.setattr("portal.core.timers.bell.ring", lambda *_told, **_more: None)
+    monkeypatch.setattr("portal.core.timers.bell.enqueue", lambda *_told, **_more: None)
     made.sync()
     with tenant_scope(made.tenant):
         MirrorState.objects.update(as_of=timezone.now() - timedelta(minutes=1))
@@ -40,7 +40,7 @@ def test_staff_ask_for_newer_data_and_come_back_to_their_page(here: Customer, gu
     page = f"/t/{here.tenant.slug}/devices/?q=a"
     answer = guard.post(f"/t/{here.tenant.slug}/mirror/refresh/members/", {"next": page})
     assert (answer.status_code, answer["Location"]) == (302, page)
-    state = here.state(Kind.MEMBERS)
+    state = here.state(MirrorKind.MEMBERS)
     assert state.due_at is not None
     assert state.due_at <= timezone.now()
 
@@ -69,13 +69,13 @@ def test_the_footer_tells_how_fresh_the_page_is(here: Customer, rf: object) -> N
     class Request:
         tenant = here.tenant
         user = User(pk=1)
-        access = Access(user, here.tenant, roles.role("owner"))
+        access = Access(user, here.tenant, roles.find_role("owner"))
         method = "GET"
         resolver_match = None
 
     with tenant_scope(here.tenant):
-        told = freshness.footer(Request())  # type: ignore[arg-type]
-    assert told["as_of"] == here.state(Kind.MEMBERS).as_of
+        told = freshness.footer_values(Request())  # type: ignore[arg-type]
+    assert told["as_of"] == here.state(MirrorKind.MEMBERS).as_of
     assert told["refresh_url"] == f"/t/{here.tenant.slug}/mirror/refresh/members/"
 
 
@@ -94,7 +94,7 @@ def test_an_older_day_is_loaded_once_and_the_cost_is_said_and_audited(here: Cust
     page = auditor.post(address, {"day": [day, day, "0000-00-00", "x\x00"], "next": address[:-12]}, follow=True)
     assert "Loading 1 day (about 1 API calls)." in page.content.decode()
     with tenant_scope(here.tenant):
-        assert [each.isoformat() for each in coverage().waiting] == [day]
+        assert [each.isoformat() for each in load_coverage().waiting_days] == [day]
     assert f"Activity log of 1 older day loaded: {day}" in auditor.get(f"/t/{here.tenant.slug}/audit/").content.decode()
     again = auditor.post(address, {"day": day}, follow=True).content.decode()
     assert "were left out" in again

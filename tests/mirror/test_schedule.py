@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from portal.core.mirror import freshness, runs, schedule
-from portal.core.mirror.kinds import SYNCED, Kind
+from portal.core.mirror.kinds import SYNCED_KINDS, MirrorKind
 from portal.core.mirror.models import MirrorState
 from portal.site.celery import app
 from tenants.models import Connection, ServiceEnvironment, Tenant
@@ -22,7 +22,7 @@ from tests.mirror.conftest import Customer, MakeCustomer
 def rung(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Tenants whose bell was rung."""
     bells: list[int] = []
-    monkeypatch.setattr("portal.core.timers.bell.ring", lambda _task, rows, **_more: bells.extend(sum(rows, ())))
+    monkeypatch.setattr("portal.core.timers.bell.enqueue", lambda _task, rows, **_more: bells.extend(sum(rows, ())))
     return bells
 
 
@@ -35,10 +35,10 @@ def test_connecting_a_tenant_reads_everything(
     assert rung == [here.tenant.pk]
     here.work()
     known = freshness.freshness_of(here.tenant)
-    assert all(known[kind].as_of for kind in SYNCED)
-    assert known[Kind.MEMBERS].total == 3
+    assert all(known[kind].as_of for kind in SYNCED_KINDS)
+    assert known[MirrorKind.MEMBERS].total == 3
     with tenant_scope(here.tenant):
-        assert MirrorState.objects.get(kind=Kind.MEMBERS).due_at is not None
+        assert MirrorState.objects.get(kind=MirrorKind.MEMBERS).due_at is not None
 
 
 def test_the_tick_rings_once_for_what_is_due_and_again_when_nobody_came(
@@ -47,12 +47,12 @@ def test_the_tick_rings_once_for_what_is_due_and_again_when_nobody_came(
     here = customer()
     here.sync()
     rung.clear()
-    assert schedule.look() == 0
-    here.due_now(Kind.AREAS)
-    assert [schedule.look(), schedule.look()] == [1, 0]
+    assert schedule.check_due() == 0
+    here.due_now(MirrorKind.AREAS)
+    assert [schedule.check_due(), schedule.check_due()] == [1, 0]
     with tenant_scope(here.tenant):
         MirrorState.objects.update(rung_at=timezone.now() - timedelta(minutes=2))
-    assert schedule.look() == 1
+    assert schedule.check_due() == 1
     assert rung == [here.tenant.pk] * 2
 
 
@@ -61,25 +61,25 @@ def test_a_tenant_without_connection_is_left_alone(customer: MakeCustomer, rung:
     with tenant_scope(here.tenant):
         Connection.objects.update(state="revoked")
     here.sync()
-    assert schedule.look() == 0
+    assert schedule.check_due() == 0
     assert here.calls(3) == 0
 
 
 def test_asking_again_at_once_is_asking_once(customer: MakeCustomer, rung: list[int]) -> None:
     here = customer()
     here.sync()
-    assert schedule.ask(here.tenant, Kind.MEMBERS, by=None) is False
+    assert schedule.request_reading(here.tenant, MirrorKind.MEMBERS, by=None) is False
     with tenant_scope(here.tenant):
         MirrorState.objects.update(as_of=timezone.now() - timedelta(minutes=1))
-    assert schedule.ask(here.tenant, Kind.MEMBERS, by=None) is True
-    assert here.state(Kind.MEMBERS).due_at <= timezone.now()
+    assert schedule.request_reading(here.tenant, MirrorKind.MEMBERS, by=None) is True
+    assert here.state(MirrorKind.MEMBERS).due_at <= timezone.now()
 
 
 def test_progress_of_a_long_reading_is_told(customer: MakeCustomer, monkeypatch: pytest.MonkeyPatch) -> None:
     here: Customer = customer(members=1500)
     monkeypatch.setattr(runs, "SLICE_SECONDS", -1)
     here.sync()
-    running = freshness.freshness_of(here.tenant)[Kind.MEMBERS].running
+    running = freshness.freshness_of(here.tenant)[MirrorKind.MEMBERS].progress
     assert running is not None
     assert (running.done, running.expected, running.percent) == (1000, 1500, 66)
 
@@ -90,7 +90,7 @@ def test_an_error_is_told_in_words(customer: MakeCustomer) -> None:
         here.connection.access_token = "nobody-knows-this"
         here.connection.save()
     here.sync()
-    told = freshness.freshness_of(here.tenant)[Kind.GROUPS]
+    told = freshness.freshness_of(here.tenant)[MirrorKind.GROUPS]
     assert (told.error, told.as_of) == ("token_refused", None)
     assert "Reconnect" in told.sentence
 
@@ -107,10 +107,10 @@ def test_hundreds_of_due_tenants_are_rung_with_a_handful_of_queries(
     with across_tenants("the test makes rows for many tenants"):
         Connection.objects_across_tenants.bulk_create(Connection(tenant=each, state="connected") for each in tenants)
         MirrorState.objects_across_tenants.bulk_create(
-            MirrorState(tenant=each, kind=kind, due_at=timezone.now()) for each in tenants for kind in SYNCED
+            MirrorState(tenant=each, kind=kind, due_at=timezone.now()) for each in tenants for kind in SYNCED_KINDS
         )
     with django_assert_max_num_queries(5):
-        assert schedule.look() == 300
+        assert schedule.check_due() == 300
     with app.connection_for_write() as broker:
         rung = [told["body"] for told in map(json.loads, broker.default_channel.client.lrange("sync", 0, -1))]
         broker.default_channel.client.delete("sync")

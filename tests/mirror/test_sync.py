@@ -9,7 +9,7 @@ from django.db import connection as database
 from django.utils import timezone
 
 from portal.core.mirror import own, queries, runs
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import (
     NEVER,
     UNREADABLE,
@@ -72,8 +72,8 @@ def test_everything_is_read_with_as_many_calls_as_there_are_pages(customer: Make
         for model in (Group, Area, PassController, KeyBox):
             assert model.objects.exists()
         assert not StagedPage.objects.exists()
-    assert here.state(Kind.MEMBERS).total == 2300
-    assert here.state(Kind.MEMBERS).error == ""
+    assert here.state(MirrorKind.MEMBERS).total == 2300
+    assert here.state(MirrorKind.MEMBERS).error == ""
 
 
 def test_a_second_reading_of_an_unchanged_list_writes_no_row(customer: MakeCustomer) -> None:
@@ -81,7 +81,7 @@ def test_a_second_reading_of_an_unchanged_list_writes_no_row(customer: MakeCusto
     here.sync()
     here.sync()
     with tenant_scope(here.tenant):
-        first, second = SyncRun.objects.filter(kind=Kind.MEMBERS).order_by("started_at")
+        first, second = SyncRun.objects.filter(kind=MirrorKind.MEMBERS).order_by("started_at")
     assert (first.changed, second.changed, second.removed) == (40, 0, 0)
 
 
@@ -92,10 +92,10 @@ def test_a_page_without_changes_costs_few_statements(
     with serving(pages) as service:
         here = customer(base_url=service.url)
         here.sync()
-        here.due_now(Kind.MEMBERS)
+        here.due_now(MirrorKind.MEMBERS)
         with django_assert_max_num_queries(60 * 18):  # a page opens and ends three transactions
             here.work()
-    assert here.state(Kind.MEMBERS).total == 60
+    assert here.state(MirrorKind.MEMBERS).total == 60
 
 
 def test_changes_and_deletions_at_the_service_arrive(customer: MakeCustomer) -> None:
@@ -110,7 +110,7 @@ def test_changes_and_deletions_at_the_service_arrive(customer: MakeCustomer) -> 
     with tenant_scope(here.tenant):
         changed = Member.objects.get(member_id=ids[0])
         assert (changed.member_name, changed.card_data) == ("新しい 名前", "CARD77")
-    assert here.state(Kind.MEMBERS).total == 4
+    assert here.state(MirrorKind.MEMBERS).total == 4
 
 
 def test_secrets_are_in_no_column_in_clear(customer: MakeCustomer) -> None:
@@ -147,8 +147,8 @@ def test_a_reading_goes_on_where_its_worker_died(
     here.sync()
     assert names(here) == set()
     with tenant_scope(here.tenant):
-        assert SyncRun.objects.get(kind=Kind.MEMBERS).rows == 2
-    here.due_now(Kind.MEMBERS)
+        assert SyncRun.objects.get(kind=MirrorKind.MEMBERS).rows == 2
+    here.due_now(MirrorKind.MEMBERS)
     here.work()
     assert names(here) == {"m1", "m2", "m3", "m4"}
     assert len([path for path, _ in service.asked if path == "/v1/members"]) == 2
@@ -167,7 +167,7 @@ def test_a_worker_that_died_before_the_swap_costs_no_further_call(
         with pytest.raises(SystemExit):
             here.sync()
     asked = len(service.asked)
-    here.due_now(Kind.MEMBERS)
+    here.due_now(MirrorKind.MEMBERS)
     here.work()
     assert names(here) == {"m1", "m2", "m3", "m4"}
     assert [path for path, _ in service.asked[asked:] if path == "/v1/members"] == []
@@ -198,7 +198,7 @@ def test_a_list_that_ends_badly_changes_nothing(
     here.sync()
     if reason:
         assert names(here) == before
-        assert here.state(Kind.MEMBERS).error == reason
+        assert here.state(MirrorKind.MEMBERS).error == reason
         with tenant_scope(here.tenant):
             assert Member.objects.get(member_id="m1").member_name == "Member 1"
     else:
@@ -209,12 +209,12 @@ def test_used_up_calls_pause_the_reading_without_an_error(paged: tuple[Pages, Se
     pages, _, here = paged
     pages.override["1"] = (429, {})
     here.sync()
-    state = here.state(Kind.MEMBERS)
+    state = here.state(MirrorKind.MEMBERS)
     assert state.error == ""
     assert state.due_at is not None
     assert state.due_at > timezone.now() + timedelta(seconds=30)
     with tenant_scope(here.tenant):
-        assert SyncRun.objects.get(kind=Kind.MEMBERS).state == SyncRun.State.RUNNING
+        assert SyncRun.objects.get(kind=MirrorKind.MEMBERS).state == SyncRun.State.RUNNING
 
 
 def test_a_long_list_leaves_calls_to_the_short_ones_and_is_read_less_often(
@@ -227,15 +227,15 @@ def test_a_long_list_leaves_calls_to_the_short_ones_and_is_read_less_often(
     environment.save()
     here.sync()
     assert len([path for path, _ in service.asked if path == "/v1/members"]) == 18, "92 % of a quarter of 80, less one"
-    assert here.state(Kind.AREAS).as_of is not None
-    state = here.state(Kind.MEMBERS)
+    assert here.state(MirrorKind.AREAS).as_of is not None
+    state = here.state(MirrorKind.MEMBERS)
     assert (state.as_of, state.error) == (None, "")
     environment.overrides = ""
     environment.save()
-    here.due_now(Kind.MEMBERS)
+    here.due_now(MirrorKind.MEMBERS)
     here.work()
     assert len(names(here)) == 20
-    due_at = here.state(Kind.MEMBERS).due_at
+    due_at = here.state(MirrorKind.MEMBERS).due_at
     assert due_at is not None
     assert due_at > timezone.now() + timedelta(minutes=20)
 
@@ -249,15 +249,15 @@ def test_our_own_writes_during_a_reading_win(
     monkeypatch.setattr(runs, "SLICE_SECONDS", -1)
     here.sync()
     with tenant_scope(here.tenant):
-        own.member_written(here.tenant, "m1", {"member_name": "Ours"})
-        own.member_written(here.tenant, "m9", {"member_name": "New", "membergroup_id": "g1"}, created=True)
-        own.member_deleted(here.tenant, "m2")
-    here.due_now(Kind.MEMBERS)
+        own.apply_member_write(here.tenant, "m1", {"member_name": "Ours"})
+        own.apply_member_write(here.tenant, "m9", {"member_name": "New", "membergroup_id": "g1"}, created=True)
+        own.apply_member_deletion(here.tenant, "m2")
+    here.due_now(MirrorKind.MEMBERS)
     here.work()
     assert names(here) == {"m1", "m3", "m4", "m9"}
     with tenant_scope(here.tenant):
         assert Member.objects.get(member_id="m1").member_name == "Ours"
-    assert here.state(Kind.MEMBERS).total == 4
+    assert here.state(MirrorKind.MEMBERS).total == 4
     monkeypatch.undo()
     here.sync()
     assert names(here) == {"m1", "m2", "m3", "m4"}
@@ -322,13 +322,13 @@ def test_a_list_keeps_who_was_seen_and_tells_whose_card_another_has(paged: tuple
 
     def sharing() -> set[str]:
         with tenant_scope(here.tenant):
-            assert {row.pk for row in queries.sharing_a_card()} <= {row.pk for row in queries.members()}
+            assert {row.pk for row in queries.members_sharing_card()} <= {row.pk for row in queries.members()}
             return set(Member.objects.filter(shares_card=True).values_list("member_id", flat=True))
 
     assert (seen(), sharing()) == ({"m2": now - timedelta(days=1)}, {"m2", "m3"})
     with tenant_scope(here.tenant):
-        own.member_written(here.tenant, "m2", {"member_code": "7"})
-        own.member_written(here.tenant, "m4", {"card_data": "ab12"})
+        own.apply_member_write(here.tenant, "m2", {"member_code": "7"})
+        own.apply_member_write(here.tenant, "m4", {"card_data": "ab12"})
         assert sharing() == {"m2", "m3", "m4"}
     pages.pages = [[listed(1), listed(2, card_data="CD34"), listed(3, card_data="AB12"), listed(4, card_data="CD34")]]
     here.sync()

@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from accessapi.permissions import NO_HOLIDAYS
 from portal.core.mirror import queries
-from portal.core.mirror.kinds import Kind
-from portal.hooks.settings import Present, categories_of
+from portal.core.mirror.kinds import MirrorKind
+from portal.hooks.settings import ServiceSettings, categories_of
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import MakeCustomer
 from tests.mirror.service import serving
@@ -21,11 +21,11 @@ from tests.support.places import signed_in, staff_of
 def test_holidays_come_from_the_tenants_record(customer: MakeCustomer) -> None:
     here = customer()
     with tenant_scope(here.tenant):
-        assert (queries.tenant_record(), queries.holidays()) == (None, NO_HOLIDAYS)
+        assert (queries.load_tenant_record(), queries.load_holidays()) == (None, NO_HOLIDAYS)
     here.sync()
     told = here.api("GET", "/v1/tenant")
     with tenant_scope(here.tenant):
-        record, holidays = queries.tenant_record(), queries.holidays()
+        record, holidays = queries.load_tenant_record(), queries.load_holidays()
     assert record is not None
     assert (record.tenant_name, record.holiday) == (told["tenant_name"], told["settings"]["holiday"])
     assert here.calls(1) == 2, "one was ours"
@@ -46,14 +46,14 @@ def test_an_odd_record_is_kept_without_its_secrets(customer: MakeCustomer) -> No
         here = customer(base_url=service.url)
         here.sync()
     with tenant_scope(here.tenant):
-        kept, holidays = queries.tenant_record(), queries.holidays()
+        kept, holidays = queries.load_tenant_record(), queries.load_holidays()
     assert kept is not None
     assert (kept.tenant_name, kept.webhook) == ("", {"url": "https://example.test/hook"})
     assert kept.has_webhook_secret is True
     assert kept.extra == {"plan": "gold", "settings": {"colour": "blue"}}
-    assert holidays.name(date(2026, 12, 31)) == "大晦日"
+    assert holidays.name_of(date(2026, 12, 31)) == "大晦日"
     assert holidays.is_holiday(date(2026, 11, 22)) is True
-    assert here.state(Kind.TENANT).error == ""
+    assert here.state(MirrorKind.TENANT).error == ""
 
 
 FIELDS: dict[str, dict[str, Any]] = {
@@ -88,7 +88,7 @@ def test_pages_stand_whatever_the_record_says(customer: MakeCustomer, part: str)
         for name in FIELDS[part]:
             for value in (*SOME[::3], *(ADDRESSES if name == "url" else ()), '"normal"', '{"2026-02-30": 1}'):
                 told[0] = (WITHIN[part] % json.dumps(FIELDS[part] | {name: "@"}).replace('"@"', value)).encode()
-                here.due_now(Kind.TENANT)
+                here.due_now(MirrorKind.TENANT)
                 here.work()
                 for page in ("connection/", "explain/", ""):
                     found[name, value, page] = client.get(f"/t/{here.tenant.slug}/{page}").status_code
@@ -101,6 +101,6 @@ def test_one_category_where_a_list_was_is_the_only_one() -> None:
 
 @pytest.mark.parametrize("address", ["http://[x/secret", "https://[::1/secret", "http://a:b/secret"])
 def test_of_an_address_that_is_none_no_secret_is_shown(address: str) -> None:
-    present = Present(timezone.now(), address, None, (), None)
+    present = ServiceSettings(timezone.now(), address, None, (), None)
     assert "secret" not in present.host
     assert present.host.endswith("//…") or present.host == "http://a:b/…"

@@ -47,7 +47,7 @@ def test_the_phone_shows_the_code_and_its_hours_and_nothing_else(place, guest):
     assert f"{guest.use_date_end.astimezone():%H:%M}"[-2:] in said(answer)
     everything = page + repr(sorted(answer.headers.items())) + repr(answer.cookies)
     secrets = ["田中", "愛子", "みらい", "鈴木", guest.guest_id, place.tenant.slug, place.tenant.name, CODE, "/t/"]
-    secrets += [place.service.tenant_id, place.connection.service_tenant_id, tokens.read(_token(link)).digest.hex()]
+    secrets += [place.service.tenant_id, place.connection.service_tenant_id, tokens.parse(_token(link)).digest.hex()]
     assert [each for each in secrets if each and each.lower() in everything.lower()] == []
 
 
@@ -149,15 +149,15 @@ def test_a_token_of_another_site_or_tenant_opens_nothing(make, place, guest, set
     other = make()
     link = made(place, guest)
     text = _token(link)
-    assert tokens.read(text).tenant_id == place.tenant.pk
+    assert tokens.parse(text).tenant_id == place.tenant.pk
     with tenant_scope(other.tenant):
-        assert not CodeLink.objects.filter(digest=tokens.read(text).digest).exists()
+        assert not CodeLink.objects.filter(digest=tokens.parse(text).digest).exists()
     flipped = text[:-2] + ("A" if text[-2] != "A" else "B") + text[-1]
-    assert tokens.read(flipped) == tokens.NOBODY
+    assert tokens.parse(flipped) == tokens.NO_TOKEN
     for broken in (text[:-1], text + "A", text + "=", text.swapcase(), "é" * 54, "", "-" * 54):
         assert opened(f"/g/{broken}/").status_code == 404
     settings.SECRET_KEY = "another site's key, which is as long as it must be, and longer"
-    assert tokens.read(text) == tokens.NOBODY
+    assert tokens.parse(text) == tokens.NO_TOKEN
     settings.SECRET_KEY_FALLBACKS = []
 
 
@@ -184,7 +184,7 @@ def test_only_a_digest_is_kept_and_the_trail_says_who(place, guest):
     with tenant_scope(place.tenant):
         row = CodeLink.objects.get()
         assert row.opened == 1
-        assert bytes(row.digest) == tokens.read(_token(link)).digest
+        assert bytes(row.digest) == tokens.parse(_token(link)).digest
         assert _secret(_token(link)) not in bytes(row.digest)
         entry = AuditEntry.objects.get(action="guest.code_linked")
         assert entry.by == place.owner
@@ -198,11 +198,11 @@ def test_the_address_never_reaches_a_log(place, guest, caplog, capsys):
     with caplog.at_level("DEBUG"):
         opened(link.url)
         stranger().post(link.url.removeprefix("https://portal.example"))
-    from portal.site.logs import without_queries
+    from portal.site.logs import remove_queries
 
-    kept = [str(without_queries(None, "", {"event": record.getMessage()})) for record in caplog.records]
+    kept = [str(remove_queries(None, "", {"event": record.getMessage()})) for record in caplog.records]
     assert _token(link) not in "".join(kept)
-    told = without_queries(
+    told = remove_queries(
         None, "", {"event": "x", "request": f"GET /g/{_token(link)}/", "referer": f"/g/{_token(link)}/"}
     )
     assert _token(link) not in str(told)
@@ -210,9 +210,9 @@ def test_the_address_never_reaches_a_log(place, guest, caplog, capsys):
 
 @pytest.mark.parametrize("kind", ["g", "hooks", "invitations", "accounts/password/reset/key"])
 def test_of_an_address_that_is_a_secret_a_log_keeps_only_what_it_was(kind):
-    from portal.site.logs import without_queries
+    from portal.site.logs import remove_queries
 
-    told = without_queries(None, "", {"event": f"Not Found: /{kind}/t0k-en/", "path": f"/{kind}/t0k-en/?next=1"})
+    told = remove_queries(None, "", {"event": f"Not Found: /{kind}/t0k-en/", "path": f"/{kind}/t0k-en/?next=1"})
     assert told == {"event": f"Not Found: /{kind}/…/", "path": f"/{kind}/…/"}
 
 

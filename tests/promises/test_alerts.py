@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from portal.core.alerts.models import Alert, AlertRecord, Watch
 from portal.core.mirror import hooks, schedule
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import History, MirrorState
 from portal.core.mirror.rows import insert_records
 from portal.core.telling.models import State, Telling, WebAddress
@@ -46,7 +46,7 @@ def take_over(customer: Customer, *records) -> list[History]:
     with customer.scope(), transaction.atomic():
         insert_records([theirs(customer.tenant, each) for each in records])
         rows = list(History.objects.filter(history_id__in=[each.history_id for each in records]).order_by("at", "pk"))
-        hooks.tell(Kind.HISTORIES, customer.tenant, histories=rows)
+        hooks.publish(MirrorKind.HISTORIES, customer.tenant, histories=rows)
     return rows
 
 
@@ -84,7 +84,7 @@ def sender(house: House, **settings: str) -> Iterator[Process]:
 
 def ring(customer: Customer) -> None:
     for each in tellings(customer):
-        customer.house.deliver("portal.core.telling.tasks.tell", customer.tenant.pk, each.pk, queue="sync")
+        customer.house.deliver("portal.core.telling.tasks.send_notification", customer.tenant.pk, each.pk, queue="sync")
 
 
 def age(customer: Customer, seconds: int) -> None:
@@ -101,7 +101,7 @@ class TestWhoeverIsKilled:
     def test_between_record_and_alert_and_before_the_telling_is_kept_nothing_is_lost(
         self, house: House, customer: Customer
     ) -> None:
-        schedule.start(customer.tenant)
+        schedule.schedule_all(customer.tenant)
         until(lambda: _log(customer) is not None, saying="the log is read")
         with customer.scope():
             watch = Watch.objects.get()
@@ -242,7 +242,7 @@ def silent_server() -> Iterator[str]:
 
 def read_the_log(customer: Customer) -> None:
     with customer.scope():
-        schedule.read_on(customer.tenant, Kind.HISTORIES)
+        schedule.request_more(customer.tenant, MirrorKind.HISTORIES)
 
 
 def age_leases(customer: Customer) -> None:
@@ -250,13 +250,13 @@ def age_leases(customer: Customer) -> None:
     customer.house.sql(
         "UPDATE mirror_mirrorstate SET lease_until = now(), due_at = now() WHERE tenant_id = %s AND kind = %s",
         customer.tenant.pk,
-        Kind.HISTORIES,
+        MirrorKind.HISTORIES,
     )
 
 
 def _log(customer: Customer):
     with customer.scope():
-        state = MirrorState.objects.filter(kind=Kind.HISTORIES).first()
+        state = MirrorState.objects.filter(kind=MirrorKind.HISTORIES).first()
     return state and state.as_of
 
 

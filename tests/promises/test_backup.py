@@ -44,7 +44,7 @@ def furnished(stage: Stage) -> Customer:
     customer = stage.customer(members=MEMBERS)
     customer.settled(customer.unlock())
     with customer.scope():
-        schedule.start(customer.tenant)
+        schedule.schedule_all(customer.tenant)
         until(lambda: Member.objects.count() == MEMBERS, saying="the members are loaded")
         stored("video/mp4")
     return customer

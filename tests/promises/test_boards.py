@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from portal.core.budget.priorities import KEPT_FOR_DOORS, KEPT_FOR_PEOPLE, MOST_IN_SIGHT
+from portal.core.budget.priorities import MAX_SHARE_FOR_WATCHED, RESERVED_FOR_DOORS, RESERVED_FOR_PEOPLE
 from tests.support.boards import building, hour
 from tests.support.house import House
 
@@ -20,8 +20,8 @@ def test_boards_of_a_hundred_doors_leave_the_doors_and_people_their_share(
         building(customer, DOORS)
         spent = hour(customer, viewers, minutes=range(6))
         figure("boards", f"100 doors, {viewers} viewers, {DEVICE} calls: calls of status", spent, "at most 20")
-        assert spent == int(DEVICE * MOST_IN_SIGHT)
-        assert DEVICE - spent >= int(DEVICE * (KEPT_FOR_DOORS + KEPT_FOR_PEOPLE))
+        assert spent == int(DEVICE * MAX_SHARE_FOR_WATCHED)
+        assert DEVICE - spent >= int(DEVICE * (RESERVED_FOR_DOORS + RESERVED_FOR_PEOPLE))
         assert not any(call["status"] == 429 for call in customer.calls())
         row = customer.settled(customer.unlock())
         assert (row.state, len(customer.arrivals())) == ("succeeded", 1)

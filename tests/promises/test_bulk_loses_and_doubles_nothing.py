@@ -8,13 +8,13 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from portal.core.intents.models import Intent
-from portal.core.intents.record import Asker
-from portal.core.intents.states import SILENT_SECONDS
+from portal.core.intents.record import Requester
+from portal.core.intents.states import LOST_CLAIM_SECONDS
 from portal.core.jobs import acts
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import JobState, RowState
 from portal.core.mirror import schedule
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import MirrorState
 from portal.imports import actions
 from tests.support import faults
@@ -32,11 +32,11 @@ TAKEN = "CARDTAKEN0000001"
 def mirrored(customer: Customer) -> None:
     """Wait for the first sync: a dry run compares with the mirror."""
     with customer.scope():
-        schedule.start(customer.tenant)
+        schedule.schedule_all(customer.tenant)
         until(
             lambda: (
-                MirrorState.objects.filter(kind=Kind.MEMBERS, as_of__isnull=False).exists()
-                and MirrorState.objects.filter(kind=Kind.GROUPS, as_of__isnull=False).exists()
+                MirrorState.objects.filter(kind=MirrorKind.MEMBERS, as_of__isnull=False).exists()
+                and MirrorState.objects.filter(kind=MirrorKind.GROUPS, as_of__isnull=False).exists()
             ),
             60,
             saying="the first sync",
@@ -56,7 +56,7 @@ def code(number: int) -> str:
     return f"BULK{number:05d}"
 
 
-def started(customer: Customer, count: int) -> tuple[Job, Asker]:
+def started(customer: Customer, count: int) -> tuple[Job, Requester]:
     """An import whose dry run is through and which was started; the refused rows' card is taken first."""
     group = customer.house.sandbox.api("GET", "/v1/membergroups", token=customer.service.token).json()
     body = {"member_name": "holder", "membergroup_id": group["membergroups"][0]["membergroup_id"], "card_data": TAKEN}
@@ -192,7 +192,7 @@ def kill_at(house: House, customer: Customer, name: str, count: int, seconds: fl
     house.mend()
     with customer.scope():
         for intent in Intent.objects.filter(target=f"import:{job.pk}"):
-            customer.age(intent, SILENT_SECONDS)
+            customer.age(intent, LOST_CLAIM_SECONDS)
     ended(customer, job, seconds)
     return verdict(customer, job, count)
 

@@ -15,10 +15,10 @@ from accessapi.operations import CallClass
 from portal.core.budget import ledger
 from portal.core.budget.models import Spent
 from portal.core.budget.priorities import Priority
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import History, MirrorState
 from portal.core.timers.clock import database_now
-from portal.hooks.actions import Act
+from portal.hooks.actions import WebhookChange
 from portal.hooks.models import Webhook
 from tests.support import spending
 from tests.support.effort import SOAK
@@ -49,7 +49,7 @@ def portal_url(house: House, settings: Any) -> None:
 def customer(stage: Stage) -> Customer:
     """A tenant whose webhook works, and whose lists and rights have used their part of the hour."""
     customer = read_once(stage.customer())
-    ask(customer, Act.ON)
+    ask(customer, WebhookChange.ON)
     happen(customer)
     until(lambda: row_of(customer).working == Webhook.Working.WORKING, saying="webhooks work")
     spend(customer, Priority.SYNC, LISTS)
@@ -70,13 +70,15 @@ def spend(customer: Customer, who: Priority, calls: int) -> None:
 
 def used(customer: Customer) -> int:
     with customer.scope():
-        return ledger.read(customer.connection(), CallClass.GENERAL).used
+        return ledger.read_gauge(customer.connection(), CallClass.GENERAL).used
 
 
 def everything_is_due(customer: Customer) -> None:
     """Lists and rights are to be read, too."""
     with customer.scope():
-        MirrorState.objects.exclude(kind=Kind.HISTORIES).filter(lease=None).update(due_at=database_now(), rung_at=None)
+        MirrorState.objects.exclude(kind=MirrorKind.HISTORIES).filter(lease=None).update(
+            due_at=database_now(), rung_at=None
+        )
 
 
 def behind(customer: Customer) -> timedelta:
@@ -151,7 +153,7 @@ def test_where_no_call_is_free_the_pages_say_since_when_the_log_stands_still_and
         spend(customer, Priority.JOBS, GENERAL * 3 // 4 - LISTS)
         happen(customer)
         with customer.scope():
-            MirrorState.objects.filter(kind=Kind.HISTORIES).update(due_at=database_now(), rung_at=None)
+            MirrorState.objects.filter(kind=MirrorKind.HISTORIES).update(due_at=database_now(), rung_at=None)
         until(lambda: log_of(customer).error, saying="the log waits for calls")
         door = f"devices/{customer.doors[0]}/"
         for page in ("logs/", door, "members/leavers/never/"):
@@ -162,6 +164,6 @@ def test_where_no_call_is_free_the_pages_say_since_when_the_log_stands_still_and
     assert refused(customer) == 0
     with customer.scope():
         Spent.objects.filter(priority=int(Priority.JOBS)).update(counted=0)  # whichever step they were counted in
-        MirrorState.objects.filter(kind=Kind.HISTORIES).update(due_at=database_now(), rung_at=None)
+        MirrorState.objects.filter(kind=MirrorKind.HISTORIES).update(due_at=database_now(), rung_at=None)
     until(lambda: not missing(customer) and not log_of(customer).error, saying="the log goes on")
     assert not before_us(customer) & missing(customer)

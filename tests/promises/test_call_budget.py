@@ -9,8 +9,8 @@ import pytest
 from accessapi.errors import RateLimited, ServiceError
 from portal.core.budget.client import client
 from portal.core.budget.ledger import BudgetExhausted
-from portal.core.budget.outlook import outlook
-from portal.core.budget.priorities import KEPT_FOR_DOORS, MOST_FOR_SYNC, Priority
+from portal.core.budget.outlook import quota_of
+from portal.core.budget.priorities import MAX_SHARE_FOR_SYNC, RESERVED_FOR_DOORS, Priority
 from tests.support import faults
 from tests.support.house import House, together
 from tests.support.stage import Customer, Stage
@@ -64,8 +64,8 @@ def test_many_workers_never_cause_a_429_and_leave_the_doors_share(house: House, 
             people = hammer(customer, "get_tenant", Priority.PEOPLE, workers=8, seconds=20, patience=3)
             status = hammer(customer, "pass_controller_status", Priority.PEOPLE, workers=4, seconds=20, patience=3)
         assert refused(customer) == 0
-        assert people["answered"] == GENERAL - int(GENERAL * KEPT_FOR_DOORS)
-        assert status["answered"] == DEVICE - int(DEVICE * KEPT_FOR_DOORS)
+        assert people["answered"] == GENERAL - int(GENERAL * RESERVED_FOR_DOORS)
+        assert status["answered"] == DEVICE - int(DEVICE * RESERVED_FOR_DOORS)
         # Everybody else is held back, and a door still opens.
         row = customer.settled(customer.unlock())
         assert (row.state, len(customer.arrivals())) == ("succeeded", 1)
@@ -77,7 +77,7 @@ def test_sync_keeps_to_its_quarter(house: House) -> None:
         customer = small.customer()
         with house.quiet():
             sync = hammer(customer, "get_tenant", Priority.SYNC, workers=4, seconds=20, patience=3)
-        assert sync["answered"] <= int(GENERAL * MOST_FOR_SYNC)
+        assert sync["answered"] <= int(GENERAL * MAX_SHARE_FOR_SYNC)
         assert refused(customer) == 0
 
 
@@ -118,11 +118,11 @@ def test_others_calls_are_believed(house: House, stage: Stage) -> None:
     stage.proxy.on("GET", faults.headers(x_rate_limit_remaining="100"), times=1)
     with customer.scope(), client(customer.connection(), Priority.PEOPLE) as service:
         service.call("get_tenant")
-        assert outlook(customer.connection()).general.left == 100
+        assert quota_of(customer.connection()).general.remaining == 100
         # Its next word is as good: what others used is gone when it says so.
         service.call("get_tenant")
-        said = outlook(customer.connection()).general
-        assert said.limit - said.left < 20
+        said = quota_of(customer.connection()).general
+        assert said.limit - said.remaining < 20
 
 
 @pytest.mark.soak

@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from portal.core.intents.models import Intent
-from portal.core.intents.states import REPEAT_SECONDS, State
+from portal.core.intents.states import LOST_REPEATABLE_CLAIM_SECONDS, State
 from portal.core.timers.clock import ClockTime
 from portal.core.visits.models import Stage as Standing
 from portal.core.visits.models import Visit
@@ -63,7 +63,7 @@ def age(house: House, customer: Customer) -> None:
     """
     with customer.scope():
         for intent in Intent.objects.filter(state=State.SENDING):
-            customer.age(intent, REPEAT_SECONDS)
+            customer.age(intent, LOST_REPEATABLE_CLAIM_SECONDS)
         minute = timedelta(minutes=1)
         for visit in Visit.objects.filter(cut_due_at__isnull=False):
             Visit.objects.filter(pk=visit.pk).update(cut_due_at=visit.cut_due_at - minute)

@@ -12,7 +12,7 @@ from portal.core.intents.nonces import Nonce
 from portal.core.mirror.models import PassController
 from portal.core.timers.clock import database_now
 from portal.devices import actions
-from portal.devices.actions import Command
+from portal.devices.actions import DoorCommand
 from portal.devices.models import Hold
 from tests.support.house import House
 from tests.support.stage import Customer, Stage
@@ -21,13 +21,15 @@ from tests.support.waiting import until
 _DONE = (Hold.State.ENDED, Hold.State.SUPERSEDED, Hold.State.FAILED)
 
 
-def ask(customer: Customer, door: str, command: Command = Command.HOLD, *, seconds: float = 0) -> Intent:
+def ask(customer: Customer, door: str, command: DoorCommand = DoorCommand.HOLD, *, seconds: float = 0) -> Intent:
     """What the door's page does: a hold ends so many seconds from now."""
     asker = customer.asker()
     with customer.scope():
         end = database_now() + timedelta(seconds=seconds) if seconds else None
         row = PassController.objects.get(device_id=door)
-        return actions.command(door=row, command=command, by=asker, nonce=Nonce(secrets.token_urlsafe(12)), until=end)
+        return actions.send_command(
+            door=row, command=command, by=asker, nonce=Nonce(secrets.token_urlsafe(12)), until=end
+        )
 
 
 def hold_of(customer: Customer, intent: Intent) -> Hold:
@@ -108,7 +110,7 @@ def test_a_newer_command_while_nobody_works_is_the_last_word(house: House, stage
         ends = [hold_of(customer, each).until for each in first.values()]
         until(lambda: database_now() > max(end for end in ends if end is not None), saying="the holds should end")
         longer = ask(customer, held, seconds=600)
-        ask(customer, locked, Command.LOCK)
+        ask(customer, locked, DoorCommand.LOCK)
     assert {over(customer, each).state for each in first.values()} == {Hold.State.SUPERSEDED}
     until(lambda: hold_of(customer, longer).state == Hold.State.STANDING)
     for intent in first.values():  # as more rounds of the timer would

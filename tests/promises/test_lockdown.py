@@ -12,13 +12,13 @@ from django.db import connections, transaction
 
 from portal.core.budget.client import client
 from portal.core.budget.ledger import BudgetExhausted
-from portal.core.budget.priorities import KEPT_FOR_DOORS, Priority
+from portal.core.budget.priorities import RESERVED_FOR_DOORS, Priority
 from portal.core.intents.models import Intent
 from portal.core.intents.nonces import Nonce
 from portal.core.intents.states import Reason, State
 from portal.lockdown import actions, outcomes, standing
 from portal.lockdown.models import Lockdown, Scope
-from portal.lockdown.preview import Wanted
+from portal.lockdown.preview import DoorSelection
 from tests.support.boards import building
 from tests.support.house import House
 from tests.support.stage import Customer, Stage
@@ -29,7 +29,7 @@ DOORS, DEVICE = 60, 30
 
 def lock_all(customer: Customer, *doors: str) -> Lockdown:
     """Start a lockdown of all doors, or of these."""
-    asker, wanted = customer.asker(), Wanted(Scope.CHOSEN, chosen=doors) if doors else Wanted(Scope.ALL)
+    asker, wanted = customer.asker(), DoorSelection(Scope.CHOSEN, chosen=doors) if doors else DoorSelection(Scope.ALL)
     with customer.scope():
         return actions.start(wanted=wanted, by=asker, nonce=Nonce(secrets.token_urlsafe(12)))
 
@@ -44,7 +44,7 @@ def told(customer: Customer, order: Lockdown) -> dict[str, str]:
     """What the page says of each door."""
     with customer.scope():
         row = Lockdown.objects.select_related("tenant__environment", "by").get(pk=order.pk)
-        return {each.row.device_id: each.came for each in outcomes.outcomes(row)}
+        return {each.row.device_id: each.result for each in outcomes.door_outcomes(row)}
 
 
 def settled(customer: Customer, order: Lockdown, seconds: float = 60) -> dict[str, str]:
@@ -167,9 +167,9 @@ def test_what_people_read_leaves_a_lockdown_its_share(house: House, small: Stage
     customer = small.customer(behaviour={"device_seconds": 0})
     with house.steady.paused():
         spent = spend_as_people(customer)
-        assert spent == DEVICE - int(DEVICE * KEPT_FOR_DOORS)
+        assert spent == DEVICE - int(DEVICE * RESERVED_FOR_DOORS)
         order = lock_all(customer)
-        until(lambda: sum(locks_at(customer).values()) == int(DEVICE * KEPT_FOR_DOORS), saying="the share is spent")
+        until(lambda: sum(locks_at(customer).values()) == int(DEVICE * RESERVED_FOR_DOORS), saying="the share is spent")
     release(customer, order)
 
 

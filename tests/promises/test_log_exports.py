@@ -39,7 +39,7 @@ WHERE tenant_id = %s
 def with_records(customer: Customer, count: int) -> None:
     """A log of so many records within the last twelve days; from 100,000 on, several are of one moment."""
     with customer.scope():
-        months.ensure(timezone.now() - timedelta(days=days) for days in range(13))
+        months.ensure_partitions(timezone.now() - timedelta(days=days) for days in range(13))
     customer.house.sql(_RECORDS, customer.tenant.pk, count)
     customer.house.sql(_FOUND, customer.tenant.pk)
 

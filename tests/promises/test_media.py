@@ -37,7 +37,7 @@ def customer(stage: Stage) -> Customer:
     assert there
     at = timezone.now() - timedelta(hours=1)
     with found.scope():
-        months.ensure([at])
+        months.ensure_partitions([at])
         for number, (each, camera_id) in enumerate(there):
             named = {"name": "通用口", "doors": [each["device"]["id"]]}
             Camera.objects.get_or_create(camera_id=camera_id, defaults=named)
@@ -174,7 +174,7 @@ def test_people_who_ask_for_the_same_moment_share_a_call(house: House, customer:
     def ask(number: int) -> str:
         time.sleep(number * apart)
         with customer.scope():
-            return pictures.at_moment(current_connection(), camera, at).mark
+            return pictures.picture_of_moment(current_connection(), camera, at).mark
 
     marks = together(ask, 8)
     assert len(set(marks)) == 1
@@ -185,7 +185,7 @@ def test_people_who_ask_for_the_same_moment_share_a_call(house: House, customer:
 @pytest.mark.quick
 def test_the_limits_are_never_exceeded_by_people_who_ask_at_once(house: House, customer: Customer) -> None:
     """Room for three live looks and four clips, besides the share that is kept for incidents."""
-    usual = 1 - usage.KEPT_FOR_INCIDENTS
+    usual = 1 - usage.INCIDENT_SHARE
     with customer.scope():
         limits = {
             "streaming_limit": 3 * usage.LIVE_SECONDS / usual,
@@ -201,18 +201,18 @@ def test_the_limits_are_never_exceeded_by_people_who_ask_at_once(house: House, c
     def look(_number: int) -> bool:
         with customer.scope():
             try:
-                watching.live(current_connection(), camera, by=asker)
-            except watching.NotWatched:
+                watching.play_live(current_connection(), camera, by=asker)
+            except watching.VideoUnavailable:
                 return False
         return True
 
     def download(_number: int) -> bool:
         with customer.scope():
-            return clips.take(clip, incident=False)
+            return clips.count_download(clip, incident=False)
 
     assert sum(together(look, 12)) == 3
     assert sum(together(download, 12)) == 4
     with customer.scope():
-        known = usage.known()
+        known = usage.current_usage()
     assert known.streaming.used <= limits["streaming_limit"] * usual + 1e-6
     assert known.downloads.used <= limits["download_limit"] * usual + 1e-6

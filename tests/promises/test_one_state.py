@@ -9,10 +9,10 @@ import pytest
 
 from portal.core.intents.nonces import Nonce
 from portal.core.mirror import schedule
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import MirrorState, PassController
 from portal.hooks import actions
-from portal.hooks.actions import Act
+from portal.hooks.actions import WebhookChange
 from tests.support.chromium import Tabs
 from tests.support.hooks import all_categories
 from tests.support.house import House
@@ -28,12 +28,14 @@ def customer(house: House, stage: Stage, settings: Any) -> Customer:
     """A tenant whose doors were read and whose webhook is on."""
     settings.PORTAL_URL = house.url
     customer = stage.customer(behaviour={"relock_seconds": 5, "device_seconds": 0})
-    schedule.start(customer.tenant)
+    schedule.schedule_all(customer.tenant)
     with customer.scope():
-        until(lambda: MirrorState.objects.filter(kind=Kind.HISTORIES, as_of__isnull=False).exists(), saying="a log")
+        until(
+            lambda: MirrorState.objects.filter(kind=MirrorKind.HISTORIES, as_of__isnull=False).exists(), saying="a log"
+        )
         categories = all_categories(customer.tenant)
         asked = {"by": customer.asker(), "nonce": Nonce(secrets.token_urlsafe(12)), "categories": categories}
-        intent = actions.ask(act=Act.ON, **asked)
+        intent = actions.submit_change(act=WebhookChange.ON, **asked)
     assert customer.settled(intent).state == "succeeded"
     with customer.scope():
         PassController.objects.exclude(device_id=customer.doors[0]).delete()

@@ -97,7 +97,7 @@ def in_the_middle(house: House, customer: Customer, stage: Stage, folder: Path) 
         owner = customer.staff("owner")
         alert = Alert.objects.create(kind="forced", subject="door:x", severity=3, weight=3, began_at=ends, last_at=ends)
         Telling.objects.create(user=owner, alert=alert)
-        mails.write(to=owner, kind=mails.RESET_LINK, values={"address": "https://portal.example.com/reset/"})
+        mails.queue(to=owner, kind=mails.RESET_LINK, values={"address": "https://portal.example.com/reset/"})
     name = urlsplit(house.database_url).path.lstrip("/")
     file = backups.dump(backups.address("DATABASE_BACKUP_URL", name), folder)
     assert 0 < len(guests_at_service(customer)) < GUESTS

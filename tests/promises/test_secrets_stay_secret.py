@@ -11,7 +11,7 @@ from portal.core.intents import actions, following
 from portal.core.intents.models import Intent
 from portal.core.intents.nonces import Nonce
 from portal.hooks import actions as webhook
-from portal.hooks.actions import Act
+from portal.hooks.actions import WebhookChange
 from tenants.connections.reissue import reissue
 from tenants.roles import Permission
 from tests.promises.test_oauth_callback import begin, come_back
@@ -83,9 +83,9 @@ def members(customer: Customer, number: int, known: dict[str, str]) -> tuple[lis
 
 def renew(customer: Customer, number: int, known: dict[str, str]) -> tuple[Intent, dict[str, str]]:
     """Ask for another secret or address of the webhook; the request carries both."""
-    act = (Act.SECRET, Act.ADDRESS)[number % 2]
+    act = (WebhookChange.SECRET, WebhookChange.ADDRESS)[number % 2]
     with customer.scope():
-        asked = webhook.ask(act=act, by=customer.asker("owner"), nonce=Nonce(secrets.token_urlsafe(9)))
+        asked = webhook.submit_change(act=act, by=customer.asker("owner"), nonce=Nonce(secrets.token_urlsafe(9)))
     secret, token = asked.body["secret_token"], asked.body["url"].rstrip("/").rpartition("/")[2]
     return asked, known | {f"webhook secret {number}": secret, f"webhook address {number}": token}
 

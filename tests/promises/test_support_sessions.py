@@ -14,7 +14,7 @@ from django.utils import timezone
 from portal.core.intents import actions
 from portal.core.intents.models import Intent
 from portal.core.intents.nonces import Nonce
-from portal.core.intents.record import Asker
+from portal.core.intents.record import Requester
 from portal.core.intents.states import Reason, State
 from portal.core.jobs import acts
 from portal.core.jobs.models import Job, Row
@@ -91,7 +91,7 @@ def ask(customer: Customer, person: User) -> Intent:
     with customer.scope():
         return actions.submit(
             inline=False,
-            by=Asker(customer.tenant, person, session_of(customer, person)),
+            by=Requester(customer.tenant, person, session_of(customer, person)),
             permission=Permission.GROUPS_EDIT,
             operation="create_membergroup",
             title="A group",
@@ -142,7 +142,7 @@ def test_a_job_of_many_rows_ends_with_the_session(house: House, stage: Stage) ->
     customer = stage.customer(members=3)
     with inside(customer) as (person, browser):
         with customer.scope():
-            by = Asker(customer.tenant, person, session_of(customer, person))
+            by = Requester(customer.tenant, person, session_of(customer, person))
             rows = [(member_id, {"membergroup_id": "x"}, {"membergroup_id": ""}) for member_id in members(customer)]
             job = acts.prepare(kind="move", by=by, rows=rows)
             with house.steady.paused():

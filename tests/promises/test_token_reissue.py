@@ -9,7 +9,7 @@ from accessapi.errors import ServiceError
 from portal.core.budget.client import client
 from portal.core.budget.priorities import Priority
 from tenants import living
-from tenants.connections.reissue import Outcome, reissue
+from tenants.connections.reissue import ReissueOutcome, reissue
 from tenants.models import Connection
 from tests.support import faults
 from tests.support.effort import one_in
@@ -33,12 +33,12 @@ def works(customer: Customer) -> bool:
     return True
 
 
-def one_round(customer: Customer, workers: int) -> list[Outcome]:
+def one_round(customer: Customer, workers: int) -> list[ReissueOutcome]:
     """So many people press "reissue" at one moment, all having seen the page before."""
     owner = customer.staff("owner")
     seen = customer.connection()
 
-    def press(_: int) -> Outcome:
+    def press(_: int) -> ReissueOutcome:
         with customer.scope():
             return reissue(connection=seen, by=owner).outcome
 
@@ -50,7 +50,7 @@ def test_one_call_a_round_and_the_new_token_works(house: House, stage: Stage) ->
     for number in range(1, 4):
         before = customer.connection().access_token
         outcomes = one_round(customer, 10)
-        assert set(outcomes) == {Outcome.DONE}
+        assert set(outcomes) == {ReissueOutcome.DONE}
         assert stage.proxy.count(UPDATE) == number
         assert customer.connection().access_token != before
         assert works(customer)
@@ -94,7 +94,7 @@ with tenant_scope({customer.tenant.pk}):
     customer.stage.proxy.clear()
     # Besides the signs of life of those that live, the clock's among them.
     until(lambda: not house.sql("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND classid <> %s AND database ="
-                                " (SELECT oid FROM pg_database WHERE datname = current_database())", living.KIND),
+                                " (SELECT oid FROM pg_database WHERE datname = current_database())", living.LOCK_KIND),
           saying="the dead process's lock is gone")  # fmt: skip
     return works(customer) or works(customer), customer.connection()
 
@@ -114,21 +114,21 @@ def test_killed_on_the_way(house: House, stage: Stage, name: str) -> None:
 @pytest.mark.parametrize(
     ("fault", "outcome"),
     [
-        (faults.reset_before, Outcome.ANSWER_LOST),  # the old token still works
-        (faults.answer(500), Outcome.ANSWER_LOST),
-        (faults.answer(400, b'{"error":"invalid_request"}'), Outcome.REFUSED),
-        (faults.reset_after, Outcome.BROKEN),  # the service ended it: "reconnect" is shown
-        (faults.answer(200, b'{"token_type":"Bearer"}', applied=True), Outcome.BROKEN),
+        (faults.reset_before, ReissueOutcome.ANSWER_LOST),  # the old token still works
+        (faults.answer(500), ReissueOutcome.ANSWER_LOST),
+        (faults.answer(400, b'{"error":"invalid_request"}'), ReissueOutcome.REFUSED),
+        (faults.reset_after, ReissueOutcome.BROKEN),  # the service ended it: "reconnect" is shown
+        (faults.answer(200, b'{"token_type":"Bearer"}', applied=True), ReissueOutcome.BROKEN),
     ],
 )
 @pytest.mark.quick
-def test_what_the_service_answers(house: House, stage: Stage, fault: faults.Fault, outcome: Outcome) -> None:
+def test_what_the_service_answers(house: House, stage: Stage, fault: faults.Fault, outcome: ReissueOutcome) -> None:
     customer = stage.customer()
     with stage.proxy.during(UPDATE, fault), customer.scope():
         found = reissue(connection=customer.connection(), by=customer.staff("owner")).outcome
     assert found == outcome
-    assert works(customer) is (outcome != Outcome.BROKEN)
-    assert customer.connection().is_connected is (outcome != Outcome.BROKEN)
+    assert works(customer) is (outcome != ReissueOutcome.BROKEN)
+    assert customer.connection().is_connected is (outcome != ReissueOutcome.BROKEN)
     assert stage.proxy.count(UPDATE, forwarded=False) == 1
 
 
@@ -139,7 +139,7 @@ def test_a_hundred_rounds(house: House, stage: Stage, figure: Callable[..., None
     without = 0
     for _ in range(100):
         outcomes = one_round(customer, 20)
-        assert set(outcomes) == {Outcome.DONE}
+        assert set(outcomes) == {ReissueOutcome.DONE}
         with customer.scope():
             token = customer.connection().access_token or ""
         answered = house.sandbox.api("GET", "/v1/tenant", token=token).status_code == 200

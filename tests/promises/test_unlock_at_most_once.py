@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from portal.core.intents.models import Intent
-from portal.core.intents.states import SILENT_SECONDS, State
+from portal.core.intents.states import LOST_CLAIM_SECONDS, State
 from tests.support import faults
 from tests.support.effort import one_in
 from tests.support.faults import Fault, Gate
@@ -97,10 +97,6 @@ def clicks(customer: Customer, times: int) -> list[int]:
 Step = Callable[[House, Customer, Intent], Callable[[], None]]
 
 
-def _nothing() -> None:
-    return None
-
-
 def before_claim(house: House, customer: Customer, intent: Intent) -> Callable[[], None]:
     """A worker waits for the row that it wants to claim."""
     lock = house.locked("intents_intent", intent.pk)
@@ -187,7 +183,7 @@ def kill_at(house: House, stage: Stage, step: Step, *, wait: bool = False) -> tu
         deliver(house, intent)
     house.urgent.start()
     if not wait:
-        customer.age(intent, SILENT_SECONDS)
+        customer.age(intent, LOST_CLAIM_SECONDS)
     row = customer.settled(intent, 90)
     deliver(house, intent, 2)
     until(lambda: house.redis().llen("doors") == 0, saying="all messages were taken")

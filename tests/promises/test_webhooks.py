@@ -19,11 +19,11 @@ import psycopg
 import pytest
 from django.db import connections
 
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import History, MirrorState
 from portal.core.timers.clock import database_now
 from portal.hooks import hints
-from portal.hooks.actions import Act
+from portal.hooks.actions import WebhookChange
 from portal.hooks.models import Notification, Webhook
 from stack.processes import free_port
 from stack.programs import Programs
@@ -144,7 +144,7 @@ def test_what_was_answered_is_written_though_the_site_is_stopped_right_after(hou
 def test_a_burst_costs_a_handful_of_calls_and_nothing_is_missing(
     house: House, customer: Customer, figure: Callable[..., None]
 ) -> None:
-    ask(customer, Act.ON)
+    ask(customer, WebhookChange.ON)
     happen(customer, 1)
     until(lambda: row_of(customer).working == Webhook.Working.WORKING, saying="webhooks work")
     until(lambda: not missing(customer), saying="the first record is there")
@@ -157,11 +157,13 @@ def test_a_burst_costs_a_handful_of_calls_and_nothing_is_missing(
     figure("webhooks", f"{times} notifications in {took:.0f} s: calls of the log", calls, "a handful")
     assert set(deliveries(customer)) == {204}
     # Doors that are forced are read of at once, until so many seconds are owed.
-    assert calls <= min(1 + took / hints.ALARM_PAUSE.total_seconds(), (hints.ALARM_OWED + took) / hints.EARNED)
+    assert calls <= min(
+        1 + took / hints.ALARM_PAUSE.total_seconds(), (hints.MAX_OWED_FOR_ALARM + took) / hints.SECONDS_PER_READING
+    )
 
 
 def test_secret_and_address_change_under_way_and_no_notification_is_refused(customer: Customer) -> None:
-    ask(customer, Act.ON)
+    ask(customer, WebhookChange.ON)
     done = threading.Event()
 
     def life() -> int:
@@ -175,7 +177,7 @@ def test_secret_and_address_change_under_way_and_no_notification_is_refused(cust
     with ThreadPoolExecutor(1) as threads:
         living = threads.submit(life)
         try:
-            for act in (Act.SECRET, Act.ADDRESS, Act.SECRET):
+            for act in (WebhookChange.SECRET, WebhookChange.ADDRESS, WebhookChange.SECRET):
                 ask(customer, act)
                 time.sleep(1)
         finally:
@@ -186,7 +188,7 @@ def test_secret_and_address_change_under_way_and_no_notification_is_refused(cust
 
 
 def test_what_nobody_was_there_to_hear_is_read_with_what_comes_next(house: House, customer: Customer) -> None:
-    ask(customer, Act.ON)
+    ask(customer, WebhookChange.ON)
     happen(customer, 1)
     until(lambda: row_of(customer).working == Webhook.Working.WORKING, saying="webhooks work")
     house.web.kill()
@@ -201,7 +203,7 @@ def test_what_nobody_was_there_to_hear_is_read_with_what_comes_next(house: House
 def test_what_the_service_tells_while_its_log_cannot_be_read_is_there_and_then_replaced(
     house: House, customer: Customer, stage: Stage
 ) -> None:
-    ask(customer, Act.ON)
+    ask(customer, WebhookChange.ON)
     happen(customer, 1)
     until(lambda: not missing(customer), saying="the first record is there")
 
@@ -213,7 +215,7 @@ def test_what_the_service_tells_while_its_log_cannot_be_read_is_there_and_then_r
         happen(customer, 5)
         until(lambda: provisional() == 5, saying="what was told is shown")
     with customer.scope():
-        MirrorState.objects.filter(kind=Kind.HISTORIES).update(due_at=database_now(), error_at=None)
+        MirrorState.objects.filter(kind=MirrorKind.HISTORIES).update(due_at=database_now(), error_at=None)
     until(lambda: not provisional() and not missing(customer), saying="the log takes their place")
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from portal.core.visits.days import Day
 from portal.core.visits.models import By, Visit
-from portal.core.visits.standing import Standing, standing
+from portal.core.visits.standing import VisitStatus, status_of
 from tenants.models import AuditEntry
 from tests.receptionist.desk import again, names, visit
 from tests.support.desk import GuestDesk, said
@@ -37,12 +37,12 @@ def trail(desk):
 
 def test_a_walk_in_is_checked_in_with_the_code(desk):
     who = desk.issued()
-    assert (standing(who), who.arrived_by, who.arrived_at) == (Standing.HERE, By.ISSUE, who.created_at)
+    assert (status_of(who), who.arrived_by, who.arrived_at) == (VisitStatus.HERE, By.ISSUE, who.created_at)
     assert str(who) in names(desk.get("", show="here"))
     written = [(entry.action, entry.by) for entry in trail(desk) if entry.target == f"visit:{who.pk}"]
     assert written == [("guest.arrived", desk.user)]
     undo(desk)
-    assert standing(desk.visit(who)) == Standing.EXPECTED
+    assert status_of(desk.visit(who)) == VisitStatus.EXPECTED
 
 
 LATER = {"start": "2031-01-01T10:00", "until": "2031-01-01 12:00"}
@@ -55,7 +55,7 @@ ELSEWHERE = {
 
 @pytest.mark.parametrize("who", ELSEWHERE)
 def test_somebody_who_does_not_stand_at_the_desk_is_expected(desk, who):
-    assert standing(desk.issued(**ELSEWHERE[who])) == Standing.EXPECTED
+    assert status_of(desk.issued(**ELSEWHERE[who])) == VisitStatus.EXPECTED
 
 
 def test_a_visit_type_can_say_otherwise(desk):
@@ -66,9 +66,9 @@ def test_a_visit_type_can_say_otherwise(desk):
     kept = {"name": "Visitor", "ends": "minutes", "minutes": "60", "grace_minutes": "0"}
     manager.client.post(manager.url + address, kept)
     assert "not checked in with the code" in said(manager.client.get(manager.url + "presets/"))
-    assert standing(desk.issued()) == Standing.EXPECTED
+    assert status_of(desk.issued()) == VisitStatus.EXPECTED
     manager.client.post(manager.url + address, kept | {"arrives": "on"})
-    assert standing(desk.issued(name="別の客")) == Standing.HERE
+    assert status_of(desk.issued(name="別の客")) == VisitStatus.HERE
 
 
 def test_whoever_got_no_code_is_not_checked_in_by_asking_for_one(desk):

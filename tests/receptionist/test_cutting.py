@@ -76,7 +76,7 @@ def see_to_it(desk, visit, most=40):
             if not Visit.objects.get(pk=visit.pk).may_still_open:
                 return
             Visit.objects.filter(pk=visit.pk, cut_due_at__isnull=False).update(cut_due_at=ClockTime())
-            cutting.step(visit.pk)
+            cutting.process_due(visit.pk)
     raise AssertionError("the code is still not known to be dead")
 
 
@@ -88,7 +88,7 @@ def test_a_process_that_dies_after_the_claim_loses_nothing(desk):
         intent = desk.visit(visit).cut_intent
         long_ago = timezone.now() - timedelta(minutes=5)
         Intent.objects.filter(pk=intent.pk).update(state=State.SENDING, claimed_at=long_ago, due_at=None)
-    sweeping.sweep()
+    sweeping.process_due()
     assert desk.visit(visit).cut_intent.state == State.QUEUED
     see_to_it(desk, visit)
     assert desk.end_at_service(visit) <= desk.visit(visit).must_end_at
@@ -116,7 +116,7 @@ def test_whoever_lost_the_right_is_replaced_by_whoever_presses_next(desk):
         Intent.objects.filter(pk=desk.visit(visit).cut_intent_id).update(due_at=ClockTime())
         sending.send(desk.visit(visit).cut_intent)
         Visit.objects.filter(pk=visit.pk).update(cut_due_at=ClockTime())
-        cutting.step(visit.pk)
+        cutting.process_due(visit.pk)
     assert desk.visit(visit).may_still_open
     next_one = GuestDesk(desk.place)
     assert (
@@ -206,7 +206,7 @@ def test_while_a_later_end_is_on_its_way_nobody_cuts_but_a_person(desk, pressed_
     with desk.scope():  # the last try was long enough ago
         Intent.objects.filter(finished_at__isnull=False).update(finished_at=timezone.now() - timedelta(hours=1))
         Visit.objects.filter(pk=visit.pk).update(cut_due_at=ClockTime())
-        cutting.step(visit.pk)
+        cutting.process_due(visit.pk)
     assert desk.calls(before) == [READ]
     if pressed_again:
         desk.act(visit, "cut")

@@ -254,11 +254,11 @@ def test_an_hour_without_calls_makes_it_wait_and_says_until_when(desk, place):
     desk.start(job)
     with tenant_scope(place.tenant):
         connection = Connection.objects.select_related("tenant__environment").get()
-        operation = connection.tenant.environment.catalogue.operation("create_guest")
-        ledger.observe(connection, operation, limit=720, remaining=100, reset=3000, refused=False)
+        operation = connection.tenant.environment.catalogue.find("create_guest")
+        ledger.correct_count(connection, operation, limit=720, remaining=100, reset=3000, refused=False)
     desk.work(job, sends=False)
     with tenant_scope(place.tenant):
-        assert Intent.objects.filter(operation="create_guest").count() == singly.AT_ONCE
+        assert Intent.objects.filter(operation="create_guest").count() == singly.MAX_UNDER_WAY
         for intent in Intent.objects.filter(operation="create_guest"):
             send(intent)
     page = said(desk.page(job))
@@ -395,5 +395,5 @@ def test_an_auditor_may_not_and_another_tenant_finds_nothing(desk, place, make):
         assert other.client.get(url(other.place, f"expected/{rest}")).status_code == 404
     assert desk.post(job, "start", nonce="forged").status_code == 422
     with tenant_scope(place.tenant):
-        assert not acts.go_on(by=place.asker, job=job)
+        assert not acts.continue_job(by=place.asker, job=job)
         assert Job.objects.get().state == JobState.CHECKED

@@ -13,7 +13,7 @@ from portal.core.mirror.folding import fold
 from portal.core.mirror.models import Area, Guest, KeyBox
 from portal.core.visits.models import Stage, Visit
 from portal.guests import clashes, follow, issuing
-from portal.guests.clashes import Clash
+from portal.guests.clashes import CodeClash
 from portal.guests.issuing import Host
 from tenants.models import AuditEntry
 from tests.support.desk import NAME, GuestDesk, order, said
@@ -189,8 +189,8 @@ def test_what_nobody_knows_yet_forbids_issuing_however_many_namesakes_there_are(
                 stage=Stage.ISSUED, guest_id=f"g{number}", use_date_end=now + timedelta(hours=1), **given
             )
         Visit.objects.create(use_date_end=now + timedelta(hours=2), **given)
-        with pytest.raises(Clash) as found:
-            clashes.check([order().hours])
+        with pytest.raises(CodeClash) as found:
+            clashes.check_clashes([order().hours])
     assert len(found.value.pending) == 1
 
 
@@ -317,7 +317,7 @@ def test_two_receptionists_at_once_issue_a_name_once(place):
 
     people = [threading.Thread(target=press, args=(number,)) for number in range(2)]
     with desks[0].scope(), transaction.atomic():
-        clashes.lock([fold(NAME)])
+        clashes.lock_names([fold(NAME)])
         for person in people:
             person.start()
         until(lambda: waiting_for_a_lock() == 2 or answers, saying="both wait for the name")
@@ -332,16 +332,16 @@ def test_the_expected_ones_wait_for_workers_at_their_own_pace(desk):
     from portal.core.budget.priorities import Priority
 
     with desk.scope():
-        visits = issuing.issue(
+        visits = issuing.issue_codes(
             orders=[order("客 A"), order("客 B", host=Host("だれか"))], by=desk.place.asker, nonce=fresh_nonce(),
             priority=Priority.JOBS, inline=False,
         )  # fmt: skip
         assert [visit.intent.state for visit in visits] == [State.QUEUED] * 2
         assert {visit.intent.queue for visit in visits} == {"bulk"}
-        with pytest.raises(Clash):
-            issuing.issue(orders=[order("客 A")], by=desk.place.asker, nonce=fresh_nonce())
-        assert [each.guest_name for each in clashes.overlapping([order("客 A").hours])] == ["客 A"]
+        with pytest.raises(CodeClash):
+            issuing.issue_codes(orders=[order("客 A")], by=desk.place.asker, nonce=fresh_nonce())
+        assert [each.guest_name for each in clashes.overlapping_visits([order("客 A").hours])] == ["客 A"]
         outcome.settle_unsent(visits[0].intent, State.CANCELLED, Reason.RIGHTS)
         assert Visit.objects.get(pk=visits[0].pk).stage == Stage.NOT_ISSUED
-    assert handlers.handler_of("create_guest").finished is follow.created
+    assert handlers.handler_of("create_guest").on_finished is follow.on_created
     assert READ not in desk.calls()

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from accessapi.client import Client as ServiceClient
 from portal.core.intents import following
-from portal.core.intents.evidence import APART
+from portal.core.intents.evidence import MIN_INTERVAL
 from portal.core.intents.models import Intent
 from portal.core.intents.states import Reason, State
 from portal.core.mirror.models import Guest
@@ -85,7 +85,7 @@ def test_a_guest_that_the_list_names_without_its_id_is_not_called_absent(desk, m
     monkeypatch.setattr(ServiceClient, "call", without_ids)
     for _reading in range(2):
         with desk.scope():
-            missed = {"first seen missing": (timezone.now() - APART * 2).isoformat()}
+            missed = {"first seen missing": (timezone.now() - MIN_INTERVAL * 2).isoformat()}
             Intent.objects.filter(pk=visit.intent_id).update(result={"evidence": missed})
         visit = settle(desk, visit)
     assert (visit.stage, visit.intent.state) == (Stage.ASKED, State.UNCERTAIN)
@@ -102,7 +102,7 @@ def test_what_surely_is_not_there_may_be_issued_again_by_a_person(desk, mail):
     with desk.scope():
         intent = Intent.objects.get(pk=visit.intent_id)
         evidence = dict(intent.result["evidence"])
-        evidence["first seen missing"] = (timezone.now() - APART * 2).isoformat()
+        evidence["first seen missing"] = (timezone.now() - MIN_INTERVAL * 2).isoformat()
         Intent.objects.filter(pk=intent.pk).update(result={"evidence": evidence})
     visit = settle(desk, visit)
     assert (visit.stage, visit.intent.reason) == (Stage.NOT_ISSUED, Reason.ABSENT)
@@ -145,19 +145,19 @@ def test_hours_are_compared_as_moments_however_the_list_writes_them():
     start, end = "2026-11-22T09:00:00+09:00", "2026-11-22T18:00:00+09:00"
     body = {"qrcode_issuing_method": {"email": "A@b.test"}, "use_date_start": start, "use_date_end": end}
     listed = {"guest_id": "g", "email": "a@b.test", "use_date_start": "2026-11-22T00:00:00.000Z", "use_date_end": end}
-    assert follow._by_words(body, [listed]) == (["g"], [])
-    assert follow._by_words(body, [listed | {"use_date_end": "18 o'clock"}]) == ([], ["g"])
-    assert follow._by_words(body, [listed | {"use_date_end": start}]) == ([], [])
+    assert follow._by_fields(body, [listed]) == (["g"], [])
+    assert follow._by_fields(body, [listed | {"use_date_end": "18 o'clock"}]) == ([], ["g"])
+    assert follow._by_fields(body, [listed | {"use_date_end": start}]) == ([], [])
 
 
 def test_a_list_read_in_between_makes_one_visit_of_it(desk):
     visit, _ = lost(desk)
     from portal.core.mirror import tasks
-    from portal.core.mirror.kinds import Kind
+    from portal.core.mirror.kinds import MirrorKind
     from portal.core.mirror.models import MirrorState
 
     with desk.scope():
-        MirrorState.objects.filter(kind=Kind.GUESTS).update(due_at=ClockTime())
+        MirrorState.objects.filter(kind=MirrorKind.GUESTS).update(due_at=ClockTime())
         tasks.read_due()
         Visit.objects.filter(intent__isnull=True).update(arrived_at=timezone.now(), arrived_by="desk")
     assert len(desk.visits()) == 2
@@ -174,9 +174,9 @@ def test_what_somebody_declared_applied_forbids_no_name_for_good(desk):
         visit = desk.visits()[-1]
         nobody = {"guest_name": "誰でもない", "name_key": "誰でもない"}
         Visit.objects.filter(pk=visit.pk).update(stage=Stage.ASKED, guest_id=None, **nobody)
-        follow.adopt(desk.place.tenant)
+        follow.match_declared(desk.place.tenant)
         assert desk.visit(visit).stage == Stage.ASKED
         earlier = database_now() - timedelta(minutes=20)
         Intent.objects.filter(pk=visit.intent_id).update(finished_at=earlier)
-        follow.adopt(desk.place.tenant)
+        follow.match_declared(desk.place.tenant)
         assert desk.visit(visit).stage == Stage.NOT_ISSUED

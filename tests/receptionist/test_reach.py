@@ -7,7 +7,7 @@ import pytest
 
 from portal.core.intents.models import Intent
 from portal.core.mirror import schedule
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import MirrorState
 from tenants.models import Staff
 from tenants.scope import tenant_scope
@@ -145,7 +145,7 @@ def test_another_areas_request_is_missing_at_the_desk(here, desk):
 
 def test_what_the_desk_shows_is_read_again_from_the_desk(here, desk):
     with tenant_scope(here.tenant):
-        schedule.start(here.tenant)
+        schedule.schedule_all(here.tenant)
         MirrorState.objects.update(due_at=None)
     at = f"/t/{here.tenant.slug}/guests/"
     assert f'action="{at}refresh/guests/"' in desk.get(at).content.decode()
@@ -154,5 +154,5 @@ def test_what_the_desk_shows_is_read_again_from_the_desk(here, desk):
     for kind in ("members", "nothing"):
         assert desk.post(f"{at}refresh/{kind}/").status_code == 404
     with tenant_scope(here.tenant):
-        assert MirrorState.objects.get(kind=Kind.GUESTS).due_at is not None
-        assert MirrorState.objects.get(kind=Kind.MEMBERS).due_at is None
+        assert MirrorState.objects.get(kind=MirrorKind.GUESTS).due_at is not None
+        assert MirrorState.objects.get(kind=MirrorKind.MEMBERS).due_at is None

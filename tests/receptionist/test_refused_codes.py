@@ -2,7 +2,7 @@
 
 import pytest
 
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Area, MirrorState
 from portal.core.visits.models import Stage
 from tenants.models import Connection
@@ -85,7 +85,7 @@ def test_without_the_qr_option_every_page_of_guests_says_why_in_one_sentence(wit
 def test_where_the_guests_were_never_read_the_desk_does_not_say_that_there_are_none(place):
     desk = GuestDesk(place)
     with desk.scope():
-        MirrorState.objects.filter(kind=Kind.GUESTS).update(as_of=None)
+        MirrorState.objects.filter(kind=MirrorKind.GUESTS).update(as_of=None)
     for page in ("", "by-host/"):
         told = said(desk.client.get(desk.url + page, {"day": "2031-01-01"}))
         assert "not been loaded" in told, page
@@ -102,10 +102,10 @@ def test_a_tenant_without_a_connection_says_so_and_who_connects_it(place):
 
 
 LISTS = {
-    "members": (Kind.MEMBERS, "members:read"),
-    "groups": (Kind.GROUPS, "membergroups:read"),
-    "areas": (Kind.AREAS, "areas:read"),
-    "doors": (Kind.PASS_CONTROLLERS, "devices:read"),
+    "members": (MirrorKind.MEMBERS, "members:read"),
+    "groups": (MirrorKind.GROUPS, "membergroups:read"),
+    "areas": (MirrorKind.AREAS, "areas:read"),
+    "doors": (MirrorKind.PASS_CONTROLLERS, "devices:read"),
 }
 
 

@@ -13,9 +13,9 @@ from django.utils.dateparse import parse_datetime
 from portal.core.inside import people
 from portal.core.inside.models import Inside
 from portal.core.mirror import hooks
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Member
-from portal.core.mirror.months import KEEP
+from portal.core.mirror.months import RETENTION
 from portal.rollcall.models import Listed, RollCall, Tick
 from tenants.models import AuditEntry, SupportSession, User
 from tenants.scope import tenant_scope
@@ -29,7 +29,7 @@ from tests.support.rounds import round_of
 @pytest.fixture(autouse=True)
 def early(monkeypatch):
     """The day began in time, whatever the hour of the test."""
-    monkeypatch.setattr(people, "day_begins", lambda now: now - timedelta(hours=10))
+    monkeypatch.setattr(people, "day_start_of", lambda now: now - timedelta(hours=10))
 
 
 def passes(place, who, door, at=None):
@@ -37,7 +37,7 @@ def passes(place, who, door, at=None):
     at = at or timezone.now()
     rows = happened(place, record(at, member_id=who, member_name=who, device_id=door, device_name=f"Door {door}"))
     with tenant_scope(place.tenant):
-        hooks.tell(Kind.HISTORIES, place.tenant, histories=rows)
+        hooks.publish(MirrorKind.HISTORIES, place.tenant, histories=rows)
 
 
 def furnish(place):
@@ -321,7 +321,7 @@ def test_three_hundred_people_are_one_page_of_few_statements(place, begun):
 
 def test_old_roll_calls_go_with_the_log(place, begun):
     with tenant_scope(place.tenant):
-        RollCall.objects.update(started_at=timezone.now() - KEEP - timedelta(days=1))
+        RollCall.objects.update(started_at=timezone.now() - RETENTION - timedelta(days=1))
     round_of("roll_calls_to_be_forgotten")
     with tenant_scope(place.tenant):
         assert not RollCall.objects.exists()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from portal.core.mirror.models import Guest, History, MirrorState
 from portal.core.ui.times import TOKYO
 from portal.core.visits.models import DeskSettings, Stage, Visit
-from portal.core.visits.standing import Standing, classified, standing
+from portal.core.visits.standing import VisitStatus, status_of, with_status
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
 from tests.receptionist.desk import again, counts, names, used, visit, way_out
@@ -190,7 +190,7 @@ def test_where_a_use_is_only_a_suggestion_one_click_takes_it_over(desk):
 
 def test_records_that_were_there_before_their_visit_count_and_old_days_are_closed(desk):
     from portal.core.mirror import hooks
-    from portal.core.mirror.kinds import Kind
+    from portal.core.mirror.kinds import MirrorKind
 
     now, tenant = timezone.now(), desk.place.tenant
     with tenant_scope(tenant):
@@ -202,7 +202,7 @@ def test_records_that_were_there_before_their_visit_count_and_old_days_are_close
                     history_id=f"{guest}{seconds}", at=start + timedelta(seconds=seconds), category="normal",
                     member_id=guest, device_id="d", device_name="門",
                 )  # fmt: skip
-        hooks.tell(Kind.GUESTS, tenant)
+        hooks.publish(MirrorKind.GUESTS, tenant)
         rows = {row.guest_id: row for row in Visit.objects.all()}
     assert rows["today"].arrived_at == rows["today"].use_date_start
     assert rows["today"].left_at is None
@@ -319,8 +319,8 @@ def test_every_visit_has_exactly_one_standing_and_sql_agrees(rows, place):
     with tenant_scope(place.tenant):
         Visit.objects.all().delete()
         Visit.objects.bulk_create(made)
-        for row in classified(Visit.objects.all(), now):
-            assert Standing(row.standing) == standing(row, now)
+        for row in with_status(Visit.objects.all(), now):
+            assert VisitStatus(row.standing) == status_of(row, now)
 
 
 def test_a_code_for_several_days_is_expected_anew_each_day_and_nobody_stays_overnight_by_a_code_alone(desk):
@@ -336,11 +336,11 @@ def test_a_code_for_several_days_is_expected_anew_each_day_and_nobody_stays_over
     round_of("open_visits")
     assert again(desk.place, guest).left_at == today - timedelta(hours=8)
     assert again(desk.place, kept).left_at is None
-    assert standing(again(desk.place, guest)) == Standing.EXPECTED
+    assert status_of(again(desk.place, guest)) == VisitStatus.EXPECTED
     assert "数日 太郎" in names(desk.page(show="expected"))
     used(desk.place, guest, max(today, now - timedelta(minutes=5)))
     row = again(desk.place, guest)
-    assert (standing(row), row.arrived_by, row.left_at) == (Standing.HERE, "history", None)
+    assert (status_of(row), row.arrived_by, row.left_at) == (VisitStatus.HERE, "history", None)
     assert row.arrived_at >= today
     desk.step(guest, "left")
     desk.step(guest, "arrived")

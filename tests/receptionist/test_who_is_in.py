@@ -12,7 +12,7 @@ from django.utils import timezone
 from portal.core.inside import people
 from portal.core.inside.models import Inside
 from portal.core.mirror import hooks
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Area, Member, PassController
 from tenants.roles import Permission, Receptionist
 from tenants.scope import tenant_scope
@@ -25,7 +25,7 @@ from tests.support.rounds import round_of
 @pytest.fixture(autouse=True)
 def early(monkeypatch):
     """The day began at midnight at the latest, whatever the hour of the test."""
-    monkeypatch.setattr(people, "day_begins", lambda now: now - timedelta(hours=10))
+    monkeypatch.setattr(people, "day_start_of", lambda now: now - timedelta(hours=10))
 
 
 def member(place, number, name, **more):
@@ -43,12 +43,12 @@ def told(place, *records):
     for each in records:
         rows = happened(place, each)
         with tenant_scope(place.tenant):
-            hooks.tell(Kind.HISTORIES, place.tenant, histories=rows)
+            hooks.publish(MirrorKind.HISTORIES, place.tenant, histories=rows)
 
 
 def members_in(place):
     with tenant_scope(place.tenant):
-        return {person.name: person for person in people.members(timezone.now())}
+        return {person.name: person for person in people.present_members(timezone.now())}
 
 
 def page(place, role="receptionist", rest="", **query):
@@ -131,7 +131,7 @@ def test_the_way_out_of_a_room_does_not_lead_out_where_there_is_an_area_outside(
 def test_whoever_the_service_no_longer_knows_is_still_in_and_said_so(place):
     area(place, "Lobby", IN="in", OUT="out")
     told(place, passage("m-1", "IN", 5))
-    assert members_in(place)["log's m-1"].is_gone
+    assert members_in(place)["log's m-1"].is_deleted
     assert "No longer at the service" in said(page(place))
 
 

@@ -82,7 +82,7 @@ def test_bars_are_dragged_and_moved_by_keys_the_sentence_follows_and_the_service
     page.get_by_role("button", name="Save rights").click()
     expect(page.locator('[data-state="done"]').first).to_be_visible()
     entries = desk.at_service(editor.member.member_id)["devices_pass"]["areas_list"]
-    said = {entry["area_id"]: words.when(entry["pass"]) for entry in entries}
+    said = {entry["area_id"]: words.pass_text(entry["pass"]) for entry in entries}
     assert said[editor.areas[0].area_id] == (
         "Monday 00:00 to 06:00; weekdays 08:00 to 19:00, and Sunday 22:00 to 24:00"
     )

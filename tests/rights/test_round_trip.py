@@ -10,18 +10,18 @@ from hypothesis import strategies as st
 from accessapi.permissions import normalise_devices, normalise_keys
 from accessapi.permissions.passes import normal_pass
 from portal.core.rights import posting
-from portal.core.rights.laying import board, modes, samples
-from portal.core.rights.places import Box, Places
-from portal.core.rights.reading import Rights
-from portal.core.rights.sheet import Sheet
-from portal.core.rights.slots import item_of, read_clock, read_date, slot_of
+from portal.core.rights.laying import modes, sample_rows, sheet_view
+from portal.core.rights.places import BoxNames, PlaceNames
+from portal.core.rights.reading import MemberRights
+from portal.core.rights.sheet import RightsSheet
+from portal.core.rights.slots import item_of, parse_date, parse_time, slot_of
 from portal.rights import actions
 from tenants.scope import tenant_scope
 from tests.accessapi import rights as r
 from tests.rights.page import posted
 from tests.support.effort import examples
 
-PLACES = Places({"a1": "Lobby", "a2": "ロビー"}, {"k1": Box("Box", {"01": "Van", "02": ""})})
+PLACES = PlaceNames({"a1": "Lobby", "a2": "ロビー"}, {"k1": BoxNames("Box", {"01": "Van", "02": ""})})
 odd_ids = st.sampled_from(["a1", "a.2", "a~1", "", "\n", "エリア", "x" * 60, "a b/c", "%41"])
 privileges = st.one_of(
     st.none(),
@@ -40,10 +40,10 @@ def inside_a_tenant():
 
 
 def drawn(sheet):
-    laid = board(sheet, PLACES)
-    shown = {"board": laid, **samples(), "act": "act", "may_edit": True}
-    shown["device_modes"] = modes("devices", sheet.devices.whole) if sheet.devices else []
-    shown["key_modes"] = modes("keys", sheet.keys.whole) if sheet.keys else []
+    laid = sheet_view(sheet, PLACES)
+    shown = {"board": laid, **sample_rows(), "act": "act", "may_edit": True}
+    shown["device_modes"] = modes("devices", sheet.devices.raw) if sheet.devices else []
+    shown["key_modes"] = modes("keys", sheet.keys.raw) if sheet.keys else []
     parts = ["rights/hidden.html", "rights/areas.html", "rights/keys.html", "rights/privileges.html",
              "rights/schedules.html", "rights/samples.html"]  # fmt: skip
     return "".join(render_to_string(part, shown) for part in parts)
@@ -61,20 +61,20 @@ def same(one, other):
 @settings(max_examples=examples(400, quick=60))
 def test_a_form_sent_as_it_stands_means_the_same_rights(devices, keys, privilege):
     told = {"devices_pass": devices, "keys_pass": keys, "privilege": privilege}
-    sheet = posting.sheet(posted(drawn(Sheet.of(told))))
-    made = sheet.rights()
+    sheet = posting.parse_sheet(posted(drawn(RightsSheet.of(told))))
+    made = sheet.to_body()
     if devices is not None:
         assert same(made["devices_pass"], normalise_devices(devices))
     if keys is not None:
         assert same(made["keys_pass"], normalise_keys(keys))
-    assert actions.body_of(Rights(devices, keys, privilege), made) == {}
+    assert actions.changed_parts(MemberRights(devices, keys, privilege), made) == {}
 
 
 @given(st.lists(st.builds(lambda a, p: {"area_id": a, "pass": p}, odd_ids, r.passes()), max_size=4))
 @settings(max_examples=examples(100))
 def test_ids_of_any_text_name_their_inputs(entries):
     told = {"devices_pass": {"default_mode": "option", "areas_list": entries}}
-    made = posting.sheet(posted(drawn(Sheet.of(told)))).rights()
+    made = posting.parse_sheet(posted(drawn(RightsSheet.of(told)))).to_body()
     assert same(made["devices_pass"], normalise_devices(told["devices_pass"]))
 
 
@@ -91,11 +91,11 @@ def test_a_schedule_item_becomes_a_line_and_the_same_item_again(item):
      ("24:00", None), ("25:00", None), ("", None), ("8:3", None), ("noon", None), ("२२", None)],
 )  # fmt: skip
 def test_times_are_read_as_people_type_them(typed, read):
-    found = read_clock(typed)
+    found = parse_time(typed)
     assert (f"{found:%H:%M:%S}" if found else None) == read
 
 
 def test_the_end_of_a_day_is_its_last_second():
-    assert f"{read_clock('24:00', closing=True):%H:%M:%S}" == "23:59:59"
-    assert read_date("2026/12/01") == read_date("２０２６-12-01")
-    assert read_date("2026-W49-2") is None
+    assert f"{parse_time('24:00', closing=True):%H:%M:%S}" == "23:59:59"
+    assert parse_date("2026/12/01") == parse_date("２０２６-12-01")
+    assert parse_date("2026-W49-2") is None

@@ -3,17 +3,17 @@
 import pytest
 from hypothesis import given, settings
 
-from accessapi.permissions import all_day, always, by_schedule, dated, never, phrase, weekly
+from accessapi.permissions import all_day, always, between, by_schedule, never, phrase_pass, weekly
 from accessapi.permissions.passes import WEEKDAYS
 from portal.core.rights import words
-from portal.core.rights.places import Box, Places
+from portal.core.rights.places import BoxNames, PlaceNames
 from portal.core.rights.reading import canonical, digest
 from portal.core.rights.weeks import week_of
 from portal.rights import merging
 from tests.accessapi import rights as r
 from tests.support.effort import examples
 
-PLACES = Places({"a1": "Lobby", "a2": "Laboratory", "a3": "Roof"}, {"k1": Box("Cars", {"01": "Van"})})
+PLACES = PlaceNames({"a1": "Lobby", "a2": "Laboratory", "a3": "Roof"}, {"k1": BoxNames("Cars", {"01": "Van"})})
 OFFICE = by_schedule(weekly("08:00:00", "19:00:00", *WEEKDAYS[:5]))
 
 
@@ -39,7 +39,7 @@ def told(devices=None, keys=None):
     ],
 )  # fmt: skip
 def test_days_with_the_same_hours_are_named_together(items, said):
-    assert phrase(by_schedule(*items)) == said
+    assert phrase_pass(by_schedule(*items)) == said
 
 
 @given(r.passes(r.items))
@@ -60,7 +60,7 @@ def test_what_is_drawn_is_what_admits(value):
                 assert drawn
             elif not any(abs(second - edge) < 200 for start, width in spans for edge in (start, start + width)):
                 assert not drawn
-    assert len(week.dated) + len(week.strange) == len(
+    assert len(week.date_ranges) + len(week.not_understood) == len(
         {str(item) for item in value.get("schedule", []) if item["mode"] == "range" and value["effect"] == "allow"}
     )
 
@@ -69,19 +69,22 @@ def test_places_with_the_same_times_are_gathered_in_one_sentence():
     rights = listed(a1=OFFICE, a2=OFFICE, a3=always())
     keys = {"default_mode": "option", "key_devices_list": [
         {"key_device_id": "k1", "default_mode": "option", "units": [{"unit_no": "01", "pass": OFFICE}]}]}  # fmt: skip
-    assert words.sentence(rights, keys, PLACES) == (
+    assert words.summary_text(rights, keys, PLACES) == (
         "Lobby, Laboratory, Cars · 01 Van: weekdays 08:00 to 19:00. Roof: at any time."
     )
-    assert words.sentence({"default_mode": "deny_all"}, None) == "No area."
-    assert words.when(by_schedule(dated(*[r.moment(r.FIRST_DAY, s) for s in (0, 86399)]))) == "27 April 2026 all day"
+    assert words.summary_text({"default_mode": "deny_all"}, None) == "No area."
+    assert (
+        words.pass_text(by_schedule(between(*[r.moment(r.FIRST_DAY, s) for s in (0, 86399)])))
+        == "27 April 2026 all day"
+    )
 
 
 def test_changes_name_each_place_once_and_everything_only_where_it_matters():
-    grown = words.changes(told({"default_mode": "deny_all"}), told(listed(a1=OFFICE)), PLACES)
+    grown = words.differences(told({"default_mode": "deny_all"}), told(listed(a1=OFFICE)), PLACES)
     assert [(c.place, c.before, c.after) for c in grown] == [("Lobby", "not listed", "weekdays 08:00 to 19:00")]
-    narrowed = words.changes(told({"default_mode": "allow_all"}), told(listed(a1=OFFICE, a2=always())), PLACES)
+    narrowed = words.differences(told({"default_mode": "allow_all"}), told(listed(a1=OFFICE, a2=always())), PLACES)
     assert {c.place for c in narrowed} == {"All areas", "Lobby"}
-    assert words.changes(told(listed(a1=OFFICE)), told(listed(a1=OFFICE)), PLACES) == []
+    assert words.differences(told(listed(a1=OFFICE)), told(listed(a1=OFFICE)), PLACES) == []
 
 
 @given(r.devices(), r.devices(), r.keys(), r.keys())
@@ -89,7 +92,7 @@ def test_changes_name_each_place_once_and_everything_only_where_it_matters():
 def test_equal_digests_mean_equal_rights_and_differences_are_always_said(devices, others, keys, other_keys):
     one, other = told(devices or {}, keys or {}), told(others or {}, other_keys or {})
     assert (digest(one) == digest(other)) is (canonical(one) == canonical(other))
-    assert bool(words.changes(one, other, PLACES)) is (canonical(one) != canonical(other))
+    assert bool(words.differences(one, other, PLACES)) is (canonical(one) != canonical(other))
 
 
 @given(r.devices(ids=["a1", "a2"]), r.passes(), r.passes())
@@ -106,5 +109,5 @@ def test_two_changes_to_different_places_are_put_together_and_to_the_same_place_
     merged = merging.merge(was, with_(a2=mine), with_(a3=theirs))
     assert canonical(merged)["devices_pass"] == canonical(with_(a2=mine, a3=theirs))["devices_pass"]
     if len({str(canonical(with_(a2=each))) for each in (mine, theirs, never())}) == 3:
-        with pytest.raises(merging.Disagree):
+        with pytest.raises(merging.MergeConflict):
             merging.merge(was, with_(a2=mine), with_(a2=theirs))

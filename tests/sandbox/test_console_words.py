@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from accessapi.limits import JST
-from accessapi.permissions import AreaPlace, Decision, Rule, decide_place, explain, weekly
+from accessapi.permissions import AreaPlace, Decision, DecisionRule, decide_place, explain_decision, weekly
 from sandbox.console.pages.words import WORDS, sentences
 from tests.support.sandbox import Sandbox
 
@@ -67,7 +67,7 @@ def test_every_setting_and_every_fault_has_its_meaning(sandbox: Sandbox) -> None
 
 
 def test_every_sentence_that_the_service_writes_is_known_in_japanese() -> None:
-    written = {explain(Decision(None, rule)) for rule in Rule if rule is not Rule.SCHEDULE}
+    written = {explain_decision(Decision(None, rule)) for rule in DecisionRule if rule is not DecisionRule.SCHEDULE}
     for path in (_HERE / "engine").glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and _WRITTEN.fullmatch(node.value):
@@ -80,14 +80,16 @@ def test_sentences_with_something_in_them_are_put_into_japanese() -> None:
     office = {"effect": "allow", "schedule": [weekly("09:00:00", "18:00:00", *_WEEKDAYS)]}
     rights = {"default_mode": "option", "areas_list": [{"area_id": "a", "pass": office}]}
     decision = decide_place(rights, AreaPlace("a"), datetime(2026, 11, 20, 12, tzinfo=JST))
-    assert sentences.of(explain(decision), _JAPANESE) == "時間帯により許可：月～金 09:00～18:00"
-    assert sentences.of(explain(decision), _ENGLISH) == explain(decision)
-    holiday = explain(Decision(False, Rule.NOWHERE, None, "元日"))
-    assert sentences.of(holiday, _JAPANESE) == "拒否：権限が設定されていません。（休日：元日）"
-    remote = sentences.of("Remote cont_unlock failed; 宅配; request r1", _JAPANESE)
+    assert (
+        sentences.translate_sentence(explain_decision(decision), _JAPANESE) == "時間帯により許可：月～金 09:00～18:00"
+    )
+    assert sentences.translate_sentence(explain_decision(decision), _ENGLISH) == explain_decision(decision)
+    holiday = explain_decision(Decision(False, DecisionRule.NOWHERE, None, "元日"))
+    assert sentences.translate_sentence(holiday, _JAPANESE) == "拒否：権限が設定されていません。（休日：元日）"
+    remote = sentences.translate_sentence("Remote cont_unlock failed; 宅配; request r1", _JAPANESE)
     assert remote == "遠隔操作：連続解錠（失敗）; 宅配; request r1"
-    assert sentences.of("Temporary use; 600 s; signal", _JAPANESE) == "一時利用600秒; signal"
-    assert sentences.of("Something new", _JAPANESE) == "Something new"
+    assert sentences.translate_sentence("Temporary use; 600 s; signal", _JAPANESE) == "一時利用600秒; signal"
+    assert sentences.translate_sentence("Something new", _JAPANESE) == "Something new"
 
 
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday")

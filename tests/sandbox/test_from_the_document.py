@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from schemathesis import Case
 
-from accessapi.openapi import document
+from accessapi.openapi import build_document
 from accessapi.operations import OPERATIONS, Operation
 from tests.support import attack
 from tests.support.effort import one_in
@@ -36,7 +36,7 @@ def tenant(sandbox: Sandbox) -> SandboxTenant:
 def test_the_document_is_served_at_the_sandboxs_own_address(sandbox: Sandbox) -> None:
     answer = sandbox.api("GET", "/openapi.json")
     assert answer.headers["Content-Type"] == "application/json"
-    assert answer.json() == document(servers=[sandbox.url])
+    assert answer.json() == build_document(servers=[sandbox.url])
     assert sandbox.api("POST", "/openapi.json", {}).json()["error_code"] == "40401"
 
 

@@ -36,7 +36,7 @@ def told(house: House, receiver: Receiver) -> House:
 
 def hook(sandbox: Sandbox, tenant: SandboxTenant, url: str, **changes: Any) -> None:
     wanted = changes.pop("categories", CATEGORIES)
-    categories = [sandbox.addresses.catalogue.records.theirs(each) for each in wanted]
+    categories = [sandbox.addresses.catalogue.records.service_category(each) for each in wanted]
     settings = {"is_invalid": False, "url": url, "trigger": {"history": {"category": categories}}} | changes
     assert sandbox.api("PUT", "/v1/tenant/webhook", settings, token=tenant.token).status_code == 200
 
@@ -44,8 +44,8 @@ def hook(sandbox: Sandbox, tenant: SandboxTenant, url: str, **changes: Any) -> N
 def said(house: House, post: Post) -> dict[str, Any]:
     """What a notification says, by the published names; a category as the sandbox calls it inside."""
     words = house.sandbox.addresses.catalogue
-    told = dict(next(words.webhook.records(post.json())))
-    usual = {words.records.theirs(each): each for each in type(words.records)().categories}
+    told = dict(next(words.webhook.read_records(post.json())))
+    usual = {words.records.service_category(each): each for each in type(words.records)().categories}
     return told | {"category": usual[told["category"]]}
 
 
@@ -166,7 +166,7 @@ def test_a_key_that_returns_by_itself_is_told_of_without_anybody_looking(told: H
     told.move(seconds=8 * 3600)
     taken, returned = (said(told, post) for post in receiver.wait(2))
     states = told.sandbox.addresses.catalogue.states
-    assert [states.key_event([each["event_name"]]) for each in (taken, returned)] == ["taken", "returned"]
+    assert [states.key_event_of([each["event_name"]]) for each in (taken, returned)] == ["taken", "returned"]
     assert returned["additional_info"]["units"] == taken["additional_info"]["units"]
 
 

@@ -180,10 +180,10 @@ def test_another_key_is_put_in_the_place_of_one_that_is_out(house: House) -> Non
     assert house.key("replace", unit, "CARD1")["rule"] == "key_replaced"
     assert house.key("return", unit, "CARD1")["admitted"] is True
     (found,) = [one for one in house.units() if one["unit_no"] == unit]
-    assert (states.key(found["key"]), found["errors"]) == ("in", [])
+    assert (states.key_state(found["key"]), found["errors"]) == ("in", [])
     over, back = house.histories(limit=2)[::-1]
     assert (states.is_wrong_key([over["_content"]]), states.is_over(over["status"])) == (True, True)
-    assert states.key_event([back["_content"]]) == "returned"
+    assert states.key_event_of([back["_content"]]) == "returned"
 
 
 def test_of_many_hands_one_takes_the_key(house: House) -> None:
@@ -327,7 +327,7 @@ class Watched:
         self.house = house
         self.member_id = house.member(card_data="CARD1", privilege={"restricted_keys_enabled": True})
         settings = house.get("/v1/tenant")["settings"]["holiday"]
-        self.holidays = Holidays.of(HolidaySettings.model_validate(settings))
+        self.holidays = Holidays.from_settings(HolidaySettings.model_validate(settings))
         self.unit = house.free_key()
         house.sandbox.settings(house.tenant.tenant_id, keys_return_seconds=0)
         house.move(at="2027-02-01T00:00:00+09:00")

@@ -15,10 +15,10 @@ from urllib.request import urlopen
 
 import pytest
 
-from stack.account import forget
+from stack.account import delete_home
 from stack.paths import ROOT
 from stack.processes import free_port
-from stack.visitor import Visitor
+from stack.visitor import PageClient
 from tests.stack.processes import alive, below, gone
 
 pytestmark = pytest.mark.soak
@@ -35,7 +35,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     for name in _FILES:
         shutil.copyfile(ROOT / name, folder / name)
     yield folder
-    forget(folder / ".demo" / "data")
+    delete_home(folder / ".demo" / "data")
 
 
 @contextmanager
@@ -69,9 +69,11 @@ def _until_ready(demo: "subprocess.Popen[str]", port: int) -> None:
 def _sign_in(checkout: Path, page: str) -> str:
     said = json.loads((checkout / ".demo" / "demo.json").read_text())
     owner = next(each for each in said["accounts"] if each["role"] == "owner" and each["tenant"] == said["tenants"][0])
-    with Visitor() as visitor:
+    with PageClient() as visitor:
         visitor.open(f"{said['portal']}/accounts/login/?next=/t/{said['tenants'][0]}/{page}")
-        return visitor.send(visitor.form(field="password"), login=owner["email"], password=owner["password"]).text
+        return visitor.submit(
+            visitor.find_form(field="password"), login=owner["email"], password=owner["password"]
+        ).text
 
 
 def _shows(checkout: Path, page: str, *words: str, seconds: int) -> bool:

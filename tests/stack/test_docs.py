@@ -11,7 +11,7 @@ NAMES = ["operations.md", "openapi.json", "service.md"]
 
 @pytest.fixture(scope="module")
 def made() -> dict[str, tuple[Path, str]]:
-    return {path.name: (path, text) for path, text in docs.made().items()}
+    return {path.name: (path, text) for path, text in docs.generate().items()}
 
 
 @pytest.mark.parametrize("name", NAMES)

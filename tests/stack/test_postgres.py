@@ -12,33 +12,33 @@ from stack.paths import ROOT, RUN
 
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[Path]:
-    found = account.home(tmp_path / "run", account.unprivileged())
+    found = account.create_home(tmp_path / "run", account.unprivileged_account())
     yield found
-    account.forget(tmp_path / "run")
+    account.delete_home(tmp_path / "run")
 
 
 def aged(home: Path) -> Path:
     """A cluster as it was made before, with a table in each database."""
-    who = account.unprivileged()
-    template = postgres.create(account.home(RUN, who), services._TEMPLATE, who)
+    who = account.unprivileged_account()
+    template = postgres.create(account.create_home(RUN, who), services._TEMPLATE, who)
     cluster = postgres.copy(home, template, "old", who)
     tools = postgres.binaries(home, who)
-    postgres._alone(tools, cluster, "postgres", [
+    postgres._run_single_user(tools, cluster, "postgres", [
         *(f"ALTER DATABASE {name} OWNER TO portal" for name in ("portal", "sandbox")),
         "DROP ROLE portal_owner", "DROP ROLE portal_backup", "DROP ROLE sandbox", "ALTER ROLE portal CREATEDB",
     ], who)  # fmt: skip
     for name in ("portal", "sandbox"):
         made = ["CREATE TABLE kept (n int)", "INSERT INTO kept VALUES (7)", "ALTER TABLE kept OWNER TO portal"]
-        postgres._alone(tools, cluster, name, made, who)
+        postgres._run_single_user(tools, cluster, name, made, who)
     for role in ("portal_owner", "portal_backup", "sandbox"):
         (cluster / f"{role}.password").unlink()
     return cluster
 
 
 def test_what_an_older_checkout_made_is_kept_and_belongs_to_the_owner(home: Path, tmp_path: Path) -> None:
-    who, cluster = account.unprivileged(), aged(home)
+    who, cluster = account.unprivileged_account(), aged(home)
     assert postgres.create(home, "old", who) == cluster
-    with postgres.running(home, cluster, who, log=tmp_path / "log", forgetful=True) as addresses:
+    with postgres.running(home, cluster, who, log=tmp_path / "log", without_durability=True) as addresses:
         for variable in ("DATABASE_OWNER_URL", "SANDBOX_DATABASE_URL"):
             with psycopg.connect(addresses[variable]) as owner:
                 assert owner.execute("SELECT n FROM kept").fetchone() == (7,)
@@ -52,14 +52,14 @@ def test_what_an_older_checkout_made_is_kept_and_belongs_to_the_owner(home: Path
 
 
 def test_a_cluster_without_the_role_for_backups_gets_it(home: Path, tmp_path: Path) -> None:
-    who = account.unprivileged()
-    template = postgres.create(account.home(RUN, who), services._TEMPLATE, who)
+    who = account.unprivileged_account()
+    template = postgres.create(account.create_home(RUN, who), services._TEMPLATE, who)
     cluster = postgres.copy(home, template, "old", who)
-    postgres._alone(postgres.binaries(home, who), cluster, "postgres", ["DROP ROLE portal_backup"], who)
+    postgres._run_single_user(postgres.binaries(home, who), cluster, "postgres", ["DROP ROLE portal_backup"], who)
     (cluster / "portal_backup.password").unlink()
     postgres.create(home, "old", who)
     with (
-        postgres.running(home, cluster, who, log=tmp_path / "log", forgetful=True) as addresses,
+        postgres.running(home, cluster, who, log=tmp_path / "log", without_durability=True) as addresses,
         psycopg.connect(addresses["DATABASE_BACKUP_URL"]) as backup,
     ):
         found = backup.execute("SELECT rolbypassrls, rolsuper, rolcreatedb FROM pg_roles WHERE rolname = current_user")

@@ -15,7 +15,7 @@ import psycopg
 import pytest
 import redis
 
-from stack.account import Account, forget, unprivileged
+from stack.account import Account, delete_home, unprivileged_account
 from stack.paths import ROOT
 from tests.stack.processes import below, gone
 from tests.support.effort import one_in
@@ -29,7 +29,7 @@ def checkout(tmp_path: Path) -> Iterator[Path]:
     """Another checkout, in a folder that no other account can enter."""
     shutil.copytree(ROOT / "stack", tmp_path / "stack", ignore=shutil.ignore_patterns("__pycache__"))
     yield tmp_path
-    forget(tmp_path / ".run")
+    delete_home(tmp_path / ".run")
 
 
 @pytest.fixture
@@ -156,7 +156,7 @@ def test_what_a_run_wrote_goes_away_with_it(checkout: Path, start: Start) -> Non
 @pytest.fixture
 def unprivileged_checkout() -> Iterator[Path]:
     """A checkout of the unprivileged account, in a folder that it can enter."""
-    who = unprivileged()
+    who = unprivileged_account()
     if who is None:
         pytest.skip("this run is not root's: every other test here says it")
     folder = Path(tempfile.mkdtemp(dir="/var/tmp"))
@@ -196,7 +196,7 @@ def _python_for(who: Account, folder: Path) -> str:
 
 @pytest.mark.soak
 def test_it_runs_without_being_root(unprivileged_checkout: Path) -> None:
-    who = unprivileged()
+    who = unprivileged_account()
     assert who is not None
     python = _python_for(who, unprivileged_checkout)
     show = "import os; print(os.getuid(), os.environ['DATABASE_URL'])"

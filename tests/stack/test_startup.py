@@ -37,23 +37,23 @@ Run = subprocess.CompletedProcess[str]
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     run = tmp_path_factory.mktemp("startup") / "run"
-    yield account.home(run, account.unprivileged())
-    account.forget(run)
+    yield account.create_home(run, account.unprivileged_account())
+    account.delete_home(run)
 
 
 @pytest.fixture(scope="module")
 def right(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     """The variables of an installation that is right: its servers lose nothing and evict nothing."""
-    who, folder = account.unprivileged(), tmp_path_factory.mktemp("servers")
-    cluster = postgres.copy(home, postgres.create(account.home(RUN, who), services._TEMPLATE, who), "own", who)
+    who, folder = account.unprivileged_account(), tmp_path_factory.mktemp("servers")
+    cluster = postgres.copy(home, postgres.create(account.create_home(RUN, who), services._TEMPLATE, who), "own", who)
     roles = {"boss": "SUPERUSER", "passer": "BYPASSRLS", "careless": ""}
     made = [f"CREATE ROLE {role} LOGIN {power} PASSWORD 'open'" for role, power in roles.items()]
     made += ["ALTER ROLE careless SET synchronous_commit = off"]
-    postgres._alone(postgres.binaries(home, who), cluster, "postgres", made, who)
+    postgres._run_single_user(postgres.binaries(home, who), cluster, "postgres", made, who)
     with (cluster / "pg_hba.conf").open("a") as rules:
         rules.write(f"host all {','.join(roles)} 127.0.0.1/32 scram-sha-256\n")
     with (
-        postgres.running(home, cluster, who, log=folder / "postgres.log", forgetful=False) as addresses,
+        postgres.running(home, cluster, who, log=folder / "postgres.log", without_durability=False) as addresses,
         valkey.running(folder / "valkey", log=folder / "valkey.log", durable=False) as broker,
     ):
         yield SETTINGS | {"DATABASE_URL": addresses["DATABASE_URL"], "REDIS_URL": broker}
@@ -132,7 +132,7 @@ def test_a_broker_that_evicts_is_refused(right: dict[str, str], tmp_path: Path) 
     server = spawn([valkey.binary(), config], log=tmp_path / "log", cwd=tmp_path)
     try:
         address = f"redis://127.0.0.1:{port}/0"
-        wait_until(lambda: valkey._answers(address), what="Valkey", child=server, seconds=30)
+        wait_until(lambda: valkey._is_answering(address), what="Valkey", child=server, seconds=30)
         assert refusal(start(right, REDIS_URL=address)).startswith("REDIS_URL leads to a server that removes")
     finally:
         stop(server)
@@ -163,7 +163,7 @@ class TestAPooler:
     def pooler(
         right: Mapping[str, str], home: Path, mode: str, size: int, *, ignores: str = "options"
     ) -> Iterator[str]:
-        server, port, who = urlsplit(right["DATABASE_URL"]), free_port(), account.unprivileged()
+        server, port, who = urlsplit(right["DATABASE_URL"]), free_port(), account.unprivileged_account()
         config, people = home / "pgbouncer.ini", home / "people.txt"
         people.write_text(f'"{server.username}" "{server.password}"\n')
         config.write_text(
@@ -176,7 +176,7 @@ class TestAPooler:
         child = spawn(["pgbouncer", config], log=home / f"{mode}.log", cwd=Path("/"), account=who)
         address = right["DATABASE_URL"].replace(f":{server.port}/", f":{port}/")
         try:
-            wait_until(lambda: postgres._answers(address), what="PgBouncer", child=child, seconds=30)
+            wait_until(lambda: postgres._is_answering(address), what="PgBouncer", child=child, seconds=30)
             yield address
         finally:
             stop(child)

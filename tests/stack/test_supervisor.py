@@ -24,7 +24,7 @@ def _program(tmp_path: Path, name: str, code: str, rank: int = 0) -> Program:
 def _look_until(supervisor: Supervisor, seconds: float, done: object) -> None:
     until = time.monotonic() + seconds
     while time.monotonic() < until and not (callable(done) and done()):
-        supervisor.look()
+        supervisor.check_programs()
         time.sleep(0.02)
 
 
@@ -92,4 +92,4 @@ def test_an_interrupt_that_was_swallowed_comes_again() -> None:
     with pytest.raises(KeyboardInterrupt):
         supervisor.interrupt(signal.SIGINT, None)
     with pytest.raises(KeyboardInterrupt):
-        supervisor.look()
+        supervisor.check_programs()

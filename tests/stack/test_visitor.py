@@ -7,7 +7,7 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from stack.visitor import UnexpectedPage, Visitor
+from stack.visitor import PageClient, UnexpectedPage
 
 _PAGE = """<form action="/search"><input name="q"></form>
 <form method="post" action="save"><input type="hidden" name="token" value="t&amp;1">
@@ -47,9 +47,9 @@ def site() -> Iterator[str]:
 
 
 def test_a_form_sends_what_a_browser_would(site: str) -> None:
-    with Visitor() as visitor:
+    with PageClient() as visitor:
         visitor.open(f"{site}/people/1")
-        answer = visitor.send(visitor.form(field="name"), name="new", decision="allow")
+        answer = visitor.submit(visitor.find_form(field="name"), name="new", decision="allow")
     assert answer.text == "/people/save " + str(
         [
             ("decision", ["allow"]),
@@ -63,25 +63,25 @@ def test_a_form_sends_what_a_browser_would(site: str) -> None:
 
 
 def test_a_form_is_found_by_its_action_or_button(site: str) -> None:
-    with Visitor() as visitor:
+    with PageClient() as visitor:
         visitor.open(site)
-        assert visitor.form(action="search").method == "get"
-        assert visitor.form(button="decision").action == "save"
+        assert visitor.find_form(action="search").method == "get"
+        assert visitor.find_form(button="decision").action == "save"
 
 
 def test_an_unexpected_page_is_told(site: str) -> None:
-    with Visitor() as visitor:
+    with PageClient() as visitor:
         with pytest.raises(UnexpectedPage, match="404"):
             visitor.open(f"{site}/gone")
         visitor.open(site)
         with pytest.raises(UnexpectedPage, match="no form with 'password'"):
-            visitor.form(field="password")
+            visitor.find_form(field="password")
 
 
 def test_what_can_be_ticked_is_known_by_its_label(site: str) -> None:
-    with Visitor() as visitor:
+    with PageClient() as visitor:
         visitor.open(site)
-        form = visitor.form(field="role")
-        assert form.boxes == {"area": {"Hall": "a1", "倉庫": "a2"}}
-        answer = visitor.send(form, area=["a1", "a2"])
+        form = visitor.find_form(field="role")
+        assert form.checkboxes == {"area": {"Hall": "a1", "倉庫": "a2"}}
+        answer = visitor.submit(form, area=["a1", "a2"])
     assert "('area', ['a1', 'a2'])" in answer.text

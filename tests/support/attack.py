@@ -25,7 +25,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from accessapi.limits import JST, UNIT_PATTERN
-from accessapi.openapi import document
+from accessapi.openapi import build_document
 from accessapi.operations import Body, CallClass, Operation
 from tests.support.sandbox import Sandbox, SandboxTenant
 
@@ -50,7 +50,7 @@ schemathesis.openapi.media_type("image/jpeg", st.binary(max_size=200) | st.just(
 def _found() -> dict[str, Any]:
     # Who signs is certain: what is drawn is the rest.
     config = schemathesis.Config.from_dict({"generation": {"with-security-parameters": False}})
-    schema = schemathesis.openapi.from_dict(document(), config=config)
+    schema = schemathesis.openapi.from_dict(build_document(), config=config)
     operations = (each.ok() for each in schema.get_all_operations())
     return {each.definition.raw["operationId"]: each for each in operations}
 

@@ -10,7 +10,7 @@ import psycopg
 from django.db.models import F
 
 from portal.core.mirror.models import PassController
-from portal.core.timers.bell import ring
+from portal.core.timers.bell import enqueue
 from portal.devices.watch import READ_STALE
 from tests.support.browser import Browser
 from tests.support.house import together
@@ -51,7 +51,7 @@ def hour(customer: Customer, viewers: int, minutes: Sequence[int] = range(60)) -
         boards = [Board(customer, stack.enter_context(customer.browser(person))) for _ in range(viewers)]
         for _minute in minutes:
             together(lambda viewer: boards[viewer].ask(), viewers)
-            ring(READ_STALE, [(customer.tenant.pk,)] * 2)
+            enqueue(READ_STALE, [(customer.tenant.pk,)] * 2)
             # A worker that is slow to hear the first bell has read nothing, and is quiet too.
             until(lambda: len(customer.calls(26)) > before, _HEARD, saying="a worker hears the bell")
             until_quiet(lambda: len(customer.calls(26)))

@@ -8,7 +8,7 @@ from urllib.parse import urljoin
 
 import httpx2
 
-from accessapi.wire import tls
+from accessapi.wire import tls_context
 
 
 @dataclass
@@ -61,7 +61,7 @@ class Browser:
             base_url=url,
             transport=transport,
             timeout=60,
-            verify=tls(),
+            verify=tls_context(),
             headers={"Accept-Language": "en", "Referer": url + "/"},
             # The site ends a connection that was idle for two seconds, maybe while something is sent on it.
             limits=httpx2.Limits(max_connections=100, keepalive_expiry=1.0),

@@ -3,7 +3,7 @@
 from django.utils import timezone
 
 from portal.core.jobs.models import Job, Row
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import NEVER, Member
 from tests.support import jobs, kept
 from tests.support.members import MembersDesk, said
@@ -62,7 +62,9 @@ class ChangesDesk(MembersDesk):
     def sync(self):
         """Have the list of members read anew."""
         with self.scope():
-            kept.read_anew(self.place, unread=[kind for kind in Kind if kind not in (Kind.MEMBERS, Kind.GROUPS)])
+            kept.read_anew(
+                self.place, unread=[kind for kind in MirrorKind if kind not in (MirrorKind.MEMBERS, MirrorKind.GROUPS)]
+            )
 
     def known(self, member):
         with self.scope():

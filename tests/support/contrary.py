@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 
 from accessapi.operations import Operation
-from accessapi.overrides import Catalogue, load
+from accessapi.overrides import Catalogue, load_overrides
 from stack.paths import ROOT
 
 #: Text of the overrides file that a portal needs for it.
@@ -26,7 +26,7 @@ class Addresses:
     """Method and path of each operation: as everybody knows them, and as a service under `overrides` has them."""
 
     def __init__(self, overrides: str) -> None:
-        self.catalogue = Catalogue(load(overrides))
+        self.catalogue = Catalogue(load_overrides(overrides))
         self._usual = Catalogue()
 
     def theirs(self, method: str, target: str) -> tuple[str, str]:
@@ -44,6 +44,6 @@ def _translated(known: Iterable[Operation], wanted: Catalogue, method: str, targ
     for row in sorted(known, key=lambda row: [part.startswith("{") for part in row.path.split("/")]):
         found = re.fullmatch(_PARAMETER.sub(r"(?P<\1>[^/]+)", row.path.replace(".", r"\.")), path)
         if row.method == method and found:
-            other = wanted.by_number(row.number)
+            other = wanted.find_by_number(row.number)
             return other.method, other.path.format(**found.groupdict()) + question + query
     return method, target

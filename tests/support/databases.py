@@ -20,9 +20,9 @@ from django.db import connection
 from psycopg import sql
 
 from stack import migrated
-from stack.migrated import SITES
+from stack.migrated import MIGRATED_SITES
 from stack.paths import ROOT
-from stack.services import SHORT_LIVED
+from stack.services import SHORT_LIVED_VARIABLE
 
 _LOCK = 20260101  # any number that nobody else locks
 
@@ -43,7 +43,7 @@ def empty(site: str) -> Iterator[str]:
 
 def template(site: str) -> str:
     """The name of the run's migrated database of this site; whoever asks first makes it."""
-    name = migrated.database(site)
+    name = migrated.database_name(site)
     with _server(site) as server:
         server.execute("SELECT pg_advisory_lock(%s)", [_LOCK])
         if not _is_there(server, name):
@@ -56,8 +56,8 @@ def template(site: str) -> str:
 
 def forget() -> None:
     """Drops the migrated databases of this run, unless their server goes with it."""
-    for site in SITES:
-        _drop(site, migrated.database(site))
+    for site in MIGRATED_SITES:
+        _drop(site, migrated.database_name(site))
 
 
 @contextmanager
@@ -72,7 +72,7 @@ def _fresh(site: str, *, of: str) -> Iterator[str]:
 
 
 def _drop(site: str, name: str) -> None:
-    if os.environ.get(SHORT_LIVED):
+    if os.environ.get(SHORT_LIVED_VARIABLE):
         return
     with _server(site) as server:
         if _is_there(server, name):
@@ -90,7 +90,7 @@ def _create(server: psycopg.Connection, name: str, of: str) -> None:
 
 
 def _migrate(site: str, name: str) -> None:
-    command, variables, _ = SITES[site]
+    command, variables, _ = MIGRATED_SITES[site]
     environment = os.environ | dict(zip(variables, (_address(site, name), address_of_owner(site, name)), strict=True))
     environment.pop("DJANGO_SETTINGS_MODULE", None)
     migrate = [sys.executable, command, "migrate", "--verbosity", "0", "--skip-checks"]
@@ -103,12 +103,12 @@ def _server(site: str) -> psycopg.Connection:
 
 
 def _address(site: str, name: str) -> str:
-    return _of(SITES[site][1][0], name)
+    return _of(MIGRATED_SITES[site][1][0], name)
 
 
 def address_of_owner(site: str, name: str) -> str:
     """The address of this database for the role that owns its tables."""
-    return _of(SITES[site][1][1], name)
+    return _of(MIGRATED_SITES[site][1][1], name)
 
 
 def _of(variable: str, name: str) -> str:
@@ -128,5 +128,5 @@ def as_owner() -> Iterator[psycopg.Connection]:
 
 
 if __name__ == "__main__":
-    for each in SITES:
+    for each in MIGRATED_SITES:
         template(each)

@@ -8,9 +8,9 @@ from typing import Any
 from django.utils import timezone
 
 from portal.core.intents.models import Intent
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.visits.models import Preset, Visit
-from portal.guests.issuing import Order
+from portal.guests.issuing import CodeOrder
 from tenants.scope import tenant_scope
 from tests.support import kept
 from tests.support.members import said
@@ -22,7 +22,12 @@ NAME, UNTIL = "山田 太郎", "+90"
 class GuestDesk:
     """A desk whose mirror has been read but for `unread`, and a person at it (a receptionist by default)."""
 
-    unread: tuple[Kind, ...] = (Kind.RIGHTS, Kind.GROUPS, Kind.PASS_CONTROLLERS, Kind.TENANT)
+    unread: tuple[MirrorKind, ...] = (
+        MirrorKind.RIGHTS,
+        MirrorKind.GROUPS,
+        MirrorKind.PASS_CONTROLLERS,
+        MirrorKind.TENANT,
+    )
 
     def __init__(self, place: Place, role: str = "receptionist") -> None:
         self.place = place
@@ -108,10 +113,10 @@ class GuestDesk:
         return [int(str(call["operation"])) for call in self.place.calls()][since:]
 
 
-def order(name: str = NAME, minutes: int = 60, **values: Any) -> Order:
+def order(name: str = NAME, minutes: int = 60, **values: Any) -> CodeOrder:
     """An order of a code from now on for so many minutes."""
     start = timezone.now()
-    return Order(name=name, start=start, end=start + timedelta(minutes=minutes), **values)
+    return CodeOrder(name=name, start=start, end=start + timedelta(minutes=minutes), **values)
 
 
 def fields_of(page: str, action: str = "") -> dict[str, Any]:

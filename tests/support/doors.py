@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 from portal.core.mirror import doors, tasks
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import MirrorState, PassController
 from portal.core.timers.clock import database_now
 from portal.devices import watch
@@ -24,7 +24,7 @@ def shows(
     place: Place, device_id: str, *, door: str = "close", lock: str = "lock", ago: float = 0, **more: Any
 ) -> None:
     """A reading of so many seconds ago says this."""
-    theirs = place.tenant.environment.catalogue.states.theirs
+    theirs = place.tenant.environment.catalogue.states.service_word
     errors, line = [theirs(each) for each in more.pop("errors", [])], more.pop("cloud_com_status", "connected")
     told = {
         "door": theirs(door, "leaf_open", "leaf_closed"),
@@ -33,7 +33,7 @@ def shows(
     }
     status = {"door_status": told, "cloud_com_status": theirs(line, "connected")} | more
     with tenant_scope(place.tenant):
-        doors.read(place.tenant, device_id, status, database_now() - timedelta(seconds=ago))
+        doors.apply_reading(place.tenant, device_id, status, database_now() - timedelta(seconds=ago))
 
 
 def door(place: Place, device_id: str) -> PassController:
@@ -50,8 +50,8 @@ def read_due(place: Place) -> int:
 def hear(place: Place) -> None:
     """The log is read, as it is every two minutes."""
     with tenant_scope(place.tenant):
-        MirrorState.objects.get_or_create(kind=Kind.HISTORIES)
-        MirrorState.objects.filter(kind=Kind.HISTORIES).update(due_at=database_now(), lease_until=None)
+        MirrorState.objects.get_or_create(kind=MirrorKind.HISTORIES)
+        MirrorState.objects.filter(kind=MirrorKind.HISTORIES).update(due_at=database_now(), lease_until=None)
         tasks.read_due()
 
 

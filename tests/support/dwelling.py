@@ -63,7 +63,9 @@ class House:
         """A key of the first box that is in its place and of ordinary use."""
         listed = self.get("/v1/devices/keys")["key_devices"][0]["units"]
         usual = {unit["unit_no"] for unit in listed if not unit["restriction"]}
-        is_in = {no: self.sandbox.addresses.catalogue.states.key(word) == "in" for no, word in self.keys().items()}
+        is_in = {
+            no: self.sandbox.addresses.catalogue.states.key_state(word) == "in" for no, word in self.keys().items()
+        }
         return next(no for no, there in is_in.items() if there and no in usual)
 
     def keys(self) -> dict[str, str]:

@@ -72,17 +72,17 @@ def opened(place: Place, client: Client, count: int = 1, **before: float) -> Any
 def work(place: Place) -> None:
     """Do what workers do: fetch what is wanted, then write the exports that are asked for."""
     with tenant_scope(place.tenant):
-        for item in fetching.DUE.take():
+        for item in fetching.DUE.claim_batch():
             fetching.fetch(item.pk)
-        for export in exporting.DUE.take():
-            exporting.write(export.pk)
+        for export in exporting.DUE.claim_batch():
+            exporting.write_export(export.pk)
 
 
 def stored(content_type: str) -> StoredFile:
     """Keep a file of the tenant in scope in the store."""
-    with store.Writing(content_type) as file:
+    with store.FileWriter(content_type) as file:
         file.write(bytes(range(100)))
-    store.keep(file.row)
+    store.retain(file.row)
     return file.row
 
 
@@ -121,7 +121,7 @@ def downloaded(place: Place, client: Client) -> bytes:
 def public_key(folder: Path) -> Path:
     """Write the public key of this installation to a file, as anybody may take it from the site."""
     path = folder / "key.pem"
-    path.write_bytes(signing.pem(SigningKey.objects.get(retired_at=None)))
+    path.write_bytes(signing.public_pem(SigningKey.objects.get(retired_at=None)))
     return path
 
 

@@ -44,7 +44,7 @@ def quick_passwords() -> None:
 @pytest.fixture(scope="session", autouse=True)
 def no_sweeps_by_chance() -> None:
     """A request in 200 sweeps what is over: the statements that a test counts would be one more."""
-    memory._SWEEP_ONE_IN = sys.maxsize
+    memory._DELETE_ONE_IN = sys.maxsize
 
 
 @pytest.fixture(autouse=True)
@@ -76,7 +76,7 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
     owners, here.settings_dict = here.settings_dict, settings.DATABASES["default"]
     with django_db_blocker.unblock():
         here.close()
-        months.look()
+        months.maintain_partitions()
     yield
     chromium.end()
     flushing.end()

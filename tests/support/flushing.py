@@ -9,8 +9,8 @@ from django.core.signals import request_finished, request_started
 from django.db import connection
 from django.test import TransactionTestCase
 
-from tenants.grants import of_owner
-from tenants.postgresql.planned import Planned
+from tenants.grants import owner_settings
+from tenants.postgresql.planned import PreparedStatement
 from tenants.scope import across_tenants
 
 #: Filled by the migrations' own signals and never changed by a test.
@@ -68,7 +68,7 @@ def _empty(_case: TransactionTestCase) -> None:
     """Delete what there is, table by table: to truncate one takes longer than to look for rows in all of them."""
     wait_for_requests()
     with across_tenants("a test's rows are deleted"), owner().cursor() as cursor:
-        cursor.execute(_filled().asking({}))
+        cursor.execute(_filled().execute_text({}))
         filled = sorted((name for (name,) in cursor.fetchall()), key=lambda name: name != _FIRST)
         statements = [f"DELETE FROM {connection.ops.quote_name(name)}" for name in filled]
         cursor.execute(f"SELECT EXISTS (SELECT FROM {_ONLY_ADDED_TO}), EXISTS (SELECT FROM {_HOLDS})")
@@ -85,12 +85,12 @@ def _empty(_case: TransactionTestCase) -> None:
 def owner() -> Any:
     """A session of the role that owns the tables, for as long as the process lives: the site's cannot empty them."""
     session = connection.copy("owner")
-    session.settings_dict = of_owner(connection.settings_dict)
+    session.settings_dict = owner_settings(connection.settings_dict)
     return session
 
 
 @cache
-def _filled() -> Planned:
+def _filled() -> PreparedStatement:
     """Return the statement that tells which tables have rows: to plan it takes ten times as long as to run it.
 
     It would have to be planned anew after each TRUNCATE of a table in it.
@@ -98,4 +98,4 @@ def _filled() -> Planned:
     tables = set(connection.introspection.django_table_names(include_views=False)) - _KEPT
     tables = sorted(tables - {_ONLY_ADDED_TO, _HOLDS})
     each = (f"SELECT '{table}' WHERE EXISTS (SELECT FROM {connection.ops.quote_name(table)})" for table in tables)
-    return Planned(" UNION ALL ".join(each), ())
+    return PreparedStatement(" UNION ALL ".join(each), ())

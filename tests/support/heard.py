@@ -5,10 +5,10 @@ from collections import Counter
 
 from portal.core.intents.nonces import Nonce
 from portal.core.mirror import schedule
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import History, MirrorState
 from portal.hooks import actions
-from portal.hooks.actions import Act
+from portal.hooks.actions import WebhookChange
 from portal.hooks.models import Webhook
 from tests.support.hooks import all_categories
 from tests.support.stage import Customer
@@ -19,14 +19,14 @@ LOG = 23
 
 def read_once(customer: Customer) -> Customer:
     """The same when its log was read once."""
-    schedule.start(customer.tenant)
+    schedule.schedule_all(customer.tenant)
     until(lambda: log_of(customer).as_of is not None, saying="the log is read")
     return customer
 
 
 def log_of(customer: Customer) -> MirrorState:
     with customer.scope():
-        return MirrorState.objects.get(kind=Kind.HISTORIES)
+        return MirrorState.objects.get(kind=MirrorKind.HISTORIES)
 
 
 def row_of(customer: Customer) -> Webhook:
@@ -34,11 +34,13 @@ def row_of(customer: Customer) -> Webhook:
         return Webhook.objects.get()
 
 
-def ask(customer: Customer, act: Act) -> None:
+def ask(customer: Customer, act: WebhookChange) -> None:
     """What the page of settings does, until the service has confirmed it."""
     with customer.scope():
         nonce = Nonce(secrets.token_urlsafe(12))
-        intent = actions.ask(act=act, by=customer.asker(), nonce=nonce, categories=all_categories(customer.tenant))
+        intent = actions.submit_change(
+            act=act, by=customer.asker(), nonce=nonce, categories=all_categories(customer.tenant)
+        )
     assert customer.settled(intent).state == "succeeded"
 
 

@@ -12,5 +12,5 @@ def an_hour_of(general: int, sandbox: Sandbox, connection: Connection) -> None:
     """From now on the service takes so many general calls an hour of this tenant, and has just said so."""
     sandbox.settings(connection.service_tenant_id, general_limit=general)
     with tenant_scope(connection.tenant):
-        ledger.read(connection, CallClass.GENERAL)
+        ledger.read_gauge(connection, CallClass.GENERAL)
         Gauge.objects.filter(connection=connection, call_class=CallClass.GENERAL).update(limit_seen=general)

@@ -90,10 +90,10 @@ class Installation:
     @contextlib.contextmanager
     def _postgresql(self, accounts: dict[str, str], *, owner: str, site: str) -> Iterator[int]:
         """Run a server in which a superuser has run README's statements. Yield its port."""
-        who = account.unprivileged()
-        home = account.home(self.folder / "run", who)
-        self._cleanup.callback(account.forget, self.folder / "run")
-        template = postgres.create(account.home(RUN, who), services._TEMPLATE, who)
+        who = account.unprivileged_account()
+        home = account.create_home(self.folder / "run", who)
+        self._cleanup.callback(account.delete_home, self.folder / "run")
+        template = postgres.create(account.create_home(RUN, who), services._TEMPLATE, who)
         cluster = postgres.copy(home, template, "cluster", who)
         emptied = [
             "DROP DATABASE portal",
@@ -101,12 +101,12 @@ class Installation:
         ]
         (statements,) = blocks("sql")
         created = filled(statements, accounts).splitlines()
-        postgres._alone(postgres.binaries(home, who), cluster, "postgres", [*emptied, *created], who)
+        postgres._run_single_user(postgres.binaries(home, who), cluster, "postgres", [*emptied, *created], who)
         for role, password in {"portal": site, "portal_owner": owner}.items():
             (cluster / f"{role}.password").write_text(password)
         self._disk, port = cluster, free_port()
         self._boot = lambda: postgres.start(
-            home, cluster, who, log=self.folder / "postgres.log", forgetful=False, port=port
+            home, cluster, who, log=self.folder / "postgres.log", without_durability=False, port=port
         )[0]
         self._server = self._boot()
         try:

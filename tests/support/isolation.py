@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from portal.core.budget.priorities import Priority
 from portal.core.intents.models import Intent
-from portal.core.intents.record import Asker, record
+from portal.core.intents.record import Requester, record_intent
 from portal.core.intents.states import State
 from portal.core.mirror.models import Group, Member, PassController
 from portal.core.visits.models import Preset, Visit
@@ -52,7 +52,7 @@ def arrivals(place: Place) -> list[dict[str, object]]:
 
 def person(place: Place, role: str) -> User:
     """Somebody new with this role here; platform roles come without any staff row."""
-    if not roles.role(role).platform:
+    if not roles.find_role(role).is_platform:
         return place.staff(role)
     email = f"{uuid.uuid4().hex[:8]}@example.test"
     return User.objects.create_user(email, PASSWORD, name=role, platform_role=role)
@@ -61,8 +61,8 @@ def person(place: Place, role: str) -> User:
 def unlocking(place: Place, door: str, by: User | None = None) -> Intent:
     """What the door's page records. Nobody is told of it."""
     with tenant_scope(place.tenant):
-        return record(
-            by=Asker(place.tenant, by or place.owner),
+        return record_intent(
+            by=Requester(place.tenant, by or place.owner),
             permission=Permission.DOORS_OPERATE,
             operation="operate_door",
             target=f"pass_controller:{door}",

@@ -19,7 +19,7 @@ from django.utils import timezone
 from psycopg import sql
 
 from portal.core.mirror import schedule, tasks
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import MirrorState, SharedReading
 from portal.core.ui.times import TOKYO
 from tenants.models import Connection
@@ -59,7 +59,7 @@ class Alike:
     """Places of one kind: their number here, and what each reading left."""
 
     number: int
-    written: dict[Sequence[Kind], Written] = field(default_factory=dict)
+    written: dict[Sequence[MirrorKind], Written] = field(default_factory=dict)
 
 
 def alike(number: int, **wanted: Any) -> Alike | None:
@@ -77,7 +77,7 @@ def _alike(_wanted: str, number: int, _day: date) -> Alike:
     return Alike(_FIRST_NUMBER + number)
 
 
-def read(place: "Place", *, unread: Sequence[Kind]) -> None:
+def read(place: "Place", *, unread: Sequence[MirrorKind]) -> None:
     """Have a place's lists read but for `unread`; of a kind that was read so before, put back what that led to."""
     with tenant_scope(place.tenant):
         if place.alike is None or not _untouched(place):
@@ -91,9 +91,9 @@ def read(place: "Place", *, unread: Sequence[Kind]) -> None:
             place.alike.written[unread] = Written(sql.SQL(";").join(_rows(ended)), heard, ended)
 
 
-def read_anew(place: "Place", *, unread: Sequence[Kind]) -> None:
+def read_anew(place: "Place", *, unread: Sequence[MirrorKind]) -> None:
     """Have a place's lists read but for `unread`, within its tenant."""
-    schedule.start(place.tenant)
+    schedule.schedule_all(place.tenant)
     MirrorState.objects.filter(kind__in=unread).update(due_at=None)
     tasks.read_due()
 

@@ -23,7 +23,7 @@ def key_box(place: Place, key_device_id: str = "K1", name: str = "総務キー�
     ]
     with tenant_scope(place.tenant), transaction.atomic():
         box = KeyBox.objects.create(key_device_id=key_device_id, key_device_name=name, units=units)
-        keys.listed(place.tenant)
+        keys.on_key_boxes(place.tenant)
     return box
 
 
@@ -32,7 +32,7 @@ def reads(
     errors: dict[str, list[str]] | None = None, **units: Any,
 ) -> None:  # fmt: skip
     """A reading of so many seconds ago says this of keys: `reads(place, u01="taken")`; `errors` by their numbers."""
-    theirs, wrong = place.tenant.environment.catalogue.states.theirs, errors or {}
+    theirs, wrong = place.tenant.environment.catalogue.states.service_word, errors or {}
     status = {
         "cloud_com_status": theirs(line, "connected"),
         "units_status": [
@@ -46,7 +46,7 @@ def reads(
         ],
     }
     with tenant_scope(place.tenant):
-        keys.read(place.tenant, key_device_id, status, database_now() - timedelta(seconds=ago))
+        keys.apply_reading(place.tenant, key_device_id, status, database_now() - timedelta(seconds=ago))
 
 
 def tells(
@@ -59,7 +59,7 @@ def tells(
     said = record(at, content=content, device_id=box, units=units, member_id=who, member_name=name, **more)
     rows = happened(place, said)
     with tenant_scope(place.tenant), transaction.atomic():
-        keys.heard(place.tenant, histories=rows)
+        keys.on_histories(place.tenant, histories=rows)
 
 
 def key(place: Place, unit: str = "01", box: str = "K1") -> Key:

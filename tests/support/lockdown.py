@@ -89,7 +89,7 @@ def came(place):
     """What came of each door, in the order of their names' list."""
     with tenant_scope(place.tenant):
         row = Lockdown.objects.select_related("tenant__environment", "by").get(pk=order(place).pk)
-        found = {each.row.name: each.came for each in outcomes.outcomes(row)}
+        found = {each.row.name: each.result for each in outcomes.door_outcomes(row)}
     return [found[name] for name in NAMES if name in found]
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from django.utils import timezone
 
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Area, History, MirrorState
-from portal.core.mirror.rows import Record, insert_records
+from portal.core.mirror.rows import HistoryColumns, insert_records
 from portal.core.ui.times import TOKYO
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
@@ -27,14 +27,14 @@ def clock(text: str, day: date | None = None) -> datetime:
     return datetime.combine(day or timezone.now().astimezone(TOKYO).date(), time.fromisoformat(text), TOKYO)
 
 
-def record(at: datetime, **said: Any) -> Record:
+def record(at: datetime, **said: Any) -> HistoryColumns:
     """A record that says this, and of an entry whatever is not said."""
     name = said.pop("history_id", f"h-{next(_numbers)}")
     units, extra = json.dumps(said.pop("units", [])), json.dumps(said.pop("extra", {}))
-    return Record(history_id=name, at=at, **{**_NOTHING, **said, "units": units, "extra": extra})
+    return HistoryColumns(history_id=name, at=at, **{**_NOTHING, **said, "units": units, "extra": extra})
 
 
-def happened(place: Place, *records: Record) -> list[History]:
+def happened(place: Place, *records: HistoryColumns) -> list[History]:
     """The mirror has these records, in the words of the place's service; in their order."""
     with tenant_scope(place.tenant):
         insert_records([theirs(place.tenant, each) for each in records])
@@ -42,13 +42,13 @@ def happened(place: Place, *records: Record) -> list[History]:
     return [known[each.history_id] for each in records]
 
 
-def theirs(tenant: Tenant, usual: Record) -> Record:
+def theirs(tenant: Tenant, usual: HistoryColumns) -> HistoryColumns:
     """The record as the tenant's service would have written it."""
     words = tenant.environment.catalogue
     return usual._replace(
-        content=words.states.theirs(usual.content),
-        status=words.states.theirs(usual.status, "over"),
-        category=words.records.theirs(usual.category),
+        content=words.states.service_word(usual.content),
+        status=words.states.service_word(usual.status, "over"),
+        category=words.records.service_category(usual.category),
     )
 
 
@@ -57,7 +57,7 @@ def loaded(place: Place, *, days: float = 30, ago: float = 0) -> None:
     now = timezone.now()
     told = {"as_of": now - timedelta(seconds=ago), "memory": {"known_from": (now - timedelta(days=days)).isoformat()}}
     with tenant_scope(place.tenant):
-        MirrorState.objects.update_or_create(kind=Kind.HISTORIES, defaults=told)
+        MirrorState.objects.update_or_create(kind=MirrorKind.HISTORIES, defaults=told)
 
 
 def area(place: Place, name: str, **sides: str) -> Area:
@@ -69,10 +69,10 @@ def area(place: Place, name: str, **sides: str) -> Area:
 
 def keep(*rows: History) -> None:
     """Have the mirror hold these records of the tenant in scope, found by all they say."""
-    names = [name for name in Record._fields if name not in ("units", "extra")]
+    names = [name for name in HistoryColumns._fields if name not in ("units", "extra")]
     told = [{name: getattr(row, name) for name in names} for row in rows]
     texts = [{"units": json.dumps(row.units), "extra": json.dumps(row.extra)} for row in rows]
-    insert_records([Record(**one, **two) for one, two in zip(told, texts, strict=True)])
+    insert_records([HistoryColumns(**one, **two) for one, two in zip(told, texts, strict=True)])
 
 
 def keep_one(**said: Any) -> None:
@@ -83,5 +83,5 @@ def keep_one(**said: Any) -> None:
 def lists_read(place: Place) -> None:
     """The lists on which the overview rests were read just now."""
     with tenant_scope(place.tenant):
-        for kind in (Kind.MEMBERS, Kind.GUESTS, Kind.PASS_CONTROLLERS, Kind.KEY_BOXES):
+        for kind in (MirrorKind.MEMBERS, MirrorKind.GUESTS, MirrorKind.PASS_CONTROLLERS, MirrorKind.KEY_BOXES):
             MirrorState.objects.update_or_create(kind=kind, defaults={"as_of": timezone.now()})

@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 from portal.core.intents.models import Intent
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Group, Member
 from tenants.scope import tenant_scope
 from tests.support import kept
@@ -15,7 +15,7 @@ from tests.support.places import Place
 class MembersDesk:
     """A tenant whose mirror has been read but for `unread`, and a person at its screens."""
 
-    unread: tuple[Kind, ...] = (Kind.RIGHTS, Kind.GUESTS, Kind.HISTORIES)
+    unread: tuple[MirrorKind, ...] = (MirrorKind.RIGHTS, MirrorKind.GUESTS, MirrorKind.HISTORIES)
 
     def __init__(self, place: Place, role: str = "facility manager") -> None:
         self.place = place

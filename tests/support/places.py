@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from portal.core.intents import nonces
 from portal.core.intents.nonces import Nonce
-from portal.core.intents.record import Asker
+from portal.core.intents.record import Requester
 from portal.core.mirror import schedule, tasks
 from tenants.models import Connection, ServiceEnvironment, Staff, Tenant, User
 from tenants.scope import tenant_scope
@@ -46,8 +46,8 @@ class Place:
     touched: int = 0
 
     @property
-    def asker(self) -> Asker:
-        return Asker(self.tenant, self.owner)
+    def asker(self) -> Requester:
+        return Requester(self.tenant, self.owner)
 
     def staff(self, role: str) -> User:
         """A new person with this role here."""
@@ -146,7 +146,7 @@ def place_elsewhere(service: Elsewhere) -> Place:
     host: Any = service  # its calls cannot be looked at like the sandbox's
     place = connected(host, there, "elsewhere", overrides=service.overrides, base_url=service.base_url)
     with tenant_scope(place.tenant):
-        schedule.start(place.tenant)
+        schedule.schedule_all(place.tenant)
         tasks.read_due()
     return place
 

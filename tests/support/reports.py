@@ -39,7 +39,7 @@ class ReportsDesk(AreasDesk):
         """The newest report, made."""
         with self.scope():
             report = Report.objects.latest("pk")
-            making.make(report.pk)
+            making.create(report.pk)
         return report
 
     def page(self, report):
@@ -58,7 +58,7 @@ class ReportsDesk(AreasDesk):
         at = timezone.now() - timedelta(days=days)
         with self.scope():
             [door, *_rest] = doors_into(self.area)
-            months.ensure([at])
+            months.ensure_partitions([at])
             for number in range(times):
                 History.objects.create(
                     history_id=str(uuid.uuid4()), at=at + timedelta(minutes=number), category=category,
@@ -83,6 +83,6 @@ class ReportsDesk(AreasDesk):
         with self.scope():
             Schedule.objects.filter(pk=schedule.pk).update(made_at=timezone.now() - timedelta(weeks=weeks + 1))
             for _turn in range(2):
-                scheduling.run(schedule.pk)
+                scheduling.run_schedule(schedule.pk)
                 for report in Report.objects.filter(schedule=schedule, due_at__isnull=False):
-                    making.make(report.pk)
+                    making.create(report.pk)

@@ -59,7 +59,7 @@ class ReviewsDesk(AreasDesk):
         """Let a worker do what is due, and return the review as it is then."""
         pk = review if isinstance(review, int) else review.pk
         with self.scope():
-            working.work(pk)
+            working.run_steps(pk)
             return Review.objects.get(pk=pk)
 
     def look_again(self, review: Review) -> Review:

@@ -2,7 +2,7 @@
 
 from portal.core.timers.clock import ClockTime
 from portal.core.timers.models import Run
-from portal.core.timers.ticking import Work
+from portal.core.timers.ticking import Querysets
 from portal.site.celery import app
 from tenants.scope import across_tenants
 
@@ -16,7 +16,7 @@ def round_of(timer: str) -> Run:
     return run
 
 
-def tenants_with(rows: Work) -> list[int]:
+def tenants_with(rows: Querysets) -> list[int]:
     """The tenants that have rows for a round."""
     with across_tenants("a test looks at what is due of all tenants"):
         return sorted({pk for each in rows() for pk in each.values_list("tenant_id", flat=True)})

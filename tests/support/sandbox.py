@@ -21,7 +21,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import httpx2
 
-from accessapi.wire import tls
+from accessapi.wire import tls_context
 from tests.support import contrary as contrary_service
 from tests.support import databases
 
@@ -90,7 +90,7 @@ class Sandbox:
         self._port = port
         self._process: subprocess.Popen[str] | None = None
         self._cleanup = contextlib.ExitStack()
-        self._http = httpx2.Client(timeout=60, verify=tls())
+        self._http = httpx2.Client(timeout=60, verify=tls_context())
         self.database_url = ""
         self.url = ""
         #: How often something was changed or prepared there but by making tenants.
@@ -277,7 +277,7 @@ class Sandbox:
     def image(self, operation: str, content: bytes, *, token: str, **path: str) -> httpx2.Response:
         """Register an image in the body that the service takes."""
         self.touched += 1
-        row, shapes = self.addresses.catalogue.operation(operation), self.addresses.catalogue.shapes
+        row, shapes = self.addresses.catalogue.find(operation), self.addresses.catalogue.shapes
         part = {shapes.image_field: ("picture", content, "image/jpeg")}
         body: dict[str, Any] = {"files": part} if shapes.image_body == "multipart" else {"content": content}
         headers = {"Authorization": f"Bearer {token}"}
@@ -297,7 +297,7 @@ class Sandbox:
     def visit(self, address: str, tenant: SandboxTenant, decision: str = "allow") -> str:
         """Signs in and decides at an authorization address, as a browser would; returns where it leads."""
         address = address if address.startswith("http") else self.url + address
-        with httpx2.Client(timeout=60, verify=tls()) as browser:
+        with httpx2.Client(timeout=60, verify=tls_context()) as browser:
             page = browser.get(address)
             login = {"login": tenant.admin_login, "password": tenant.admin_password}
             page = browser.post(address, data=login | _csrf(page))

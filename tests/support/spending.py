@@ -9,7 +9,7 @@ from tenants.models import Connection
 
 def spend(connection: Connection, who: Priority, calls: int, *, over: float = 0) -> None:
     """So many general calls were made for these: a moment ago, or evenly `over` the last so many seconds."""
-    reading = ledger.read(connection, CallClass.GENERAL)
+    reading = ledger.read_gauge(connection, CallClass.GENERAL)
     steps = max(int(over) // STEP_SECONDS, 1)
     for number in range(steps):
         made = calls * (number + 1) // steps - calls * number // steps

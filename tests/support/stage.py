@@ -18,7 +18,7 @@ from portal.core.budget.priorities import Priority
 from portal.core.intents import actions
 from portal.core.intents.models import Intent
 from portal.core.intents.nonces import Nonce
-from portal.core.intents.record import Asker
+from portal.core.intents.record import Requester
 from portal.core.intents.states import State
 from portal.core.mirror.models import PassController
 from tenants import roles
@@ -67,13 +67,13 @@ class Customer:
 
     def staff(self, role: str = "owner") -> User:
         """A new person with this role here; platform roles come without any staff row."""
-        chosen = roles.role(role)
+        chosen = roles.find_role(role)
         user = User(email=f"{secrets.token_hex(4)}@example.com", name=f"{chosen.name} of {self.slug}")
         user.password = _password_hash()
-        user.platform_role = chosen.name if chosen.platform else ""
+        user.platform_role = chosen.name if chosen.is_platform else ""
         user.save()
         EmailAddress.objects.create(user=user, email=user.email, verified=True, primary=True)
-        if not chosen.platform:
+        if not chosen.is_platform:
             with self.scope():
                 Staff.objects.create(tenant=self.tenant, user=user, role=chosen.name)
         return user
@@ -89,14 +89,14 @@ class Customer:
         with self.scope():
             return Connection.objects.select_related("tenant__environment").get()
 
-    def asker(self, who: User | str = "owner") -> Asker:
-        return Asker(self.tenant, self.staff(who) if isinstance(who, str) else who)
+    def asker(self, who: User | str = "owner") -> Requester:
+        return Requester(self.tenant, self.staff(who) if isinstance(who, str) else who)
 
     def unlock(
         self,
         door: str = "",
         *,
-        by: Asker | None = None,
+        by: Requester | None = None,
         clicked_at: datetime | None = None,
         nonce: str = "",
         inline: bool = False,
@@ -121,9 +121,9 @@ class Customer:
         }
         with self.scope():
             if not rung:
-                from portal.core.intents.record import record
+                from portal.core.intents.record import record_intent
 
-                return record(**asked)[0]
+                return record_intent(**asked)[0]
             return actions.submit(inline=inline, **asked)
 
     def intent(self, intent: Intent | int) -> Intent:

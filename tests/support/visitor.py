@@ -4,7 +4,7 @@ from typing import Any
 
 import httpx2
 
-from accessapi.wire import tls
+from accessapi.wire import tls_context
 from tests.support.browser import Form, forms_of, gist
 
 
@@ -14,7 +14,7 @@ class Visitor:
     def __init__(self, url: str, language: str = "en") -> None:
         self.url = url
         headers = {"Accept-Language": language}
-        self.http = httpx2.Client(base_url=f"{url}/console", timeout=60, verify=tls(), headers=headers)
+        self.http = httpx2.Client(base_url=f"{url}/console", timeout=60, verify=tls_context(), headers=headers)
         self.page: httpx2.Response
 
     def __enter__(self) -> "Visitor":

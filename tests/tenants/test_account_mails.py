@@ -21,7 +21,7 @@ def person(two):
 
 
 def reset(person):
-    mails.write(to=person, kind=mails.RESET_LINK, values={"address": LINK})
+    mails.queue(to=person, kind=mails.RESET_LINK, values={"address": LINK})
 
 
 def later():
@@ -56,7 +56,7 @@ def test_an_act_that_is_undone_sends_nothing(person, mailbox):
 
 def test_a_kind_without_a_text_fails_with_the_act(person):
     with pytest.raises(TemplateDoesNotExist):
-        mails.write(to=person, kind="nothing", values={})
+        mails.queue(to=person, kind="nothing", values={})
 
 
 def test_a_mail_server_that_is_away_is_tried_again_and_at_last_given_up(person, mailbox, settings, caplog):
@@ -71,7 +71,7 @@ def test_a_mail_server_that_is_away_is_tried_again_and_at_last_given_up(person, 
     assert mailbox.to == [person.email]
     settings.EMAIL_PORT = 1
     reset(person)
-    for _try in range(len(accounts.PAUSES) + 1):
+    for _try in range(len(accounts.RETRY_PAUSES) + 1):
         accounts.send_due()
         later()
     assert not AccountMail.objects.exists()
@@ -100,13 +100,13 @@ def test_a_reset_link_whose_sender_died_is_sent_again_and_not_for_ever(person, m
     accounts.send_due()
     assert len(mailbox.mails) == 1
     reset(person)
-    AccountMail.objects.update(claimed_at=ClockTime(), attempts=len(accounts.PAUSES) + 1)
+    AccountMail.objects.update(claimed_at=ClockTime(), attempts=len(accounts.RETRY_PAUSES) + 1)
     accounts.send_due()
     assert (len(mailbox.mails), AccountMail.objects.count()) == (1, 0)
 
 
 def test_a_notification_whose_sender_died_is_not_sent_again(person, mailbox, monkeypatch):
-    monkeypatch.setattr(mails, "AGAIN", frozenset())
+    monkeypatch.setattr(mails, "RESENDABLE_KINDS", frozenset())
     reset(person)
     AccountMail.objects.update(claimed_at=ClockTime() - timedelta(minutes=2))
     accounts.send_due()

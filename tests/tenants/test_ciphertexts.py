@@ -94,7 +94,7 @@ def test_no_secret_column_of_any_table_takes_plain_bytes(one: Place) -> None:
     for column in rotation.columns():
         table, name = column.model._meta.db_table, column.field.column
         for (value,) in sql(f"SELECT {name} FROM {table} WHERE {name} IS NOT NULL"):
-            assert vault.key_name(bytes(value)) in vault.ring().ciphers
+            assert vault.key_name(bytes(value)) in vault.key_ring().ciphers
             seen += 1
     assert seen > 5
 

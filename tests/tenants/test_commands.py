@@ -65,8 +65,8 @@ def test_an_environment_says_which_address_to_register(environment, secret, tmp_
     assert "changed" in said
     assert f"{settings.PORTAL_URL}/oauth/dev/callback/" in said
     environment.refresh_from_db()
-    assert environment.catalogue.by_number(6).path.endswith("/modify")
-    assert environment.catalogue.by_number(6).method == "POST"
+    assert environment.catalogue.find_by_number(6).path.endswith("/modify")
+    assert environment.catalogue.find_by_number(6).method == "POST"
 
 
 @pytest.fixture

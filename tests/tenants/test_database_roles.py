@@ -13,7 +13,7 @@ from psycopg import sql
 
 from portal.site import probes
 from tenants import grants
-from tenants.checks import role_is_limited
+from tenants.checks import check_site_role
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
 from tests.support.databases import as_owner
@@ -232,7 +232,7 @@ def wrong(owner: "psycopg.Connection[Any]") -> list[Any]:
     site = connection.settings_dict["USER"]
     found = []
     for name, kind, is_part, has, may, others in owner.execute(PRIVILEGES, {"site": site}):
-        needs = "USAGE" if kind == "S" else "" if is_part else grants.of_site(name)
+        needs = "USAGE" if kind == "S" else "" if is_part else grants.site_privileges(name)
         if (has, may, others) != (owner.info.user, sorted(filter(None, needs.split(", "))), 0):
             found.append((name, has, may, others))
     functions = owner.execute(
@@ -249,7 +249,7 @@ def test_the_site_may_do_with_each_table_what_it_needs_and_no_more(here: Any) ->
     with as_owner() as owner:
         assert wrong(owner) == []
         records = [name for name, *_ in owner.execute(PRIVILEGES, {"site": connection.settings_dict["USER"]})
-                   if grants.of_site(name) == "SELECT, INSERT"]  # fmt: skip
+                   if grants.site_privileges(name) == "SELECT, INSERT"]  # fmt: skip
     assert sorted(records) == ["alerts_alertnote", "reviews_step", AUDIT, "tenants_auditkind", "tenants_signingkey"]
 
 
@@ -272,7 +272,7 @@ def test_after_each_migration_a_new_table_has_what_it_needs_and_what_was_too_muc
 
 
 def warned() -> list[str]:
-    return [str(each.id) for each in role_is_limited(databases=["default"])]
+    return [str(each.id) for each in check_site_role(databases=["default"])]
 
 
 def test_a_site_that_owns_nothing_is_not_warned_about(here: Any) -> None:
@@ -284,7 +284,7 @@ def test_a_site_that_owns_the_tables_is_warned_about_by_the_check_and_the_probe(
 ) -> None:
     with as_owner() as owner:
         monkeypatch.setitem(settings.DATABASES["default"], "USER", owner.info.user)
-    messages = role_is_limited(databases=["default"])
+    messages = check_site_role(databases=["default"])
     assert [each.id for each in messages] == ["tenants.W002", "tenants.W004", "tenants.W005"]
     assert all(each.hint for each in messages)
     monkeypatch.setattr(probes, "_readiness", probes._Readiness())

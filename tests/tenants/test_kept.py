@@ -10,14 +10,14 @@ from django.utils import timezone
 
 from portal.core.ui.models import ListChoice
 from tenants import kept
-from tenants.kept import KeptQuery, rows_planned_once
+from tenants.kept import CompiledQuery, rows_with_shared_plan
 from tenants.models import Staff, Tenant, User
-from tenants.postgresql.planned import Planned
+from tenants.postgresql.planned import PreparedStatement
 from tenants.scope import NoTenant, tenant_scope
 from tests.support.statements import prepared
 
-_staff = KeptQuery[Staff](lambda user: Staff.objects.select_related("tenant").filter(user=user), user=0)
-_tenant = KeptQuery[Tenant](lambda slug: Tenant.objects.filter(slug=slug)[:1], slug="")
+_staff = CompiledQuery[Staff](lambda user: Staff.objects.select_related("tenant").filter(user=user), user=0)
+_tenant = CompiledQuery[Tenant](lambda slug: Tenant.objects.filter(slug=slug)[:1], slug="")
 
 
 def test_it_finds_what_is_there_at_each_reading_in_the_entered_tenant(two):
@@ -39,7 +39,9 @@ def test_texts_are_values_and_never_sql(two):
 
 
 def test_a_session_plans_it_once_and_is_asked_by_name_and_values(two):
-    kept = KeptQuery[Tenant](lambda slug: Tenant.objects.filter(slug=slug).order_by("name", "pk", "slug")[:1], slug="")
+    kept = CompiledQuery[Tenant](
+        lambda slug: Tenant.objects.filter(slug=slug).order_by("name", "pk", "slug")[:1], slug=""
+    )
     before = prepared()
     with CaptureQueriesContext(connection) as asked:
         found = [kept.rows(slug=slug)[0].name for slug in ("a", "b", "a")]
@@ -57,10 +59,10 @@ def test_querysets_that_differ_in_values_alone_share_a_plan(two, monkeypatch):
         return Tenant.objects.filter(name=name, created_at__gte=since).order_by("slug", "name")[:5]
 
     for name, slugs in (("Tenant a", ["a"]), ("Tenant b", ["b"]), ("' OR '1'='1", [])):
-        assert [each.slug for each in rows_planned_once(named(name, long_ago))] == slugs
-    assert rows_planned_once(named("Tenant a", timezone.now() + timedelta(days=1))) == []
-    assert rows_planned_once(named("Tenant a", long_ago).values_list("slug", "name")) == [("a", "Tenant a")]
-    assert rows_planned_once(Tenant.objects.filter(slug__in=[])) == []
+        assert [each.slug for each in rows_with_shared_plan(named(name, long_ago))] == slugs
+    assert rows_with_shared_plan(named("Tenant a", timezone.now() + timedelta(days=1))) == []
+    assert rows_with_shared_plan(named("Tenant a", long_ago).values_list("slug", "name")) == [("a", "Tenant a")]
+    assert rows_with_shared_plan(Tenant.objects.filter(slug__in=[])) == []
     assert len(prepared()) == len(before) + 2
 
 
@@ -73,14 +75,14 @@ def test_numbers_that_the_driver_has_types_for_are_filled_in_too(two, monkeypatc
         return ListChoice.objects.filter(user=somebody.pk, size__gte=size, size__lte=F("size") + size).order_by("size")
 
     for size, found in ((25, [25, 50]), (26, [50]), (51, [])):
-        assert [each.size for each in rows_planned_once(longer(size))] == found
+        assert [each.size for each in rows_with_shared_plan(longer(size))] == found
     assert len(kept._shapes) == 1
 
 
 def test_an_empty_text_stays_in_a_plan_so_that_an_index_of_what_is_not_empty_is_used(two, monkeypatch):
     monkeypatch.setattr(kept, "_shapes", {})
     for name in ("Tenant a", "Tenant b"):
-        found = rows_planned_once(Tenant.objects.filter(name=name).exclude(slug="").order_by("slug", "pk")[:5])
+        found = rows_with_shared_plan(Tenant.objects.filter(name=name).exclude(slug="").order_by("slug", "pk")[:5])
         assert [each.name for each in found] == [name]
     (planned,) = kept._shapes.values()
     assert """NOT ("tenants_tenant"."slug" = '')""" in planned.text
@@ -89,39 +91,39 @@ def test_an_empty_text_stays_in_a_plan_so_that_an_index_of_what_is_not_empty_is_
 
 def test_a_session_keeps_so_many_plans_and_no_more(two, monkeypatch):
     monkeypatch.setattr(kept, "_shapes", {})
-    monkeypatch.setattr(kept, "_MOST_SHAPES", 2)
+    monkeypatch.setattr(kept, "_MAX_SHAPES", 2)
     before = prepared()
     for most in range(1, 6):
-        assert len(rows_planned_once(Tenant.objects.order_by("slug", "pk", "name")[:most])) == min(most, 2)
+        assert len(rows_with_shared_plan(Tenant.objects.order_by("slug", "pk", "name")[:most])) == min(most, 2)
     assert len(prepared()) == len(before) + 2
 
 
 @pytest.mark.django_db
 def test_a_failure_on_the_way_leaves_nobody_in_doubt_what_is_planned():
     """PREPARE outlives the transaction that failed behind it."""
-    divided = Planned("SELECT 12 / %s, '100%%'", [99], [99])
+    divided = PreparedStatement("SELECT 12 / %s, '100%%'", [99], [99])
     for divisor, result in ((0, None), (4, (3, "100%")), (0, None), (3, (4, "100%"))):
         with connection.cursor() as cursor:
             if result is None:
                 with pytest.raises(DataError), transaction.atomic():
-                    cursor.execute(divided.asking({99: divisor}))
+                    cursor.execute(divided.execute_text({99: divisor}))
             else:
-                cursor.execute(divided.asking({99: divisor}))
+                cursor.execute(divided.execute_text({99: divisor}))
                 assert cursor.fetchone() == result
     assert divided.name in prepared()
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_plan_that_a_migration_has_outdated_is_made_anew():
-    name = Planned("SELECT name FROM planned_once WHERE name = %s", ["any"], ["any"])
+    name = PreparedStatement("SELECT name FROM planned_once WHERE name = %s", ["any"], ["any"])
     with connection.cursor() as cursor:
         cursor.execute("CREATE TEMP TABLE planned_once AS SELECT 'one'::varchar(5) AS name")
         for length in (9, 20):
-            cursor.execute(name.asking({"any": "one"}))
+            cursor.execute(name.execute_text({"any": "one"}))
             assert cursor.fetchall() == [("one",)]
             cursor.execute(f"ALTER TABLE planned_once ALTER name TYPE varchar({length})")
         with pytest.raises(NotSupportedError), transaction.atomic():
-            cursor.execute(name.asking({"any": "one"}))
-        cursor.execute(name.asking({"any": "one"}))
+            cursor.execute(name.execute_text({"any": "one"}))
+        cursor.execute(name.execute_text({"any": "one"}))
         assert cursor.fetchall() == [("one",)]
         cursor.execute("DROP TABLE planned_once")

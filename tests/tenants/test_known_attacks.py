@@ -12,7 +12,7 @@ from django.middleware.csrf import CSRF_SESSION_KEY
 from django.test import Client
 
 from tenants.models import AccountMail, AuditEntry, Invitation, Staff, User
-from tenants.roles import TENANT_ROLES, role
+from tenants.roles import TENANT_ROLES, find_role
 from tenants.scope import across_tenants, tenant_scope
 from tests.support.crawl import PLAIN, addresses, addresses_of_tenants
 from tests.support.effort import SOAK, one_in
@@ -46,7 +46,7 @@ def counts() -> tuple[int, int, int, int]:
 class TestOfARole:
     @pytest.mark.parametrize("name", [each.name for each in TENANT_ROLES])
     def test_nothing_beyond_its_permissions_is_answered_or_done(self, two, name):
-        person, permissions = two.staff(name), role(name).permissions
+        person, permissions = two.staff(name), find_role(name).permissions
         browser, before, refused = signed_in(person), counts(), 0
         for number, address in enumerate(addresses_of_tenants()):
             view = address.view

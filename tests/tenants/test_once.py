@@ -35,7 +35,7 @@ def test_a_second_click_while_the_first_is_worked_on_does_nothing(two, browser, 
         answers.append(send(browser, form, **TYPED))
         return invite(**values)
 
-    monkeypatch.setattr(once, "_WAITS", 0.2)
+    monkeypatch.setattr(once, "_WAIT_SECONDS", 0.2)
     monkeypatch.setattr(actions, "invite", slowly)
     send(browser, form, **TYPED)
     assert answers[0]["Location"] == "/t/a/staff/"

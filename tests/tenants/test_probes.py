@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from portal.core.intents.models import Intent
 from portal.core.intents.states import State
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import MirrorState
 from portal.core.timers.clock import database_now
 from portal.core.timers.models import Lease
@@ -63,7 +63,7 @@ class TestReadiness:
             Connection.objects.update(state=Connection.State.CONNECTED)
         before = ready().json()["failed"]
         with tenant_scope(two.a):
-            MirrorState.objects.create(kind=Kind.MEMBERS, due_at=database_now())
+            MirrorState.objects.create(kind=MirrorKind.MEMBERS, due_at=database_now())
         assert ready().json()["failed"] == before
 
     @pytest.mark.django_db
@@ -143,7 +143,7 @@ class TestFigures:
                 Connection.objects.update(state=Connection.State.CONNECTED)
         with tenant_scope(two.a):
             at = database_now() - timedelta(hours=2)
-            MirrorState.objects.create(kind=Kind.MEMBERS, as_of=at, error="unreachable")
+            MirrorState.objects.create(kind=MirrorKind.MEMBERS, as_of=at, error="unreachable")
         found = figures()
         assert found["portal_tenants_never_loaded"] == 1
         assert found['portal_tenants{state="connected"}'] == 2
@@ -188,11 +188,11 @@ def test_a_rate_is_read_with_and_without_what_it_is_counted_by(monkeypatch):
 def test_a_share_is_a_number_within_its_bounds(monkeypatch):
     for text, share in {"0.1": 0.1, "0.05": 0.05, "1": 1.0, "": 1.0}.items():
         monkeypatch.setenv("A_SHARE", text)
-        assert env.share("A_SHARE", least=0.05) == share
+        assert env.fraction("A_SHARE", least=0.05) == share
     for text in ("0", "0.01", "1.5", "-1", "nan", "inf", "half"):
         monkeypatch.setenv("A_SHARE", text)
         with pytest.raises(ImproperlyConfigured, match="A_SHARE"):
-            env.share("A_SHARE", least=0.05)
+            env.fraction("A_SHARE", least=0.05)
 
 
 class TestTheDatabasesAddress:

@@ -12,8 +12,8 @@ from django.utils import timezone
 from portal.core.cameras.models import Camera
 from portal.core.mirror.models import KeyBox, Member, PassController
 from tenants.models import AuditEntry, SupportSession
-from tenants.reauthentication import SAFE
-from tenants.roles import OWNERS_OWN, PLATFORM_ROLES, Proof
+from tenants.reauthentication import SAFE_METHODS
+from tenants.roles import OWNER_ONLY_PERMISSIONS, PLATFORM_ROLES, Proof
 from tenants.scope import tenant_scope
 from tests.support.crawl import addresses
 from tests.support.places import PASSWORD
@@ -27,7 +27,7 @@ ACCOUNT = (
 
 
 FOUND = {each.name: each for each in addresses(("t/", "platform/"))}
-WRITES = {name for name, each in FOUND.items() if each.view.methods - SAFE}
+WRITES = {name for name, each in FOUND.items() if each.view.methods - SAFE_METHODS}
 READS = {name for name, each in FOUND.items() if "GET" in each.view.methods}
 
 
@@ -208,4 +208,4 @@ def test_an_aged_session_is_asked_before_the_second_factor_changes(two, page):
 
 def test_no_platform_role_may_do_what_would_outlive_a_session():
     for role in PLATFORM_ROLES:
-        assert not role.permissions & OWNERS_OWN, role.name
+        assert not role.permissions & OWNER_ONLY_PERMISSIONS, role.name

@@ -9,8 +9,8 @@ from django.db import connection as database
 from accessapi.errors import NotSent, Unauthorised
 from tenants.access import access_to
 from tenants.connections import actions, reissue
-from tenants.connections.locks import alone
-from tenants.connections.reissue import NotConnected, Outcome
+from tenants.connections.locks import exclusive
+from tenants.connections.reissue import NotConnected, ReissueOutcome
 from tenants.connections.service import service_client
 from tenants.models import Connection, ServiceEnvironment, Tenant
 from tenants.scope import tenant_scope
@@ -85,7 +85,7 @@ def owner_of(tenant):
 
 def test_a_new_token_replaces_the_old_one_once_it_has_worked(tenant):
     before = row_of(tenant)
-    assert do(tenant).outcome is Outcome.DONE
+    assert do(tenant).outcome is ReissueOutcome.DONE
     after = row_of(tenant)
     assert after.access_token != before.access_token
     assert after.previous_token is None
@@ -95,10 +95,10 @@ def test_a_new_token_replaces_the_old_one_once_it_has_worked(tenant):
 
 def test_whoever_saw_an_older_round_joins_it(tenant):
     seen = row_of(tenant)
-    assert not do(tenant, seen).joined
+    assert not do(tenant, seen).is_joined
     joined = do(tenant, seen)
-    assert joined.joined
-    assert joined.outcome is Outcome.DONE
+    assert joined.is_joined
+    assert joined.outcome is ReissueOutcome.DONE
     assert row_of(tenant).token_generation == 2
 
 
@@ -123,7 +123,7 @@ def test_twenty_workers_at_once_make_one_call_a_round(connected, proxy, kills_ol
             thread.start()
         for thread in threads:
             thread.join()
-        assert [result.outcome for result in results] == [Outcome.DONE] * 20
+        assert [result.outcome for result in results] == [ReissueOutcome.DONE] * 20
         assert sum(not result.joined for result in results) == 1
         assert proxy.count(REISSUE) == round_
         assert works(tenant)
@@ -133,7 +133,7 @@ def test_a_lost_answer_with_a_living_old_token_keeps_it(db, connected, proxy):
     tenant = connected(reissue_kills_old=False)
     proxy.on(REISSUE, reset_after)
     before = row_of(tenant).access_token
-    assert do(tenant).outcome is Outcome.ANSWER_LOST
+    assert do(tenant).outcome is ReissueOutcome.ANSWER_LOST
     row = row_of(tenant)
     assert (row.state, row.access_token) == ("connected", before)
     assert works(tenant)
@@ -142,7 +142,7 @@ def test_a_lost_answer_with_a_living_old_token_keeps_it(db, connected, proxy):
 def test_a_lost_answer_with_a_dead_old_token_says_connect_again(db, connected, proxy):
     tenant = connected(reissue_kills_old=True)
     proxy.on(REISSUE, reset_after)
-    assert do(tenant).outcome is Outcome.BROKEN
+    assert do(tenant).outcome is ReissueOutcome.BROKEN
     row = row_of(tenant)
     assert row.state == "broken"
     page = signed_in(owner_of(tenant)).get(f"/t/{tenant.slug}/connection/").content.decode()
@@ -152,7 +152,7 @@ def test_a_lost_answer_with_a_dead_old_token_says_connect_again(db, connected, p
 def test_a_service_that_cannot_be_reached_changes_nothing(tenant):
     ServiceEnvironment.objects.filter(pk=tenant.environment_id).update(base_url="http://127.0.0.1:9")
     before = row_of(tenant)
-    assert do(tenant).outcome is Outcome.NOT_SENT
+    assert do(tenant).outcome is ReissueOutcome.NOT_SENT
     after = row_of(tenant)
     assert (after.access_token, after.state, after.reissue_sent_at) == (before.access_token, "connected", None)
 
@@ -161,7 +161,7 @@ def test_a_new_token_that_does_not_work_gives_way_to_the_old_one(tenant):
     with tenant_scope(tenant):
         row = Connection.objects.get()
         row.previous_token, row.access_token = row.access_token, "unknown-to-the-service"
-        row.token_generation, row.reissue_outcome = 2, Outcome.UNPROVEN
+        row.token_generation, row.reissue_outcome = 2, ReissueOutcome.UNPROVEN
         row.save()
         with pytest.raises(Unauthorised):
             service_client(row_of(tenant)).call("list_areas")
@@ -173,7 +173,7 @@ def test_the_old_token_is_kept_until_the_new_one_has_worked(db, connected, proxy
     tenant = connected(reissue_kills_old=False)
     before = row_of(tenant).access_token
     proxy.on(REISSUE, answer(200, b'{"token_type": "Bearer", "access_token": "unknown-to-the-service"}'))
-    assert do(tenant).outcome is Outcome.NEW_TOKEN_REFUSED
+    assert do(tenant).outcome is ReissueOutcome.NEW_TOKEN_REFUSED
     row = row_of(tenant)
     assert (row.state, row.access_token) == ("connected", before)
     assert works(tenant)
@@ -196,7 +196,7 @@ def test_while_a_reissue_is_under_way_a_refused_token_is_no_reason_to_call_the_c
     holding, enough = threading.Event(), threading.Event()
 
     def hold():
-        with tenant_scope(tenant), alone(row):
+        with tenant_scope(tenant), exclusive(row):
             holding.set()
             enough.wait(60)
         database.close()
@@ -247,7 +247,7 @@ def test_revoking_forgets_the_token_at_both_ends(tenant, sandbox):
     token = row_of(tenant).access_token
     owner = owner_of(tenant)
     with tenant_scope(tenant):
-        assert actions.revoke(access=access_to(owner, tenant)) is actions.Revoked.DONE
+        assert actions.revoke(access=access_to(owner, tenant)) is actions.RevocationOutcome.DONE
     row = row_of(tenant)
     assert (row.state, row.access_token) == ("revoked", None)
     assert sandbox.api("GET", "/v1/areas", token=token).status_code == 401

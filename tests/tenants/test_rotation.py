@@ -73,7 +73,7 @@ def test_what_does_not_open_is_left_named_and_no_reason_to_stop(make_two, settin
     with pytest.raises(CommandError, match="1 secrets could not be opened"):
         rotate()
     (column,) = [c for c in rotation.columns() if c.label == "tenants.Connection.access_token"]
-    assert rotation.remaining(column) == []
+    assert rotation.list_remaining(column) == []
 
 
 def test_rotated_under_load_no_read_fails_and_no_write_is_lost(make_two, settings):
@@ -133,4 +133,4 @@ def test_rotated_under_load_no_read_fails_and_no_write_is_lost(make_two, setting
     for tenant in tenants:
         with tenant_scope(tenant):
             assert Connection.objects.get().access_token == last[tenant.pk]
-    assert vault.ring().current == "k2"
+    assert vault.key_ring().current == "k2"

@@ -8,8 +8,8 @@ from django.urls import reverse
 
 from portal.core.ui.tables.listing import Listing
 from tenants import roles
-from tenants.landing import home_of
-from tenants.roles import ASKS, TENANT_ROLES, Permission, Proof
+from tenants.landing import first_page_of
+from tenants.roles import REQUIREMENTS, TENANT_ROLES, Permission, Proof
 from tests.support.places import signed_in
 from tests.tenants.test_reauthentication import FOUND
 
@@ -37,7 +37,7 @@ def sent_to_set_it_up(answer):
 def test_every_role_that_there_is_needs_one(two, role):
     person = two.staff(role.name)
     browser = signed_in(person)
-    assert sent_to_set_it_up(browser.get(home_of(two.a, role.permissions)))
+    assert sent_to_set_it_up(browser.get(first_page_of(two.a, role.permissions)))
     TOTP.activate(person, generate_totp_secret())
     assert not sent_to_set_it_up(browser.get("/t/a/roles/"))
 
@@ -54,11 +54,11 @@ def test_platform_staff_need_one(two):
 
 
 def test_every_permission_is_in_the_table():
-    assert set(ASKS) == set(Permission)
+    assert set(REQUIREMENTS) == set(Permission)
 
 
 def test_what_asks_for_proof_needs_one():
-    assert {each for each, asks in ASKS.items() if asks.proof is not Proof.NONE} <= set(Permission) - WITHOUT
+    assert {each for each, asks in REQUIREMENTS.items() if asks.proof is not Proof.NONE} <= set(Permission) - WITHOUT
     asking = {
         each.view.writes
         for each in FOUND.values()

@@ -120,9 +120,9 @@ def test_many_guessers_at_one_account_do_not_keep_its_own_browser_out(two, one_p
 def test_no_number_of_addresses_guesses_one_account_more_than_fifty_times_an_hour(two, one_proxy):
     request = RequestFactory().post("/", REMOTE_ADDR=OFFICE)
     (counted,) = [
-        each for each in throttle.limits(request, two.owner_a.email) if each.key.startswith("sign-in:account:")
+        each for each in throttle.limits_for(request, two.owner_a.email) if each.key.startswith("sign-in:account:")
     ]
-    assert all(counted.take() for _ in range(49)), "as 49 wrong passwords from 49 addresses count"
+    assert all(counted.count_one() for _ in range(49)), "as 49 wrong passwords from 49 addresses count"
     assert LOCKED not in guess(two.owner_a, 1, HOTEL)
     assert LOCKED in tries(Client(), two.owner_a.email, PASSWORD, CAFE), "the right one is not even looked at"
 

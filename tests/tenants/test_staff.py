@@ -140,7 +140,7 @@ def test_a_reset_link_of_another_account_signs_out_before_it_asks_for_a_password
 
 
 def test_an_invitation_is_accepted_by_the_invited_address_alone(two):
-    found = actions.open_invitation(invite(two, two.owner_b.email, "owner").split("/")[2])
+    found = actions.find_open_invitation(invite(two, two.owner_b.email, "owner").split("/")[2])
     guard = two.staff("guard")
     with pytest.raises(actions.StaffError, match="for a different address"):
         actions.accept(invitation=found, user=guard)

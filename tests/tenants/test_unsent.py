@@ -105,7 +105,7 @@ def test_what_a_person_typed_is_not_opened_for_another(two, rf):
     age_proof(browser.session, 360)
     send(browser, form, **TYPED)
     session = browser.session
-    request = rf.get(STAFF, {unsent.ASKED: session[unsent._SESSION]["token"]})
+    request = rf.get(STAFF, {unsent.TOKEN_PARAMETER: session[unsent._SESSION]["token"]})
     request.session, request.user = session, two.staff("owner")
     assert unsent.find(request) is None
     assert unsent._SESSION not in session
@@ -165,10 +165,10 @@ def test_what_is_kept_is_encrypted_and_limited_in_time_and_size(two, monkeypatch
     age_proof(browser.session, 360)
     back = browser.post(send(browser, form, **TYPED)["Location"], {"password": PASSWORD})["Location"]
     assert TYPED["email"] not in str(browser.session[unsent._SESSION])
-    monkeypatch.setattr(unsent, "KEPT_SECONDS", -1)
+    monkeypatch.setattr(unsent, "RETAIN_SECONDS", -1)
     assert "Your entries are no longer kept." in read(browser, back)
     age_proof(browser.session, 360)
-    asked = send(browser, form, email="x" * unsent.MOST_BYTES, role="auditor")
+    asked = send(browser, form, email="x" * unsent.MAX_BYTES, role="auditor")
     assert unsent._SESSION not in browser.session
     assert browser.post(asked["Location"], {"password": PASSWORD})["Location"] == STAFF
 

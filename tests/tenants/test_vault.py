@@ -8,10 +8,10 @@ from django.db import connection, transaction
 
 from portal.site import startup
 from tenants import vault
-from tenants.checks import vault_opens
+from tenants.checks import check_vault_keys
 from tenants.models import AuditEntry, Connection, ServiceEnvironment
 from tenants.scope import across_tenants, tenant_scope
-from tenants.vault import Ring, Sealed, VaultError, fingerprint
+from tenants.vault import KeyRing, Sealed, VaultError, fingerprint
 
 
 def key(letter):
@@ -197,9 +197,9 @@ def test_fingerprints_outlive_a_rotation(settings):
 )  # fmt: skip
 def test_unusable_keys_are_refused_at_start_without_being_shown(text, settings):
     with pytest.raises(ImproperlyConfigured, match="VAULT_KEYS"):
-        Ring(text)
+        KeyRing(text)
     settings.VAULT_KEYS = text
-    (problem,) = startup.starts()
+    (problem,) = startup.check_startup()
     assert "VAULT_KEYS" in problem.msg
     assert key(b"a") not in str(problem)
     assert "another-form" not in str(problem)
@@ -213,10 +213,10 @@ def test_an_environment_keeps_its_secret_when_saved(two):
 
 def test_a_key_that_is_another_under_the_same_id_is_named_by_the_check(two, settings):
     settings.VAULT_KEYS = f"k2:{key(b'b')},{KEYS}"
-    assert vault_opens(databases=["default"]) == []
+    assert check_vault_keys(databases=["default"]) == []
     settings.VAULT_KEYS = f"k2:{key(b'b')},k1:{key(b'c')}"
-    (problem,) = vault_opens(databases=["default"])
+    (problem,) = check_vault_keys(databases=["default"])
     assert problem.id == "tenants.E003"
     assert "'k1'" in problem.msg
     settings.VAULT_KEYS = f"k2:{key(b'b')}"
-    assert vault_opens(databases=["default"]) == [], "a key that is gone is told by rotate_vault_keys"
+    assert check_vault_keys(databases=["default"]) == [], "a key that is gone is told by rotate_vault_keys"

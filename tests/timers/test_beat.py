@@ -11,11 +11,11 @@ from django.db import DatabaseError, connection
 from portal.core.alerts.models import Watch
 from portal.core.intents.models import Intent
 from portal.core.intents.states import State
-from portal.core.intents.sweeping import SWEEP_SECONDS
-from portal.core.jobs.filing import KEPT
+from portal.core.intents.sweeping import CHECK_SECONDS
+from portal.core.jobs.filing import RETENTION
 from portal.core.jobs.models import ExportPart, Job
 from portal.core.jobs.states import JobState
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import MirrorState, SharedReading
 from portal.core.timers import beat, lease
 from portal.core.timers.clock import ClockTime, database_now
@@ -77,7 +77,7 @@ def code_that_must_die(place: Place) -> None:
 
 def old_file(place: Place) -> None:
     job = Job.objects.create(
-        kind="log", permission="", state=JobState.DONE, by=place.asker.user, finished_at=database_now() - 2 * KEPT
+        kind="log", permission="", state=JobState.DONE, by=place.asker.user, finished_at=database_now() - 2 * RETENTION
     )
     ExportPart.objects.create(job=job, number=1, rows=1, size=1, place="", last=True, body=b"")
 
@@ -95,7 +95,7 @@ def not_watched_for_alerts(place: Place) -> None:
 
 
 def list_to_be_read(place: Place) -> None:
-    MirrorState.objects.create(kind=Kind.AREAS, due_at=ClockTime())
+    MirrorState.objects.create(kind=MirrorKind.AREAS, due_at=ClockTime())
 
 
 def round_to_be_begun(place: Place) -> None:
@@ -122,7 +122,7 @@ def calm(place: Place) -> Place:
 @pytest.mark.parametrize("timer", list(TIMERS))
 @pytest.mark.usefixtures("calm")
 def test_where_nothing_is_due_nobody_is_rung_for(timer: str) -> None:
-    assert not list(beat.due((timer,)))
+    assert not list(beat.timers_with_work((timer,)))
 
 
 @pytest.mark.parametrize(
@@ -148,14 +148,14 @@ def test_what_is_due_is_rung_for_whichever_tenant_has_it(
     with tenant_scope(place.tenant):
         watched(place)
         due(place)
-    assert list(beat.due(tuple(TIMERS))) == [timer]
+    assert list(beat.timers_with_work(tuple(TIMERS))) == [timer]
 
 
 @pytest.mark.usefixtures("place")
 def test_when_the_question_fails_the_bells_ring() -> None:
     with connection.cursor() as cursor, contextlib.suppress(DatabaseError):
         cursor.execute("SELECT 1 / 0")  # from now on it refuses everything
-    assert list(beat.due(("sweep", "jobs"))) == ["sweep", "jobs"]
+    assert list(beat.timers_with_work(("sweep", "jobs"))) == ["sweep", "jobs"]
 
 
 @pytest.fixture
@@ -186,7 +186,7 @@ def test_the_clock_wakes_only_when_a_timer_comes_and_asks_for_all_of_them_at_onc
         looks += 1
     with connection.cursor() as cursor:
         cursor.execute("SELECT sum(generic_plans + custom_plans), sum(custom_plans) FROM pg_prepared_statements")
-        assert (looks, cursor.fetchone()) == (10 / SWEEP_SECONDS, (10 / SWEEP_SECONDS, 0))
+        assert (looks, cursor.fetchone()) == (10 / CHECK_SECONDS, (10 / CHECK_SECONDS, 0))
 
 
 def test_a_timer_that_had_work_is_looked_at_again_soon(place: Place, passed: list[float], rung: list[str]) -> None:
@@ -202,7 +202,7 @@ def test_a_timer_that_had_work_is_looked_at_again_soon(place: Place, passed: lis
 @pytest.mark.usefixtures("calm")
 def test_rounds_that_never_ran_are_due_when_a_clock_begins_to_lead(passed: list[float], rung: list[str]) -> None:
     beat.Clock(app).tick()
-    assert set(rung) == {name for name, timer in TIMERS.items() if timer.in_rounds}
+    assert set(rung) == {name for name, timer in TIMERS.items() if timer.is_in_rounds}
     assert set(rung) == set(Run.objects.values_list("name", flat=True))
 
 

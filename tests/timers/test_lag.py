@@ -25,8 +25,8 @@ def lag_of(timer: str) -> Lag:
 def test_each_timer_with_rows_says_since_when_they_are_due() -> None:
     with across_tenants("a test looks at the timers"):
         timeless = {
-            name for name, timer in TIMERS.items() if not timer.in_rounds
-            and not any(rows.query.order_by for rows in timer.lag())
+            name for name, timer in TIMERS.items() if not timer.is_in_rounds
+            and not any(rows.query.order_by for rows in timer.lag_rows())
         }  # fmt: skip
     assert timeless == set(TIMELESS)
 
@@ -35,7 +35,7 @@ def test_each_timer_with_rows_says_since_when_they_are_due() -> None:
 def test_where_nothing_waits_there_is_no_lag() -> None:
     assert [each.name for each in lag.lags()] == list(TIMERS)
     assert {each.seconds for each in lag.lags()} == {0.0}
-    assert not any(each.is_late or each.more for each in lag.lags())
+    assert not any(each.is_late or each.is_round_open for each in lag.lags())
 
 
 def test_the_lag_of_rows_is_the_age_of_the_oldest_one_that_is_due(place: Place) -> None:

@@ -33,7 +33,7 @@ class Process:
         return self._thread.submit(what).result()
 
     def keeps(self) -> bool:
-        return self.does(self.clock.holder.keep)
+        return self.does(self.clock.holder.renew_or_take)
 
     def ticks(self) -> list[str]:
         """Return what it rings for in one tick."""
@@ -73,7 +73,7 @@ def processes(monkeypatch: pytest.MonkeyPatch, seconds: list[float]) -> Iterator
 @pytest.fixture
 def a_lease_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     """No lease ends by time."""
-    monkeypatch.setattr(lease, "SECONDS", 100_000.0)
+    monkeypatch.setattr(lease, "LEASE_SECONDS", 100_000.0)
 
 
 def let_time_pass(seconds: list[float], by: float) -> None:
@@ -86,7 +86,7 @@ def test_of_two_clocks_one_rings(processes: list[Process]) -> None:
     one, other = processes
     assert "doors" in one.ticks()
     assert other.ticks() == []
-    assert (one.clock.holder.leads, other.clock.holder.leads) == (True, False)
+    assert (one.clock.holder.is_leader, other.clock.holder.is_leader) == (True, False)
     assert Lease.objects.get().host == one.clock.holder.host
 
 
@@ -123,7 +123,7 @@ def test_a_clock_that_stood_still_does_not_ring_when_it_goes_on(processes: list[
     one.ticks()
     let_time_pass(seconds, 11)
     assert "sweep" not in other.ticks()
-    assert other.clock.holder.leads
+    assert other.clock.holder.is_leader
     one.clock._renew_at = seconds[0] + 1  # it goes on in the middle of what it did
     one.rung.clear()
     one.does(one.clock.tick)
@@ -137,7 +137,7 @@ def test_a_clock_holds_itself_for_the_leader_for_less_long_than_the_others_do(
     one, other = processes
     one.keeps()
     let_time_pass(seconds, 8.1)
-    assert not one.clock.holder.leads
+    assert not one.clock.holder.is_leader
     assert not other.keeps()
 
 
@@ -150,12 +150,12 @@ def test_the_lease_counts_from_before_the_statement(processes: list[Process], se
 
     def kept_slowly() -> bool:
         with connection.execute_wrapper(slowly):
-            return one.clock.holder.keep()
+            return one.clock.holder.renew_or_take()
 
     one.keeps()
     assert one.does(kept_slowly)
     seconds[0] += 3.1
-    assert not one.clock.holder.leads
+    assert not one.clock.holder.is_leader
 
 
 @pytest.mark.usefixtures("a_lease_for_ever")

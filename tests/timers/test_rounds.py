@@ -52,7 +52,7 @@ class Walk:
 
     def run(self) -> bool:
         Run.objects.update(due_at=ClockTime())
-        return rounds.run("walk", self.steps, every=EVERY, seconds=SECONDS)
+        return rounds.continue_round("walk", self.steps, every=EVERY, seconds=SECONDS)
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def walk(tenants: list[int], monkeypatch: pytest.MonkeyPatch) -> Walk:
     with across_tenants("a test furnishes its tenants"):
         for pk in tenants:
             visit(pk)
-    walk.steps = rounds.of_tenants(with_visits, walk._visit)
+    walk.steps = rounds.tenant_steps(with_visits, walk._visit)
     return walk
 
 
@@ -87,7 +87,7 @@ def test_a_round_comes_to_each_tenant_once_and_is_due_again_after_its_time(walk:
     run = run_row()
     assert run.done_at is not None
     assert round((run.due_at - run.done_at).total_seconds()) == EVERY
-    assert rounds.run("walk", walk.steps, every=EVERY, seconds=SECONDS) is False
+    assert rounds.continue_round("walk", walk.steps, every=EVERY, seconds=SECONDS) is False
     assert walk.visited == walk.tenants, "it was not due"
 
 
@@ -99,7 +99,7 @@ def test_a_run_that_has_no_more_time_goes_on_where_it_was_and_at_once(walk: Walk
     assert walk.run() is True
     assert walk.visited == walk.tenants[:2]
     assert run_row().done_at is None
-    assert rounds.run("walk", walk.steps, every=EVERY, seconds=SECONDS) is True, "it is due at once"
+    assert rounds.continue_round("walk", walk.steps, every=EVERY, seconds=SECONDS) is True, "it is due at once"
     assert walk.run() is False
     assert walk.visited == walk.tenants
     assert run_row().place == 0
@@ -135,7 +135,9 @@ def test_a_process_that_is_killed_at_a_tenant_is_not_killed_there_again(walk: Wa
     walk.at = {walk.tenants[2]: is_killed}
     with pytest.raises(Killed):
         walk.run()
-    assert rounds.run("walk", walk.steps, every=EVERY, seconds=SECONDS) is False, "perhaps it is at work still"
+    assert rounds.continue_round("walk", walk.steps, every=EVERY, seconds=SECONDS) is False, (
+        "perhaps it is at work still"
+    )
     assert walk.visited == walk.tenants[:3]
     assert walk.run() is False
     assert walk.visited == walk.tenants
@@ -144,7 +146,7 @@ def test_a_process_that_is_killed_at_a_tenant_is_not_killed_there_again(walk: Wa
 def test_no_two_processes_do_one_round(walk: Walk) -> None:
     def another_process_looks() -> None:
         with across_tenants("another process is in no tenant's scope"):
-            rounds.run("walk", walk.steps, every=EVERY, seconds=SECONDS)
+            rounds.continue_round("walk", walk.steps, every=EVERY, seconds=SECONDS)
 
     walk.at = {walk.tenants[2]: another_process_looks}
     walk.run()
@@ -153,9 +155,9 @@ def test_no_two_processes_do_one_round(walk: Walk) -> None:
 
 def test_workers_are_woken_for_each_tenant(walk: Walk, monkeypatch: pytest.MonkeyPatch) -> None:
     rung: list[list[tuple[int, ...]]] = []
-    monkeypatch.setattr(bell, "ring", lambda _task, rows, **_: rung.append(rows))
+    monkeypatch.setattr(bell, "enqueue", lambda _task, rows, **_: rung.append(rows))
     monkeypatch.setattr(rounds, "_CALLS", 3)
-    walk.steps = rounds.ringing("some.task", lambda: [Visit.objects_across_tenants.all()])
+    walk.steps = rounds.enqueue_steps("some.task", lambda: [Visit.objects_across_tenants.all()])
     walk.run()
     assert rung == [[(pk,) for pk in walk.tenants[:3]], [(pk,) for pk in walk.tenants[3:]]]
 
@@ -166,7 +168,7 @@ def test_old_rows_are_deleted_some_at_a_time(walk: Walk, passed: list[float], mo
     def visits() -> list:
         return [Visit.objects_across_tenants.filter(pk__lt=0), Visit.objects_across_tenants.all()]
 
-    deleting = rounds.deleting(visits)
+    deleting = rounds.delete_steps(visits)
 
     def slowly(after: int) -> Iterator[int]:
         for place in deleting(after):

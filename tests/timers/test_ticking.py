@@ -8,7 +8,7 @@ import pytest
 
 from portal.core.timers import bell, ticking
 from portal.core.timers.clock import ClockTime
-from portal.core.timers.ticking import Wakeup
+from portal.core.timers.ticking import TaskWakeup
 from portal.core.visits.models import Visit
 from tenants.scope import tenant_scope
 from tests.support.places import Place
@@ -20,7 +20,7 @@ NUMBER = 450
 def rung(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The rows that were rung for, in the place of the broker."""
     found: list[int] = []
-    monkeypatch.setattr(bell, "ring", lambda _task, rows, **_: found.extend(pk for _tenant, pk in rows))
+    monkeypatch.setattr(bell, "enqueue", lambda _task, rows, **_: found.extend(pk for _tenant, pk in rows))
     return found
 
 
@@ -36,11 +36,11 @@ def due(place: Place) -> list[int]:
     return [each.pk for each in made]
 
 
-def wakeup(mark: Callable[[], dict]) -> Wakeup[Visit]:
+def wakeup(mark: Callable[[], dict]) -> TaskWakeup[Visit]:
     def rows():
         return Visit.objects_across_tenants.filter(cut_due_at__lte=ClockTime())
 
-    return Wakeup(rows=rows, task="some.task", mark=mark, order=("cut_due_at",))
+    return TaskWakeup(rows=rows, task="some.task", claim_values=mark, order=("cut_due_at",))
 
 
 def later() -> dict:
@@ -49,7 +49,7 @@ def later() -> dict:
 
 @pytest.mark.parametrize("mark", [later, dict], ids=["marked", "not marked"])
 def test_one_look_rings_once_for_all_that_is_due(mark: Callable[[], dict], due: list[int], rung: list[int]) -> None:
-    assert wakeup(mark).look() == NUMBER
+    assert wakeup(mark).check_due() == NUMBER
     assert rung == due
 
 
@@ -58,7 +58,7 @@ def test_a_look_that_has_no_more_time_leaves_the_rest_to_the_next(
 ) -> None:
     passed = iter(range(0, 1000, 15))
     monkeypatch.setattr(ticking, "time", SimpleNamespace(monotonic=lambda: next(passed)))
-    assert wakeup(later).look() == 400
+    assert wakeup(later).check_due() == 400
     assert rung == due[:400]
-    assert wakeup(later).look() == 50
+    assert wakeup(later).check_due() == 50
     assert rung == due

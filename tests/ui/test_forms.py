@@ -44,6 +44,6 @@ def test_errors_of_the_whole_form_come_first_without_a_link():
 
 
 def test_values_in_use_that_are_not_offered_stay_choosable():
-    offered = inputs.with_current([("a", "A")], "a", "strange", "")
+    offered = inputs.add_current_choices([("a", "A")], "a", "strange", "")
     assert [value for value, _label in offered] == ["a", "strange"]
     assert "strange" in str(offered[1][1])

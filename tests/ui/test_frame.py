@@ -7,7 +7,7 @@ from django.test import Client
 
 from portal.core.ui import nav
 from portal.core.ui.icons import icon
-from portal.core.ui.identity import COLOURS, initials, ink_on
+from portal.core.ui.identity import COLOURS, initials, text_colour_on
 
 
 def test_the_style_page_is_for_platform_staff_alone(support, person):
@@ -137,4 +137,4 @@ def test_initials_tell_tenants_apart(name, expected):
 
 
 def test_every_colour_of_a_tenant_carries_white_letters():
-    assert {ink_on(colour) for colour in COLOURS.values()} == {"#ffffff"}
+    assert {text_colour_on(colour) for colour in COLOURS.values()} == {"#ffffff"}

@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
-from portal.guide.pages import page_on, tasks
+from portal.guide.pages import page_for_view, tasks
 from tenants.models import User
 from tests.support.barriers import barriers
 from tests.support.places import PASSWORD, signed_in
@@ -39,8 +39,8 @@ def test_a_kept_frame_does_not_keep_its_help(person):
 
 
 def test_a_page_without_one_of_its_own_leads_where_its_area_does():
-    assert page_on("changes:ask") == "change-many-members"
-    assert page_on("nothing:of-that-name") == "README"
+    assert page_for_view("changes:ask") == "change-many-members"
+    assert page_for_view("nothing:of-that-name") == "README"
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])

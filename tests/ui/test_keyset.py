@@ -35,8 +35,8 @@ def expected(queryset, order):
     rows = list(queryset)
     filled = [row for row in rows if row.last_login is not None]
     empty = [row for row in rows if row.last_login is None]
-    filled.sort(key=lambda row: (row.last_login, row.pk), reverse=order.descending)
-    empty.sort(key=lambda row: row.pk, reverse=order.descending)
+    filled.sort(key=lambda row: (row.last_login, row.pk), reverse=order.is_descending)
+    empty.sort(key=lambda row: row.pk, reverse=order.is_descending)
     return [row.pk for row in filled + empty]
 
 
@@ -44,7 +44,7 @@ def walk(queryset, order, size, total, *, forward):
     cursor, seen, firsts = ("" if forward else keyset.END), [], []
     for _ in range(100):
         way = {"after": cursor} if forward else {"before": cursor}
-        page = keyset.page(queryset, order, size, total=total, **way)
+        page = keyset.load_page(queryset, order, size, total=total, **way)
         keys = [row.pk for row in page.rows]
         seen = seen + keys if forward else keys + seen
         firsts.append(page.first)
@@ -63,7 +63,7 @@ class TestEveryRowOnce(TestCase):
     )
     def test_forwards_and_backwards_give_every_row_once_in_order(self, days, descending, size):
         queryset = people(days)
-        order = keyset.Order("last_login", descending)
+        order = keyset.SortOrder("last_login", descending)
         wanted = expected(queryset, order)
         seen, firsts = walk(queryset, order, size, len(days), forward=True)
         assert seen == wanted
@@ -74,7 +74,7 @@ class TestEveryRowOnce(TestCase):
 
     def test_sorting_by_the_key_itself_works(self):
         queryset = people([1, None, 2])
-        order = keyset.Order("pk")
+        order = keyset.SortOrder("pk")
         assert walk(queryset, order, 2, 3, forward=True)[0] == sorted(row.pk for row in queryset)
 
 
@@ -83,38 +83,38 @@ def ten(db):
     return people([*range(8), None, None])
 
 
-ORDER = keyset.Order("last_login")
+ORDER = keyset.SortOrder("last_login")
 
 
 @pytest.mark.parametrize("cursor", ["x", "", "eyJ9:1:2", "\x00", "end'--", "9" * 4000])
 def test_a_forged_cursor_gives_the_first_page(ten, cursor):
-    assert keyset.page(ten, ORDER, 3, after=cursor).first == 1
-    assert keyset.page(ten, ORDER, 3, before=cursor).first == 1
+    assert keyset.load_page(ten, ORDER, 3, after=cursor).first == 1
+    assert keyset.load_page(ten, ORDER, 3, before=cursor).first == 1
 
 
 def test_a_cursor_of_another_order_gives_the_first_page(ten):
-    page = keyset.page(ten, ORDER, 3)
-    assert keyset.page(ten, keyset.Order("name"), 3, after=page.next).first == 1
+    page = keyset.load_page(ten, ORDER, 3)
+    assert keyset.load_page(ten, keyset.SortOrder("name"), 3, after=page.next).first == 1
 
 
 def test_the_row_that_a_cursor_names_may_be_gone(ten):
-    page = keyset.page(ten, ORDER, 3)
+    page = keyset.load_page(ten, ORDER, 3)
     User.objects.filter(pk=page.rows[-1].pk).update(email="gone@elsewhere.test")
-    following = keyset.page(ten, ORDER, 3, after=page.next)
+    following = keyset.load_page(ten, ORDER, 3, after=page.next)
     assert [row.name for row in following.rows] == ["3", "4", "5"]
 
 
 def test_when_all_that_follows_is_gone_the_first_page_is_shown(ten):
-    page = keyset.page(ten, ORDER, 9)
+    page = keyset.load_page(ten, ORDER, 9)
     ten.filter(last_login=None).update(email=Concat("email", Value("x")))
-    assert keyset.page(ten, ORDER, 9, after=page.next).first == 1
+    assert keyset.load_page(ten, ORDER, 9, after=page.next).first == 1
 
 
 def test_a_page_is_one_query_without_offset(ten):
-    page = keyset.page(ten, ORDER, 3)
+    page = keyset.load_page(ten, ORDER, 3)
     with CaptureQueriesContext(
         connection,
     ) as queries:
-        keyset.page(ten, ORDER, 3, after=page.next)
+        keyset.load_page(ten, ORDER, 3, after=page.next)
     assert len(queries) == 1
     assert "OFFSET" not in queries[0]["sql"]

@@ -17,8 +17,8 @@ from openpyxl import load_workbook
 from portal.core.ui import chips
 from portal.core.ui.models import ListChoice
 from portal.core.ui.style import SampleTable
-from portal.core.ui.tables import Column, chosen, file_response
-from portal.core.ui.tables.columns import NOTHING
+from portal.core.ui.tables import Column, file_response, load_selection
+from portal.core.ui.tables.columns import EMPTY_CELL
 from tests.support import flushing
 
 PAGE = "/_components/"
@@ -131,18 +131,18 @@ def test_a_known_total_is_not_counted_again():
 def test_values_are_escaped_wherever_they_are_drawn():
     evil = '<script>alert("x")</script>'
     with kept("a", evil):
-        drawn = table("?q=script").body
+        drawn = table("?q=script").rows_html
     assert evil not in drawn
     assert "&lt;script&gt;" in drawn
-    [cell] = Column("x", "X", value=lambda row: evil).draw([None])
+    [cell] = Column("x", "X", value=lambda row: evil).draw_cells([None])
     assert cell == evil.replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
 
 
 @pytest.mark.parametrize("text", ["a & b", "a\0b", "", "\0"])
 def test_each_text_stays_in_its_own_cell_whatever_it_holds(text):
-    drawn = Column("x", "X", value=lambda row: row).draw(["<first>", text, "last"])
+    drawn = Column("x", "X", value=lambda row: row).draw_cells(["<first>", text, "last"])
     assert drawn[0] == "&lt;first&gt;"
-    assert drawn[1] == (escape(text) or NOTHING)
+    assert drawn[1] == (escape(text) or EMPTY_CELL)
     assert drawn[2] == "last"
 
 
@@ -159,15 +159,17 @@ def posted(data):
 def test_a_selection_is_what_was_ticked_on_every_page_and_nothing_beyond_the_list():
     inside = ContentType.objects.filter(app_label="auth")
     keys = [str(pk) for pk in ContentType.objects.values_list("pk", flat=True)]
-    picked = chosen(posted({"id": keys[:3], "ids": ",".join([*keys[3:], "x", "9" * 30, ""])}), SampleTable, inside)
+    picked = load_selection(
+        posted({"id": keys[:3], "ids": ",".join([*keys[3:], "x", "9" * 30, ""])}), SampleTable, inside
+    )
     assert set(picked.queryset) == set(inside)
-    assert not picked.everything
+    assert not picked.is_everything
 
 
 @pytest.mark.django_db
 def test_all_that_match_is_worked_out_again_from_the_filters():
     request = posted({"scope": "match", "match": "app=auth&q=group"})
-    picked = chosen(request, SampleTable, ContentType.objects.all())
+    picked = load_selection(request, SampleTable, ContentType.objects.all())
     assert [row.model for row in picked.queryset] == ["group"]
     assert picked.fields == {"scope": "match", "match": "app=auth&q=group"}
 

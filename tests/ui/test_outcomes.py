@@ -4,7 +4,7 @@ import pytest
 from django.template import Context, Template
 from django.utils import timezone
 
-from portal.core.ui.outcomes import FINAL, STATES, Outcome, way
+from portal.core.ui.outcomes import FINAL, STATES, OutcomeLine, outcome_steps
 
 
 def draw(outcome):
@@ -13,19 +13,19 @@ def draw(outcome):
 
 @pytest.mark.parametrize("state", STATES)
 def test_it_polls_until_it_is_final(state):
-    html = draw(Outcome(state, "Unlock", id="7", poll_url="/t/a/intents/7/"))
+    html = draw(OutcomeLine(state, "Unlock", id="7", poll_url="/t/a/intents/7/"))
     assert ("hx-get" in html) == (state not in FINAL)
     assert str(STATES[state][0]) in html
     assert 'id="outcome-7"' in html
 
 
 def test_an_uncertain_one_that_is_still_looked_into_keeps_polling():
-    assert "hx-get" in draw(Outcome("uncertain", "Unlock", poll_url="/x/", final=False))
+    assert "hx-get" in draw(OutcomeLine("uncertain", "Unlock", poll_url="/x/", final=False))
 
 
 def test_the_services_words_are_shown_as_its_own_and_escaped():
     html = draw(
-        Outcome(
+        OutcomeLine(
             "refused", "Change", service_code="400 x", service_detail="<b>no", not_applied=("Name",), audit_url="/a/"
         )
     )
@@ -47,5 +47,5 @@ def test_the_services_words_are_shown_as_its_own_and_escaped():
     ],
 )
 def test_the_way_shows_how_far_it_came(state, at, marks):
-    steps = way(state, asynchronous=True, at=dict.fromkeys(at, timezone.now()))
+    steps = outcome_steps(state, is_asynchronous=True, at=dict.fromkeys(at, timezone.now()))
     assert [step.state for step in steps] == marks.split()

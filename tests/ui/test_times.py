@@ -16,7 +16,7 @@ ENDS = [
 @pytest.mark.parametrize("moment", ENDS, ids=str)
 def test_the_first_and_last_hours_of_the_calendar_are_written_like_any_other(moment: datetime) -> None:
     assert times.local(moment).year == moment.year
-    for write in (times.stamp, times.clock):
+    for write in (times.time_tag, times.clock_tag):
         assert f"{moment.year:04}-" in write(moment)
 
 
@@ -33,9 +33,9 @@ def test_the_first_and_last_hours_of_the_calendar_are_written_like_any_other(mom
     ],
 )
 def test_what_is_no_moment_or_too_far_away_is_not_read(text: str) -> None:
-    assert times.read(text) is None
+    assert times.parse_moment(text) is None
 
 
 def test_a_moment_is_read_whatever_its_offset() -> None:
-    assert times.read("2026-11-23T10:00:00+23:59") == datetime(2026, 11, 22, 10, 1, tzinfo=UTC)
-    assert times.read("2026-11-23T10:00") == datetime(2026, 11, 23, 1, 0, tzinfo=UTC)
+    assert times.parse_moment("2026-11-23T10:00:00+23:59") == datetime(2026, 11, 22, 10, 1, tzinfo=UTC)
+    assert times.parse_moment("2026-11-23T10:00") == datetime(2026, 11, 23, 1, 0, tzinfo=UTC)

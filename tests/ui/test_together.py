@@ -27,7 +27,7 @@ def spend(place, calls):
     operation = place.tenant.environment.catalogue.operation("list_members")
     with tenant_scope(place.tenant):
         for _ in range(calls):
-            ledger.take(place.connection, operation, Priority.PEOPLE)
+            ledger.count_call(place.connection, operation, Priority.PEOPLE)
 
 
 def test_the_calls_left_are_those_of_this_moment_and_of_this_tenant(make):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from portal.core.ui.turns import PER_SECOND, Turns
-from portal.core.ui.watching import SECONDS
+from portal.core.ui.turns import POLLS_PER_SECOND, PollQueue
+from portal.core.ui.watching import INTERVALS
 
 
 def asked(pages, seconds, turns):
@@ -17,14 +17,14 @@ def asked(pages, seconds, turns):
 
 
 def test_few_pages_look_at_their_own_pace():
-    assert asked(20, 30, Turns()) == pytest.approx(20 / SECONDS["live"], rel=0.05)
+    assert asked(20, 30, PollQueue()) == pytest.approx(20 / INTERVALS["live"], rel=0.05)
 
 
 def test_many_pages_ask_no_more_than_a_process_answers():
-    assert asked(500, 60, Turns()) == pytest.approx(PER_SECOND, rel=0.1)
+    assert asked(500, 60, PollQueue()) == pytest.approx(POLLS_PER_SECOND, rel=0.1)
 
 
 def test_pages_that_were_closed_leave_their_turns_to_the_others():
-    turns = Turns()
+    turns = PollQueue()
     asked(500, 30, turns)
-    assert turns.wait(100) == SECONDS["live"]
+    assert turns.next_delay(100) == INTERVALS["live"]

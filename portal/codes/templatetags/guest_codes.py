@@ -6,11 +6,11 @@ from django import template
 from django.template.context import Context
 from django.utils.translation import gettext as _
 
-from portal.codes.badges import hours, symbol_of
+from portal.codes.badges import hours_of, symbol_of
 from portal.core.mirror.models import Guest
 from portal.core.ui import drawing
 from portal.core.visits.models import Stage, Visit
-from portal.core.visits.queries import data_of
+from portal.core.visits.queries import code_data_of
 from tenants.roles import Permission
 
 register = template.Library()
@@ -26,15 +26,15 @@ def guest_code(context: Context, visit: Visit | Guest, trouble: str = "") -> dic
     known = visit if isinstance(visit, Visit) else Visit.objects.filter(guest_id=visit.guest_id).first()
     if known is None:
         return {"visit": None}
-    at, may_see = hours(known), request.access.can(Permission.GUESTS_DESK)
-    data = data_of(known) if may_see and not at.is_over else ""
+    at, may_see = hours_of(known), request.access.can(Permission.GUESTS_DESK)
+    data = code_data_of(known) if may_see and not at.is_over else ""
     drawn = symbol_of(data)
     return {
         "request": request,
         "csrf_token": context.get("csrf_token"),
         "visit": known,
         "hours": at,
-        "picture": drawing.svg(drawn, _label(known)) if drawn else "",
+        "picture": drawing.draw_svg(drawn, _label(known)) if drawn else "",
         "undrawable": bool(data and drawn is None),
         "may_see": may_see,
         "issued": known.stage == Stage.ISSUED and bool(known.guest_id),

@@ -8,45 +8,45 @@ from django.utils.translation import gettext as _
 from portal.core.alerts import loosening
 from portal.core.alerts.kinds import KINDS
 from portal.core.alerts.models import Alert, AlertNote
-from portal.core.alerts.rules import Kept
-from portal.core.intents.record import Asker
+from portal.core.alerts.rules import EffectiveRule
+from portal.core.intents.record import Requester
 from portal.core.safety import changing
-from portal.core.safety.changing import Came
+from portal.core.safety.changing import ChangeResult
 from portal.core.timers.clock import database_now
 from tenants import audit
-from tenants.wording import say
+from tenants.wording import coded_sentence
 
 
-class NotDone(ValueError):
+class AlreadyHandled(ValueError):
     """Somebody was first, or the alert is closed; the text says so."""
 
 
-def take(*, alert: Alert, by: Asker) -> None:
+def assign(*, alert: Alert, by: Requester) -> None:
     """Say that this person looks after an alert. Raises NotDone."""
     with transaction.atomic():
         mine = Alert.objects.filter(pk=alert.pk, taken_by=None, closed_at=None)
         if not mine.update(taken_by=by.user, taken_at=database_now()):
-            raise NotDone(_why_not(alert))
-        _write_down(alert, by, "alert.take")
+            raise AlreadyHandled(_refusal_text(alert))
+        _audit(alert, by, "alert.take")
 
 
-def give_back(*, alert: Alert, by: Asker) -> None:
+def unassign(*, alert: Alert, by: Requester) -> None:
     """Have nobody look after an alert that this person took. Raises NotDone."""
     with transaction.atomic():
         mine = Alert.objects.filter(pk=alert.pk, taken_by=by.user, closed_at=None)
         if not mine.update(taken_by=None, taken_at=None):
-            raise NotDone(_why_not(alert))
-        _write_down(alert, by, "alert.give_back")
+            raise AlreadyHandled(_refusal_text(alert))
+        _audit(alert, by, "alert.give_back")
 
 
-def note(*, alert: Alert, text: str, by: Asker) -> None:
+def add_note(*, alert: Alert, text: str, by: Requester) -> None:
     """Keep a note on an alert, also on one that is closed."""
     with transaction.atomic():
         AlertNote.objects.create(alert=alert, by=by.user, text=text)
-        _write_down(alert, by, "alert.note")
+        _audit(alert, by, "alert.note")
 
 
-def close(*, alert: Alert, done: str, by: Asker) -> None:
+def close(*, alert: Alert, done: str, by: Requester) -> None:
     """Say what was done, and that nobody has to look any more. Raises NotDone.
 
     An alert of single events is over then; one of a state goes on until that ends, without a word to anybody.
@@ -56,18 +56,18 @@ def close(*, alert: Alert, done: str, by: Asker) -> None:
     with transaction.atomic():
         closed: dict[str, Any] = {"closed_by": by.user, "closed_at": now, "done": done, "weight": 0}
         if not Alert.objects.filter(pk=alert.pk, closed_at=None).update(**closed):
-            raise NotDone(_why_not(alert))
-        if kind is None or kind.look is None:
+            raise AlreadyHandled(_refusal_text(alert))
+        if kind is None or kind.find_current is None:
             Alert.objects.filter(pk=alert.pk, ended_at=None).update(ended_at=now)
-        _write_down(alert, by, "alert.close")
+        _audit(alert, by, "alert.close")
 
 
-def change_rule(*, rule: Kept, by: Asker) -> Came:
+def change_rule(*, rule: EffectiveRule, by: Requester) -> ChangeResult:
     """Change a rule as the tenant wants it. Raises NotChanged."""
-    return changing.change(loosening.RULE, loosening.facts(rule), by=by, subject=rule.kind.name)
+    return changing.change(loosening.RULE, loosening.rule_to_json(rule), by=by, subject=rule.kind.name)
 
 
-def _why_not(alert: Alert) -> str:
+def _refusal_text(alert: Alert) -> str:
     now = Alert.objects.select_related("taken_by", "closed_by").get(pk=alert.pk)
     if now.closed_by is not None:
         return _("%(who)s closed this alert already.") % {"who": now.closed_by}
@@ -76,6 +76,6 @@ def _why_not(alert: Alert) -> str:
     return _("Nobody has taken this alert.")
 
 
-def _write_down(alert: Alert, by: Asker, action: str) -> None:
+def _audit(alert: Alert, by: Requester, action: str) -> None:
     target = f"alert:{alert.pk}"
-    audit.record(**by.author, action=action, target=target, summary=say(action, alert=str(alert)))
+    audit.record(**by.audit_author, action=action, target=target, summary=coded_sentence(action, alert=str(alert)))

@@ -13,61 +13,61 @@ from django.utils.translation import ngettext
 
 from portal.core.alerts.kinds import KINDS
 from portal.core.alerts.models import Alert, Severity
-from portal.core.alerts.shown import Words
-from portal.core.mirror.doors import LOUD
+from portal.core.alerts.shown import AlertTexts
+from portal.core.mirror.doors import LOUD_STATES
 from portal.core.mirror.models import PassController
 from portal.core.ui import frame, together
-from portal.core.ui.addresses import within
+from portal.core.ui.addresses import url_in_tenant
 from portal.core.ui.frame import Banner
 from tenants.access import TenantRequest
 from tenants.roles import Permission
 
 # More than these would push the page itself out of sight.
-MOST = 2
+MAX_BANNERS = 2
 # By which name the frame asks whether there are any.
-_ASKED = f"{__name__}.banners"
+_BANNER_SOURCE = f"{__name__}.banners"
 _TONES = {Severity.ALARM: "alarm", Severity.WARNING: "note"}
 
 
 def banners(request: TenantRequest) -> Iterator[Banner]:
     """Tell of the alerts that wait for somebody, the most serious first, but for doors that have a banner already."""
-    found = [each for each in _found(request) if not each.has_banner]
-    words = Words.of(request.access, found[:MOST])
-    for each in found[:MOST]:
+    found = [each for each in _load_unassigned(request) if not each.has_banner]
+    words = AlertTexts.of(request.access, found[:MAX_BANNERS])
+    for each in found[:MAX_BANNERS]:
         yield _banner(request, each, words.sentence(each), str(each.pk))
-    if more := found[MOST:]:
+    if more := found[MAX_BANNERS:]:
         text = ngettext("%(n)d more alert", "%(n)d more alerts", len(more)) % {"n": len(more)}
         yield _banner(request, more[0], text, "")
 
 
-def waiting(request: TenantRequest) -> Mapping[str, Any] | None:
+def unassigned_summary(request: TenantRequest) -> Mapping[str, Any] | None:
     """Tell the browser how many alerts wait, and of the newest which it is and of what kind; None without any."""
-    found = _found(request) if together.told(request, _ASKED) else []
+    found = _load_unassigned(request) if together.load_rows(request, _BANNER_SOURCE) else []
     if not found:
         return None
     newest = max(found, key=lambda each: each.pk)
-    return {"count": len(found), "newest": newest.pk, "title": Words(request.access, {}).title(newest)}
+    return {"count": len(found), "newest": newest.pk, "title": AlertTexts(request.access, {}).title(newest)}
 
 
-def _found(request: TenantRequest) -> list[Any]:
+def _load_unassigned(request: TenantRequest) -> list[Any]:
     """Return the alerts that wait, the most serious first; asked once a request. `has_banner`: by the door itself."""
     if not request.access.can(Permission.ALERTS_VIEW):
         return []
     if "waiting_alerts" not in vars(request):
-        rows = _waiting().annotate(has_banner=_of_loud_doors()).order_by("-weight", "-pk")
+        rows = _unassigned().annotate(has_banner=_is_about_alarming_door()).order_by("-weight", "-pk")
         vars(request)["waiting_alerts"] = list(rows[:50])
     found: list[Any] = vars(request)["waiting_alerts"]
     return found
 
 
-def _waiting() -> QuerySet[Alert]:
+def _unassigned() -> QuerySet[Alert]:
     return Alert.objects.filter(weight__gte=Severity.WARNING, taken_by=None)
 
 
-def _of_loud_doors() -> "ExpressionWrapper[Any]":
+def _is_about_alarming_door() -> "ExpressionWrapper[Any]":
     """Whether an alert is about a door's state, of which the door's own banner tells now."""
-    about = [name for name, kind in KINDS.items() if kind.of_door]
-    loud = PassController.objects.filter(state__in=LOUD)
+    about = [name for name, kind in KINDS.items() if kind.is_about_door]
+    loud = PassController.objects.filter(state__in=LOUD_STATES)
     subjects = loud.values(subject=Concat(Value("pass_controller:"), "device_id", output_field=TextField()))
     return ExpressionWrapper(Q(kind__in=about, subject__in=subjects), output_field=BooleanField())
 
@@ -80,11 +80,11 @@ def _banner(request: TenantRequest, alert: Alert, text: str, name: str) -> Banne
         _("Over, not taken") if name and alert.ended_at is not None else "",
         since=alert.began_at if name else None,
         action=_("Show alert") if name else _("All alerts"),
-        action_url=within("alerts:alert", slug, name) if name else within("alerts:index", slug),
-        action_get=True,
+        action_url=url_in_tenant("alerts:alert", slug, name) if name else url_in_tenant("alerts:index", slug),
+        is_link=True,
     )
 
 
 def register() -> None:
-    frame.banner(banners, when=lambda: _waiting().only("pk"))
-    frame.register("alerts", waiting)
+    frame.register_banners(banners, rows=lambda: _unassigned().only("pk"))
+    frame.register_fact("alerts", unassigned_summary)

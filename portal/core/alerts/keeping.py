@@ -8,67 +8,67 @@ from datetime import datetime, timedelta
 
 from django.db.models import QuerySet
 
-from portal.core.alerts.kinds import Seen
+from portal.core.alerts.kinds import Observation
 from portal.core.alerts.models import Alert, AlertRecord
-from portal.core.alerts.rules import Kept
+from portal.core.alerts.rules import EffectiveRule
 from portal.core.mirror.models import History
 
 _listeners: list[Callable[[Sequence[Alert]], None]] = []
 
 
-def when_begun(listener: Callable[[Sequence[Alert]], None]) -> None:
+def subscribe_to_new_alerts(listener: Callable[[Sequence[Alert]], None]) -> None:
     """Have `listener` called with alerts that begin, in their transaction."""
     _listeners.append(listener)
 
 
-def keep(rule: Kept, seen: Iterable[Seen]) -> None:
+def save_observations(rule: EffectiveRule, observations: Iterable[Observation]) -> None:
     """Keep what was heard: begin alerts, go on with those that there are, end those that are over."""
-    found = sorted(seen, key=lambda each: each.at)
-    known, begun = _known(rule, found), []
+    found = sorted(observations, key=lambda each: each.at)
+    known, begun = _saved_record_ids(rule, found), []
     for each in found:
         fresh = [record for record in each.records if record.history_id not in known]
-        if each.over:
-            _open(rule, each.subject).filter(began_at__lte=each.at).update(ended_at=each.at)
-        elif (fresh or not each.records) and rule.counts(each.at):
-            alert = _gone_on(rule, each)
+        if each.has_ended:
+            _open_alerts(rule, each.subject).filter(began_at__lte=each.at).update(ended_at=each.at)
+        elif (fresh or not each.records) and rule.is_active_at(each.at):
+            alert = _continue_alert(rule, each)
             if alert is None:
-                begun.append(alert := _begun(rule, each))
-            _write(alert, fresh)
+                begun.append(alert := _create_alert(rule, each))
+            _save_records(alert, fresh)
             known |= {record.history_id for record in fresh}
     if begun:
         for listener in _listeners:
             listener(begun)
 
 
-def stand(rule: Kept, seen: Iterable[Seen], now: datetime) -> None:
+def save_current_state(rule: EffectiveRule, observations: Iterable[Observation], now: datetime) -> None:
     """Keep what a look found to be the case now, and end what is so no more."""
-    found = {each.subject: each for each in seen}
+    found = {each.subject: each for each in observations}
     going = set(Alert.objects.filter(kind=rule.kind.name, ended_at=None).values_list("subject", flat=True))
     if over := going - found.keys():
         Alert.objects.filter(kind=rule.kind.name, ended_at=None, subject__in=over).update(ended_at=now)
-    keep(rule, [each for subject, each in found.items() if subject not in going])
+    save_observations(rule, [each for subject, each in found.items() if subject not in going])
 
 
-def settle(rule: Kept, now: datetime) -> None:
+def end_expired(rule: EffectiveRule, now: datetime) -> None:
     """End alerts of single events after their quiet time; all of them where the rule was switched off."""
     rows = Alert.objects.filter(kind=rule.kind.name, ended_at=None)
-    (rows.filter(last_at__lt=now - rule.quiet) if rule.is_on else rows).update(ended_at=now)
+    (rows.filter(last_at__lt=now - rule.repeat_interval) if rule.is_on else rows).update(ended_at=now)
 
 
-def beginnings(seen: Iterable[Seen], rule: Kept) -> list[datetime]:
+def start_times(observations: Iterable[Observation], rule: EffectiveRule) -> list[datetime]:
     """Return when alerts would have begun, by the same grouping."""
     last: dict[str, datetime] = {}
     begun = []
-    for each in sorted(seen, key=lambda each: each.at):
-        if each.over or not rule.counts(each.at):
+    for each in sorted(observations, key=lambda each: each.at):
+        if each.has_ended or not rule.is_active_at(each.at):
             continue
-        if each.subject not in last or each.at - last[each.subject] > rule.quiet:
+        if each.subject not in last or each.at - last[each.subject] > rule.repeat_interval:
             begun.append(each.at)
         last[each.subject] = each.at
     return begun
 
 
-def _known(rule: Kept, seen: Sequence[Seen]) -> set[str]:
+def _saved_record_ids(rule: EffectiveRule, seen: Sequence[Observation]) -> set[str]:
     names = {record.history_id for each in seen for record in each.records}
     rows = (
         AlertRecord.objects.filter(kind=rule.kind.name, history_id__in=names) if names else AlertRecord.objects.none()
@@ -76,14 +76,14 @@ def _known(rule: Kept, seen: Sequence[Seen]) -> set[str]:
     return set(rows.values_list("history_id", flat=True))
 
 
-def _open(rule: Kept, subject: str) -> QuerySet[Alert]:
+def _open_alerts(rule: EffectiveRule, subject: str) -> QuerySet[Alert]:
     return Alert.objects.filter(kind=rule.kind.name, subject=subject, ended_at=None)
 
 
-def _gone_on(rule: Kept, seen: Seen) -> Alert | None:
+def _continue_alert(rule: EffectiveRule, seen: Observation) -> Alert | None:
     """Return the alert that this belongs to, counted once more; None where a new one begins."""
     row = Alert.objects.filter(kind=rule.kind.name, subject=seen.subject).order_by("-pk").first()
-    if row is None or (row.ended_at is not None and not _reopens(row, seen.at, rule.quiet)):
+    if row is None or (row.ended_at is not None and not _should_reopen(row, seen.at, rule.repeat_interval)):
         return None
     told_first = row.ended_at is None and bool(seen.records) and not row.records.exists()
     row.times += 0 if told_first else 1
@@ -93,11 +93,11 @@ def _gone_on(rule: Kept, seen: Seen) -> Alert | None:
     return row
 
 
-def _reopens(row: Alert, at: datetime, quiet: timedelta) -> bool:
+def _should_reopen(row: Alert, at: datetime, quiet: timedelta) -> bool:
     return row.closed_at is None and row.ended_at is not None and row.began_at - quiet <= at <= row.ended_at + quiet
 
 
-def _begun(rule: Kept, seen: Seen) -> Alert:
+def _create_alert(rule: EffectiveRule, seen: Observation) -> Alert:
     return Alert.objects.create(
         kind=rule.kind.name,
         subject=seen.subject,
@@ -109,7 +109,7 @@ def _begun(rule: Kept, seen: Seen) -> Alert:
     )
 
 
-def _write(alert: Alert, records: Iterable[History]) -> None:
+def _save_records(alert: Alert, records: Iterable[History]) -> None:
     AlertRecord.objects.bulk_create(
         AlertRecord(alert=alert, kind=alert.kind, history_id=each.history_id, at=each.at) for each in records
     )

@@ -14,35 +14,35 @@ from portal.core.mirror.models import History
 from tenants.models import Tenant
 from tenants.sentences import TEXTS
 
-Values = Mapping[str, int]
-Where = Callable[[Mapping[int, Values]], Iterable[int]]
+RuleValues = Mapping[str, int]
+TenantFilter = Callable[[Mapping[int, RuleValues]], Iterable[int]]
 
 
 @dataclass(frozen=True)
-class Value:
+class RuleSetting:
     """A number of a rule with its bounds. The larger, the fewer alerts, unless `larger_alerts_more`."""
 
     name: str
     label: str | Promise
     default: int
-    least: int
-    most: int
-    larger_alerts_more: bool = False
+    minimum: int
+    maximum: int
+    is_stricter_when_larger: bool = False
 
 
 # Of every kind: after so many minutes what ended and begins again is another alert.
-QUIET = Value("quiet", _("Minutes until a repeat is a new alert"), 15, 1, 1440)
+REPEAT_MINUTES = RuleSetting("quiet", _("Minutes until a repeat is a new alert"), 15, 1, 1440)
 
 
 @dataclass(frozen=True)
-class Seen:
+class Observation:
     """Something was the case at a moment, by these records of the log, if it was they who told. `over`: it ended."""
 
     subject: str
     at: datetime
     facts: Mapping[str, Any] = field(default_factory=dict)
     records: Sequence[History] = ()
-    over: bool = False
+    has_ended: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,17 +62,17 @@ class AlertKind:
     """
 
     name: str
-    said: str | Promise
+    message: str | Promise
     severity: Severity
     is_on: bool = True
-    values: tuple[Value, ...] = ()
-    heard: Callable[[Tenant, Sequence[History], Values], Iterable[Seen]] | None = None
-    look: Callable[[Tenant, Values], Iterable[Seen]] | None = None
-    where: Where | None = None
-    past: Callable[[Tenant, datetime, datetime, Values], Iterable[Seen]] | None = None
-    tells: Callable[[Tenant, Alert, Iterable[History]], list[History]] | None = None
-    by_hours: bool = False
-    of_door: bool = False
+    settings: tuple[RuleSetting, ...] = ()
+    find_in_new_records: Callable[[Tenant, Sequence[History], RuleValues], Iterable[Observation]] | None = None
+    find_current: Callable[[Tenant, RuleValues], Iterable[Observation]] | None = None
+    tenants_to_check: TenantFilter | None = None
+    find_in_past: Callable[[Tenant, datetime, datetime, RuleValues], Iterable[Observation]] | None = None
+    matching_records: Callable[[Tenant, Alert, Iterable[History]], list[History]] | None = None
+    has_hours: bool = False
+    is_about_door: bool = False
 
     @property
     def title(self) -> str | Promise:
@@ -80,11 +80,11 @@ class AlertKind:
         return TEXTS[f"alert_kind.{self.name}"]
 
     @property
-    def all_values(self) -> tuple[Value, ...]:
-        return (*self.values, QUIET)
+    def all_settings(self) -> tuple[RuleSetting, ...]:
+        return (*self.settings, REPEAT_MINUTES)
 
 
-def having(rows: Callable[[Collection[Values]], QuerySet[Any]]) -> Where:
+def tenants_having(rows: Callable[[Collection[RuleValues]], QuerySet[Any]]) -> TenantFilter:
     """Return a `where` of the tenants that have such rows, by the values of all rules."""
     return lambda values: (
         rows(values.values()).filter(tenant_id__in=values).values_list("tenant_id", flat=True).distinct()

@@ -8,7 +8,7 @@ from django.db.models.functions import Coalesce
 from django.utils.translation import gettext_lazy as _
 
 from accessapi.operations import CallClass
-from portal.core.alerts.kinds import AlertKind, Seen, Value, Values, having
+from portal.core.alerts.kinds import AlertKind, Observation, RuleSetting, RuleValues, tenants_having
 from portal.core.alerts.kinds import register as add
 from portal.core.alerts.models import Severity
 from portal.core.budget import ledger
@@ -19,24 +19,24 @@ from tenants.connections.service import current_connection
 from tenants.models import Connection, ServiceEnvironment, Tenant
 
 
-def _lost(tenant: Tenant, values: Values) -> Iterator[Seen]:
+def _find_lost_connection(tenant: Tenant, values: RuleValues) -> Iterator[Observation]:
     connection = current_connection()
     if connection.state == Connection.State.BROKEN:
-        yield Seen("connection", connection.state_at)
+        yield Observation("connection", connection.state_at)
 
 
-def _nearly_gone(tenant: Tenant, values: Values) -> Iterator[Seen]:
+def _find_low_budget(tenant: Tenant, values: RuleValues) -> Iterator[Observation]:
     connection = current_connection()
     if not connection.is_connected:
         return
     for each in (CallClass.GENERAL, CallClass.DEVICE):
-        reading = ledger.read(connection, each)
+        reading = ledger.read_gauge(connection, each)
         left = max(reading.limit - reading.used, 0)
         if left * 100 < values["percent"] * reading.limit:
-            yield Seen(f"budget:{each}", database_now(), {"left": left, "limit": reading.limit})
+            yield Observation(f"budget:{each}", database_now(), {"left": left, "limit": reading.limit})
 
 
-def _spending(values: Mapping[int, Values]) -> Iterator[int]:
+def _tenants_with_low_budget(values: Mapping[int, RuleValues]) -> Iterator[int]:
     """Yield the tenants of which perhaps so few calls are left: by all that was counted, also what no longer counts."""
     limits = {each.pk: each.catalogue.limits for each in ServiceEnvironment.objects.all()}
     longest = max((each.window_seconds for each in limits.values()), default=0)
@@ -61,19 +61,21 @@ def register() -> None:
     add(
         AlertKind(
             name="connection",
-            said=_("The connection to the service was lost."),
+            message=_("The connection to the service was lost."),
             severity=Severity.ALARM,
-            look=_lost,
-            where=having(lambda _rules: Connection.reachable_objects.filter(state=Connection.State.BROKEN)),
+            find_current=_find_lost_connection,
+            tenants_to_check=tenants_having(
+                lambda _rules: Connection.reachable_objects.filter(state=Connection.State.BROKEN)
+            ),
         )
     )
     add(
         AlertKind(
             name="budget",
-            said=_("%(left)s of %(limit)s API calls were left in the hour."),
+            message=_("%(left)s of %(limit)s API calls were left in the hour."),
             severity=Severity.NOTE,
-            values=(Value("percent", _("Less than (percent)"), 10, 1, 90, larger_alerts_more=True),),
-            look=_nearly_gone,
-            where=_spending,
+            settings=(RuleSetting("percent", _("Less than (percent)"), 10, 1, 90, is_stricter_when_larger=True),),
+            find_current=_find_low_budget,
+            tenants_to_check=_tenants_with_low_budget,
         )
     )

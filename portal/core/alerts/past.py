@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 from django.db import OperationalError, connection, transaction
 from psycopg.errors import QueryCanceled
 
-from portal.core.alerts.keeping import beginnings
-from portal.core.alerts.of_log import MOST
-from portal.core.alerts.rules import Kept
+from portal.core.alerts.keeping import start_times
+from portal.core.alerts.of_log import MAX_RECORDS
+from portal.core.alerts.rules import EffectiveRule
 from portal.core.log import gaps
-from portal.core.log.gaps import Line
-from portal.core.mirror.coverage import coverage
+from portal.core.log.gaps import GapNotice
+from portal.core.mirror.coverage import load_coverage
 from portal.core.timers.clock import database_now
 from tenants.models import Tenant
 
@@ -22,30 +22,30 @@ _SECONDS = 5.0
 
 
 @dataclass(frozen=True)
-class Tried:
+class TrialResult:
     """When a rule would have fired; `missing` says what of the month is not known. None where the log cannot tell.
 
     `took_long`: it was given up, the log being too long to be looked through while somebody waits.
     """
 
-    fired: Sequence[datetime] | None
-    missing: Sequence[Line] = ()
-    most: int = MOST
-    took_long: bool = False
+    start_times: Sequence[datetime] | None
+    missing: Sequence[GapNotice] = ()
+    max_records: int = MAX_RECORDS
+    has_timed_out: bool = False
 
 
-def try_against_past(tenant: Tenant, rule: Kept) -> Tried:
+def try_rule(tenant: Tenant, rule: EffectiveRule) -> TrialResult:
     """Try a rule against the log of the past month, of which the newest records are looked at within bounds."""
-    if rule.kind.past is None:
-        return Tried(None)
+    if rule.kind.find_in_past is None:
+        return TrialResult(None)
     until = database_now()
     since = until - MONTH
     try:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SELECT set_config('statement_timeout', %s, true)", [f"{int(_SECONDS * 1000)}ms"])
-            fired = beginnings(rule.kind.past(tenant, since, until, rule.values), rule)
+            fired = start_times(rule.kind.find_in_past(tenant, since, until, rule.values), rule)
     except OperationalError as error:
         if not isinstance(error.__cause__, QueryCanceled):
             raise
-        return Tried(None, took_long=True)
-    return Tried(fired, gaps.lines(coverage(), since, until))
+        return TrialResult(None, has_timed_out=True)
+    return TrialResult(fired, gaps.gap_notices(load_coverage(), since, until))

@@ -28,7 +28,7 @@ class Hours:
         return cls(tuple(kept["days"]), time.fromisoformat(kept["begin"]), time.fromisoformat(kept["end"]))
 
     @property
-    def kept(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         return {"days": list(self.days), "begin": f"{self.begin:%H:%M}", "end": f"{self.end:%H:%M}"}
 
     @property
@@ -38,7 +38,7 @@ class Hours:
         length = (end - begin) % _DAY
         return {(day * _DAY + begin + each) % (7 * _DAY) for day in self.days for each in range(length)}
 
-    def hold(self, at: datetime) -> bool:
+    def includes(self, at: datetime) -> bool:
         """Return whether a moment is within. What begins on a day and ends after midnight is that day's."""
         there = local(at)
         day, clock = there.weekday(), there.time()
@@ -49,7 +49,7 @@ class Hours:
 
 
 @dataclass(frozen=True)
-class Kept:
+class EffectiveRule:
     """A rule as it counts now."""
 
     kind: AlertKind
@@ -59,24 +59,24 @@ class Kept:
     hours: Hours | None
 
     @property
-    def quiet(self) -> timedelta:
+    def repeat_interval(self) -> timedelta:
         return timedelta(minutes=self.values["quiet"])
 
-    def counts(self, at: datetime) -> bool:
+    def is_active_at(self, at: datetime) -> bool:
         """Return whether the rule counts at a moment."""
-        return self.hours is None or self.hours.hold(at)
+        return self.hours is None or self.hours.includes(at)
 
 
-def rule_of(kind: AlertKind, row: Rule | None) -> Kept:
+def rule_of(kind: AlertKind, row: Rule | None) -> EffectiveRule:
     """Return a kind's rule, with what the tenant changed."""
-    values = {each.name: each.default for each in kind.all_values}
+    values = {each.name: each.default for each in kind.all_settings}
     if row is None:
-        return Kept(kind, kind.is_on, kind.severity, values, None)
+        return EffectiveRule(kind, kind.is_on, kind.severity, values, None)
     known = {name: value for name, value in row.values.items() if name in values}
-    return Kept(kind, row.is_on, Severity(row.severity), values | known, Hours.of(row.hours))
+    return EffectiveRule(kind, row.is_on, Severity(row.severity), values | known, Hours.of(row.hours))
 
 
-def rules() -> list[Kept]:
+def load_rules() -> list[EffectiveRule]:
     """Return the rules of the tenant in scope, in the order of their kinds' registration."""
     rows = {row.kind: row for row in Rule.objects.all()}
     return [rule_of(kind, rows.get(name)) for name, kind in KINDS.items()]

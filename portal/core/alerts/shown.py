@@ -14,17 +14,17 @@ _MEMBER = "member:"
 
 
 @dataclass(frozen=True)
-class Words:
+class AlertTexts:
     """Words alerts for one reader, or for who knows whom. `names` are those of people, by their ids."""
 
     access: Access | None
     names: Mapping[str, str]
 
     @classmethod
-    def of(cls, access: Access, alerts: Iterable[Alert]) -> "Words":
+    def of(cls, access: Access, alerts: Iterable[Alert]) -> "AlertTexts":
         """Return what words these alerts: the people in them are looked up together."""
-        ids = {_person(each) for each in alerts if may_see(access, each)} - {""}
-        return cls(access, visible.names(access, ids) if ids else {})
+        ids = {_member_id_of(each) for each in alerts if may_see(access, each)} - {""}
+        return cls(access, visible.names_by_id(access, ids) if ids else {})
 
     def title(self, alert: Alert) -> str:
         """Return what kind of alert it is."""
@@ -35,13 +35,13 @@ class Words:
         """Return what was seen."""
         kind = KINDS.get(alert.kind)
         if kind is None:
-            return alert.subject if not _person(alert) else alert.kind
+            return alert.subject if not _member_id_of(alert) else alert.kind
         facts = {name: value for name, value in alert.facts.items() if isinstance(value, int)}
-        return str(kind.said) % {**facts, "subject": self.subject(alert), "place": self.place(alert)}
+        return str(kind.message) % {**facts, "subject": self.subject(alert), "place": self.place(alert)}
 
     def subject(self, alert: Alert) -> str:
         """Return whom it is about; nobody by name to whoever may not see the records."""
-        person = _person(alert)
+        person = _member_id_of(alert)
         if not person:
             return _("Unknown credential")
         seen = self.access is not None and may_see(self.access, alert)
@@ -54,9 +54,9 @@ class Words:
 
 def may_see(access: Access, alert: Alert) -> bool:
     """Return whether a person may see the newest of the records behind an alert."""
-    since = visible.since(access)
-    return visible.may_look(access) and (since is None or alert.last_at >= since)
+    since = visible.visible_since(access)
+    return visible.may_view_log(access) and (since is None or alert.last_at >= since)
 
 
-def _person(alert: Alert) -> str:
+def _member_id_of(alert: Alert) -> str:
     return alert.subject.removeprefix(_MEMBER) if alert.subject.startswith(_MEMBER) else ""

@@ -10,4 +10,6 @@ class BudgetConfig(AppConfig):
         from portal.core.timers import rounds
 
         outlook.register()
-        rounds.register("spent_calls", rounds.deleting(ledger.old), every=1800.0, queue="sync", seconds=60)
+        rounds.register(
+            "spent_calls", rounds.delete_steps(ledger.expired_steps), every=1800.0, queue="sync", seconds=60
+        )

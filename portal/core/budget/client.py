@@ -7,7 +7,7 @@ from accessapi.client import Client, Observe, RateHeaders
 from accessapi.errors import ServiceError
 from accessapi.operations import Operation
 from portal.core.budget import ledger
-from portal.core.budget.hearing import Taken
+from portal.core.budget.hearing import CountedCall
 from portal.core.budget.priorities import Priority
 from tenants.connections.service import service_client
 from tenants.models import Connection
@@ -18,21 +18,21 @@ def client(connection: Connection, priority: Priority) -> Client:
     mine = threading.local()
 
     def gate(operation: Operation) -> None:
-        mine.taken = ledger.take(connection, operation, priority)
+        mine.taken = ledger.count_call(connection, operation, priority)
 
     return service_client(connection, gate=gate, observe=_observer(connection, lambda: getattr(mine, "taken", None)))
 
 
-def sender(connection: Connection, taken: Taken | None) -> Client:
+def client_for_counted_call(connection: Connection, taken: CountedCall | None) -> Client:
     """A client without a gate, for intents alone: their claim has already counted the call, as `taken`."""
     return service_client(connection, observe=_observer(connection, lambda: taken))
 
 
-def _observer(connection: Connection, call: Callable[[], Taken | None]) -> Observe:
+def _observer(connection: Connection, call: Callable[[], CountedCall | None]) -> Observe:
     """What to do with the rate headers of each answer."""
 
     def observe(operation: Operation, rate: RateHeaders, status: int, error: ServiceError | None) -> None:
-        ledger.observe(
+        ledger.correct_count(
             connection,
             operation,
             limit=rate.limit,

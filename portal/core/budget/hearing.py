@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from portal.core.budget.priorities import Priority
-from portal.core.budget.readings import Reading
+from portal.core.budget.readings import GaugeReading
 
 # How long to hold back where the service says that no call is left, and not until when.
-GUESS = timedelta(seconds=60)
+DEFAULT_BLOCK = timedelta(seconds=60)
 # A count that was this high before a call was made, and is half of that when it arrives, began anew.
-_FALLEN_FROM = 4
+_MIN_USED_BEFORE_DROP = 4
 
 
 @dataclass(frozen=True)
-class Taken:
+class CountedCall:
     """One call that was counted: its number among its token's, how many counted then, it included, and whose it is.
 
     `heard_used` is what the service was known to have counted before: calls that are on their way together arrive in
@@ -29,11 +29,11 @@ class Taken:
     number: int
     counted: int
     priority: Priority
-    heard_used: int
+    reported_used: int
 
 
 @dataclass(frozen=True)
-class Said:
+class RateReport:
     """The rate headers of an answer, None where one was missing, and whether it was a 429."""
 
     limit: int | None = None
@@ -42,51 +42,51 @@ class Said:
     refused: bool = False
 
 
-def hear(reading: Reading, taken: Taken, said: Said) -> int | None:
+def apply_report(reading: GaugeReading, taken: CountedCall, said: RateReport) -> int | None:
     """Write the service's word into the gauge. Returns how many of our calls it counts when its count began anew."""
     gauge = reading.gauge
-    ends = _end(reading, said)
+    ends = _reset_time(reading, said)
     newer = taken.number > gauge.heard
     if said.refused:
         gauge.refused += 1
         if said.remaining:
             gauge.doubted_until = reading.now + timedelta(seconds=reading.window)
-        said = Said(said.limit, 0, said.reset, refused=True)
+        said = RateReport(said.limit, 0, said.reset, refused=True)
     if newer and said.limit:
-        _believe_limit(reading, taken, said)
-    used = _used(reading, said)
+        _update_limit(reading, taken, said)
+    used = _reported_used(reading, said)
     anew = None
     if newer and used is not None:
-        anew = _begun_anew(reading, taken, used)
-        _count(reading, taken, used, ends, anew)
-    _limit(reading, taken, said, ends)
+        anew = _calls_after_restart(reading, taken, used)
+        _update_usage(reading, taken, used, ends, anew)
+    _update_block(reading, taken, said, ends)
     return anew
 
 
-def _end(reading: Reading, said: Said) -> datetime | None:
+def _reset_time(reading: GaugeReading, said: RateReport) -> datetime | None:
     """The reset that the answer names, a window away at most."""
     if not said.reset or said.reset < 0:
         return None
     return reading.now + timedelta(seconds=min(said.reset, reading.window))
 
 
-def _coherent(reading: Reading, taken: Taken, used: int) -> bool:
+def _is_plausible(reading: GaugeReading, taken: CountedCall, used: int) -> bool:
     doubted = reading.gauge.doubted_until
     return used >= 1 and taken.counted <= 2 * used and not (doubted is not None and doubted > reading.now)
 
 
-def _believe_limit(reading: Reading, taken: Taken, said: Said) -> None:
+def _update_limit(reading: GaugeReading, taken: CountedCall, said: RateReport) -> None:
     """The limit last seen is the limit; one above the configured only from a service that is seen to count."""
     gauge, limit = reading.gauge, said.limit or 0
-    if limit <= reading.configured:
+    if limit <= reading.configured_limit:
         gauge.limit_seen = limit if limit > 0 else gauge.limit_seen
-    elif said.remaining is not None and _coherent(reading, taken, limit - said.remaining):
+    elif said.remaining is not None and _is_plausible(reading, taken, limit - said.remaining):
         gauge.limit_seen = min(limit, 10**9)
-    elif reading.limit > reading.configured:
+    elif reading.limit > reading.configured_limit:
         gauge.limit_seen = None
 
 
-def _used(reading: Reading, said: Said) -> int | None:
+def _reported_used(reading: GaugeReading, said: RateReport) -> int | None:
     """How many calls the service has counted; None where it does not say, or says what cannot be."""
     if said.remaining is None:
         return None
@@ -94,17 +94,19 @@ def _used(reading: Reading, said: Said) -> int | None:
     return used if used >= 1 else None
 
 
-def _begun_anew(reading: Reading, taken: Taken, used: int) -> int | None:
+def _calls_after_restart(reading: GaugeReading, taken: CountedCall, used: int) -> int | None:
     """How many calls the service counts of those that we count, when it has plainly forgotten most of them."""
     gauge = reading.gauge
     if 2 * used >= taken.counted or (gauge.doubted_until is not None and gauge.doubted_until > reading.now):
         return None
     reset_has_come = gauge.reset_at is not None and gauge.reset_at <= reading.now
-    fallen = taken.heard_used >= _FALLEN_FROM and 2 * used <= taken.heard_used
+    fallen = taken.reported_used >= _MIN_USED_BEFORE_DROP and 2 * used <= taken.reported_used
     return used + gauge.taken - taken.number if reset_has_come or fallen else None
 
 
-def _count(reading: Reading, taken: Taken, used: int, ends: datetime | None, anew: int | None) -> None:
+def _update_usage(
+    reading: GaugeReading, taken: CountedCall, used: int, ends: datetime | None, anew: int | None
+) -> None:
     gauge = reading.gauge
     gauge.heard, gauge.heard_used = taken.number, min(used, 10**9)
     # Calls of ours that were made since may have arrived before this one: it counted them, and nobody else made them.
@@ -115,12 +117,12 @@ def _count(reading: Reading, taken: Taken, used: int, ends: datetime | None, ane
         gauge.reset_at = ends
 
 
-def _limit(reading: Reading, taken: Taken, said: Said, ends: datetime | None) -> None:
+def _update_block(reading: GaugeReading, taken: CountedCall, said: RateReport, ends: datetime | None) -> None:
     """Hold back until the reset that is named; a minute where none is, unless our own count knows better."""
     gauge = reading.gauge
     told = said.refused or (said.remaining == 0 and (ends is not None or gauge.others > 0))
     if told:
-        until = ends or reading.now + GUESS
+        until = ends or reading.now + DEFAULT_BLOCK
         late = gauge.limited_at is not None and taken.number <= gauge.limited_at
         if late and gauge.blocked_until is not None and gauge.blocked_until >= until:
             return

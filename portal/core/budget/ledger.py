@@ -15,17 +15,17 @@ from django.db.models.functions import JSONArray
 from accessapi.errors import NotSent
 from accessapi.limits import CALL_WINDOW_SECONDS
 from accessapi.operations import CallClass, Operation
-from portal.core.budget.hearing import Said, Taken, hear
+from portal.core.budget.hearing import CountedCall, RateReport, apply_report
 from portal.core.budget.models import Gauge, Spent
 from portal.core.budget.priorities import MARGIN_SECONDS, STEP_SECONDS, Priority
-from portal.core.budget.readings import Reading, Steps
+from portal.core.budget.readings import CallsByStep, GaugeReading
 from portal.core.timers.clock import ClockTime
-from portal.core.timers.pauses import pause
+from portal.core.timers.pauses import scaled_pause
 from tenants.models import Connection, ServiceEnvironment
 
 # Whoever waits asks again at least this often: a new token, or a kinder word of the service, lets calls go earlier.
-_ASK_AGAIN = {Priority.DOORS: pause(5), Priority.PEOPLE: pause(15)}
-_ASK_AGAIN_OTHERWISE = pause(60)
+_CHECK_AGAIN_AFTER = {Priority.DOORS: scaled_pause(5), Priority.PEOPLE: scaled_pause(15)}
+_CHECK_AGAIN_AFTER_DEFAULT = scaled_pause(60)
 
 # Calls are counted on the way of every click and every page: in SQL. The gauge's row is locked by the first statement,
 # so what the next ones see and write is exact.
@@ -57,92 +57,92 @@ class BudgetExhausted(NotSent):
     def __init__(self, retry_at: datetime, call_class: CallClass, ask_at: datetime | None = None):
         super().__init__(f"The hour's {call_class} calls are used up until {retry_at:%H:%M:%S}.")
         self.retry_at = retry_at
-        self.ask_at = ask_at or retry_at
+        self.check_again_at = ask_at or retry_at
         self.call_class = call_class
 
 
-def take(connection: Connection, operation: Operation, priority: Priority) -> Taken | None:
+def count_call(connection: Connection, operation: Operation, priority: Priority) -> CountedCall | None:
     """Count one call before it is made, in a transaction of its own. Raises BudgetExhausted: nothing may be sent."""
     with transaction.atomic(durable=True):
-        return take_within(connection, operation, priority)
+        return count_call_in_transaction(connection, operation, priority)
 
 
-def take_within(connection: Connection, operation: Operation, priority: Priority) -> Taken | None:
+def count_call_in_transaction(connection: Connection, operation: Operation, priority: Priority) -> CountedCall | None:
     """The same inside the caller's short transaction, for a claim that must stand or fall with its call.
 
     Returns what `observe` is to be told with the answer; None for OAuth, which is not counted.
     """
     if operation.call_class == CallClass.OAUTH:
         return None
-    reading = read(connection, operation.call_class, lock=True)
-    if not reading.allows(priority):
+    reading = read_gauge(connection, operation.call_class, lock=True)
+    if not reading.may_call(priority):
         raise _exhausted(reading, priority, operation.call_class)
     gauge = reading.gauge
     gauge.taken += 1
-    if not reading.fits(priority):
+    if not reading.has_room_for(priority):
         gauge.tried_at = reading.now
     _write_call(gauge, reading.step, priority)
-    return Taken(gauge.taken, reading.counted + 1, priority, gauge.heard_used)
+    return CountedCall(gauge.taken, reading.own_calls + 1, priority, gauge.heard_used)
 
 
-def _exhausted(reading: Reading, priority: Priority, call_class: CallClass) -> BudgetExhausted:
-    retry_at = reading.allows_at(priority)
-    ask_at = min(retry_at, reading.now + _ASK_AGAIN.get(priority, _ASK_AGAIN_OTHERWISE))
+def _exhausted(reading: GaugeReading, priority: Priority, call_class: CallClass) -> BudgetExhausted:
+    retry_at = reading.may_call_at(priority)
+    ask_at = min(retry_at, reading.now + _CHECK_AGAIN_AFTER.get(priority, _CHECK_AGAIN_AFTER_DEFAULT))
     return BudgetExhausted(retry_at, call_class, ask_at)
 
 
-def observe(connection: Connection, operation: Operation, *, limit: int | None, remaining: int | None,
-            reset: int | None, refused: bool, taken: Taken | None = None) -> None:  # fmt: skip
+def correct_count(connection: Connection, operation: Operation, *, limit: int | None, remaining: int | None,
+            reset: int | None, refused: bool, taken: CountedCall | None = None) -> None:  # fmt: skip
     """Correct the count by what the service said with the answer to the call `taken`; without it, to the newest one."""
     if operation.call_class == CallClass.OAUTH:
         return
     with transaction.atomic():
-        reading = read(connection, operation.call_class, lock=True)
+        reading = read_gauge(connection, operation.call_class, lock=True)
         gauge = reading.gauge
-        newest = Taken(max(gauge.taken, gauge.heard + 1), reading.counted, Priority.PEOPLE, gauge.heard_used)
+        newest = CountedCall(max(gauge.taken, gauge.heard + 1), reading.own_calls, Priority.PEOPLE, gauge.heard_used)
         taken, before = taken or newest, dict(vars(gauge))
-        anew = hear(reading, taken, Said(limit, remaining, reset, refused))
+        anew = apply_report(reading, taken, RateReport(limit, remaining, reset, refused))
         gauge.save(update_fields=[name for name in _FIELDS if getattr(gauge, name) != before[name]])
         if anew is not None:
-            _begin_anew(reading, taken.priority, anew)
+            _restart_count(reading, taken.priority, anew)
 
 
-def read(connection: Connection, call_class: CallClass, *, lock: bool = False) -> Reading:
+def read_gauge(connection: Connection, call_class: CallClass, *, lock: bool = False) -> GaugeReading:
     """The gauge of the connection's current token; `lock` holds its row until the transaction ends."""
     key = {"connection": connection, "generation": connection.token_generation, "call_class": str(call_class)}
     gauge = _locked(connection, call_class) if lock else Gauge.objects.filter(**key).first()
     if gauge is None:
         first = {"tenant_id": connection.tenant_id, "limit_seen": _last_limit(connection, call_class)}
         Gauge.objects.get_or_create(**key, defaults=first)
-        return read(connection, call_class, lock=lock)
+        return read_gauge(connection, call_class, lock=lock)
     now, counted = _counted(gauge, connection.tenant.environment.catalogue.limits.window_seconds)
     return _reading(connection, call_class, gauge, now, counted)
 
 
-def gauges(connection_id: int, generation: int, early: int) -> QuerySet[Gauge]:
+def gauges(connection_id: int, generation: int, first_step: int) -> QuerySet[Gauge]:
     """Every class of a token, with the database's time and the calls of the steps from `early` on."""
-    steps = Spent.objects.filter(gauge=OuterRef("pk"), counted__gt=0, step__gte=early).order_by("step")
+    steps = Spent.objects.filter(gauge=OuterRef("pk"), counted__gt=0, step__gte=first_step).order_by("step")
     return Gauge.objects.filter(connection=connection_id, generation=generation).annotate(
         now=ClockTime(),
         steps=ArraySubquery(steps.values_list(JSONArray("step", "priority", "counted"))),
     )
 
 
-def early(connection: Connection) -> int:
+def first_step_to_read(connection: Connection) -> int:
     """A step before the first that counts: this machine's clock only narrows what is read, the database's decides."""
-    return _oldest(connection, datetime.now(UTC) - timedelta(minutes=1))
+    return _first_counting_step(connection, datetime.now(UTC) - timedelta(minutes=1))
 
 
-def read_all(connection: Connection, found: Iterable[Gauge] | None = None) -> dict[CallClass, Reading]:
+def read_gauges(connection: Connection, found: Iterable[Gauge] | None = None) -> dict[CallClass, GaugeReading]:
     """Every class of the connection's current token for pages, which only look: of `gauges` found, or asked here."""
     if found is None:
-        found = gauges(connection.pk, connection.token_generation, early(connection))
+        found = gauges(connection.pk, connection.token_generation, first_step_to_read(connection))
     by_class = {gauge.call_class: gauge for gauge in found}
     readings = {}
     for each in (CallClass.GENERAL, CallClass.DEVICE):
         gauge = by_class.get(str(each)) or Gauge(connection=connection, call_class=str(each))
         now = getattr(gauge, "now", None) or datetime.now(UTC)
-        oldest = _oldest(connection, now)
+        oldest = _first_counting_step(connection, now)
         counted = tuple(tuple(step) for step in getattr(gauge, "steps", ()) if step[0] >= oldest)
         readings[each] = _reading(connection, each, gauge, now, counted)
     return readings
@@ -154,19 +154,21 @@ def _last_limit(connection: Connection, call_class: CallClass) -> int | None:
     return said.order_by("-generation").values_list("limit_seen", flat=True).first()
 
 
-def _oldest(connection: Connection, now: datetime) -> int:
+def _first_counting_step(connection: Connection, now: datetime) -> int:
     """The first step that still counts."""
     window = connection.tenant.environment.catalogue.limits.window_seconds
     return (int(now.timestamp()) - window - MARGIN_SECONDS) // STEP_SECONDS
 
 
-def _reading(connection: Connection, call_class: CallClass, gauge: Gauge, now: datetime, by_step: Steps) -> Reading:
+def _reading(
+    connection: Connection, call_class: CallClass, gauge: Gauge, now: datetime, by_step: CallsByStep
+) -> GaugeReading:
     limits = connection.tenant.environment.catalogue.limits
     configured = limits.general if call_class == CallClass.GENERAL else limits.device
-    return Reading(gauge, now, configured, limits.window_seconds, by_step)
+    return GaugeReading(gauge, now, configured, limits.window_seconds, by_step)
 
 
-def _begin_anew(reading: Reading, priority: Priority, calls: int) -> None:
+def _restart_count(reading: GaugeReading, priority: Priority, calls: int) -> None:
     """The service's count began anew: of ours only the last `calls` count, as calls of this priority and moment."""
     Spent.objects.filter(gauge=reading.gauge).update(counted=0)
     key = {"gauge": reading.gauge, "step": reading.step, "priority": int(priority)}
@@ -174,7 +176,7 @@ def _begin_anew(reading: Reading, priority: Priority, calls: int) -> None:
     Spent.objects.update_or_create(**key, defaults={"counted": calls}, create_defaults={"counted": calls, **made})
 
 
-def old() -> list[QuerySet[Spent]]:
+def expired_steps() -> list[QuerySet[Spent]]:
     """Return the steps that ended a whole window before any that still counts. Call inside `across_tenants`.
 
     An environment can have windows of its own length: the longest one decides for all.
@@ -192,7 +194,7 @@ def _locked(connection: Connection, call_class: CallClass) -> Gauge | None:
     return None if row is None else Gauge.from_db(database.alias, _FIELDS, row)
 
 
-def _counted(gauge: Gauge, window: int) -> tuple[datetime, Steps]:
+def _counted(gauge: Gauge, window: int) -> tuple[datetime, CallsByStep]:
     """The database's time, and (step, priority, calls) of what still counts in a window of so many seconds."""
     with database.cursor() as cursor:
         cursor.execute(_COUNTED, [gauge.pk, window + MARGIN_SECONDS, STEP_SECONDS])

@@ -14,48 +14,48 @@ class Priority(IntEnum):
     PEOPLE = 1
     JOBS = 2
     SYNC = 3
-    IN_SIGHT = 4  # doors and cameras that somebody looks at, beyond sync's share
+    WATCHED = 4  # doors and cameras that somebody looks at, beyond sync's share
     AWAITED = 5  # the log, and lists that a person, a notification or an import waits for, beyond sync's share
     OTHERS = 9  # calls that the service says were made with this token, and that we did not make
 
     @property
-    def turn(self) -> float:
+    def rank(self) -> float:
         """Return which place this has in the order of calling. Its number is stored, and says when it was added."""
         return 2.5 if self is Priority.AWAITED else float(self)
 
 
 # Shares of each class's hourly limit, whatever the limit is at this service. A door request draws on both classes:
 # sending it on the device class, following it on the general class.
-KEPT_FOR_DOORS = 0.10
-KEPT_FOR_PEOPLE = 0.15
-MOST_FOR_SYNC = 0.25
+RESERVED_FOR_DOORS = 0.10
+RESERVED_FOR_PEOPLE = 0.15
+MAX_SHARE_FOR_SYNC = 0.25
 # What somebody looks at is read beyond sync's quarter, as jobs are: never from what is kept for doors and people, and
 # only while less than this share of the hour is used, by whomever.
-MOST_IN_SIGHT = 0.5
+MAX_SHARE_FOR_WATCHED = 0.5
 
 # A call counts where it arrives, up to a connect, a read and a slow network after we counted it.
 MARGIN_SECONDS = 15
 # Calls are counted in steps of this length; a step leaves the window only as a whole.
 STEP_SECONDS = 10
 # When a limit has ended, doors call first and the others in their order, each so much later.
-TURN_SECONDS = 0.5
+STAGGER_SECONDS = 0.5
 
 
 def may_spend(priority: Priority, *, limit: int, used: int, used_by_sync: int) -> bool:
     """Whether one more call of `priority` fits. `used` includes everybody's calls of the sliding hour."""
-    if priority == Priority.SYNC and used_by_sync >= max(int(limit * MOST_FOR_SYNC), 1):
+    if priority == Priority.SYNC and used_by_sync >= max(int(limit * MAX_SHARE_FOR_SYNC), 1):
         return False
-    if priority == Priority.IN_SIGHT and used >= int(limit * MOST_IN_SIGHT):
+    if priority == Priority.WATCHED and used >= int(limit * MAX_SHARE_FOR_WATCHED):
         return False
-    return limit - used > kept_from(priority, limit)
+    return limit - used > reserved_above(priority, limit)
 
 
-def kept_from(priority: Priority, limit: int) -> int:
+def reserved_above(priority: Priority, limit: int) -> int:
     """How many calls of the hour are kept for those who come before `priority`: a share, and one call at least."""
     kept = 0.0
     if priority > Priority.DOORS:
-        kept += KEPT_FOR_DOORS
+        kept += RESERVED_FOR_DOORS
     if priority > Priority.PEOPLE:
-        kept += KEPT_FOR_PEOPLE
+        kept += RESERVED_FOR_PEOPLE
     least = min(int(priority > Priority.DOORS) + int(priority > Priority.PEOPLE), limit - 1)
     return max(int(limit * kept), least, 0)

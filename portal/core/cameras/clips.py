@@ -15,37 +15,37 @@ from portal.core.budget.ledger import BudgetExhausted
 from portal.core.budget.priorities import Priority
 from portal.core.cameras import media, usage
 from portal.core.cameras.models import Clip
-from portal.core.cameras.pictures import trouble_in_words, trouble_of
-from portal.core.intents.record import Asker
+from portal.core.cameras.pictures import trouble_of, trouble_text
+from portal.core.intents.record import Requester
 from portal.core.mirror import reasons
 from portal.core.mirror.models import History
-from portal.core.mirror.reading import asked
+from portal.core.mirror.reading import call_shared
 from portal.core.timers import ticking
 from portal.core.timers.clock import ClockTime, database_now
-from portal.core.timers.ticking import Wakeup
+from portal.core.timers.ticking import TaskWakeup
 from tenants import audit
 from tenants.connections.service import current_connection
 from tenants.models import Connection, Tenant, current_tenant
-from tenants.wording import say
+from tenants.wording import coded_sentence
 
-ASK_AGAIN = "portal.core.cameras.tasks.ask_for_clip"
+RETRY_TASK = "portal.core.cameras.tasks.retry_clip"
 # A video that did not come within this of its record is not waited for any more.
 _WAITED_FOR = timedelta(hours=1)
 _SOONEST, _LATEST = timedelta(seconds=15), timedelta(minutes=10)
 
 
-def is_gone(record: History) -> bool:
+def is_expired(record: History) -> bool:
     """Whether the record is older than video is kept: seconds of this machine's clock decide nothing in 90 days."""
     return record.at < timezone.now() - timedelta(days=VIDEO_RETENTION_DAYS)
 
 
-def is_good(clip: Clip) -> bool:
+def is_playable(clip: Clip) -> bool:
     """Whether the address is there and young enough to be played."""
-    young = bool(clip.answered_at and clip.answered_at > database_now() - usage.CLIP_GOOD_FOR)
+    young = bool(clip.answered_at and clip.answered_at > database_now() - usage.CLIP_VALID_FOR)
     return clip.state == Clip.State.READY and bool(clip.address) and young
 
 
-def asked_for(
+def request_clip(
     connection: Connection, record: History, priority: Priority = Priority.PEOPLE, *, incident: bool = False
 ) -> Clip:
     """Return the clip of a record, asked for now unless it is there or somebody waits for it already.
@@ -54,9 +54,9 @@ def asked_for(
     """
     clip, _created = Clip.objects.get_or_create(history_id=record.history_id, defaults={"at": record.at})
     waits = clip.state == Clip.State.WAITING and clip.due_at is not None
-    if not is_good(clip) and not waits:
+    if not is_playable(clip) and not waits:
         clip.state, clip.trouble = Clip.State.WAITING, ""
-        _ask(connection, clip, priority, incident=incident)
+        _request(connection, clip, priority, incident=incident)
     return clip
 
 
@@ -65,53 +65,53 @@ def forget_address(clip: Clip) -> None:
     Clip.objects.filter(pk=clip.pk, answered_at=clip.answered_at).update(address=None)
 
 
-def take(clip: Clip, *, incident: bool) -> bool:
+def count_download(clip: Clip, *, incident: bool) -> bool:
     """Count one download of a clip before its first byte; one that breaks off has been one all the same.
 
     False where the period's limit has no room for it: one after the other asks, so that it is never exceeded.
     """
     with transaction.atomic():
         Tenant.objects.select_for_update(no_key=True).get(pk=clip.tenant_id)
-        if not usage.has_download(incident=incident):
+        if not usage.may_download(incident=incident):
             return False
         Clip.objects.filter(pk=clip.pk).update(shown=F("shown") + 1, shown_at=ClockTime())
     return True
 
 
-def show(clip: Clip, record: History, *, by: Asker, incident: bool) -> bool:
+def count_viewing(clip: Clip, record: History, *, by: Requester, incident: bool) -> bool:
     """Note that a person is shown the clip: it costs a download, and is written down. False: the limit is used up."""
     with transaction.atomic():
-        if not take(clip, incident=incident):
+        if not count_download(clip, incident=incident):
             return False
         at = f"{record.at:%Y-%m-%d %H:%M:%S}"
-        summary = say("camera.clip", camera=clip.camera_name, at=at)
-        audit.record(**by.author, action="camera.clip", target=f"history:{clip.history_id}", summary=summary)
+        summary = coded_sentence("camera.clip", camera=clip.camera_name, at=at)
+        audit.record(**by.audit_author, action="camera.clip", target=f"history:{clip.history_id}", summary=summary)
     return True
 
 
 @dataclass(frozen=True)
-class Said:
+class ClipStatus:
     """What a page says of a record's video: `state` is gone, unasked, or one of Clip.State; `why` is in words."""
 
     state: str
-    why: str = ""
+    reason: str = ""
     clip: Clip | None = None
 
 
-def said_of(record: History, clip: Clip | None) -> Said:
+def clip_status(record: History, clip: Clip | None) -> ClipStatus:
     """Return what to say of a record's video."""
-    if is_gone(record):
-        return Said("gone", clip=clip)
-    if clip is None or (clip.state == Clip.State.READY and not is_good(clip)):
-        return Said("unasked", clip=clip)
-    return Said(clip.state, trouble_in_words(clip.trouble), clip)
+    if is_expired(record):
+        return ClipStatus("gone", clip=clip)
+    if clip is None or (clip.state == Clip.State.READY and not is_playable(clip)):
+        return ClipStatus("unasked", clip=clip)
+    return ClipStatus(clip.state, trouble_text(clip.trouble), clip)
 
 
-def ask_again(pk: int) -> None:
+def retry(pk: int) -> None:
     """Ask for a clip of the tenant in scope that is still to come."""
     clip = Clip.objects.filter(pk=pk, state=Clip.State.WAITING).first()
     if clip is not None:
-        _ask(current_connection(), clip, Priority.JOBS, incident=True)
+        _request(current_connection(), clip, Priority.JOBS, incident=True)
 
 
 def _due() -> QuerySet[Clip]:
@@ -119,32 +119,32 @@ def _due() -> QuerySet[Clip]:
 
 
 # A worker that died is rung for again after the mark's time.
-DUE = Wakeup(rows=_due, task=ASK_AGAIN, mark=lambda: {"due_at": ClockTime() + timedelta(seconds=60)})
+DUE = TaskWakeup(rows=_due, task=RETRY_TASK, claim_values=lambda: {"due_at": ClockTime() + timedelta(seconds=60)})
 
 
-def _ask(connection: Connection, clip: Clip, priority: Priority, *, incident: bool) -> None:
+def _request(connection: Connection, clip: Clip, priority: Priority, *, incident: bool) -> None:
     """Ask the service for a clip, and keep what it says."""
     clip.due_at = None
     if connection.is_connected:
         with contextlib.suppress(ServiceError):  # what is known stands, with all that was shown since
-            usage.refresh(connection, priority)
+            usage.refresh_if_old(connection, priority)
     if not connection.is_connected:
         clip.state, clip.trouble = Clip.State.FAILED, "not_connected"
-    elif not usage.has_download(incident=incident):
+    elif not usage.may_download(incident=incident):
         clip.state, clip.trouble = Clip.State.FAILED, "no_downloads"
     else:
-        _answered(connection, clip, priority)
+        _save_answer(connection, clip, priority)
     clip.save()
 
 
-def _answered(connection: Connection, clip: Clip, priority: Priority) -> None:
+def _save_answer(connection: Connection, clip: Clip, priority: Priority) -> None:
     try:
-        data, _first = asked(connection, "history_video", {"history_id": clip.history_id}, priority)
+        data, _first = call_shared(connection, "history_video", {"history_id": clip.history_id}, priority)
     except Rejected as refusal:
-        _refused(clip, refusal)
+        _save_refusal(clip, refusal)
         return
     except ServiceError as error:
-        _later(clip, error)
+        _schedule_retry(clip, error)
         return
     told = HistoryVideo.model_validate(data)
     clip.camera_name = told.camera_name or ""
@@ -154,7 +154,7 @@ def _answered(connection: Connection, clip: Clip, priority: Priority) -> None:
     clip.state, clip.address, clip.answered_at, clip.trouble = Clip.State.READY, told.video_url, database_now(), ""
 
 
-def _refused(clip: Clip, refusal: Rejected) -> None:
+def _save_refusal(clip: Clip, refusal: Rejected) -> None:
     codes, age = current_tenant().environment.catalogue.media, database_now() - clip.at
     comes = refusal.code in codes.later or (isinstance(refusal, NotFound) and refusal.code not in codes.never)
     if comes and age < _WAITED_FOR:
@@ -165,11 +165,11 @@ def _refused(clip: Clip, refusal: Rejected) -> None:
         clip.state, clip.trouble = Clip.State.FAILED, reasons.reason_of(refusal)
 
 
-def _later(clip: Clip, error: ServiceError) -> None:
+def _schedule_retry(clip: Clip, error: ServiceError) -> None:
     """Ask again after the hour's calls have come back, or after a while for a service that did not answer."""
     clip.trouble = trouble_of(error)
     if isinstance(error, BudgetExhausted):
-        clip.due_at = error.ask_at
+        clip.due_at = error.check_again_at
     elif database_now() - clip.at > _WAITED_FOR:
         clip.state = Clip.State.FAILED
     else:
@@ -177,4 +177,4 @@ def _later(clip: Clip, error: ServiceError) -> None:
 
 
 def register() -> None:
-    ticking.register("clips", DUE.look, every=5.0, queue="sync", work=DUE.work)
+    ticking.register("clips", DUE.check_due, every=5.0, queue="sync", due_rows=DUE.querysets)

@@ -18,41 +18,41 @@ from portal.core.budget.priorities import Priority
 from portal.core.cameras import pictures
 from portal.core.cameras.models import Camera, CameraSettings, CommandMoment, Picture
 from portal.core.intents.models import Intent
-from portal.core.intents.record import Asker
+from portal.core.intents.record import Requester
 from portal.core.safety import changing, rules
-from portal.core.safety.changing import Came
-from portal.core.safety.rules import SafetyRule, Values
+from portal.core.safety.changing import ChangeResult
+from portal.core.safety.rules import SafetyRule, SettingValues
 from portal.core.safety.words import on_or_off
 from portal.core.timers import ticking
 from portal.core.timers.clock import ClockTime, database_now
-from portal.core.timers.ticking import Wakeup
+from portal.core.timers.ticking import TaskWakeup
 from tenants import audit
 from tenants.connections.service import current_connection
 from tenants.roles import Permission
-from tenants.wording import say
+from tenants.wording import coded_sentence
 
 _BEFORE, _AFTER, _READ_AFTER = timedelta(seconds=-2), timedelta(seconds=5), timedelta(seconds=10)
 # What is not read by then is not read any more: its budget was needed for something else.
 _GIVEN_UP_AFTER = timedelta(hours=1)
 
 
-def are_wanted() -> bool:
+def is_enabled() -> bool:
     """Whether the tenant in scope wants pictures of its door commands."""
     return CameraSettings.objects.filter(pictures_of_commands=True).exists()
 
 
-def want(*, wanted: bool, by: Asker) -> Came:
+def set_enabled(*, enabled: bool, by: Requester) -> ChangeResult:
     """Switch pictures of door commands on or off. Raises NotChanged."""
-    return changing.change(RULE, {"pictures_of_commands": wanted}, by=by)
+    return changing.change(RULE, {"pictures_of_commands": enabled}, by=by)
 
 
-def _save(_subject: str, after: Values, by: Asker) -> None:
+def _save(_subject: str, after: SettingValues, by: Requester) -> None:
     CameraSettings.objects.update_or_create(tenant=by.tenant, defaults=dict(after))
     audit.record(
-        **by.author,
+        **by.audit_author,
         action="camera.settings",
         target="camera:settings",
-        summary=say("camera.settings"),
+        summary=coded_sentence("camera.settings"),
         after=dict(after),
     )
 
@@ -61,20 +61,20 @@ def _save(_subject: str, after: Values, by: Asker) -> None:
 RULE = SafetyRule(
     name="command_pictures",
     permission=Permission.CAMERAS_MANAGE,
-    title=lambda _subject: say("safety_rule.command_pictures"),
-    read=lambda _subject: {"pictures_of_commands": are_wanted()},
-    loosens=lambda _subject, _before, after: not after["pictures_of_commands"],
+    title=lambda _subject: coded_sentence("safety_rule.command_pictures"),
+    read=lambda _subject: {"pictures_of_commands": is_enabled()},
+    is_looser=lambda _subject, _before, after: not after["pictures_of_commands"],
     save=_save,
-    words=lambda _subject, values: {
+    describe=lambda _subject, values: {
         _("Pictures before and after door commands"): on_or_off(values["pictures_of_commands"])
     },
-    page=lambda _subject: ("cameras:settings",),
+    page_route=lambda _subject: ("cameras:settings",),
 )
 
 
-def note(intent: Intent, device_id: str) -> None:
+def schedule_pictures(intent: Intent, device_id: str) -> None:
     """Have pictures read of a door whose command was sent: called in the transaction of its outcome."""
-    if intent.sent_at is None or not are_wanted() or not _cameras(device_id).exists():
+    if intent.sent_at is None or not is_enabled() or not _cameras(device_id).exists():
         return
     due_at = intent.sent_at + _READ_AFTER
     moments = {CommandMoment.Side.BEFORE: _BEFORE, CommandMoment.Side.AFTER: _AFTER}
@@ -96,7 +96,7 @@ def _cameras(device_id: str) -> QuerySet[Camera]:
     return Camera.objects.filter(doors__contains=[device_id]).order_by("name_order", "pk")
 
 
-def read(moment_id: int) -> None:
+def read_pictures(moment_id: int) -> None:
     """Read the pictures of a moment of the tenant in scope, unless they are read."""
     moment = CommandMoment.objects.filter(pk=moment_id, due_at__isnull=False).first()
     if moment is None:
@@ -110,8 +110,8 @@ def read(moment_id: int) -> None:
         try:
             pictures.read(connection, cameras, Priority.JOBS, moment.at)
         except BudgetExhausted as error:
-            if error.ask_at < moment.at + _GIVEN_UP_AFTER:
-                moment.due_at = max(error.ask_at, database_now() + _READ_AFTER)
+            if error.check_again_at < moment.at + _GIVEN_UP_AFTER:
+                moment.due_at = max(error.check_again_at, database_now() + _READ_AFTER)
             moment.trouble = "no_budget"
         except ServiceError as error:
             moment.trouble = pictures.trouble_of(error)
@@ -119,14 +119,14 @@ def read(moment_id: int) -> None:
 
 
 @dataclass(frozen=True)
-class Shown:
+class CommandPictures:
     """A moment with the pictures of the door's cameras, and why there is none.
 
     `cameras` can be asked for that moment again: of a moment whose pictures are kept no longer.
     """
 
     moment: CommandMoment
-    wrong: str
+    problem: str
     pictures: Sequence[Picture] = field(default_factory=list)
     cameras: Sequence[Camera] = field(default_factory=list)
 
@@ -135,7 +135,7 @@ class Shown:
         return self.moment.due_at is not None
 
 
-def shown_of(intent: Intent) -> list[Shown]:
+def pictures_of(intent: Intent) -> list[CommandPictures]:
     """Return before and after of a command, with the pictures that are there."""
     moments = list(CommandMoment.objects.filter(intent=intent).order_by("at"))
     if not moments:
@@ -147,9 +147,9 @@ def shown_of(intent: Intent) -> list[Shown]:
         mine = [row for row in rows if row.at == each.at]
         wrong = each.trouble or next((row.trouble for row in mine if not row.mark), "")
         there = [row for row in mine if row.mark]
-        over = not there and not wrong and each.at < database_now() - pictures.MOMENTS_FOR
+        over = not there and not wrong and each.at < database_now() - pictures.MOMENTS_RETENTION
         cameras = list(_cameras(each.device_id)) if over else []
-        shown.append(Shown(each, pictures.trouble_in_words(wrong), there, cameras))
+        shown.append(CommandPictures(each, pictures.trouble_text(wrong), there, cameras))
     return shown
 
 
@@ -157,13 +157,13 @@ def _due() -> QuerySet[CommandMoment]:
     return CommandMoment.objects_across_tenants.filter(due_at__lte=ClockTime())
 
 
-DUE = Wakeup(
+DUE = TaskWakeup(
     rows=_due,
     task="portal.core.cameras.tasks.read_command",
-    mark=lambda: {"due_at": ClockTime() + timedelta(seconds=60)},
+    claim_values=lambda: {"due_at": ClockTime() + timedelta(seconds=60)},
 )
 
 
 def register() -> None:
     rules.register(RULE)
-    ticking.register("command_pictures", DUE.look, every=5.0, queue="sync", work=DUE.work)
+    ticking.register("command_pictures", DUE.check_due, every=5.0, queue="sync", due_rows=DUE.querysets)

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import httpx2
 
 from portal.core.files import downloads
-from portal.core.files.downloads import NotThere, TooLarge
+from portal.core.files.downloads import DownloadRefused, TooLarge
 from tenants.models import ServiceEnvironment
 
 PICTURE_MAX, VIDEO_MAX = 8 * 1024 * 1024, 512 * 1024 * 1024
@@ -36,13 +36,13 @@ def is_allowed(environment: ServiceEnvironment, address: str) -> bool:
     return "@" not in parts.netloc and f"{parts.scheme}://{parts.netloc.lower()}" in hosts_of(environment)
 
 
-def pieces(environment: ServiceEnvironment, address: str, most: int) -> Iterator[bytes]:
+def stream(environment: ServiceEnvironment, address: str, most: int) -> Iterator[bytes]:
     """Yield what stands at an address, at most `most` bytes. Raises NotFetched, also on the way."""
     if not is_allowed(environment, address):
         raise NotFetched("other_host")
     try:
-        yield from downloads.pieces(address, most, seconds=10, connect=3)
-    except NotThere as answer:
+        yield from downloads.stream_download(address, most, seconds=10, connect=3)
+    except DownloadRefused as answer:
         raise NotFetched("expired" if answer.status in (401, 403, 404, 410) else "not_fetched") from None
     except TooLarge:
         raise NotFetched("too_large") from None
@@ -52,9 +52,9 @@ def pieces(environment: ServiceEnvironment, address: str, most: int) -> Iterator
 
 def fetch(environment: ServiceEnvironment, address: str, most: int) -> bytes:
     """Return the same in one piece. Raises NotFetched."""
-    return b"".join(pieces(environment, address, most))
+    return b"".join(stream(environment, address, most))
 
 
-def kind_of(content: bytes) -> str:
+def content_type_of(content: bytes) -> str:
     """Return the content type of a picture by its first bytes; "" for anything that is not shown."""
     return next((kind for head, kind in _KINDS.items() if content.startswith(head)), "")

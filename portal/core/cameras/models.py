@@ -7,7 +7,7 @@ from django.db.models.functions import Now
 from django.utils.translation import pgettext_lazy
 
 from portal.core.intents.models import Intent
-from portal.core.mirror.order import natural_order
+from portal.core.mirror.order import natural_sort_column
 from tenants.models import SupportSession, TenantModel
 from tenants.vault import EncryptedBytes, EncryptedText
 
@@ -25,7 +25,7 @@ class Camera(TenantModel):
 
     camera_id = models.CharField(max_length=IDENTIFIER_MAX, db_collation="C")
     name = models.CharField(max_length=NAME_MAX, blank=True, default="")
-    name_order = natural_order("name", "camera_id")
+    name_order = natural_sort_column("name", "camera_id")
     doors = ArrayField(models.TextField(), default=list)
     areas = ArrayField(models.TextField(), default=list)
     is_intercom = models.BooleanField(default=False, db_default=False)

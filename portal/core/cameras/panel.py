@@ -4,24 +4,24 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
 from portal.core.cameras import looks, tiles, usage
-from portal.core.cameras.clips import said_of
+from portal.core.cameras.clips import clip_status
 from portal.core.cameras.models import Clip
-from portal.core.intents.record import Asker
+from portal.core.intents.record import Requester
 from portal.core.mirror.models import History
 from portal.core.ui import panels
 from tenants.access import TenantRequest
 from tenants.roles import Permission
 
 
-def draw(request: TenantRequest) -> SafeString:
+def draw_for_door(request: TenantRequest) -> SafeString:
     """Draw the pictures of the door that the request is for; nothing where no camera looks at it."""
     match = request.resolver_match
     device_id = match.kwargs.get("device_id", "") if match else ""
-    found = tiles.at_door(request, device_id)
+    found = tiles.tiles_at_door(request, device_id)
     if not found:
         return SafeString("")
-    looks.at_latest([each.camera for each in found], Asker.of(request))
-    context = {"tiles": found, "seen": tiles.mark_of(found), "device_id": device_id}
+    looks.record_latest([each.camera for each in found], Requester.from_request(request))
+    context = {"tiles": found, "seen": tiles.version_of(found), "device_id": device_id}
     return render_to_string("cameras/at_door.html", context, request)
 
 
@@ -30,11 +30,11 @@ def draw_for_record(request: TenantRequest) -> SafeString:
     record: History | None = getattr(request, "shown_record", None)
     if record is None or not record.device_id or not request.access.can(Permission.CAMERAS_RECORDED):
         return SafeString("")
-    clip = said_of(record, Clip.objects.filter(history_id=record.history_id).first())
-    context = {"record": record, "clip": clip, "downloads": usage.known().downloads}
+    clip = clip_status(record, Clip.objects.filter(history_id=record.history_id).first())
+    context = {"record": record, "clip": clip, "downloads": usage.current_usage().downloads}
     return render_to_string("cameras/of_record.html", context, request)
 
 
 def register() -> None:
-    panels.register("door", draw)
+    panels.register("door", draw_for_door)
     panels.register("record", draw_for_record)

@@ -18,12 +18,12 @@ from portal.core.budget.priorities import Priority
 from portal.core.cameras import media
 from portal.core.cameras.models import Camera, Picture
 from portal.core.mirror import reasons
-from portal.core.mirror.reading import asked, shared
+from portal.core.mirror.reading import call_shared, share_call
 from portal.core.timers.clock import database_now
 from tenants.models import Connection, current_tenant
 
 # How long pictures of a moment are kept; the service has them for 90 days.
-MOMENTS_FOR = timedelta(days=1)
+MOMENTS_RETENTION = timedelta(days=1)
 TROUBLES: dict[str, Promise] = {
     "none": _("The camera gave no picture."),
     "other_host": _("The file is at an address that the operator has not allowed."),
@@ -37,11 +37,11 @@ TROUBLES: dict[str, Promise] = {
 }
 
 
-def trouble_in_words(trouble: str) -> str:
+def trouble_text(trouble: str) -> str:
     """Return why there is no picture, or no newer one; "" where nothing is wrong."""
     if not trouble:
         return ""
-    return str(TROUBLES.get(trouble) or reasons.sentence(trouble))
+    return str(TROUBLES.get(trouble) or reasons.sentence_of(trouble))
 
 
 def trouble_of(error: ServiceError) -> str:
@@ -58,13 +58,13 @@ def read(connection: Connection, cameras: Sequence[Camera], priority: Priority, 
     ids = ",".join(sorted(camera.camera_id for camera in cameras[:SNAPSHOT_CAMERAS_MAX]))
     query = {"cameras_list": ids} | ({"datetime": at} if at else {})
     asked_at = database_now()
-    data, _first = asked(connection, "camera_snapshots", {}, priority, query=query)
+    data, _first = call_shared(connection, "camera_snapshots", {}, priority, query=query)
     told = {each.camera_id: each.snapshot for each in map(Snapshot.model_validate, _listed(data))}
     for camera in cameras:
-        _keep(camera, told.get(camera.camera_id), at, asked_at)
+        _save(camera, told.get(camera.camera_id), at, asked_at)
 
 
-def refused(cameras: Iterable[Camera], error: ServiceError, at: datetime | None = None) -> None:
+def save_trouble(cameras: Iterable[Camera], error: ServiceError, at: datetime | None = None) -> None:
     """Keep why the service told nothing of these cameras; the pictures of before stay."""
     word = "missing" if isinstance(error, NotFound) else trouble_of(error)
     for camera in cameras:
@@ -76,7 +76,7 @@ def _listed(data: dict[str, object]) -> list[object]:
     return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
 
-def _keep(camera: Camera, said: str | None, at: datetime | None, asked_at: datetime) -> None:
+def _save(camera: Camera, said: str | None, at: datetime | None, asked_at: datetime) -> None:
     try:
         content = _content(said)
     except media.NotFetched as why:
@@ -103,12 +103,12 @@ def _content(said: str | None) -> bytes:
             raise media.NotFetched("not_shown") from None
     else:
         content = media.fetch(environment, said, media.PICTURE_MAX)
-    if not media.kind_of(content):
+    if not media.content_type_of(content):
         raise media.NotFetched("not_shown")
     return content
 
 
-def at_moment(connection: Connection, camera: Camera, at: datetime) -> Picture:
+def picture_of_moment(connection: Connection, camera: Camera, at: datetime) -> Picture:
     """Return a camera's picture of a moment, read within budget unless it is kept already; with what went wrong.
 
     Who asks until it is kept shares the call: after the service's answer, its picture is still to be fetched.
@@ -127,7 +127,7 @@ def at_moment(connection: Connection, camera: Camera, at: datetime) -> Picture:
         _update(camera, at, {"trouble": "not_connected", "asked_at": database_now()})
     else:
         try:
-            shared(f"picture:{camera.pk}:{at.isoformat()}", read_once)
+            share_call(f"picture:{camera.pk}:{at.isoformat()}", read_once)
         except ServiceError as error:
-            refused([camera], error, at)
+            save_trouble([camera], error, at)
     return Picture.objects.defer("content").get(camera=camera, at=at)

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from accessapi.limits import VIDEO_RETENTION_DAYS
 
 
-def moment(at: datetime) -> datetime:
+def validate_moment(at: datetime) -> datetime:
     """Return a moment of which there may be a recording. Raises ValidationError."""
     if at > timezone.now():
         raise ValidationError(_("This time is in the future."))

@@ -6,7 +6,7 @@ from accessapi.errors import NotFound
 from accessapi.resources.cameras import CameraStatus
 from portal.core.budget.priorities import Priority
 from portal.core.cameras.models import Camera, Picture
-from portal.core.mirror.reading import asked
+from portal.core.mirror.reading import call_shared
 from portal.core.timers.clock import database_now
 from portal.core.ui.chips import Chip
 from tenants.models import Connection
@@ -30,16 +30,16 @@ def state_of(camera: Camera, picture: Picture | None) -> Chip:
     return Chip("connected" if camera.is_connected else "offline", as_of=camera.status_at)
 
 
-def ask(connection: Connection, camera_id: str, priority: Priority) -> CameraStatus:
+def request_status(connection: Connection, camera_id: str, priority: Priority) -> CameraStatus:
     """Return a camera's status now, by one call that is shared with whoever asks the same. Raises the error tree."""
-    data, _first = asked(connection, "camera_status", {"camera_id": camera_id}, priority)
+    data, _first = call_shared(connection, "camera_status", {"camera_id": camera_id}, priority)
     return CameraStatus.model_validate(data)
 
 
-def read(connection: Connection, camera: Camera, priority: Priority) -> None:
+def read_status(connection: Connection, camera: Camera, priority: Priority) -> None:
     """Read a camera's status and keep it, also that the service does not know it. Raises the rest of the tree."""
     try:
-        keep(camera, ask(connection, camera.camera_id, priority))
+        save_status(camera, request_status(connection, camera.camera_id, priority))
     except NotFound:
         told = {
             "is_missing": True,
@@ -51,7 +51,7 @@ def read(connection: Connection, camera: Camera, priority: Priority) -> None:
         _update(camera, told)
 
 
-def keep(camera: Camera, status: CameraStatus) -> None:
+def save_status(camera: Camera, status: CameraStatus) -> None:
     """Keep what the service said of a camera just now."""
     told = {
         "is_connected": status.is_connected,

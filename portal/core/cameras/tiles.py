@@ -13,17 +13,17 @@ from portal.core.budget import outlook
 from portal.core.budget.priorities import Priority
 from portal.core.cameras import watch
 from portal.core.cameras.models import Camera, Picture
-from portal.core.cameras.pictures import trouble_in_words
+from portal.core.cameras.pictures import trouble_text
 from portal.core.cameras.states import state_of
 from portal.core.ui import watching
-from portal.core.ui.addresses import within
+from portal.core.ui.addresses import url_in_tenant
 from portal.core.ui.chips import Chip
 from portal.core.ui.times import local
 from tenants.access import TenantRequest
 from tenants.roles import Permission
 
 # A picture older than this says so loudly.
-OLD = timedelta(minutes=15)
+OLD_AFTER = timedelta(minutes=15)
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,8 @@ class Tile:
     camera: Camera
     picture: Picture | None
     href: str
-    source: str
-    wrong: str
+    picture_url: str
+    problem: str
 
     @property
     def chip(self) -> Chip:
@@ -44,7 +44,7 @@ class Tile:
     @property
     def is_old(self) -> bool:
         taken_at = self.picture.taken_at if self.picture else None
-        return taken_at is not None and taken_at < timezone.now() - OLD
+        return taken_at is not None and taken_at < timezone.now() - OLD_AFTER
 
     @property
     def tone(self) -> str:
@@ -52,53 +52,59 @@ class Tile:
         return self.chip.tone
 
 
-def latest() -> "Prefetch[str]":
+def latest_pictures() -> "Prefetch[str]":
     """What a tile needs of pictures: the latest one, without its bytes."""
     rows = Picture.objects.filter(at=None).defer("content")
     return Prefetch("pictures", rows, to_attr="latest")
 
 
-def latest_of(camera: Camera) -> Picture | None:
+def latest_picture_of(camera: Camera) -> Picture | None:
     """Return the latest picture of a camera that was read with `latest()`."""
     return next(iter(getattr(camera, "latest", ())), None)
 
 
 def tile_of(request: TenantRequest, camera: Camera, area: str = "cameras") -> Tile:
     """Return the tile of a camera that was read with `latest()`; its addresses are those of `area`."""
-    picture = latest_of(camera)
+    picture = latest_picture_of(camera)
     slug = request.tenant.slug
     source = ""
     if picture is not None and picture.mark:
-        source = within(f"{area}:picture", slug, camera.camera_id, str(picture.pk), picture.mark)
-    tile = Tile(camera, picture, within(f"{area}:camera", slug, camera.camera_id), source, "")
-    return replace(tile, wrong=_wrong(request, tile))
+        source = url_in_tenant(f"{area}:picture", slug, camera.camera_id, str(picture.pk), picture.mark)
+    tile = Tile(camera, picture, url_in_tenant(f"{area}:camera", slug, camera.camera_id), source, "")
+    return replace(tile, problem=_problem_of(request, tile))
 
 
-def _wrong(request: TenantRequest, tile: Tile) -> str:
+def _problem_of(request: TenantRequest, tile: Tile) -> str:
     """Return why a tile has no picture, or no newer one. That calls are used up is as of now, not of the last try."""
     trouble = "missing" if tile.camera.is_missing else tile.picture.trouble if tile.picture else ""
     if trouble not in ("", "no_budget"):
-        return trouble_in_words(trouble)
+        return trouble_text(trouble)
     until = None
-    if not tile.source or tile.is_old:
-        until = outlook.pauses_until(request, Priority.IN_SIGHT, CallClass.DEVICE)
+    if not tile.picture_url or tile.is_old:
+        until = outlook.no_calls_until(request, Priority.WATCHED, CallClass.DEVICE)
     if until is None:
         return ""
     return _("No device API calls left for pictures until %(time)s.") % {"time": f"{local(until):%H:%M}"}
 
 
-def at_door(request: TenantRequest, device_id: str) -> list[Tile]:
+def tiles_at_door(request: TenantRequest, device_id: str) -> list[Tile]:
     """Return the cameras that look at a door, for those who may see them, and note that somebody has them in sight."""
     if not request.access.can(Permission.CAMERAS_VIEW):
         return []
-    rows = Camera.objects.filter(doors__contains=[device_id]).order_by("name_order", "pk").prefetch_related(latest())
+    rows = (
+        Camera.objects.filter(doors__contains=[device_id])
+        .order_by("name_order", "pk")
+        .prefetch_related(latest_pictures())
+    )
     cameras = list(rows)
     if cameras:
-        watch.seen(cameras)
+        watch.mark_in_sight(cameras)
     return [tile_of(request, camera) for camera in cameras]
 
 
-def mark_of(tiles: Sequence[Tile]) -> str:
+def version_of(tiles: Sequence[Tile]) -> str:
     """Return the mark of what tiles show."""
-    told = [(each.camera.pk, each.source, each.wrong, each.chip, each.is_old, str(each.camera)) for each in tiles]
-    return watching.mark(told)
+    told = [
+        (each.camera.pk, each.picture_url, each.problem, each.chip, each.is_old, str(each.camera)) for each in tiles
+    ]
+    return watching.version_of(told)

@@ -15,67 +15,69 @@ from accessapi.errors import ServiceError
 from accessapi.resources.cameras import CameraUsage as Told
 from portal.core.budget.priorities import Priority
 from portal.core.cameras.models import CameraUsage, Clip, Viewing
-from portal.core.mirror.reading import asked
+from portal.core.mirror.reading import call_shared
 from portal.core.timers.clock import database_now
 from tenants.models import Connection, current_tenant
 
-KEPT_FOR_INCIDENTS = 0.10
+INCIDENT_SHARE = 0.10
 # A live look lasts so long before the page asks again whether somebody is still there.
 LIVE_SECONDS = 300
 # What a record's clip is taken to be long, of which nobody tells the length.
 CLIP_SECONDS = 30
 # How long a clip's address is taken for good: the service says nothing of its end.
-CLIP_GOOD_FOR = timedelta(minutes=10)
-_YOUNG = timedelta(minutes=10)
+CLIP_VALID_FOR = timedelta(minutes=10)
+_FRESH_FOR = timedelta(minutes=10)
 # Before anything was read.
-_EVER = datetime(2000, 1, 1, tzinfo=UTC)
+_NEVER_READ = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
-class Meter:
+class VideoMeter:
     """Seconds of one kind of video in the period: `limit` None where the service told none, `one` of a single look."""
 
     total: float
-    apart: float
+    reserved: float
     limit: float | None
-    one: float
+    per_view: float
 
     @property
     def used(self) -> float:
-        return self.total + self.apart
+        return self.total + self.reserved
 
     @property
-    def kept(self) -> float:
+    def reserved_for_incidents(self) -> float:
         """Seconds of the limit that are for incidents alone."""
-        return (self.limit or 0) * KEPT_FOR_INCIDENTS
+        return (self.limit or 0) * INCIDENT_SHARE
 
     @property
     def left(self) -> float | None:
         return None if self.limit is None else max(self.limit - self.used, 0)
 
     @property
-    def per_cent(self) -> int:
+    def percent(self) -> int:
         return min(round(100 * self.used / self.limit), 100) if self.limit else 0
 
     @property
-    def is_short(self) -> bool:
+    def is_used_up(self) -> bool:
         """Whether besides the share for incidents not even one look is left."""
-        return not self.has_room(self.one, incident=False)
+        return not self.has_room(self.per_view, incident=False)
 
     @property
-    def is_ending(self) -> bool:
+    def is_nearly_used_up(self) -> bool:
         """Whether this look or the next uses the last that is left besides the share for incidents."""
-        return not self.has_room(2 * self.one, incident=False)
+        return not self.has_room(2 * self.per_view, incident=False)
 
     def has_room(self, seconds: float, *, incident: bool) -> bool:
         """Whether so many seconds more may be set apart."""
-        return self.limit is None or self.used + seconds <= self.limit - (0 if incident else self.kept)
+        return self.limit is None or self.used + seconds <= self.limit - (
+            0 if incident else self.reserved_for_incidents
+        )
 
 
 @dataclass(frozen=True)
 class Usage:
-    streaming: Meter
-    downloads: Meter
+    streaming: VideoMeter
+    downloads: VideoMeter
     since: datetime | None
     until: datetime | None
     read_at: datetime | None
@@ -85,7 +87,7 @@ class Usage:
         return self.read_at is not None and self.streaming.limit is not None
 
 
-def known() -> Usage:
+def current_usage() -> Usage:
     """Return the usage of the tenant in scope as last read, with what is set apart since. One statement.
 
     Before anything was read no limit is known, and nothing is counted against it.
@@ -96,8 +98,10 @@ def known() -> Usage:
         row.streaming_total, row.download_total = 0.0, 0.0
     apart, shown = (getattr(row, name, None) or 0 for name in ("apart", "shown"))
     return Usage(
-        Meter((row.streaming_total or 0) * unit, apart, _seconds(row.streaming_limit, unit), LIVE_SECONDS),
-        Meter((row.download_total or 0) * unit, CLIP_SECONDS * shown, _seconds(row.download_limit, unit), CLIP_SECONDS),
+        VideoMeter((row.streaming_total or 0) * unit, apart, _seconds(row.streaming_limit, unit), LIVE_SECONDS),
+        VideoMeter(
+            (row.download_total or 0) * unit, CLIP_SECONDS * shown, _seconds(row.download_limit, unit), CLIP_SECONDS
+        ),
         row.since,
         row.until,
         row.read_at,
@@ -106,9 +110,9 @@ def known() -> Usage:
 
 def _rows() -> QuerySet[CameraUsage]:
     """The tenant's usage with what was set apart since it was read: `apart` in seconds, `shown` in clips."""
-    read_at = Coalesce(OuterRef("read_at"), Value(_EVER))
+    read_at = Coalesce(OuterRef("read_at"), Value(_NEVER_READ))
     viewings = Viewing.objects.filter(tenant=OuterRef("tenant"), ends_at__gt=read_at)
-    clips = Clip.objects.filter(tenant=OuterRef("tenant"), shown_at__gt=read_at - CLIP_GOOD_FOR)
+    clips = Clip.objects.filter(tenant=OuterRef("tenant"), shown_at__gt=read_at - CLIP_VALID_FOR)
     return CameraUsage.objects.annotate(apart=_sum(viewings, "seconds"), shown=_sum(clips, "shown"))
 
 
@@ -116,18 +120,18 @@ def _sum(rows: QuerySet[Any], name: str) -> Subquery:
     return Subquery(rows.order_by().values("tenant").annotate(sum=Sum(name)).values("sum"))
 
 
-def has_download(*, incident: bool) -> bool:
+def may_download(*, incident: bool) -> bool:
     """Whether one clip more may be downloaded in this period; with `incident` also from the share kept for those."""
-    return known().downloads.has_room(CLIP_SECONDS, incident=incident)
+    return current_usage().downloads.has_room(CLIP_SECONDS, incident=incident)
 
 
-def refresh(connection: Connection, priority: Priority) -> None:
+def refresh_if_old(connection: Connection, priority: Priority) -> None:
     """Read the usage again when what is known of it is older than ten minutes. Raises the error tree."""
     row = CameraUsage.objects.first()
-    if row is not None and row.read_at is not None and row.read_at > database_now() - _YOUNG:
+    if row is not None and row.read_at is not None and row.read_at > database_now() - _FRESH_FOR:
         return
     asked_at = database_now()
-    told = Told.model_validate(asked(connection, "camera_usage", {}, priority)[0])
+    told = Told.model_validate(call_shared(connection, "camera_usage", {}, priority)[0])
     said = {
         "since": told.since,
         "until": told.until,
@@ -140,14 +144,14 @@ def refresh(connection: Connection, priority: Priority) -> None:
     CameraUsage.objects.update_or_create(tenant=current_tenant(), defaults=said)
 
 
-def refreshed(connection: Connection) -> Usage:
+def refreshed_usage(connection: Connection) -> Usage:
     """Return the usage, read again where that is due and works: for a page, which shows what is known otherwise."""
     if connection.is_connected:
         try:
-            refresh(connection, Priority.PEOPLE)
+            refresh_if_old(connection, Priority.PEOPLE)
         except ServiceError:
-            return known()
-    return known()
+            return current_usage()
+    return current_usage()
 
 
 def _seconds(limit: float | None, unit: float) -> float | None:

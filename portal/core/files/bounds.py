@@ -29,13 +29,13 @@ class FileFault(Exception):
 
     def __init__(self, word: str, **facts: Any) -> None:
         super().__init__(word)
-        self.word = word
-        self.facts = facts
+        self.code = word
+        self.values = facts
 
 
 Facts = Mapping[str, Any]
 
-_FILES: dict[str, Callable[[Facts], str]] = {
+_FAULT_TEXTS: dict[str, Callable[[Facts], str]] = {
     "empty": lambda f: _("The file is empty."),
     "no_rows": lambda f: _("The file has headings but no rows."),
     "size": lambda f: _("The file is larger than %(n)d MB.") % {"n": f.get("mb", MAX_FILE_BYTES // 2**20)},
@@ -56,5 +56,5 @@ _FILES: dict[str, Callable[[Facts], str]] = {
 
 def fault_text(word: str, facts: Facts) -> str:
     """The sentence for a word of FileFault; one that nobody described is shown as it is."""
-    said = _FILES.get(word)
+    said = _FAULT_TEXTS.get(word)
     return said(facts) if said else word

@@ -26,20 +26,20 @@ class Dialect:
     delimiter: str
 
 
-def sniff(chunks: Iterable[bytes]) -> Dialect:
+def detect_dialect(chunks: Iterable[bytes]) -> Dialect:
     """The dialect of a file. Raises FileFault: `nul`, `encoding`, `empty`."""
-    encoding, sample = _encoding(chunks)
-    return Dialect(encoding, _delimiter(sample))
+    encoding, sample = _detect_encoding(chunks)
+    return Dialect(encoding, _detect_delimiter(sample))
 
 
-def rows(chunks: Iterable[bytes], dialect: Dialect) -> Iterator[Line]:
+def read_rows(chunks: Iterable[bytes], dialect: Dialect) -> Iterator[Line]:
     """(line number, cells) of every line that is not blank; a record over several lines has the number of its first.
 
     Raises FileFault `quotes` or `cell` with the line, when the file breaks off the rules of CSV.
     """
     csv.field_size_limit(MAX_CELL * 4)
-    text = io.TextIOWrapper(io.BufferedReader(_Chunks(chunks)), encoding=dialect.encoding, newline="")
-    reader = csv.reader(_without_sep(text), delimiter=dialect.delimiter, strict=True)
+    text = io.TextIOWrapper(io.BufferedReader(_ChunkReader(chunks)), encoding=dialect.encoding, newline="")
+    reader = csv.reader(_blank_sep_line(text), delimiter=dialect.delimiter, strict=True)
     line = 1
     try:
         for cells in reader:
@@ -53,23 +53,23 @@ def rows(chunks: Iterable[bytes], dialect: Dialect) -> Iterator[Line]:
         raise FileFault("encoding", line=line) from None
 
 
-def _encoding(chunks: Iterable[bytes]) -> tuple[str, str]:
+def _detect_encoding(chunks: Iterable[bytes]) -> tuple[str, str]:
     """UTF-16 by its mark, else UTF-8 or else Shift-JIS (as Windows writes it), if every byte agrees."""
-    tries = {name: _Try(name) for name in ENCODINGS}
+    tries = {name: _EncodingTrial(name) for name in ENCODINGS}
     lines, pieces = 1, iter(chunks)
     for number, chunk in enumerate(pieces):
         if number == 0 and chunk[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-            return "utf-16", _beginning(itertools.chain([chunk], pieces), "utf-16")
+            return "utf-16", _decode_sample(itertools.chain([chunk], pieces), "utf-16")
         if b"\x00" in chunk:
             raise FileFault("nul", line=lines + chunk[: chunk.index(b"\x00")].count(b"\n"))
-        _feed(tries, chunk, lines)
+        _feed_trials(tries, chunk, lines)
         lines += chunk.count(b"\n")
-    _feed(tries, b"", lines, final=True)
+    _feed_trials(tries, b"", lines, final=True)
     found = next(iter(tries))
     return found, tries[found].sample
 
 
-class _Try:
+class _EncodingTrial:
     """One encoding, for as long as every byte agrees with it."""
 
     def __init__(self, name: str) -> None:
@@ -90,7 +90,7 @@ class _Try:
         return None
 
 
-def _feed(tries: dict[str, _Try], chunk: bytes, lines: int, *, final: bool = False) -> None:
+def _feed_trials(tries: dict[str, _EncodingTrial], chunk: bytes, lines: int, *, final: bool = False) -> None:
     """Drop the encodings that do not agree. Raises FileFault when none is left."""
     for name, each in list(tries.items()):
         before = each.feed(chunk, final=final)
@@ -100,7 +100,7 @@ def _feed(tries: dict[str, _Try], chunk: bytes, lines: int, *, final: bool = Fal
                 raise FileFault("encoding", line=lines + before)
 
 
-def _beginning(chunks: Iterable[bytes], encoding: str) -> str:
+def _decode_sample(chunks: Iterable[bytes], encoding: str) -> str:
     decoder, text = codecs.getincrementaldecoder(encoding)("replace"), ""
     for chunk in chunks:
         text += decoder.decode(chunk[:_SAMPLE])
@@ -109,17 +109,17 @@ def _beginning(chunks: Iterable[bytes], encoding: str) -> str:
     return text
 
 
-def _delimiter(sample: str) -> str:
+def _detect_delimiter(sample: str) -> str:
     """The delimiter with which the first lines agree best on a number of columns; a comma for a single column."""
     if not sample.strip():
         raise FileFault("empty")
     said = sample.lstrip("\ufeff")[:6].lower()
     if said.startswith("sep=") and said[4:5] in DELIMITERS:
         return said[4]
-    return max(DELIMITERS, key=lambda each: _agreement(sample, each))
+    return max(DELIMITERS, key=lambda each: _column_agreement(sample, each))
 
 
-def _agreement(sample: str, delimiter: str) -> tuple[float, int]:
+def _column_agreement(sample: str, delimiter: str) -> tuple[float, int]:
     widths = []
     try:
         for cells in csv.reader(io.StringIO(sample.lstrip("\ufeff"), newline=""), delimiter=delimiter, strict=True):
@@ -134,14 +134,14 @@ def _agreement(sample: str, delimiter: str) -> tuple[float, int]:
     return sum(width == widths[0] for width in widths) / len(widths), widths[0]
 
 
-def _without_sep(lines: Iterable[str]) -> Iterator[str]:
+def _blank_sep_line(lines: Iterable[str]) -> Iterator[str]:
     """Excel's own first line "sep=;" is no heading; it stays a line, so that the numbers are right."""
     for number, line in enumerate(lines):
         said = line.strip().lower()
         yield "\n" if number == 0 and len(said) <= 5 and said.startswith("sep=") else line
 
 
-class _Chunks(io.RawIOBase):
+class _ChunkReader(io.RawIOBase):
     """An iterable of pieces as a file."""
 
     def __init__(self, chunks: Iterable[bytes]) -> None:

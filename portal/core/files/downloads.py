@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import httpx2
 
-from accessapi.wire import tls
+from accessapi.wire import tls_context
 
 
-class NotThere(ValueError):
+class DownloadRefused(ValueError):
     """The address was answered with another status than 200."""
 
     def __init__(self, status: int) -> None:
@@ -19,7 +19,7 @@ class TooLarge(ValueError):
     """The file is larger than wanted."""
 
 
-def pieces(
+def stream_download(
     address: str, most: int, *, seconds: float, connect: float | None = None, accept: str = "*/*"
 ) -> Iterator[bytes]:
     """Yield what stands at an address, at most `most` bytes. Raises NotThere, TooLarge and httpx2's errors.
@@ -29,11 +29,11 @@ def pieces(
     """
     timeout = httpx2.Timeout(seconds, connect=connect or seconds)
     with (
-        httpx2.Client(timeout=timeout, follow_redirects=False, trust_env=False, verify=tls()) as client,
+        httpx2.Client(timeout=timeout, follow_redirects=False, trust_env=False, verify=tls_context()) as client,
         client.stream("GET", address, headers={"Accept": accept}) as answer,
     ):
         if answer.status_code != 200:
-            raise NotThere(answer.status_code)
+            raise DownloadRefused(answer.status_code)
         size = 0
         for piece in answer.iter_bytes():
             size += len(piece)
@@ -44,4 +44,4 @@ def pieces(
 
 def download(address: str, most: int, *, seconds: float, connect: float | None = None, accept: str = "*/*") -> bytes:
     """Return the same in one piece."""
-    return b"".join(pieces(address, most, seconds=seconds, connect=connect, accept=accept))
+    return b"".join(stream_download(address, most, seconds=seconds, connect=connect, accept=accept))

@@ -21,7 +21,7 @@ from fpdf.fonts import SubsetMap, TTFFont
 from pylopdf_fonts_jp import sans_path
 
 #: The family, for `FPDF.set_font`.
-NAME = "NotoSansJP"
+FONT_FAMILY = "NotoSansJP"
 # fontTools reads glyphs when they are first used, all through one file.
 _LOCK = Lock()
 
@@ -32,13 +32,13 @@ class _Font(TTFFont):
     @cached_property
     def ttfont(self) -> TTFont:
         """Return the font to embed from. fpdf2 uses it only after the last text was drawn."""
-        return _part(self.subset.get_all_glyph_names())
+        return _subset_font(self.subset.get_all_glyph_names())
 
 
 def add_font(pdf: FPDF) -> None:
     """Do what `pdf.add_font` does, with the font that was read before."""
     with _LOCK:
-        whole, _glyphs = _read()
+        whole, _glyphs = _read_font()
     font = copy(whole)
     del font.ttfont  # it has a part of its own, made when the document is written
     # All else that fpdf2 changes in a font.
@@ -49,9 +49,9 @@ def add_font(pdf: FPDF) -> None:
 
 
 @cache
-def _read() -> tuple[_Font, TopDict]:
+def _read_font() -> tuple[_Font, TopDict]:
     """Return the font for documents to copy, and its glyphs."""
-    font = _Font(FPDF(), Path(sans_path()), NAME.lower(), "")
+    font = _Font(FPDF(), Path(sans_path()), FONT_FAMILY.lower(), "")
     glyphs = font.ttfont["CFF "].cff[0]
     font.close()
     font.ttfont = None  # the tables that documents do not need
@@ -59,7 +59,7 @@ def _read() -> tuple[_Font, TopDict]:
 
 
 @cache
-def _frame() -> bytes:
+def _base_font() -> bytes:
     """Return the font with a single glyph of each group, to which others can be added: groups share their hints."""
     with TTFont(sans_path(), lazy=True, recalcBBoxes=False) as font, BytesIO() as file:
         glyphs = font["CFF "].cff[0]
@@ -74,17 +74,17 @@ def _frame() -> bytes:
 @cache
 def _glyph(name: str) -> tuple[int, bytes]:
     """Return a glyph's group, and its outline with the subroutines it calls written out."""
-    _font, glyphs = _read()
+    _font, glyphs = _read_font()
     glyph, group = glyphs.CharStrings.getItemAndSelector(name)
     desubroutinizeCharString(glyph)
     glyph.compile()
     return group, glyph.bytecode
 
 
-def _part(names: Iterable[str]) -> TTFont:
+def _subset_font(names: Iterable[str]) -> TTFont:
     """Return a font with these glyphs. It shares no object with others, as embedding changes it."""
     with _LOCK:
-        frame, found = _frame(), {name: _glyph(name) for name in sorted(names)}
+        frame, found = _base_font(), {name: _glyph(name) for name in sorted(names)}
     part = TTFont(BytesIO(frame), recalcBBoxes=False)
     glyphs = part["CFF "].cff[0]
     outlines = glyphs.CharStrings

@@ -17,7 +17,7 @@ _ORIENTATION = 0x0112
 _MARKER = re.compile(rb"\xff([^\x00\xff])", re.DOTALL)
 
 
-class NotWhole(ValueError):
+class BrokenJpeg(ValueError):
     """Not a JPEG file from its beginning to its end."""
 
 
@@ -31,48 +31,48 @@ class Jpeg:
     orientation: int
 
 
-def read(data: bytes) -> Jpeg:
+def parse_jpeg(data: bytes) -> Jpeg:
     """Walk through the file. Raises NotWhole."""
     if data[:2] != b"\xff\xd8":
-        raise NotWhole("no beginning")
+        raise BrokenJpeg("no beginning")
     kept, size, orientation, at = [data[:2]], (0, 0), 1, 2
     while True:
-        marker, at = _marker(data, at)
+        marker, at = _next_marker(data, at)
         if marker == _EOI:
             break
         start, at = at - 2, _segment_end(data, at)
         segment = data[start + 4 : at]
         if marker in _FRAMES:
-            size = _size(segment, size)
+            size = _frame_size(segment, size)
         elif marker == 0xE1 and segment.startswith(b"Exif\0\0"):
             orientation = _orientation(segment)
         if marker == _SOS:
             at = _scan_end(data, at)
-        if _belongs(marker, segment):
+        if _is_needed(marker, segment):
             # Pixels end in no 0xFF: what stands there fills up to the next marker.
             kept.append(data[start:at].rstrip(b"\xff") if marker == _SOS else data[start:at])
     if not all(size) or not any(part[1] == _SOS for part in kept):
-        raise NotWhole("no picture")
+        raise BrokenJpeg("no picture")
     return Jpeg(b"".join([*kept, b"\xff\xd9"]), *size, orientation)
 
 
-def _marker(data: bytes, at: int) -> tuple[int, int]:
+def _next_marker(data: bytes, at: int) -> tuple[int, int]:
     """Return the next marker and where it ends. Bytes before it that belong to nothing are left out, as browsers do:
     some phones and editors write them.
     """
     found = _MARKER.search(data, at)
     if found is None:
-        raise NotWhole("no marker")
+        raise BrokenJpeg("no marker")
     marker = found[1][0]
     if marker in (_SOI, _DNL) or marker in _RESTARTS:
-        raise NotWhole("no end")
+        raise BrokenJpeg("no end")
     return marker, found.end()
 
 
 def _segment_end(data: bytes, at: int) -> int:
     length = int.from_bytes(data[at : at + 2], "big")
     if length < 2 or at + length > len(data):
-        raise NotWhole("a broken segment")
+        raise BrokenJpeg("a broken segment")
     return at + length
 
 
@@ -81,23 +81,23 @@ def _scan_end(data: bytes, at: int) -> int:
     while True:
         at = data.find(b"\xff", at)
         if at < 0 or at + 1 >= len(data):
-            raise NotWhole("cut off")
+            raise BrokenJpeg("cut off")
         if data[at + 1] != 0xFF and data[at + 1] != 0 and data[at + 1] not in _RESTARTS:
             return at
         at += 1 if data[at + 1] == 0xFF else 2
 
 
-def _size(segment: bytes, before: tuple[int, int]) -> tuple[int, int]:
+def _frame_size(segment: bytes, before: tuple[int, int]) -> tuple[int, int]:
     """Width and height of a frame; a second frame must not tell another size."""
     if len(segment) < 6:
-        raise NotWhole("a broken frame")
+        raise BrokenJpeg("a broken frame")
     found = int.from_bytes(segment[3:5], "big"), int.from_bytes(segment[1:3], "big")
     if before not in ((0, 0), found):
-        raise NotWhole("two sizes")
+        raise BrokenJpeg("two sizes")
     return found
 
 
-def _belongs(marker: int, segment: bytes) -> bool:
+def _is_needed(marker: int, segment: bytes) -> bool:
     """Whether the picture needs this segment: of the applications' own, only what colours are read by."""
     if marker == _COM or 0xE0 <= marker <= 0xEF:
         return marker in (0xE0, 0xEE) or (marker == 0xE2 and segment.startswith(b"ICC_PROFILE\0"))
@@ -114,12 +114,12 @@ def _orientation(segment: bytes) -> int:
     return found if isinstance(found, int) and 1 <= found <= 8 else 1
 
 
-def decode(jpeg: Jpeg, least: tuple[int, int]) -> Image.Image:
+def decode_jpeg(jpeg: Jpeg, least: tuple[int, int]) -> Image.Image:
     """The pixels, scaled down while they are decoded to no less than `least`. Raises NotWhole when they cannot be."""
     try:
         picture = Image.open(BytesIO(jpeg.content), formats=("JPEG",))
         picture.draft(picture.mode, least)
         picture.load()
     except Exception as error:  # Pillow's readers raise many kinds
-        raise NotWhole("cannot be decoded") from error
+        raise BrokenJpeg("cannot be decoded") from error
     return picture

@@ -5,7 +5,7 @@ import unicodedata
 from datetime import date, datetime, time, timedelta
 
 from accessapi.limits import JST
-from accessapi.moments import in_service_time
+from accessapi.moments import to_service_time
 
 _DAY = r"(\d{4})(?:[-/.](\d{1,2})[-/.](\d{1,2})|年\s*(\d{1,2})月\s*(\d{1,2})日)"
 _CLOCK = r"(\d{1,2})(?::(\d{2})(?::(\d{2}))?(?:\.0+)?|時(?:(\d{1,2})分?)?)"
@@ -14,15 +14,15 @@ _MOMENT = re.compile(rf"{_DAY}(?:\([^)]{{1,3}}\))?(?:[ T]*{_CLOCK}{_OFFSET})?\Z"
 _TIME = re.compile(rf"{_CLOCK}\Z", re.ASCII)
 
 
-def day_of(text: str) -> date | None:
+def parse_day(text: str) -> date | None:
     """`2026-12-01`, `2026/12/1`, `2026年12月1日`: the day alone; None for anything else."""
-    found = moment_of(text)
-    return found.date() if found is not None and not _clock_given(text) else None
+    found = parse_moment(text)
+    return found.date() if found is not None and not _has_time(text) else None
 
 
-def moment_of(text: str, *, end: bool = False) -> datetime | None:
+def parse_moment(text: str, *, end: bool = False) -> datetime | None:
     """A day with or without a time; None for what is none. A day alone begins at 00:00; as an `end` it ends."""
-    found = _MOMENT.match(plain(text))
+    found = _MOMENT.match(normalize_width(text))
     if found is None:
         return None
     year, month, day, month_ja, day_ja, hour, minute, second, minute_ja, offset = found.groups()
@@ -30,14 +30,14 @@ def moment_of(text: str, *, end: bool = False) -> datetime | None:
     clock = last if hour is None else (int(hour), int(minute or minute_ja or 0), int(second or 0))
     try:
         moment = datetime(int(year), int(month or month_ja), int(day or day_ja), *clock, tzinfo=JST)
-        return in_service_time(moment - _shift(offset))
+        return to_service_time(moment - _offset_from_jst(offset))
     except (ValueError, OverflowError):
         return None
 
 
-def time_of(text: str) -> time | None:
+def parse_time(text: str) -> time | None:
     """`9:00`, `09:00:00`, `9時`, `9時30分`; None for what is no time of day."""
-    found = _TIME.match(plain(text))
+    found = _TIME.match(normalize_width(text))
     if found is None:
         return None
     hour, minute, second, minute_ja = found.groups()
@@ -47,17 +47,17 @@ def time_of(text: str) -> time | None:
         return None
 
 
-def plain(text: str) -> str:
+def normalize_width(text: str) -> str:
     """Widths do not matter: `２０２６／１２／１` is a date."""
     return unicodedata.normalize("NFKC", text).strip()
 
 
-def _clock_given(text: str) -> bool:
-    found = _MOMENT.match(plain(text))
+def _has_time(text: str) -> bool:
+    found = _MOMENT.match(normalize_width(text))
     return found is not None and found[6] is not None
 
 
-def _shift(offset: str | None) -> timedelta:
+def _offset_from_jst(offset: str | None) -> timedelta:
     """How far the text's own offset is ahead of +09:00."""
     if offset is None:
         return timedelta()

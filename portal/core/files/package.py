@@ -13,10 +13,10 @@ from portal.core.files.bounds import FileFault
 
 _SHEETS = "xl/worksheets/"
 _STRINGS = "xl/sharedstrings.xml"
-_READ = 64 * 1024
+_READ_BYTES = 64 * 1024
 
 
-class Package:
+class XlsxArchive:
     """An archive whose parts are within the bounds. Raises FileFault `xlsx` or `bomb`."""
 
     def __init__(self, source: BinaryIO) -> None:
@@ -30,7 +30,7 @@ class Package:
         for name, info in self._parts.items():
             if info.flag_bits & 1:
                 raise FileFault("password")
-            if name.endswith((".xml", ".rels")) and info.file_size > _most(name):
+            if name.endswith((".xml", ".rels")) and info.file_size > _max_bytes(name):
                 raise FileFault("bomb")
 
     def __contains__(self, name: str) -> bool:
@@ -40,7 +40,7 @@ class Package:
     def open(self, name: str) -> Iterator[BinaryIO]:
         """A part's bytes. An archive never gives more of a part than its directory said. Raises FileFault `xlsx`."""
         info = self._parts.get(name.lower().lstrip("/"))
-        if info is None or info.file_size > _most(name.lower()):
+        if info is None or info.file_size > _max_bytes(name.lower()):
             raise FileFault("xlsx" if info is None else "bomb")
         try:
             with self._zip.open(info) as part:
@@ -54,13 +54,13 @@ class Package:
             raise
 
 
-def _most(name: str) -> int:
+def _max_bytes(name: str) -> int:
     if name.startswith(_SHEETS) or "/worksheets/" in name:
         return bounds.MAX_SHEET_BYTES
     return bounds.MAX_STRINGS_BYTES if name.endswith("sharedstrings.xml") else bounds.MAX_SMALL_PART_BYTES
 
 
-def parse(
+def parse_part(
     part: BinaryIO,
     start: Callable[[str, dict[str, str]], Any] | None = None,
     end: Callable[[str], Any] | None = None,
@@ -74,13 +74,13 @@ def parse(
     parser.buffer_text = True
     parser.EntityDeclHandler = _no_entities
     if start is not None:
-        parser.StartElementHandler = lambda name, attributes: start(_local(name), attributes)
+        parser.StartElementHandler = lambda name, attributes: start(_local_name(name), attributes)
     if end is not None:
-        parser.EndElementHandler = lambda name: end(_local(name))
+        parser.EndElementHandler = lambda name: end(_local_name(name))
     if text is not None:
         parser.CharacterDataHandler = text
     try:
-        while piece := part.read(_READ):
+        while piece := part.read(_READ_BYTES):
             parser.Parse(piece, False)
             yield
         parser.Parse(b"", True)
@@ -89,29 +89,29 @@ def parse(
         raise FileFault("xlsx") from None
 
 
-def elements(package: Package, name: str) -> list[tuple[str, dict[str, str]]]:
+def read_elements(package: XlsxArchive, name: str) -> list[tuple[str, dict[str, str]]]:
     """The elements of a small part, in order, with their attributes."""
     found: list[tuple[str, dict[str, str]]] = []
     with package.open(name) as part:
-        for _piece in parse(part, start=lambda tag, attributes: found.append((tag, attributes))):
+        for _piece in parse_part(part, start=lambda tag, attributes: found.append((tag, attributes))):
             if len(found) > 200_000:
                 raise FileFault("bomb")
     return found
 
 
-def resolve(base: str, target: str) -> str:
+def resolve_target(base: str, target: str) -> str:
     """Where a relationship leads, as a name in the archive."""
     if target.startswith("/"):
         return target.lstrip("/")
     return posixpath.normpath(posixpath.join(posixpath.dirname(base), target))
 
 
-def in_memory(chunks: Iterator[bytes]) -> BinaryIO:
+def load_archive(chunks: Iterator[bytes]) -> BinaryIO:
     """An archive must be read from its end: the (small, bounded) packed file is put together in memory."""
     return io.BytesIO(b"".join(chunks))
 
 
-def _local(name: str) -> str:
+def _local_name(name: str) -> str:
     return name.rpartition(" ")[2]
 
 

@@ -19,14 +19,14 @@ from accessapi import limits
 from portal.core.files import jpeg
 
 # Beyond this, decoding alone would take a server's memory: 16 megapixels are four times what a face is looked at with.
-MOST_PIXELS = 16_000_000
-MOST_PIXELS_PNG = 8_000_000
+MAX_PIXELS = 16_000_000
+MAX_PIXELS_PNG = 8_000_000
 PROFILE_MAX = 8 * 1024 * 1024
 PROFILE_SIDE = 800
 DRAWING_MAX = 8 * 1024 * 1024
 DRAWING_SIDE = 2400
 # Assumed: smaller faces cannot be told apart. 1200 x 1600 is what the specification recommends.
-LEAST_SHORT, LEAST_LONG = 300, 400
+MIN_SHORT_SIDE, MIN_LONG_SIDE = 300, 400
 _KINDS = (
     (b"\x89PNG\r\n\x1a\n", "PNG"), (b"GIF8", "GIF"), (b"BM", "BMP"), (b"%PDF", "PDF"), (b"II*\0", "TIFF"),
     (b"MM\0*", "TIFF"), (b"\0\0\1\0", "ICO"), (b"<svg", "SVG"), (b"PK\3\4", "ZIP"),
@@ -40,7 +40,7 @@ class PictureFault(ValueError):
 
 
 @dataclass(frozen=True)
-class Picture:
+class CheckedPicture:
     """A checked JPEG."""
 
     content: bytes
@@ -48,48 +48,50 @@ class Picture:
     height: int
 
     @property
-    def described(self) -> dict[str, object]:
+    def metadata(self) -> dict[str, object]:
         """What an intent keeps of it: by the digest, the same form sent again is known."""
         digest = sha256(self.content).hexdigest()
         return {"content_type": "image/jpeg", "bytes": len(self.content), "width": self.width, "height": self.height,
                 "sha256": digest}  # fmt: skip
 
 
-def face(upload: Upload) -> Picture:
+def prepare_face(upload: Upload) -> CheckedPicture:
     """A face image as operation 8 takes it. Raises PictureFault."""
     data = _read(upload, limits.FACE_IMAGE_MAX)
     found = _jpeg(data, only=True)
-    _check_size(found.width, found.height, MOST_PIXELS)
-    if min(found.width, found.height) < LEAST_SHORT or max(found.width, found.height) < LEAST_LONG:
+    _check_size(found.width, found.height, MAX_PIXELS)
+    if min(found.width, found.height) < MIN_SHORT_SIDE or max(found.width, found.height) < MIN_LONG_SIDE:
         words = _("The picture has only %(width)d × %(height)d pixels. Take one of about 1200 × 1600, closer up.")
         raise PictureFault(words % {"width": found.width, "height": found.height})
     pixels = _decoded(found, (found.width // 8, found.height // 8))
     if found.orientation == 1 and pixels.mode in ("RGB", "L"):
-        return Picture(found.content, found.width, found.height)
-    return _upright(_decoded(found, limits.FACE_IMAGE_RECOMMENDED), found.orientation, limits.FACE_IMAGE_RECOMMENDED[1])
+        return CheckedPicture(found.content, found.width, found.height)
+    return _normalize(
+        _decoded(found, limits.FACE_IMAGE_RECOMMENDED), found.orientation, limits.FACE_IMAGE_RECOMMENDED[1]
+    )
 
 
-def profile(upload: Upload) -> Picture:
+def prepare_profile_picture(upload: Upload) -> CheckedPicture:
     """A profile picture (operation 7), from a JPEG or PNG file, at most 800 pixels a side. Raises PictureFault."""
-    return from_bytes(_read(upload, PROFILE_MAX))
+    return prepare_picture(_read(upload, PROFILE_MAX))
 
 
-def drawing(upload: Upload, page: Callable[[bytes], bytes]) -> Picture:
+def prepare_drawing(upload: Upload, page: Callable[[bytes], bytes]) -> CheckedPicture:
     """A drawing, from a JPEG, PNG or PDF file, at most 2400 pixels a side; `page` draws a PDF's page as PNG.
 
     Raises PictureFault, and whatever `page` raises.
     """
     data = _read(upload, DRAWING_MAX)
-    return from_bytes(page(data) if data.startswith(b"%PDF") else data, DRAWING_SIDE)
+    return prepare_picture(page(data) if data.startswith(b"%PDF") else data, DRAWING_SIDE)
 
 
-def from_bytes(data: bytes, side: int = PROFILE_SIDE) -> Picture:
+def prepare_picture(data: bytes, side: int = PROFILE_SIDE) -> CheckedPicture:
     """The same of bytes, however they came here."""
     if data.startswith(_KINDS[0][0]):
-        return _upright(_png(data), 1, side)
+        return _normalize(_png(data), 1, side)
     found = _jpeg(data, only=False)
-    _check_size(found.width, found.height, MOST_PIXELS)
-    return _upright(_decoded(found, (side, side)), found.orientation, side)
+    _check_size(found.width, found.height, MAX_PIXELS)
+    return _normalize(_decoded(found, (side, side)), found.orientation, side)
 
 
 def _read(upload: Upload, most: int) -> bytes:
@@ -112,9 +114,9 @@ def _jpeg(data: bytes, *, only: bool) -> jpeg.Jpeg:
             raise PictureFault(words % {"kind": kind, "wanted": wanted})
         raise PictureFault(_("This picture cannot be read. Use %(wanted)s.") % {"wanted": wanted})
     try:
-        return jpeg.read(data)
-    except jpeg.NotWhole:
-        raise PictureFault(_broken()) from None
+        return jpeg.parse_jpeg(data)
+    except jpeg.BrokenJpeg:
+        raise PictureFault(_damaged_text()) from None
 
 
 def _kind(data: bytes) -> str:
@@ -137,39 +139,39 @@ def _check_size(width: int, height: int, most: int) -> None:
 
 def _decoded(found: jpeg.Jpeg, least: tuple[int, int]) -> Image.Image:
     try:
-        return jpeg.decode(found, least)
-    except jpeg.NotWhole:
-        raise PictureFault(_broken()) from None
+        return jpeg.decode_jpeg(found, least)
+    except jpeg.BrokenJpeg:
+        raise PictureFault(_damaged_text()) from None
 
 
 def _png(data: bytes) -> Image.Image:
     # Its first block says how large it is: looked at before anything opens it.
-    _check_size(int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big"), MOST_PIXELS_PNG)
+    _check_size(int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big"), MAX_PIXELS_PNG)
     try:
         picture = Image.open(BytesIO(data), formats=("PNG",))
         picture.load()
     except Exception:  # Pillow's readers raise many kinds
-        raise PictureFault(_broken()) from None
+        raise PictureFault(_damaged_text()) from None
     if picture.mode in ("RGB", "L"):
         return picture
     if picture.mode.startswith("I"):
-        return _eight_bits(picture)
+        return _to_eight_bits(picture)
     ground = Image.new("RGB", picture.size, "white")
     seen = picture.convert("RGBA")
     ground.paste(seen, mask=seen)
     return ground
 
 
-def _eight_bits(picture: Image.Image) -> Image.Image:
+def _to_eight_bits(picture: Image.Image) -> Image.Image:
     """Return a grey picture of 16 bits as it is seen in 8: Pillow's own way cuts, and nearly all would be white."""
     return picture.convert("I").point(lambda value: value * (1 / 257) + 0.5).convert("L")
 
 
-def _broken() -> str:
+def _damaged_text() -> str:
     return _("The file is damaged or incomplete. Copy it again, or take a new picture.")
 
 
-def _upright(picture: Image.Image, orientation: int, longest: int) -> Picture:
+def _normalize(picture: Image.Image, orientation: int, longest: int) -> CheckedPicture:
     """Turned as its camera meant it, no side longer than `longest`, in plain colours, as a new JPEG."""
     if picture.mode not in ("RGB", "L"):
         picture = picture.convert("RGB")
@@ -182,4 +184,4 @@ def _upright(picture: Image.Image, orientation: int, longest: int) -> Picture:
         picture.save(made, "JPEG", quality=quality, exif=b"")
         if made.tell() <= limits.FACE_IMAGE_MAX:
             break
-    return Picture(made.getvalue(), *picture.size)
+    return CheckedPicture(made.getvalue(), *picture.size)

@@ -7,7 +7,7 @@ from typing import Literal
 
 from portal.core.files import bounds, csvs, package, sheets
 from portal.core.files.bounds import FileFault
-from portal.core.files.writing import is_ours, unguarded
+from portal.core.files.writing import is_portal_file, unescape_formula
 
 Line = tuple[int, list[str]]
 Kind = Literal["csv", "xlsx"]
@@ -15,7 +15,7 @@ SAMPLE_ROWS = 5
 
 
 @dataclass(frozen=True)
-class Shape:
+class FileInfo:
     """What a look at a file showed: how it is written, its headings, its first rows."""
 
     kind: Kind
@@ -25,7 +25,7 @@ class Shape:
     sample: list[list[str]]
 
 
-def look(chunks: Callable[[], Iterable[bytes]]) -> Shape:
+def inspect_file(chunks: Callable[[], Iterable[bytes]]) -> FileInfo:
     """Recognise a file by its content, whatever it is called. Raises FileFault."""
     first = next(iter(chunks()), b"")
     if not first:
@@ -33,15 +33,15 @@ def look(chunks: Callable[[], Iterable[bytes]]) -> Shape:
     kind: Kind = "xlsx" if first[:4] == b"PK\x03\x04" else "csv"
     if first[:8] == b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1":
         raise FileFault("old_excel")
-    dialect = csvs.sniff(chunks()) if kind == "csv" else csvs.Dialect("", "")
-    headings, lines = opened(kind, dialect.encoding, dialect.delimiter, chunks)
+    dialect = csvs.detect_dialect(chunks()) if kind == "csv" else csvs.Dialect("", "")
+    headings, lines = open_rows(kind, dialect.encoding, dialect.delimiter, chunks)
     sample = [cells for _line, cells in itertools.islice(lines, SAMPLE_ROWS)]
     if not sample:
         raise FileFault("no_rows")
-    return Shape(kind, dialect.encoding, dialect.delimiter, headings, sample)
+    return FileInfo(kind, dialect.encoding, dialect.delimiter, headings, sample)
 
 
-def opened(
+def open_rows(
     kind: str, encoding: str, delimiter: str, chunks: Callable[[], Iterable[bytes]]
 ) -> tuple[list[str], Iterator[Line]]:
     """The headings and the rows beneath them, streamed. Raises FileFault, also while the rows are read."""
@@ -51,18 +51,18 @@ def opened(
         raise FileFault("empty")
     if len(headings) > bounds.MAX_COLUMNS:
         raise FileFault("columns", line=1)
-    ours = is_ours(headings)
-    rows = ((line, [unguarded(cell) for cell in cells]) for line, cells in lines) if ours else lines
-    return headings, _bounded(rows)
+    ours = is_portal_file(headings)
+    rows = ((line, [unescape_formula(cell) for cell in cells]) for line, cells in lines) if ours else lines
+    return headings, _check_limits(rows)
 
 
 def _lines(kind: str, encoding: str, delimiter: str, chunks: Callable[[], Iterable[bytes]]) -> Iterator[Line]:
     if kind == "csv":
-        return csvs.rows(chunks(), csvs.Dialect(encoding, delimiter))
-    return sheets.rows(package.Package(package.in_memory(iter(chunks()))))
+        return csvs.read_rows(chunks(), csvs.Dialect(encoding, delimiter))
+    return sheets.read_rows(package.XlsxArchive(package.load_archive(iter(chunks()))))
 
 
-def _bounded(lines: Iterator[Line]) -> Iterator[Line]:
+def _check_limits(lines: Iterator[Line]) -> Iterator[Line]:
     for count, (line, cells) in enumerate(lines, start=1):
         if count > bounds.MAX_ROWS:
             raise FileFault("rows")

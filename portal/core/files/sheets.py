@@ -15,7 +15,7 @@ from openpyxl.utils.datetime import CALENDAR_MAC_1904, CALENDAR_WINDOWS_1900, fr
 
 from portal.core.files import bounds
 from portal.core.files.bounds import FileFault
-from portal.core.files.package import Package, elements, parse, resolve
+from portal.core.files.package import XlsxArchive, parse_part, read_elements, resolve_target
 
 Line = tuple[int, list[str]]
 # Reads the number of a cell, in the calendar of its workbook.
@@ -27,28 +27,28 @@ _ZEROS = re.compile(r"0{2,40}\Z")
 # Spreadsheets keep fifteen digits of a number: what is longer was changed before it came here.
 _EXACT = 10**15
 # Marks a cell whose digits are lost; a character that no text may hold.
-LOST = "\ufffe"
+LOST_DIGITS = "\ufffe"
 
 
-def rows(package: Package) -> Iterator[Line]:
+def read_rows(package: XlsxArchive) -> Iterator[Line]:
     """(row number, cells) of every row that is not blank. Raises FileFault: xlsx, bomb, columns, cell."""
     path, epoch = _first_sheet(package)
     strings = _strings(package)
-    reading = _Reading(strings, _formats(package), epoch)
+    reading = _RowParser(strings, _formats(package), epoch)
     with package.open(path) as part:
-        for _piece in parse(part, reading.start, reading.end, reading.text):
+        for _piece in parse_part(part, reading.start, reading.end, reading.text):
             while reading.ready:
                 yield reading.ready.popleft()
-            if reading.over:
+            if reading.is_done:
                 return
 
 
-class _Reading:
+class _RowParser:
     """What expat calls. One row is collected at a time; rows that are complete wait in `ready`."""
 
     def __init__(self, strings: list[str], formats: list[_Reader], epoch: datetime) -> None:
         self.ready: deque[Line] = deque()
-        self.over = False
+        self.is_done = False
         self._strings, self._formats, self._epoch = strings, formats, epoch
         self._row = self._column = self._blank = 0
         self._cells: dict[int, str] = {}
@@ -79,7 +79,7 @@ class _Reading:
         elif name == "rPh":
             self._phonetic = False
         elif name == "sheetData":
-            self.over = True
+            self.is_done = True
 
     def text(self, data: str) -> None:
         if self._in == "v":
@@ -134,7 +134,7 @@ class _Reading:
         if not any(map(str.strip, self._cells.values())):
             self._blank += 1
             if self._blank > bounds.MAX_BLANK_RUN:
-                self.over = True
+                self.is_done = True
             return
         self._blank = 0
         width = max(self._cells)
@@ -156,30 +156,30 @@ def _column(reference: str) -> int:
     return number
 
 
-def _first_sheet(package: Package) -> tuple[str, datetime]:
+def _first_sheet(package: XlsxArchive) -> tuple[str, datetime]:
     """The first sheet that is not hidden, and the calendar of the workbook."""
     book = "xl/workbook.xml"
-    for tag, attributes in elements(package, "_rels/.rels") if "_rels/.rels" in package else []:
+    for tag, attributes in read_elements(package, "_rels/.rels") if "_rels/.rels" in package else []:
         if tag == "Relationship" and attributes.get("Type", "").endswith("/officeDocument"):
-            book = resolve("", attributes.get("Target", ""))
+            book = resolve_target("", attributes.get("Target", ""))
     folder, _slash, name = book.rpartition("/")
     targets = {
         attributes.get("Id", ""): attributes
-        for tag, attributes in elements(package, f"{folder}/_rels/{name}.rels")
+        for tag, attributes in read_elements(package, f"{folder}/_rels/{name}.rels")
         if tag == "Relationship"
     }
     epoch = CALENDAR_WINDOWS_1900
-    for tag, attributes in elements(package, book):
+    for tag, attributes in read_elements(package, book):
         if tag == "workbookPr" and attributes.get("date1904", "0") in ("1", "true"):
             epoch = CALENDAR_MAC_1904
         if tag == "sheet" and attributes.get("state", "visible") == "visible":
             wanted = targets.get(attributes.get(_RELATIONSHIP) or attributes.get(_STRICT_RELATIONSHIP, ""), {})
             if wanted.get("Type", "").endswith("/worksheet"):
-                return resolve(book, wanted.get("Target", "")), epoch
+                return resolve_target(book, wanted.get("Target", "")), epoch
     raise FileFault("xlsx")
 
 
-def _strings(package: Package) -> list[str]:
+def _strings(package: XlsxArchive) -> list[str]:
     """The texts that cells share, without the readings (furigana) that Japanese spreadsheets keep beside them."""
     found: list[str] = []
     pieces: list[str] = []
@@ -204,19 +204,19 @@ def _strings(package: Package) -> list[str]:
 
     if "xl/sharedStrings.xml" in package:
         with package.open("xl/sharedStrings.xml") as part:
-            for _piece in parse(part, start, end, text):
+            for _piece in parse_part(part, start, end, text):
                 pass
     return found
 
 
-def _formats(package: Package) -> list[_Reader]:
+def _formats(package: XlsxArchive) -> list[_Reader]:
     """How to read the number of a cell, by its style."""
     if "xl/styles.xml" not in package:
         return []
     named: dict[str, str] = {str(number): code for number, code in BUILTIN_FORMATS.items()}
     styles: list[str] = []
     within = False
-    for tag, attributes in elements(package, "xl/styles.xml"):
+    for tag, attributes in read_elements(package, "xl/styles.xml"):
         if tag == "numFmt":
             named[attributes.get("numFmtId", "")] = attributes.get("formatCode", "")
         elif tag in ("cellXfs", "cellStyleXfs", "cellStyles", "dxfs"):
@@ -245,7 +245,7 @@ def _number(value: str, _epoch: datetime) -> str:
         if not whole.is_integer():
             return repr(whole)
         whole = int(whole)
-    return str(whole) if abs(whole) < _EXACT else LOST
+    return str(whole) if abs(whole) < _EXACT else LOST_DIGITS
 
 
 def _padded(text: str, width: int) -> str:

@@ -21,66 +21,66 @@ from openpyxl.cell import WriteOnlyCell
 
 from tenants import audit
 from tenants.access import TenantRequest
-from tenants.reauthentication import check_file
-from tenants.wording import Said
+from tenants.reauthentication import require_proof_for_file
+from tenants.wording import Sentence
 
-REASONS = {"en": "Reason (left out when imported)", "ja": "理由（取り込み対象外）"}
+REASON_HEADINGS = {"en": "Reason (left out when imported)", "ja": "理由（取り込み対象外）"}
 # Files keep the heading that they were downloaded with: former ones are still ours.
-_REASONS = {*REASONS.values(), "理由（取込対象外）"}
+_ALL_REASON_HEADINGS = {*REASON_HEADINGS.values(), "理由（取込対象外）"}
 # Headings that only our export of members brings together.
-EXPORTED = (
+MEMBER_EXPORT_HEADINGS = (
     {"Member ID", "Credentials", "Status"},
     {"会員ID", "認証手段", "利用状態"},
     {"Member ID", "Credentials", "Validity"},
     {"会員ID", "認証手段", "有効性"},
 )
-_MARK = b"\xef\xbb\xbf"
-_RISKY = re.compile(r"'*[=+\-@\t\r\n\v\f＝＋－＠]")
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_FORMULA_START = re.compile(r"'*[=+\-@\t\r\n\v\f＝＋－＠]")
 
 
-def is_reason(heading: str) -> bool:
+def is_reason_heading(heading: str) -> bool:
     """Whether a heading is that of our column of reasons, in any language."""
-    return heading.strip() in _REASONS
+    return heading.strip() in _ALL_REASON_HEADINGS
 
 
-def is_ours(headings: list[str]) -> bool:
+def is_portal_file(headings: list[str]) -> bool:
     """Whether these are the headings of a file that the portal wrote."""
     found = {heading.strip() for heading in headings}
-    return any(map(is_reason, headings)) or any(known <= found for known in EXPORTED)
+    return any(map(is_reason_heading, headings)) or any(known <= found for known in MEMBER_EXPORT_HEADINGS)
 
 
-def guarded(cell: str) -> str:
+def escape_formula(cell: str) -> str:
     """A cell that no spreadsheet takes for a formula."""
-    return "'" + cell if _RISKY.match(cell) else cell
+    return "'" + cell if _FORMULA_START.match(cell) else cell
 
 
-def unguarded(cell: str) -> str:
+def unescape_formula(cell: str) -> str:
     """What `guarded` was given."""
-    return cell[1:] if cell[:1] == "'" and _RISKY.match(cell, 1) else cell
+    return cell[1:] if cell[:1] == "'" and _FORMULA_START.match(cell, 1) else cell
 
 
 XLSX_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
 
 
-def csv_of(lines: Iterable[Sequence[Any]]) -> Iterator[bytes]:
+def render_csv(lines: Iterable[Sequence[Any]]) -> Iterator[bytes]:
     """UTF-8 with the mark that lets Excel read Japanese, every cell quoted where needed and safe from formulas."""
-    yield _MARK
-    yield from csv_lines(lines)
+    yield _BYTE_ORDER_MARK
+    yield from render_csv_lines(lines)
 
 
-def csv_lines(lines: Iterable[Sequence[Any]]) -> Iterator[bytes]:
+def render_csv_lines(lines: Iterable[Sequence[Any]]) -> Iterator[bytes]:
     """The same without the mark: a part of a file that is put together later."""
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer)
     for number, cells in enumerate(lines, start=1):
-        writer.writerow([guarded(cell) if isinstance(cell, str) else cell for cell in cells])
+        writer.writerow([escape_formula(cell) if isinstance(cell, str) else cell for cell in cells])
         if number % 500 == 0:
-            yield _taken(buffer)
-    yield _taken(buffer)
+            yield _take_text(buffer)
+    yield _take_text(buffer)
 
 
-def xlsx_of(lines: Iterable[Sequence[Any]], title: str, *, guard: bool = True) -> BinaryIO:
+def render_xlsx(lines: Iterable[Sequence[Any]], title: str, *, should_escape: bool = True) -> BinaryIO:
     """A workbook in which what is no number is text: zeros in front stay when a person edits it, nothing is a formula.
 
     With `guard` the apostrophe stands before formulas all the same, for when somebody saves it as CSV.
@@ -88,21 +88,26 @@ def xlsx_of(lines: Iterable[Sequence[Any]], title: str, *, guard: bool = True) -
     book = Workbook(write_only=True)
     sheet = book.create_sheet(title[:31])
     for cells in lines:
-        sheet.append([cell_of(sheet, guarded(cell) if guard and isinstance(cell, str) else cell) for cell in cells])
+        sheet.append(
+            [
+                text_cell(sheet, escape_formula(cell) if should_escape and isinstance(cell, str) else cell)
+                for cell in cells
+            ]
+        )
     target = tempfile.SpooledTemporaryFile(max_size=4 * 1024 * 1024)  # noqa: SIM115 - the answer closes it
     book.save(target)
     target.seek(0)
     return target  # type: ignore[return-value]  # is one but for its base class
 
 
-def _taken(buffer: io.StringIO) -> bytes:
+def _take_text(buffer: io.StringIO) -> bytes:
     text = buffer.getvalue().encode()
     buffer.seek(0)
     buffer.truncate()
     return text
 
 
-def cell_of(sheet: Any, value: Any) -> Any:
+def text_cell(sheet: Any, value: Any) -> Any:
     """A cell of a write-only sheet; text stays text."""
     if not isinstance(value, str):
         return value
@@ -117,7 +122,7 @@ _TYPES = {"csv": "text/csv; charset=utf-8", "xlsx": XLSX_TYPE}
 KINDS = tuple(_TYPES)
 
 
-def send(
+def send_file(
     request: TenantRequest,
     lines: Iterable[Sequence[Any]],
     *,
@@ -125,7 +130,7 @@ def send(
     name: str,
     title: str,
     record: Callable[[], object] | None,
-    comes_back: bool = False,
+    is_for_reimport: bool = False,
 ) -> HttpResponseBase:
     """Answer with the lines as a file called `name` (without its ending). Raises Http404 for a kind that there is not.
 
@@ -137,22 +142,22 @@ def send(
     if kind not in KINDS:
         raise Http404
     if record is not None:
-        check_file(request)
+        require_proof_for_file(request)
         record()
     if kind == "xlsx":
-        book = xlsx_of(lines, title, guard=comes_back)
+        book = render_xlsx(lines, title, should_escape=is_for_reimport)
         return FileResponse(book, as_attachment=True, filename=f"{name}.xlsx", content_type=XLSX_TYPE)
-    return send_made(csv_of(lines), kind=kind, name=name)
+    return send_streamed_file(render_csv(lines), kind=kind, name=name)
 
 
-def send_made(chunks: Iterable[bytes], *, kind: str, name: str) -> HttpResponseBase:
+def send_streamed_file(chunks: Iterable[bytes], *, kind: str, name: str) -> HttpResponseBase:
     """Answer with a file that is made already, or as it is sent: its bytes, one after the other."""
     heads = {"Content-Disposition": str(content_disposition_header(True, f"{name}.{kind}"))}
     return StreamingHttpResponse(chunks, content_type=_TYPES[kind], headers=heads)
 
 
-def written_down(
-    request: TenantRequest, action: str, *, target: str, summary: Said, after: dict[str, Any]
+def download_recorder(
+    request: TenantRequest, action: str, *, target: str, summary: Sentence, after: dict[str, Any]
 ) -> Callable[[], None]:
     """A `record` for `send`: who took what along."""
 

@@ -15,16 +15,16 @@ from django.db.models import F, Q, QuerySet, Sum
 from django.db.models.functions import JSONObject
 
 from portal.core.inside.models import PassedHour
-from portal.core.mirror.coverage import start_of
+from portal.core.mirror.coverage import start_of_day
 from portal.core.mirror.models import History
-from portal.core.mirror.places import used
+from portal.core.mirror.places import use_categories
 from portal.core.timers.clock import database_now
 from tenants.models import Tenant
 
 # The same day of so many weeks before is what is usual; older hours are let go.
 WEEKS = 4
-KEPT = timedelta(weeks=WEEKS, days=2)
-_AGAIN = timedelta(days=2)
+RETENTION = timedelta(weeks=WEEKS, days=2)
+_RECOUNTED_SPAN = timedelta(days=2)
 # First key of the advisory lock under which a tenant's hours are written; the second is the tenant.
 _LOCK = 0x4C0B
 
@@ -43,36 +43,38 @@ _ADD = f"{_WRITE} + h.number"
 _SET = f"{_WRITE} WHERE h.number <> excluded.number"
 
 
-def heard(tenant: Tenant, *, histories: Sequence[History]) -> None:
+def on_histories(tenant: Tenant, *, histories: Sequence[History]) -> None:
     """Add new records: listener of the mirror, inside the transaction that takes them over."""
-    since = database_now() - KEPT
+    since = database_now() - RETENTION
     found = [row for row in histories if row.at >= since]
     if found:
-        _execute(_ADD, tenant.pk, _whole(min(row.at for row in found)), [row.pk for row in found])
+        _execute(_ADD, tenant.pk, _start_of_hour(min(row.at for row in found)), [row.pk for row in found])
 
 
-def count_again(tenant: Tenant) -> None:
+def recount(tenant: Tenant) -> None:
     """Count the last hours anew, all that are kept where there are none, and let go what is older."""
     now = database_now()
-    since = _whole(now - (_AGAIN if PassedHour.objects.exists() else KEPT))
+    since = _start_of_hour(now - (_RECOUNTED_SPAN if PassedHour.objects.exists() else RETENTION))
     _execute(_SET, tenant.pk, since, None)
-    PassedHour.objects.filter(hour__lt=now - KEPT).delete()
+    PassedHour.objects.filter(hour__lt=now - RETENTION).delete()
 
 
-def of_days(days: Sequence[date], without: frozenset[str]) -> QuerySet[PassedHour, Any]:
+def counts_of_days(days: Sequence[date], excluded_doors: frozenset[str]) -> QuerySet[PassedHour, Any]:
     """Return how often doors, `without` these, were passed in the hours of some days: a row for each hour."""
-    within = (Q(hour__gte=start_of(day), hour__lt=start_of(day + timedelta(days=1))) for day in days)
-    rows = PassedHour.objects.filter(reduce(or_, within)).exclude(device_id__in=without).order_by().values("hour")
+    within = (Q(hour__gte=start_of_day(day), hour__lt=start_of_day(day + timedelta(days=1))) for day in days)
+    rows = (
+        PassedHour.objects.filter(reduce(or_, within)).exclude(device_id__in=excluded_doors).order_by().values("hour")
+    )
     return rows.annotate(n=Sum("number")).values(as_json=JSONObject(hour=F("hour"), n=F("n")))
 
 
 def _execute(statement: str, tenant_id: int, since: datetime, new: list[int] | None) -> None:
     counted = _COUNTED.format(history=History._meta.db_table)
-    values: dict[str, Any] = {"tenant": tenant_id, "since": since, "new": new, "used": used()}
+    values: dict[str, Any] = {"tenant": tenant_id, "since": since, "new": new, "used": use_categories()}
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_LOCK, tenant_id])
         cursor.execute(statement.format(hours=PassedHour._meta.db_table, counted=counted), values)
 
 
-def _whole(at: datetime) -> datetime:
+def _start_of_hour(at: datetime) -> datetime:
     return at.replace(minute=0, second=0, microsecond=0)

@@ -14,19 +14,19 @@ from django.db.models import QuerySet
 
 from portal.core.inside import hours
 from portal.core.inside.models import Inside
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import History, MirrorState
-from portal.core.mirror.months import KEEP
-from portal.core.mirror.places import used
+from portal.core.mirror.months import RETENTION
+from portal.core.mirror.places import use_categories
 from portal.core.timers import rounds
 from portal.core.timers.clock import database_now
 from tenants.models import Tenant
 
 # What a look takes again: whom a listener that failed has missed since the beginning of the day before.
-_AGAIN = timedelta(days=2)
+_REFRESHED_SPAN = timedelta(days=2)
 
 # Rows are written in the order of the IDs, so that two of these never wait for each other.
-_TAKE = """
+_SAVE_LAST = """
 INSERT INTO {inside} AS i (tenant_id, member_id, at, history_id, device_id, device_name)
 SELECT DISTINCT ON (member_id) tenant_id, member_id, at, history_id, device_id, device_name
   FROM {history}
@@ -40,33 +40,33 @@ SELECT DISTINCT ON (member_id) tenant_id, member_id, at, history_id, device_id, 
 """
 
 
-def heard(tenant: Tenant, *, histories: Sequence[History]) -> None:
+def on_histories(tenant: Tenant, *, histories: Sequence[History]) -> None:
     """New records came in: listener of the mirror, inside the transaction that takes them over."""
     if histories:
-        _take(tenant.pk, min(row.at for row in histories), [row.pk for row in histories])
+        _save_last_passages(tenant.pk, min(row.at for row in histories), [row.pk for row in histories])
 
 
-def take_again(tenant: Tenant) -> None:
+def refresh(tenant: Tenant) -> None:
     """Take what is new of the tenant's log once more, delete what the log does not keep, and count its last hours."""
     now = database_now()
     with transaction.atomic():
-        _take(tenant.pk, now - _AGAIN, None)
-        Inside.objects.filter(at__lt=now - KEEP).delete()
-        hours.count_again(tenant)
+        _save_last_passages(tenant.pk, now - _REFRESHED_SPAN, None)
+        Inside.objects.filter(at__lt=now - RETENTION).delete()
+        hours.recount(tenant)
 
 
-def _read() -> list[QuerySet[MirrorState]]:
-    return [MirrorState.objects_across_tenants.filter(kind=Kind.HISTORIES, as_of__isnull=False)]
+def _loaded_logs() -> list[QuerySet[MirrorState]]:
+    return [MirrorState.objects_across_tenants.filter(kind=MirrorKind.HISTORIES, as_of__isnull=False)]
 
 
 def register() -> None:
     """Take again in every tenant whose log is read."""
-    again = rounds.of_tenants(_read, take_again)
+    again = rounds.tenant_steps(_loaded_logs, refresh)
     rounds.register("passages_taken_again", again, every=600.0, queue="sync", seconds=60)
 
 
-def _take(tenant_id: int, since: datetime, new: list[int] | None) -> None:
+def _save_last_passages(tenant_id: int, since: datetime, new: list[int] | None) -> None:
     names = {"inside": Inside._meta.db_table, "history": History._meta.db_table}
-    values: dict[str, Any] = {"tenant": tenant_id, "since": since, "new": new, "used": used()}
+    values: dict[str, Any] = {"tenant": tenant_id, "since": since, "new": new, "used": use_categories()}
     with connection.cursor() as cursor:
-        cursor.execute(_TAKE.format(**names), values)
+        cursor.execute(_SAVE_LAST.format(**names), values)

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from portal.core.mirror.models import Area
-from portal.core.mirror.places import Lead, leads, leads_out
+from portal.core.mirror.places import DoorDirection, directions_by_door, exit_doors
 
 
 @dataclass(frozen=True)
-class Ways:
+class DoorDirections:
     """The doors of a tenant. `into`: the areas that a door leads into. `out`: doors by which people leave the building.
     `sure`: doors that lead in where leaving is recorded as well, so that whoever did not leave is in.
 
@@ -16,27 +16,29 @@ class Ways:
     next one. Where there is none, every way out of an area counts as the way out of the building, as for guests.
     """
 
-    into: dict[str, list[Lead]]
-    out: frozenset[str]
-    sure: frozenset[str]
+    areas_entered: dict[str, list[DoorDirection]]
+    exits: frozenset[str]
+    certain_entrances: frozenset[str]
 
     def area_of(self, device_id: str) -> str:
         """Return the name of the area that a door leads into; empty when it is in none."""
-        return next((lead.name for lead in self.into.get(device_id, ())), "")
+        return next((lead.name for lead in self.areas_entered.get(device_id, ())), "")
 
 
-def ways(areas: Iterable[Area] | None = None) -> Ways:
+def load_door_directions(areas: Iterable[Area] | None = None) -> DoorDirections:
     """Return what is known of the tenant's doors now: by these areas, or by those there are, read in one statement."""
-    known = leads(areas)
+    known = directions_by_door(areas)
     everywhere = {lead.area_id for found in known.values() for lead in found if lead.is_outside}
     outside = {device for device, found in known.items() if any(each.area_id in everywhere for each in found)}
-    out = {device for device in leads_out(known) if not everywhere or device in outside}
+    out = {device for device in exit_doors(known) if not everywhere or device in outside}
     left = {lead.area_id for device in out for lead in known[device]}
-    into = {device: [each for each in found if each.inward and not each.is_outside] for device, found in known.items()}
+    into = {
+        device: [each for each in found if each.is_inward and not each.is_outside] for device, found in known.items()
+    }
     sure = {
         device
         for device, found in into.items()
         if found and device not in out and (outside & out or any(each.area_id in left for each in found))
-        and not any(each.is_outside and not each.inward for each in known[device])
+        and not any(each.is_outside and not each.is_inward for each in known[device])
     }  # fmt: skip
-    return Ways(into, frozenset(out), frozenset(sure))
+    return DoorDirections(into, frozenset(out), frozenset(sure))

@@ -7,23 +7,23 @@ from django.db.models import QuerySet, TextField, Value
 from django.db.models.functions import Cast, Coalesce, NullIf
 
 from portal.core.intents.models import Intent
-from portal.core.intents.outcome import apply
-from portal.core.intents.record import Asked, Asker, record
+from portal.core.intents.outcome import apply_transition
+from portal.core.intents.record import IntentDetails, Requester, record_intent
 from portal.core.intents.sending import send_inline
 from portal.core.intents.states import FINAL, Reason, State
-from portal.core.intents.sweeping import ring
-from portal.core.intents.verdicts import Verdict
+from portal.core.intents.sweeping import enqueue
+from portal.core.intents.verdicts import Transition
 from portal.core.timers.clock import ClockTime
 
-__all__ = ["Asker", "dispatch", "release", "stop", "submit", "withdraw"]
+__all__ = ["Requester", "dispatch", "release", "stop", "submit", "withdraw"]
 
 
-def submit(*, inline: bool = True, **asked: Unpack[Asked]) -> Intent:
+def submit(*, inline: bool = True, **asked: Unpack[IntentDetails]) -> Intent:
     """Record an intent (what it takes: `Asked`) and have it sent: at once when `inline` and a slot is
     free, by a worker otherwise. The returned row says how far it came; the same nonce finds the same row. Inside a
     transaction only `inline=False` is possible: nothing may leave before its row is committed.
     """
-    intent, is_new = record(**asked)
+    intent, is_new = record_intent(**asked)
     if is_new:
         dispatch(intent, inline=inline)
     return intent
@@ -34,12 +34,12 @@ def dispatch(intent: Intent, *, inline: bool = True) -> None:
     if intent.due_at is None:  # held, until its first step is confirmed
         return
     if not (inline and send_inline(intent)):
-        transaction.on_commit(lambda: ring(intent))
+        transaction.on_commit(lambda: enqueue(intent))
 
 
 def stop(intent: Intent) -> bool:
     """Withdraw an intent that has not left yet. False: it has, and nothing was changed."""
-    return apply({"pk": intent.pk, "state": State.QUEUED}, Verdict(State.CANCELLED, Reason.STOPPED))
+    return apply_transition({"pk": intent.pk, "state": State.QUEUED}, Transition(State.CANCELLED, Reason.STOPPED))
 
 
 def release(intent: Intent) -> bool:
@@ -48,17 +48,17 @@ def release(intent: Intent) -> bool:
     released = held.update(due_at=ClockTime(), reason=Reason.NONE)
     if released:
         intent.refresh_from_db()
-        transaction.on_commit(lambda: ring(intent))
+        transaction.on_commit(lambda: enqueue(intent))
     return bool(released)
 
 
 def withdraw(intent: Intent) -> bool:
     """End a held intent whose first step came to nothing. Nothing of it was sent."""
     held = {"pk": intent.pk, "state": State.QUEUED, "reason": Reason.STEP_BEFORE}
-    return apply(held, Verdict(State.CANCELLED, Reason.STEP_MISSING))
+    return apply_transition(held, Transition(State.CANCELLED, Reason.STEP_MISSING))
 
 
-def forget(intents: QuerySet[Intent]) -> int:
+def erase(intents: QuerySet[Intent]) -> int:
     """Blank title, body, snapshot and result of those that are over; how many. State, times and who asked stay.
 
     The title becomes the one of the audit trail, which names nobody (`record.record`), or the operation's name.

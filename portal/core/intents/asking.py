@@ -15,8 +15,8 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.core.intents import nonces, refusals
 from portal.core.intents.models import Intent
-from portal.core.intents.record import Asker
-from portal.core.intents.refusals import Explained, Inputs
+from portal.core.intents.record import Requester
+from portal.core.intents.refusals import Explanation, InputNames
 from portal.core.intents.states import NOT_APPLIED, UNDER_WAY, State
 from tenants.access import TenantRequest
 from tenants.roles import Permission
@@ -24,42 +24,42 @@ from tenants.roles import Permission
 _mounts: dict[str, str] = {}
 
 
-def mount(of: Permission, prefix: str) -> None:
+def mount_pages(of: Permission, prefix: str) -> None:
     """The pages of intents that ask for `of` are called `prefix` + page, outcome, decide, stop."""
     _mounts[of.value] = prefix
 
 
-def seen_at(page: str, intent: Intent) -> str:
+def address_of(page: str, intent: Intent) -> str:
     """Return the address of `page` at the outcome line of `intent`: the browser scrolls there and puts focus on it."""
     return f"{page}#outcome-intent-{intent.pk}"
 
 
-def page_of(intent: Intent, route: str, name: str) -> str:
+def address_of_target(intent: Intent, route: str, name: str) -> str:
     """Return where the page `route` of what the intent is about shows its outcome; nothing while the service has not
     told the ID.
     """
     told_id = intent.path.get(name) or intent.result.get(name)
-    return seen_at(reverse(route, args=[intent.tenant.slug, told_id]), intent) if told_id else ""
+    return address_of(reverse(route, args=[intent.tenant.slug, told_id]), intent) if told_id else ""
 
 
-def address(intent: Intent, page: str = "page") -> str:
+def page_address(intent: Intent, page: str = "page") -> str:
     """The address of one of the intent's pages. Needs the tenant's slug."""
     return reverse(f"{_mounts.get(intent.permission, 'intents:')}{page}", args=[intent.tenant.slug, intent.pk])
 
 
 T = TypeVar("T")
 #: What a page can show of an intent, beside what was done: also what is under way, or whatever becomes of it.
-FOLLOWED, ALL = (*UNDER_WAY, State.SUCCEEDED), tuple(State)
+UNDER_WAY_OR_DONE, ALL_STATES = (*UNDER_WAY, State.SUCCEEDED), tuple(State)
 USED_BEFORE = _("This form was already sent once. The values below have not been sent. Send it again to apply them.")
 
 
-class Form(Protocol):
+class ErrorTarget(Protocol):
     """What says why something was not asked: a Django form, or whatever stands for one."""
 
     def add_error(self, field: str | None, error: Any) -> None: ...
 
 
-class Button:
+class ErrorsAsMessages:
     """A form that is a button and nothing else: what stands against it is said on the next page."""
 
     def __init__(self, request: HttpRequest) -> None:
@@ -69,26 +69,26 @@ class Button:
         messages.error(self._request, str(error))
 
 
-def once(request: TenantRequest, form: Form, act: Callable[..., T]) -> T | None:
+def submit_once(request: TenantRequest, form: ErrorTarget, act: Callable[..., T]) -> T | None:
     """Return what `act(by=…, nonce=…)` makes of a posted form: the same, however often that is sent.
 
     None: nothing was asked, and the form says why.
     """
     try:
-        return act(by=Asker.of(request), nonce=nonces.check(request))
-    except nonces.NotAsked as reason:
-        reason.show(form)
+        return act(by=Requester.from_request(request), nonce=nonces.check_nonce(request))
+    except nonces.NotSubmitted as reason:
+        reason.add_to(form)
         return None
 
 
-def lead(
+def redirect_or_show_errors(
     form: Any,
     intent: Intent,
     *,
     body: Any,
     to: str | Callable[[Intent], str],
-    inputs: Inputs,
-    explain: Callable[[Intent], Explained | None] = lambda intent: None,
+    inputs: InputNames,
+    explain: Callable[[Intent], Explanation | None] = lambda intent: None,
     shows: Collection[State] = (State.SUCCEEDED,),
 ) -> HttpResponse | None:
     """Return the way on from an intent that sends `body`: to the address `to` in the states that the page there shows,
@@ -102,14 +102,16 @@ def lead(
         form.add_error(None, USED_BEFORE)
         return None
     if intent.state in NOT_APPLIED:
-        refusals.show(form, intent, inputs, explain(intent))
+        refusals.show_in_form(form, intent, inputs, explain(intent))
         form.refused = intent
         return None
     page = "" if intent.state not in shows else to if isinstance(to, str) else to(intent)
-    return redirect(page or address(intent))
+    return redirect(page or page_address(intent))
 
 
-def ask(request: TenantRequest, form: Form, act: Callable[..., Intent], **on: Any) -> HttpResponse | None:
+def submit_and_redirect(
+    request: TenantRequest, form: ErrorTarget, act: Callable[..., Intent], **on: Any
+) -> HttpResponse | None:
     """Ask for one thing (`once`) and return where it leads (`lead`, with its arguments); None: the form again."""
-    intent = once(request, form, act)
-    return None if intent is None else lead(form, intent, **on)
+    intent = submit_once(request, form, act)
+    return None if intent is None else redirect_or_show_errors(form, intent, **on)

@@ -13,30 +13,30 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from accessapi.operations import Delivery, Operation
 from portal.core.budget import ledger
-from portal.core.budget.hearing import Taken
+from portal.core.budget.hearing import CountedCall
 from portal.core.budget.priorities import Priority
 from portal.core.intents.models import Intent
 from portal.core.intents.outcome import settle_unsent
 from portal.core.intents.states import WRITE_SECONDS, Reason, State
 from portal.core.timers.clock import ClockTime, database_now
-from portal.core.timers.identity import is_copy
+from portal.core.timers.identity import is_unchecked_copy
 from tenants import living
 from tenants.connections.service import current_connection
-from tenants.kept import KeptQuery
+from tenants.kept import CompiledQuery
 from tenants.models import Connection
 from tenants.standing import holds_permission
 
 
 @dataclass(frozen=True)
-class Claimed:
+class ClaimedIntent:
     """An intent that this process, and no other, may send once."""
 
     intent: Intent
     connection: Connection
     operation: Operation
-    claim: uuid.UUID
+    token: uuid.UUID
     session: Any  # the database session that holds the claim's sign of life (see `tenants.living`)
-    taken: Taken | None  # the call that it costs
+    counted_call: CountedCall | None  # the call that it costs
     # On this process's monotonic clock: the deadline, and until when the claim is surely still this process's.
     expires: float | None
     write_by: float
@@ -57,17 +57,17 @@ class _NotClaimable(Exception):
     """Rolls the counted call back."""
 
 
-def claim(intent: Intent) -> Claimed | None:
+def claim(intent: Intent) -> ClaimedIntent | None:
     """Claim a queued intent that is due, with the call that it costs. None: not to be sent now; its row says why."""
     connection = current_connection()
     if connection.pk is None:
-        _turn_away(intent, connection)
+        _record_not_claimed(intent, connection)
         return None
-    operation = connection.tenant.environment.catalogue.operation(intent.operation)
+    operation = connection.tenant.environment.catalogue.find(intent.operation)
     mark = uuid.uuid4()
     try:
         with transaction.atomic(durable=True):
-            taken = ledger.take_within(connection, operation, Priority(intent.priority))
+            taken = ledger.count_call_in_transaction(connection, operation, Priority(intent.priority))
             started = time.monotonic()
             now = ClockTime()
             if not _claimable(intent, operation).update(
@@ -80,20 +80,24 @@ def claim(intent: Intent) -> Claimed | None:
             ):
                 raise _NotClaimable
             # Nobody sees the claim before its sign of life is there.
-            intent.refresh_from_db(from_queryset=Intent.objects.annotate(held=living.Held(mark)))
+            intent.refresh_from_db(from_queryset=Intent.objects.annotate(held=living.TakeLock(mark)))
             expires = _expiry(intent, started)
     except ledger.BudgetExhausted as exhausted:
-        _postpone(intent, exhausted.ask_at, Reason.BUDGET)
+        _postpone(intent, exhausted.check_again_at, Reason.BUDGET)
         return None
     except _NotClaimable:
-        _turn_away(intent, connection)
+        _record_not_claimed(intent, connection)
         return None
-    return Claimed(intent, connection, operation, mark, database.connection, taken, expires, started + WRITE_SECONDS)
+    return ClaimedIntent(
+        intent, connection, operation, mark, database.connection, taken, expires, started + WRITE_SECONDS
+    )
 
 
 @cache
-def _still_permitted(permission: str) -> KeptQuery[Intent]:
-    return KeptQuery(lambda intent: Intent.objects.filter(_permitted(permission), pk=intent).only("pk")[:1], intent=0)
+def _still_permitted(permission: str) -> CompiledQuery[Intent]:
+    return CompiledQuery(
+        lambda intent: Intent.objects.filter(_permitted(permission), pk=intent).only("pk")[:1], intent=0
+    )
 
 
 def _permitted(permission: str) -> Q:
@@ -101,11 +105,11 @@ def _permitted(permission: str) -> Q:
 
 
 def _claimable(intent: Intent, operation: Operation) -> QuerySet[Intent]:
-    rows = Intent.objects.filter(~is_copy(), pk=intent.pk, state=State.QUEUED, due_at__lte=ClockTime())
+    rows = Intent.objects.filter(~is_unchecked_copy(), pk=intent.pk, state=State.QUEUED, due_at__lte=ClockTime())
     rows = rows.filter(Q(deadline__isnull=True) | Q(deadline__gt=ClockTime()))
     rows = rows.filter(_permitted(intent.permission))
     connected = Connection.objects.filter(tenant=OuterRef("tenant_id"), state=Connection.State.CONNECTED)
-    if operation.licence:
+    if operation.needs_licence:
         connected = connected.exclude(licence_key__isnull=True)
     rows = rows.filter(Exists(connected))
     if intent.is_lock:
@@ -132,7 +136,7 @@ def _expiry(intent: Intent, started: float) -> float | None:
     return started + (intent.deadline - intent.claimed_at).total_seconds()
 
 
-def _turn_away(intent: Intent, connection: Connection) -> None:
+def _record_not_claimed(intent: Intent, connection: Connection) -> None:
     """Write why an intent was not claimed, unless somebody else has it or it is simply not due."""
     intent.refresh_from_db()
     now = database_now()
@@ -148,7 +152,7 @@ def _turn_away(intent: Intent, connection: Connection) -> None:
         return settle_unsent(intent, State.CANCELLED, Reason.CONNECTION)
     if intent.is_lock and _newer(intent).exists():
         return settle_unsent(intent, State.CANCELLED, Reason.NEWER)
-    if connection.tenant.environment.catalogue.operation(intent.operation).licence and not connection.licence_key:
+    if connection.tenant.environment.catalogue.find(intent.operation).needs_licence and not connection.licence_key:
         return settle_unsent(intent, State.CANCELLED, Reason.LICENCE)
     return _postpone(intent, now + timedelta(seconds=1), Reason.NONE)
 

@@ -12,16 +12,16 @@ from accessapi.resources import write_moment
 from portal.core.intents.handlers import Finding
 from portal.core.intents.models import Intent
 
-APART = timedelta(seconds=60)
-_FIRST = "first seen missing"
+MIN_INTERVAL = timedelta(seconds=60)
+_FIRST_MISSING_KEY = "first seen missing"
 
 
-def missing(
+def judge_absence(
     intent: Intent,
     at: datetime,
     evidence: dict[str, Any],
     *,
-    apart: timedelta = APART,
+    min_interval: timedelta = MIN_INTERVAL,
     is_over: bool = False,
     is_whole: bool = True,
 ) -> Finding:
@@ -32,25 +32,25 @@ def missing(
     """
     if not is_whole:
         return Finding(None, evidence)
-    first = first_missed(intent)
-    if is_over or is_proof(first, at, apart=apart):
-        return Finding(False, evidence | ({_FIRST: write_moment(first)} if first else {}))
-    again_at = at + apart + timedelta(seconds=1)
-    return Finding(None, {**evidence, _FIRST: write_moment(first or at)}, again_at=again_at)
+    first = first_missing_at(intent)
+    if is_over or proves_absence(first, at, min_interval=min_interval):
+        return Finding(False, evidence | ({_FIRST_MISSING_KEY: write_moment(first)} if first else {}))
+    again_at = at + min_interval + timedelta(seconds=1)
+    return Finding(None, {**evidence, _FIRST_MISSING_KEY: write_moment(first or at)}, retry_at=again_at)
 
 
-def is_proof(first: datetime | None, at: datetime, *, apart: timedelta = APART) -> bool:
+def proves_absence(first: datetime | None, at: datetime, *, min_interval: timedelta = MIN_INTERVAL) -> bool:
     """Tell whether a reading that began at `at` and agrees with one that began at `first` proves an absence."""
-    return first is not None and at - first >= apart
+    return first is not None and at - first >= min_interval
 
 
-def first_missed(intent: Intent) -> datetime | None:
+def first_missing_at(intent: Intent) -> datetime | None:
     """Return when the first reading began that did not find what was asked for."""
-    told = (intent.result.get("evidence") or {}).get(_FIRST)
+    told = (intent.result.get("evidence") or {}).get(_FIRST_MISSING_KEY)
     return datetime.fromisoformat(told) if told else None
 
 
-def useful_from(intent: Intent) -> datetime:
+def next_useful_reading_at(intent: Intent) -> datetime:
     """Return when a reading must begin, at the earliest, to tell more than is known."""
-    first = first_missed(intent)
-    return first + APART if first else intent.sent_at or intent.created_at
+    first = first_missing_at(intent)
+    return first + MIN_INTERVAL if first else intent.sent_at or intent.created_at

@@ -23,14 +23,14 @@ class Finding:
 
     applied: bool | None
     evidence: dict[str, Any]
-    again_at: datetime | None = None
+    retry_at: datetime | None = None
 
 
-class Progress(Protocol):
+class ProgressHandler(Protocol):
     def __call__(self, intent: Intent, record: RequestRecord) -> None: ...
 
 
-class Told(NamedTuple):
+class OutcomeText(NamedTuple):
     """What the outcome line says in the words of the area of work; what is empty is said as for any intent."""
 
     message: str = ""
@@ -39,10 +39,10 @@ class Told(NamedTuple):
 
 @dataclass(frozen=True)
 class Handler:
-    finished: Callable[[Intent], None] | None = None
-    progress: Progress | None = None
+    on_finished: Callable[[Intent], None] | None = None
+    on_progress: ProgressHandler | None = None
     reconcile: Callable[[Intent], Finding] | None = None
-    words: Callable[[Intent], Told] | None = None
+    describe: Callable[[Intent], OutcomeText] | None = None
 
 
 _handlers: dict[str, Handler] = {}
@@ -51,15 +51,15 @@ _handlers: dict[str, Handler] = {}
 def register(
     operation: str,
     *,
-    finished: Callable[[Intent], None] | None = None,
-    progress: Progress | None = None,
+    on_finished: Callable[[Intent], None] | None = None,
+    on_progress: ProgressHandler | None = None,
     reconcile: Callable[[Intent], Finding] | None = None,
-    words: Callable[[Intent], Told] | None = None,
+    describe: Callable[[Intent], OutcomeText] | None = None,
 ) -> None:
     """Tie an area of work to the operation that it sends. One area per operation: a second one is a mistake."""
     if operation in _handlers:
         raise ValueError(f"{operation} already has a handler")
-    _handlers[operation] = Handler(finished, progress, reconcile, words)
+    _handlers[operation] = Handler(on_finished, on_progress, reconcile, describe)
 
 
 def handler_of(operation: str) -> Handler:

@@ -12,7 +12,7 @@ from accessapi.operations import Delivery
 from portal.core.intents.states import FINAL, UNDER_WAY, Reason, State
 from tenants.models import SupportSession, TenantModel
 from tenants.vault import EncryptedBytes, EncryptedJSON
-from tenants.wording import Said, SaidField
+from tenants.wording import Sentence, SentenceField
 
 
 class Intent(TenantModel):
@@ -23,9 +23,9 @@ class Intent(TenantModel):
     delivery = models.CharField(max_length=10)
     # What it is about, for ordering and for the pages: "member:M1", "pass_controller:D1", or empty for something new.
     target = models.CharField(max_length=140, blank=True)
-    title = SaidField()
+    title = SentenceField()
     # The title without whom it is about, where that must be forgotten one day (`actions.forget`); empty: the title.
-    audit_title = SaidField(blank=True, default="", db_default="")
+    audit_title = SentenceField(blank=True, default="", db_default="")
     path = models.JSONField(default=dict)
     body = EncryptedJSON(null=True)
     # What the mirror knew when it was asked: with it, a lost answer can be resolved by reading.
@@ -88,7 +88,7 @@ class Intent(TenantModel):
         return f"{self.title} ({self.state})"
 
     @property
-    def summary(self) -> Said | str:
+    def summary(self) -> Sentence | str:
         """What the audit trail calls it: nothing can ever be taken out of there."""
         return self.audit_title or self.title
 

@@ -26,15 +26,15 @@ _LIFETIME = 12 * 3600
 _UNREADABLE = (signing.BadSignature, ValueError, TypeError, IndexError)
 
 
-class NotAsked(Exception):
+class NotSubmitted(Exception):
     """Nothing was recorded and nothing sent; the text says why, for a person."""
 
-    def show(self, form: Any) -> None:
+    def add_to(self, form: Any) -> None:
         """Put the reason into the form."""
         form.add_error(None, str(self))
 
 
-class BadNonce(NotAsked):
+class BadNonce(NotSubmitted):
     """The form cannot be used."""
 
 
@@ -46,15 +46,15 @@ class Nonce:
     clicked_at: datetime | None = None
 
 
-def new(request: TenantRequest) -> str:
+def create_nonce(request: TenantRequest) -> str:
     """A fresh nonce for a form of this tenant and person."""
     return signing.dumps([request.tenant.pk, request.user.pk, secrets.token_urlsafe(18)], salt=_SALT)
 
 
-def check(request: TenantRequest) -> Nonce:
+def check_nonce(request: TenantRequest) -> Nonce:
     """The nonce of a posted form. Raises BadNonce for another tenant's, another person's, an old or a forged one."""
     try:
-        (tenant_id, user_id, value), clicked = _opened(request, FIELD, _SALT)
+        (tenant_id, user_id, value), clicked = _read_signed(request, FIELD, _SALT)
     except _UNREADABLE:
         raise BadNonce(_("This form has expired. Nothing was sent. Try again.")) from None
     if (tenant_id, user_id) != (request.tenant.pk, request.user.pk):
@@ -62,7 +62,7 @@ def check(request: TenantRequest) -> Nonce:
     return Nonce(value, clicked)
 
 
-def stamp() -> str:
+def sign_page_time() -> str:
     """When a page was made, signed: for a form outside of a tenant whose click counts (`clicked_at`)."""
     return signing.dumps("", salt=_CLICK)
 
@@ -70,12 +70,12 @@ def stamp() -> str:
 def clicked_at(request: HttpRequest) -> datetime | None:
     """When the button of a form with a `stamp` was pressed; None when that cannot be told, which counts as now."""
     try:
-        return _opened(request, STAMP_FIELD, _CLICK)[1]
+        return _read_signed(request, STAMP_FIELD, _CLICK)[1]
     except _UNREADABLE:
         return None
 
 
-def _opened(request: HttpRequest, field: str, salt: str) -> tuple[Any, datetime | None]:
+def _read_signed(request: HttpRequest, field: str, salt: str) -> tuple[Any, datetime | None]:
     """Return what was signed into a field, and the moment of the click. Raises one of _UNREADABLE."""
     signed = request.POST.get(field, "")
     value = signing.loads(signed, salt=salt, max_age=_LIFETIME)

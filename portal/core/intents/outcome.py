@@ -11,10 +11,10 @@ from django.db import InterfaceError, OperationalError, connection, transaction
 from accessapi.operations import OPERATIONS, Body
 from portal.core.intents import handlers
 from portal.core.intents.models import Enclosure, Intent
-from portal.core.intents.pacing import first_look
-from portal.core.intents.record import actor
+from portal.core.intents.pacing import first_poll_delay
+from portal.core.intents.record import audit_actor
 from portal.core.intents.states import FINAL, Reason, State
-from portal.core.intents.verdicts import Verdict
+from portal.core.intents.verdicts import Transition
 from portal.core.timers.clock import ClockTime, database_now
 from tenants import audit
 
@@ -23,34 +23,34 @@ log = structlog.get_logger(__name__)
 # An answer that was received is worth waiting for the database: losing it would make a known outcome uncertain.
 _PAUSES = (0.5, 1.0, 2.0, 4.0)
 _RECONCILE_AFTER = 2.0
-IMAGES = {operation.name for operation in OPERATIONS if operation.body is Body.IMAGE}
+IMAGE_OPERATIONS = {operation.name for operation in OPERATIONS if operation.body is Body.IMAGE}
 
 
-def record_sent(intent: Intent, claim: uuid.UUID, verdict: Verdict) -> None:
+def record_sent(intent: Intent, claim: uuid.UUID, verdict: Transition) -> None:
     """Write the verdict of a sending, if this process still holds the claim (else a sweeper has settled it)."""
     held = {"pk": intent.pk, "state": State.SENDING, "claim": claim}
-    _patiently(lambda: apply(held, verdict))
+    _write_with_retries(lambda: apply_transition(held, verdict))
 
 
 def settle_unsent(intent: Intent, state: State, reason: Reason) -> None:
     """End an intent that never left: it is surely not applied."""
-    apply({"pk": intent.pk, "state": State.QUEUED}, Verdict(state, reason))
+    apply_transition({"pk": intent.pk, "state": State.QUEUED}, Transition(state, reason))
 
 
-def apply(held: dict[str, object], verdict: Verdict) -> bool:
+def apply_transition(held: dict[str, object], verdict: Transition) -> bool:
     """Move the one row that matches `held` to the verdict's state. False: it had moved on, and nothing was written."""
     with transaction.atomic():
         intent = Intent.objects.select_for_update(of=("self",)).filter(**held).first()
         if intent is None:
             return False
         _write(intent, verdict)
-        _tell(intent)
-        if intent.operation in IMAGES and intent.state != State.QUEUED:
+        _run_follow_ups(intent)
+        if intent.operation in IMAGE_OPERATIONS and intent.state != State.QUEUED:
             Enclosure.objects.filter(intent=intent).delete()  # it has left, or never will
         return True
 
 
-def _write(intent: Intent, verdict: Verdict) -> None:
+def _write(intent: Intent, verdict: Transition) -> None:
     now = database_now()
     intent.state, intent.reason = verdict.state, verdict.reason
     intent.claim = None
@@ -62,7 +62,7 @@ def _write(intent: Intent, verdict: Verdict) -> None:
     intent.result = {**intent.result, **verdict.result}
     if verdict.state == State.ACCEPTED and intent.accepted_at is None:
         intent.accepted_at = now
-        intent.due_at = now + timedelta(seconds=first_look(intent))
+        intent.due_at = now + timedelta(seconds=first_poll_delay(intent))
     if verdict.state in FINAL:
         intent.finished_at = now
     if verdict.state == State.UNCERTAIN and handlers.handler_of(intent.operation).reconcile:
@@ -71,9 +71,9 @@ def _write(intent: Intent, verdict: Verdict) -> None:
     intent.save()
 
 
-def _tell(intent: Intent) -> None:
+def _run_follow_ups(intent: Intent) -> None:
     """Let the area of work follow, and the audit trail know. A mistake in a follow-up must not lose the outcome."""
-    finished = handlers.handler_of(intent.operation).finished
+    finished = handlers.handler_of(intent.operation).on_finished
     if intent.state not in FINAL:
         return
     if finished is not None:
@@ -90,11 +90,11 @@ def _tell(intent: Intent) -> None:
         summary=intent.summary,
         after={"reason": intent.reason, "code": intent.error_code} if intent.reason else None,
         intent_id=str(intent.pk),
-        **actor(intent),
+        **audit_actor(intent),
     )
 
 
-def _patiently(write: Callable[[], bool]) -> None:
+def _write_with_retries(write: Callable[[], bool]) -> None:
     for pause in _PAUSES:
         try:
             write()
@@ -106,7 +106,7 @@ def _patiently(write: Callable[[], bool]) -> None:
     write()
 
 
-def touch(intent: Intent, *, due_in: float | None) -> None:
+def reschedule(intent: Intent, *, due_in: float | None) -> None:
     """Look again at `due_in` seconds from now, keeping the state."""
     due_at = None if due_in is None else ClockTime() + timedelta(seconds=due_in)
     Intent.objects.filter(pk=intent.pk).update(due_at=due_at, rung_at=None)

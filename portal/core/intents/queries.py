@@ -8,33 +8,29 @@ from portal.core.budget import outlook
 from portal.core.budget.priorities import Priority
 from portal.core.intents.models import Intent
 from portal.core.intents.states import UNDER_WAY, Reason, State
-from portal.core.ui.addresses import row_or_404
+from portal.core.ui.addresses import get_row_or_404
 from tenants.access import Access, TenantRequest
 from tenants.connections.service import current_connection
 from tenants.roles import Permission
 
 
-def under_way() -> QuerySet[Intent]:
-    return Intent.objects.filter(state__in=UNDER_WAY).select_related("by").order_by("-id")
-
-
-def open_ones() -> QuerySet[Intent]:
+def open_intents() -> QuerySet[Intent]:
     """Those under way, and those that only a person can resolve."""
     return Intent.objects.filter(state__in=[*UNDER_WAY, State.UNCERTAIN]).select_related("by").order_by("-id")
 
 
-def latest(target: str = "") -> QuerySet[Intent]:
+def latest_intents(target: str = "") -> QuerySet[Intent]:
     rows = Intent.objects.select_related("by").order_by("-id")
     return rows.filter(target=target) if target else rows
 
 
-def goes_on_at(intent: Intent) -> datetime | None:
+def send_expected_at(intent: Intent) -> datetime | None:
     """When an intent that waits for the hour's calls is expected to be sent; None for one that does not wait so."""
     if intent.state != State.QUEUED or intent.reason != Reason.BUDGET or intent.due_at is None:
         return None
     connection = current_connection()
-    operation = connection.tenant.environment.catalogue.operation(intent.operation)
-    return max(intent.due_at, outlook.goes_on_at(connection, Priority(intent.priority), operation.call_class))
+    operation = connection.tenant.environment.catalogue.find(intent.operation)
+    return max(intent.due_at, outlook.next_call_at(connection, Priority(intent.priority), operation.call_class))
 
 
 def visible_to(access: Access) -> QuerySet[Intent]:
@@ -61,4 +57,4 @@ def get_intent(request: TenantRequest, intent_id: int, of: Permission | None = N
     rows = visible_to(request.access).select_related("by", "tenant__environment", "resolved_by")
     if of is not None:
         rows = rows.filter(permission=of.value)
-    return row_or_404(rows, pk=intent_id)
+    return get_row_or_404(rows, pk=intent_id)

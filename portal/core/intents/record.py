@@ -19,12 +19,12 @@ from tenants import audit
 from tenants.access import TenantRequest
 from tenants.models import SupportSession, Tenant, User
 from tenants.roles import Permission
-from tenants.wording import Said
+from tenants.wording import Sentence
 
 QUEUES = {Priority.DOORS: "doors", Priority.PEOPLE: "interactive", Priority.JOBS: "bulk", Priority.SYNC: "sync"}
 
 
-class Author(TypedDict):
+class AuditAuthor(TypedDict):
     """Whom `audit.record` names."""
 
     tenant: Tenant
@@ -33,7 +33,7 @@ class Author(TypedDict):
 
 
 @dataclass(frozen=True)
-class Asker:
+class Requester:
     """Who asks, for which tenant, and in which support session, if any."""
 
     tenant: Tenant
@@ -41,16 +41,16 @@ class Asker:
     support_session: SupportSession | None = None
 
     @classmethod
-    def of(cls, request: TenantRequest) -> "Asker":
+    def from_request(cls, request: TenantRequest) -> "Requester":
         return cls(request.tenant, request.user, request.access.support_session)
 
     @property
-    def author(self) -> Author:
+    def audit_author(self) -> AuditAuthor:
         """Who asks, as the audit trail is told: `audit.record(**by.author, …)`."""
         return {"tenant": self.tenant, "by": self.user, "support_session": self.support_session}
 
 
-class Asked(TypedDict, total=False):
+class IntentDetails(TypedDict, total=False):
     """What is asked of the service, by whom and of what.
 
     `before` and `after` go to the audit trail in clear: leave secrets out or mask them. `body` rests encrypted. The
@@ -60,10 +60,10 @@ class Asked(TypedDict, total=False):
     down as the portal's own.
     """
 
-    by: Required[Asker]
+    by: Required[Requester]
     permission: Required[Permission]
     operation: Required[str]
-    title: Required[Said | str]
+    title: Required[Sentence | str]
     nonce: Required[Nonce]
     target: str
     path: Mapping[str, str]
@@ -77,13 +77,13 @@ class Asked(TypedDict, total=False):
     automatic: bool
 
 
-def record(**asked: Unpack[Asked]) -> tuple[Intent, bool]:
+def record_intent(**asked: Unpack[IntentDetails]) -> tuple[Intent, bool]:
     """The intent of this nonce, and whether it is new. A second one with the same nonce finds the first, unchanged."""
-    intent = _made(asked)
+    intent = _build_intent(asked)
     try:
         with transaction.atomic():
             if intent.is_physical:
-                wait_for_turn(intent.tenant, intent.target)
+                lock_target(intent.tenant, intent.target)
             intent.save(force_insert=True)
             if (image := asked.get("image")) is not None:
                 enclosed = Enclosure(intent=intent, content=image.content, content_type=image.content_type)
@@ -96,14 +96,14 @@ def record(**asked: Unpack[Asked]) -> tuple[Intent, bool]:
                 before=asked.get("before"),
                 after=asked.get("after"),
                 intent_id=str(intent.pk),
-                **actor(intent),
+                **audit_actor(intent),
             )
     except IntegrityError:
         return Intent.objects.get(nonce=intent.nonce), False
     return intent, True
 
 
-def wait_for_turn(tenant: Tenant, target: str) -> None:
+def lock_target(tenant: Tenant, target: str) -> None:
     """Let nobody else record for this door or key box until the transaction ends, and wait for whoever does.
 
     So the newest of its commands is the one with the highest number, and whoever looks for it first and then records
@@ -113,9 +113,9 @@ def wait_for_turn(tenant: Tenant, target: str) -> None:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"{tenant.pk}:{target}"])
 
 
-def _made(asked: Asked) -> Intent:
+def _build_intent(asked: IntentDetails) -> Intent:
     by, title, nonce = asked["by"], asked["title"], asked["nonce"]
-    stated = by.tenant.environment.catalogue.operation(asked["operation"])
+    stated = by.tenant.environment.catalogue.find(asked["operation"])
     priority, held = asked.get("priority", Priority.PEOPLE), asked.get("held", False)
     return Intent(
         tenant=by.tenant,
@@ -124,7 +124,7 @@ def _made(asked: Asked) -> Intent:
         delivery=str(stated.delivery),
         target=asked.get("target", ""),
         title=title,
-        audit_title=_unnamed(title),
+        audit_title=_title_without_names(title),
         path=dict(asked.get("path") or {}),
         body=asked.get("body"),
         snapshot=asked.get("snapshot"),
@@ -139,15 +139,15 @@ def _made(asked: Asked) -> Intent:
     )
 
 
-def actor(intent: Intent) -> dict[str, Any]:
+def audit_actor(intent: Intent) -> dict[str, Any]:
     """Whom the audit trail names for an intent and what comes of it."""
     if intent.automatic:
-        return {"by": None, "by_label": audit.PORTAL}
+        return {"by": None, "by_label": audit.PORTAL_ACTOR}
     return {"by": intent.by, "support_session": intent.support_session}
 
 
-def _unnamed(title: Said | str) -> Said | str:
-    unnamed = title.unnamed if isinstance(title, Said) else title
+def _title_without_names(title: Sentence | str) -> Sentence | str:
+    unnamed = title.without_names if isinstance(title, Sentence) else title
     return "" if unnamed == title else unnamed
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from accessapi.meanings import Blame, Meaning
+from accessapi.meanings import RefusalCause, RefusalMeaning
 from accessapi.operations import Contract
 from portal.core.intents.models import Intent
 from portal.core.intents.states import Reason, State
@@ -14,50 +14,50 @@ from portal.core.ui.vocabulary import join_sentences
 from tenants.models import current_tenant
 
 # Of these the detail is what the service said; of all others it is ours.
-_THE_SERVICES = {Reason.REFUSED, Reason.REQUEST_FAILED, Reason.CONNECTION, Reason.UNFOLLOWED}
+_SERVICE_REASONS = {Reason.REFUSED, Reason.REQUEST_FAILED, Reason.CONNECTION, Reason.UNFOLLOWED}
 
 
-def meaning(intent: Intent) -> Meaning | None:
+def meaning_of(intent: Intent) -> RefusalMeaning | None:
     """What the service's code means; None for one that nobody described, and for none."""
     return current_tenant().environment.catalogue.errors.meaning(intent.error_code)
 
 
-def is_for_want_of(intent: Intent, blame: Blame, of: str = "") -> bool:
+def is_refused_for(intent: Intent, blame: RefusalCause, of: str = "") -> bool:
     """Whether it was refused for this, or for this one of them."""
-    known = meaning(intent)
-    return known is not None and known.blame is blame and (not of or of in known.of)
+    known = meaning_of(intent)
+    return known is not None and known.cause is blame and (not of or of in known.subjects)
 
 
-def contract(intent: Intent) -> Contract | None:
+def missing_contract(intent: Intent) -> Contract | None:
     """The contract that is missing; None when that is not why it was refused, or does not become clear."""
     catalogue = current_tenant().environment.catalogue
-    operation = catalogue.operation(intent.operation)
+    operation = catalogue.find(intent.operation)
     return catalogue.errors.contract_of(intent.error_code, intent.error_detail, operation)
 
 
-def missing_permission(intent: Intent) -> str:
+def missing_permission_text(intent: Intent) -> str:
     """In a sentence that the connection lacks the permission, if that is why it was refused; else nothing."""
-    if not is_for_want_of(intent, Blame.SCOPE):
+    if not is_refused_for(intent, RefusalCause.SCOPE):
         return ""
-    scope = current_tenant().environment.catalogue.operation(intent.operation).scope or ""
+    scope = current_tenant().environment.catalogue.find(intent.operation).scope or ""
     return _("The connection lacks the permission %(name)s.") % {"name": scope}
 
 
-def of_the_service(intent: Intent) -> bool:
+def is_service_text(intent: Intent) -> bool:
     """Whether what an intent keeps as its detail are the service's own words."""
-    return bool(intent.error_code) or intent.reason in _THE_SERVICES
+    return bool(intent.error_code) or intent.reason in _SERVICE_REASONS
 
 
 # What forms call each name of the service, the likeliest first.
-Inputs = Mapping[str, Sequence[str]]
+InputNames = Mapping[str, Sequence[str]]
 # Of a refusal that an area of work can explain: beside what it stands, and what to say before the service's words.
-Explained = tuple[Sequence[str], str]
+Explanation = tuple[Sequence[str], str]
 
 # A name of the service, or a path of names: `members[0].qrcode.data`.
 _PATH = re.compile(r"[A-Za-z_]\w*(?:\.\w+|\[\w*\])*")
 
 
-def show(form: Any, intent: Intent, inputs: Inputs, explained: Explained | None = None) -> None:
+def show_in_form(form: Any, intent: Intent, inputs: InputNames, explained: Explanation | None = None) -> None:
     """Add what became of a refused or unsent intent to its form: beside the input it is about, else on top."""
     for names, text in _problems(form, intent, inputs, explained):
         beside = next((name for name in names if name in form.fields), None)
@@ -71,34 +71,34 @@ def headline(intent: Intent) -> str:
     why = str(Reason(intent.reason).label) if intent.reason in Reason.values else ""
     if intent.state == State.FAILED and intent.reason == Reason.REFUSED:
         refused = _("Refused by the service. Nothing was changed.")
-        return join_sentences([refused, missing_permission(intent)])
+        return join_sentences([refused, missing_permission_text(intent)])
     return join_sentences([why, _("Nothing was changed.")])
 
 
-def said(words: str) -> str:
+def quote_service(words: str) -> str:
     """Return the service's own words, as such."""
     return _("Response from the service: “%(words)s”") % {"words": words} if words else _("The service gave no reason.")
 
 
-def told(intent: Intent) -> str:
+def service_text_of(intent: Intent) -> str:
     """Return what the service said of an intent, with its code."""
-    return said(intent.error_detail) + (f" ({intent.error_code})" if intent.error_code else "")
+    return quote_service(intent.error_detail) + (f" ({intent.error_code})" if intent.error_code else "")
 
 
 def _problems(
-    form: Any, intent: Intent, inputs: Inputs, explained: Explained | None
+    form: Any, intent: Intent, inputs: InputNames, explained: Explanation | None
 ) -> Iterator[tuple[Sequence[str], str]]:
     code = f" ({intent.error_code})" if intent.error_code else ""
     if explained is not None:
         names, words = explained
-        yield names, join_sentences([words, told(intent)])
+        yield names, join_sentences([words, service_text_of(intent)])
         return
     for line in intent.error_detail.splitlines() or ([""] if code else []):
-        words = said(line) if of_the_service(intent) else line
-        yield _named(line, inputs) or _only(form, intent), f"{words}{code}"
+        words = quote_service(line) if is_service_text(intent) else line
+        yield _inputs_named_in(line, inputs) or _only_input(form, intent), f"{words}{code}"
 
 
-def _named(line: str, inputs: Inputs) -> Sequence[str]:
+def _inputs_named_in(line: str, inputs: InputNames) -> Sequence[str]:
     """The inputs of the first name in a line; of a path the most precise counts, of `qrcode.data` its end."""
     for path in _PATH.findall(line):
         parts = re.findall(r"\w+", path)
@@ -109,7 +109,7 @@ def _named(line: str, inputs: Inputs) -> Sequence[str]:
     return ()
 
 
-def _only(form: Any, intent: Intent) -> Sequence[str]:
+def _only_input(form: Any, intent: Intent) -> Sequence[str]:
     """The one input of a form that has no other, for a refusal that can only be about it."""
-    about = intent.reason == Reason.INVALID or (intent.http_status in (400, 409) and meaning(intent) is None)
+    about = intent.reason == Reason.INVALID or (intent.http_status in (400, 409) and meaning_of(intent) is None)
     return list(form.fields) if about and len(form.fields) == 1 else ()

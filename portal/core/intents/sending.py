@@ -8,12 +8,12 @@ from django.conf import settings
 from accessapi import errors
 from accessapi.client import Image
 from accessapi.operations import Body
-from portal.core.budget.client import sender
+from portal.core.budget.client import client_for_counted_call
 from portal.core.intents import outcome, verdicts
-from portal.core.intents.claiming import Claimed, claim
+from portal.core.intents.claiming import ClaimedIntent, claim
 from portal.core.intents.models import Enclosure, Intent
 from portal.core.intents.states import Reason, State
-from portal.core.intents.verdicts import Verdict
+from portal.core.intents.verdicts import Transition
 from tenants import living
 
 log = structlog.get_logger(__name__)
@@ -38,9 +38,9 @@ def send(intent: Intent) -> Intent:
     claimed = claim(intent)
     if claimed is not None:
         try:
-            outcome.record_sent(intent, claimed.claim, transmit(claimed))
+            outcome.record_sent(intent, claimed.token, send_claimed(claimed))
         finally:
-            living.let_go(claimed.claim)
+            living.release(claimed.token)
     intent.refresh_from_db()
     return intent
 
@@ -56,7 +56,7 @@ def send_inline(intent: Intent) -> bool:
     return True
 
 
-def transmit(claimed: Claimed) -> Verdict:
+def send_claimed(claimed: ClaimedIntent) -> Transition:
     """One request on the wire, and what its answer means. Never raises: whatever ends it unexpectedly is ambiguous."""
     intent, operation = claimed.intent, claimed.operation
 
@@ -70,7 +70,7 @@ def transmit(claimed: Claimed) -> Verdict:
             raise Stale("claim_too_old")
 
     try:
-        with sender(claimed.connection, claimed.taken) as client:
+        with client_for_counted_call(claimed.connection, claimed.counted_call) as client:
             answer = client.call(
                 intent.operation,
                 path=intent.path,
@@ -78,22 +78,22 @@ def transmit(claimed: Claimed) -> Verdict:
                 fresh=intent.is_physical,
                 before_write=before_write,
             )
-        return verdicts.of_answer(answer, follows=operation.followed is not None)
+        return verdicts.from_answer(answer, follows=operation.request_type is not None)
     except Withdrawn:
-        return Verdict(State.CANCELLED, Reason.RIGHTS)
+        return Transition(State.CANCELLED, Reason.RIGHTS)
     except errors.ServiceError as error:
         if claimed.is_late() and isinstance(error, errors.NotSent):
-            return Verdict(State.EXPIRED, Reason.TOO_LATE)
-        return verdicts.of_error(
+            return Transition(State.EXPIRED, Reason.TOO_LATE)
+        return verdicts.from_error(
             error,
             delivery=operation.delivery,
             attempts=intent.attempts,
-            deletes=operation.deletes,
-            reads=operation.reads_back,
+            deletes=operation.is_deletion,
+            reads=operation.must_read_back,
         )
     except Exception:
         log.exception("sending_broke", intent_id=intent.pk, operation=intent.operation)
-        return Verdict(State.UNCERTAIN, Reason.PROCESS)
+        return Transition(State.UNCERTAIN, Reason.PROCESS)
 
 
 def _image(intent: Intent) -> Image | None:

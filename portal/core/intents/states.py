@@ -32,10 +32,10 @@ CLAIM_SECONDS = 40
 WRITE_SECONDS = 5
 # A claim whose sign of life is gone (see `tenants.living`) is settled earlier: when nothing may leave any more, where
 # nothing is sent again by itself; what is repeated waits until whoever lives all the same has given up the answer.
-SILENT_SECONDS = WRITE_SECONDS + 2
-REPEAT_SECONDS = WRITE_SECONDS + READ_SECONDS + 1
+LOST_CLAIM_SECONDS = WRITE_SECONDS + 2
+LOST_REPEATABLE_CLAIM_SECONDS = WRITE_SECONDS + READ_SECONDS + 1
 # How often something that may be repeated (setting, deleting) is sent before a person is asked.
-MOST_ATTEMPTS = 5
+MAX_ATTEMPTS = 5
 
 
 class Reason(TextChoices):

@@ -2,25 +2,25 @@
 
 from portal.core.intents import following, sending
 from portal.core.intents.models import Intent
-from portal.site.celery import promised
+from portal.site.celery import portal_task
 from tenants.scope import tenant_scope
 
 
-@promised(queue="interactive", promise="idempotent", seconds=50)
+@portal_task(queue="interactive", promise="idempotent", seconds=50)
 def send(tenant_id: int, intent_id: int) -> None:
     with tenant_scope(tenant_id):
         for intent in Intent.objects.filter(pk=intent_id):
             sending.send(intent)
 
 
-@promised(queue="interactive", promise="idempotent", seconds=50)
+@portal_task(queue="interactive", promise="idempotent", seconds=50)
 def poll(tenant_id: int, intent_id: int) -> None:
     with tenant_scope(tenant_id):
         for intent in Intent.objects.filter(pk=intent_id):
             following.poll(intent)
 
 
-@promised(queue="interactive", promise="idempotent", seconds=280)
+@portal_task(queue="interactive", promise="idempotent", seconds=280)
 def reconcile(tenant_id: int, intent_id: int) -> None:
     with tenant_scope(tenant_id):
         for intent in Intent.objects.filter(pk=intent_id):

@@ -6,12 +6,12 @@ from tenants.roles import Permission
 app_name = "intents"
 
 
-def under(permission: Permission, *, of: Permission | None = None, prefix: str = "") -> list[URLPattern]:
+def intent_urls(permission: Permission, *, of: Permission | None = None, prefix: str = "") -> list[URLPattern]:
     """The four pages of an intent for those with `permission`; with `of`, of intents that ask for that one alone.
 
     An area of work that mounts them also calls `asking.mount`.
     """
-    page, outcome, decide, stop = views.pages(permission, of)
+    page, outcome, decide, stop = views.intent_views(permission, of)
     return [
         path("<int:intent_id>/", page, name=f"{prefix}page"),
         path("<int:intent_id>/outcome/", outcome, name=f"{prefix}outcome"),
@@ -20,4 +20,4 @@ def under(permission: Permission, *, of: Permission | None = None, prefix: str =
     ]
 
 
-urlpatterns = [path("", views.index, name="index"), *under(Permission.TENANT_VIEW)]
+urlpatterns = [path("", views.index, name="index"), *intent_urls(Permission.TENANT_VIEW)]

@@ -7,11 +7,11 @@ from typing import Any
 from accessapi import errors
 from accessapi.client import Answer
 from accessapi.operations import Delivery
-from portal.core.intents.states import MOST_ATTEMPTS, Reason, State
+from portal.core.intents.states import MAX_ATTEMPTS, Reason, State
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Transition:
     """The state that follows, and when to act again (`again_in` seconds; None: nothing more by itself)."""
 
     state: State
@@ -25,69 +25,71 @@ class Verdict:
 
 
 # Where the service does not say until when it takes no calls, the ledger does.
-_ASK_THE_LEDGER = 5
-SHOWN = ("member_id", "member_name", "membergroup_id", "membergroup_name", "guest_id", "guest_name",
+_DEFAULT_RETRY_SECONDS = 5
+RESULT_KEYS = ("member_id", "member_name", "membergroup_id", "membergroup_name", "guest_id", "guest_name",
          "sent_device_id_list", "request_type")  # fmt: skip
 
 
-def of_answer(answer: Answer, *, follows: bool) -> Verdict:
+def from_answer(answer: Answer, *, follows: bool) -> Transition:
     """A readable 2xx. `follows`: the operation answers with a request_id, whose outcome has to be read."""
     data = answer.data if isinstance(answer.data, dict) else {}
-    result = {key: data[key] for key in SHOWN if key in data}
+    result = {key: data[key] for key in RESULT_KEYS if key in data}
     if not follows:
-        return Verdict(State.SUCCEEDED, http_status=answer.status, result=result)
+        return Transition(State.SUCCEEDED, http_status=answer.status, result=result)
     request_id = data.get("request_id")
     if not isinstance(request_id, str) or not request_id:
-        return Verdict(State.UNCERTAIN, Reason.UNREADABLE, http_status=answer.status, result=result)
-    return Verdict(State.ACCEPTED, http_status=answer.status, request_id=request_id, result=result)
+        return Transition(State.UNCERTAIN, Reason.UNREADABLE, http_status=answer.status, result=result)
+    return Transition(State.ACCEPTED, http_status=answer.status, request_id=request_id, result=result)
 
 
-def of_error(
+def from_error(
     error: errors.ServiceError, *, delivery: Delivery, attempts: int, deletes: bool, reads: bool = False
-) -> Verdict:
+) -> Transition:
     """A refusal, something that surely was not sent, or an ambiguous end. `attempts` counts this one.
 
     `reads`: what a deletion does not find may be gone already, or the address may be wrong; only reading tells.
     """
     if isinstance(error, errors.InvalidRequest):
         detail = "\n".join(f"{problem.field}: {problem.message}" for problem in error.problems)
-        return Verdict(State.FAILED, Reason.INVALID, detail=detail)
+        return Transition(State.FAILED, Reason.INVALID, detail=detail)
     if isinstance(error, errors.NotSent):
         return _not_sent(delivery, attempts, error)
     if isinstance(error, errors.Rejected):
         return _rejected(error, attempts, deletes, reads)
     repeatable = delivery in (Delivery.SET, Delivery.READ)
-    if repeatable and attempts < MOST_ATTEMPTS:
-        return Verdict(State.QUEUED, _why(error), again_in=_pause(attempts))
-    return Verdict(State.UNCERTAIN, _why(error), detail=str(error))
+    if repeatable and attempts < MAX_ATTEMPTS:
+        return Transition(State.QUEUED, _reason_of(error), again_in=_pause(attempts))
+    return Transition(State.UNCERTAIN, _reason_of(error), detail=str(error))
 
 
-def _not_sent(delivery: Delivery, attempts: int, error: errors.NotSent) -> Verdict:
+def _not_sent(delivery: Delivery, attempts: int, error: errors.NotSent) -> Transition:
     # Nothing left this machine, so that even a door may be tried again, within its deadline.
-    if delivery == Delivery.PHYSICAL or attempts < 2 * MOST_ATTEMPTS:
+    if delivery == Delivery.PHYSICAL or attempts < 2 * MAX_ATTEMPTS:
         pause = 0.5 if delivery == Delivery.PHYSICAL else _pause(attempts)
-        return Verdict(State.QUEUED, Reason.NOT_SENT, again_in=pause)
-    return Verdict(State.FAILED, Reason.NOT_SENT, detail=str(error))
+        return Transition(State.QUEUED, Reason.NOT_SENT, again_in=pause)
+    return Transition(State.FAILED, Reason.NOT_SENT, detail=str(error))
 
 
-def _rejected(error: errors.Rejected, attempts: int, deletes: bool, reads: bool) -> Verdict:
+def _rejected(error: errors.Rejected, attempts: int, deletes: bool, reads: bool) -> Transition:
     said: dict[str, Any] = {"http_status": error.status, "code": error.code, "detail": error.detail}
-    if isinstance(error, errors.RateLimited) and attempts < 4 * MOST_ATTEMPTS:
-        return Verdict(State.QUEUED, Reason.BUDGET, again_in=float(min(error.retry_after or _ASK_THE_LEDGER, 3600)))
+    if isinstance(error, errors.RateLimited) and attempts < 4 * MAX_ATTEMPTS:
+        return Transition(
+            State.QUEUED, Reason.BUDGET, again_in=float(min(error.retry_after or _DEFAULT_RETRY_SECONDS, 3600))
+        )
     if isinstance(error, errors.NotFound) and deletes and reads:
-        return Verdict(State.UNCERTAIN, Reason.REFUSED, again_in=0.0, **said)
+        return Transition(State.UNCERTAIN, Reason.REFUSED, again_in=0.0, **said)
     if isinstance(error, errors.NotFound) and deletes and attempts > 1:
-        return Verdict(State.SUCCEEDED, http_status=error.status)
+        return Transition(State.SUCCEEDED, http_status=error.status)
     if isinstance(error, errors.Unauthorised) and attempts < 3:
         # The token may just have been exchanged for a new one; if it is truly lost, the next claim finds that out.
-        return Verdict(State.QUEUED, Reason.CONNECTION, again_in=1.0, **said)
-    return Verdict(State.FAILED, Reason.REFUSED, **said)
+        return Transition(State.QUEUED, Reason.CONNECTION, again_in=1.0, **said)
+    return Transition(State.FAILED, Reason.REFUSED, **said)
 
 
 _WHY = {errors.TimedOut: Reason.TIMED_OUT, errors.ConnectionLost: Reason.LOST, errors.ServerFault: Reason.FAULT}
 
 
-def _why(error: errors.ServiceError) -> Reason:
+def _reason_of(error: errors.ServiceError) -> Reason:
     return next((reason for kind, reason in _WHY.items() if isinstance(error, kind)), Reason.UNREADABLE)
 
 

@@ -9,11 +9,11 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from portal.core.intents import actions, following, queries
-from portal.core.intents.asking import address
+from portal.core.intents.asking import page_address
 from portal.core.intents.models import Intent
-from portal.core.intents.record import Asker
+from portal.core.intents.record import Requester
 from portal.core.intents.states import State
-from portal.core.intents.words import story
+from portal.core.intents.words import outcome_of
 from tenants.access import TenantRequest, View, tenant_view
 from tenants.connections import titles
 from tenants.roles import Permission, Proof
@@ -22,12 +22,12 @@ from tenants.roles import Permission, Proof
 @tenant_view(Permission.AUDIT_VIEW)
 def index(request: TenantRequest) -> HttpResponse:
     """The newest requests; with `show=open`, those under way or unconfirmed."""
-    rows = queries.open_ones() if request.GET.get("show") == "open" else queries.latest()
-    stories = [story(intent) for intent in rows[:50]]
+    rows = queries.open_intents() if request.GET.get("show") == "open" else queries.latest_intents()
+    stories = [outcome_of(intent) for intent in rows[:50]]
     return render(request, "intents/index.html", {"stories": stories})
 
 
-def pages(permission: Permission, of: Permission | None) -> tuple[View, View, View, View]:
+def intent_views(permission: Permission, of: Permission | None) -> tuple[View, View, View, View]:
     """The views page, outcome, decide and stop, for those with `permission`; of intents that ask for `of` alone.
 
     Deciding and stopping send nothing: neither asks for fresh proof, whatever the intent needed.
@@ -45,22 +45,22 @@ def pages(permission: Permission, of: Permission | None) -> tuple[View, View, Vi
 
 
 def _page(request: TenantRequest, intent: Intent) -> HttpResponse:
-    is_reading = following.is_reading(intent)
+    is_reading = following.is_reconciling(intent)
     may_decide = intent.state == State.UNCERTAIN and request.access.can(intent.permission)
     context = {
         "intent": intent,
-        "story": story(intent),
-        "operation": titles.title(intent.operation),
+        "story": outcome_of(intent),
+        "operation": titles.title_of(intent.operation),
         "is_reading": is_reading,
         "may_decide": may_decide and not is_reading,
-        "decide_url": address(intent, "decide"),
-        "stop_url": address(intent, "stop"),
+        "decide_url": page_address(intent, "decide"),
+        "stop_url": page_address(intent, "stop"),
     }
     return render(request, "intents/page.html", context)
 
 
 def _outcome(request: TenantRequest, intent: Intent) -> HttpResponse:
-    told = story(intent)
+    told = outcome_of(intent)
     response = render(request, "components/outcome.html", {"outcome": told})
     if told.is_final:  # whatever on the page depends on it reads again
         response["HX-Trigger"] = "outcome-known"
@@ -72,13 +72,13 @@ def _decide(request: TenantRequest, intent: Intent) -> HttpResponse:
     applied = request.POST.get("applied")
     if applied not in ("yes", "no"):
         messages.error(request, _("Choose whether it was applied. Nothing was recorded."))
-    elif following.is_reading(intent):
+    elif following.is_reconciling(intent):
         messages.error(request, _("Still checking with the service. Decide if the check cannot tell."))
-    elif following.resolve(intent, applied=applied == "yes", by=Asker.of(request)):
+    elif following.resolve(intent, applied=applied == "yes", by=Requester.from_request(request)):
         messages.success(request, _("Recorded."))
     else:
         messages.error(request, _("The result is already known. Nothing was recorded."))
-    return redirect(address(intent))
+    return redirect(page_address(intent))
 
 
 def _stop(request: TenantRequest, intent: Intent) -> HttpResponse:
@@ -87,4 +87,4 @@ def _stop(request: TenantRequest, intent: Intent) -> HttpResponse:
         messages.success(request, _("Stopped. Nothing was sent."))
     else:
         messages.error(request, _("It was already sent and could not be stopped."))
-    return redirect(address(intent))
+    return redirect(page_address(intent))

@@ -7,15 +7,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from portal.core.intents import handlers, refusals
-from portal.core.intents.asking import address
-from portal.core.intents.handlers import Told
+from portal.core.intents.asking import page_address
+from portal.core.intents.handlers import OutcomeText
 from portal.core.intents.models import Intent
 from portal.core.intents.states import NOT_APPLIED, Reason, State
-from portal.core.ui.outcomes import Outcome, Text, way
+from portal.core.ui.outcomes import OutcomeLine, Text, outcome_steps
 from portal.core.ui.vocabulary import join_sentences
-from tenants.wording import shown
+from tenants.wording import render
 
-_SHOWN_AS = {
+_OUTCOME_STATES = {
     State.QUEUED: "recorded",
     State.SENDING: "sending",
     State.ACCEPTED: "accepted",
@@ -27,25 +27,27 @@ _SHOWN_AS = {
 }
 
 
-def story(intent: Intent) -> Outcome:
+def outcome_of(intent: Intent) -> OutcomeLine:
     """The outcome line of an intent. Needs `intent.by` and the tenant's slug."""
     state = State(intent.state)
-    words = handlers.handler_of(intent.operation).words
-    told = words(intent) if words is not None else Told()
-    return Outcome(
-        state=_SHOWN_AS[state],
-        title=shown(intent.title),
+    words = handlers.handler_of(intent.operation).describe
+    told = words(intent) if words is not None else OutcomeText()
+    return OutcomeLine(
+        state=_OUTCOME_STATES[state],
+        title=render(intent.title),
         id=f"intent-{intent.pk}",
         message=told.message or _message(intent, state),
         service_code=intent.error_code,
-        service_detail=_said(intent),
+        service_detail=_service_text(intent),
         not_applied=_not_applied(intent, state),
         next_steps=() if state == State.SUCCEEDED else told.next_steps or _next_steps(intent, state),
-        steps=way(_SHOWN_AS[state], asynchronous=bool(intent.request_id or intent.is_physical), at=_times(intent)),
+        steps=outcome_steps(
+            _OUTCOME_STATES[state], is_asynchronous=bool(intent.request_id or intent.is_physical), at=_times(intent)
+        ),
         at=intent.finished_at or intent.created_at,
         by=intent.asked_by,
-        audit_url=address(intent),
-        poll_url="" if intent.is_final else address(intent, "outcome"),
+        audit_url=page_address(intent),
+        poll_url="" if intent.is_final else page_address(intent, "outcome"),
         final=intent.is_final,
         poll_seconds=0.3 if intent.is_physical else 1,
         details=_details(intent),
@@ -54,16 +56,16 @@ def story(intent: Intent) -> Outcome:
 
 def _message(intent: Intent, state: State) -> Text:
     if state == State.UNCERTAIN:
-        return uncertain_words(intent)
+        return uncertain_text(intent)
     if state == State.SUCCEEDED:
-        return _counted(intent)
+        return _member_counts_text(intent)
     reason = str(Reason(intent.reason).label if intent.reason in Reason.values else intent.reason)
     if state == State.FAILED and intent.reason == Reason.REFUSED:
-        return join_sentences([reason, refusals.missing_permission(intent)])
+        return join_sentences([reason, refusals.missing_permission_text(intent)])
     return join_sentences([reason, intent.error_detail]) if intent.reason == Reason.INVALID else reason
 
 
-def uncertain_words(intent: Intent, may: str = "") -> str:
+def uncertain_text(intent: Intent, may: str = "") -> str:
     """Why it is not known what happened, and what may have (`may`, or what may of any intent)."""
     why = str(Reason(intent.reason).label) if intent.reason in Reason.values else ""
     if intent.is_physical:
@@ -73,7 +75,7 @@ def uncertain_words(intent: Intent, may: str = "") -> str:
     )
 
 
-def _counted(intent: Intent) -> str:
+def _member_counts_text(intent: Intent) -> str:
     done, failed = intent.result.get("completed_member_count"), intent.result.get("failed_count", 0)
     if not isinstance(done, int):
         return ""
@@ -81,9 +83,9 @@ def _counted(intent: Intent) -> str:
     return f"{words}, " + _("%(n)d of them refused") % {"n": failed} if failed else words
 
 
-def _said(intent: Intent) -> str:
+def _service_text(intent: Intent) -> str:
     """The service's last words, verbatim: of its refusal, or on a request that it accepted."""
-    if intent.error_detail and refusals.of_the_service(intent):
+    if intent.error_detail and refusals.is_service_text(intent):
         return intent.error_detail
     return intent.request_status if intent.state in (State.ACCEPTED, State.UNCERTAIN) else ""
 
@@ -114,7 +116,7 @@ def _times(intent: Intent) -> dict[str, datetime]:
         "recorded": intent.created_at,
         "sent": intent.sent_at,
         "accepted": intent.accepted_at,
-        _SHOWN_AS[State(intent.state)]: intent.finished_at,
+        _OUTCOME_STATES[State(intent.state)]: intent.finished_at,
     }
     return {name: at for name, at in named.items() if at is not None}
 

@@ -13,19 +13,19 @@ from tenants.access import Access
 from tenants.roles import Permission
 
 # Rows of which the audit trail is searched.
-_MOST = 500
+_MAX_ROWS = 500
 # What was done, or may have been.
 _DONE = (RowState.SUCCEEDED, RowState.UNCERTAIN)
-_AHEAD = (RowState.CHECKED, RowState.PENDING, RowState.SENT)
+_PENDING = (RowState.CHECKED, RowState.PENDING, RowState.SENT)
 
 
-def done_to(member_id: str, most: int) -> list[Row]:
+def rows_applied_to(member_id: str, limit: int) -> list[Row]:
     """Return the newest rows in which a request of many changed this member, or may have changed it."""
     rows = Row.objects.filter(member_id=member_id, state__in=_DONE, part__intent__isnull=False)
-    return list(rows.select_related("job__tenant", "job__by", "part__intent").order_by("-id")[:most])
+    return list(rows.select_related("job__tenant", "job__by", "part__intent").order_by("-id")[:limit])
 
 
-def pages_of(access: Access, intents: Iterable[str]) -> dict[str, str]:
+def job_pages_of(access: Access, intents: Iterable[str]) -> dict[str, str]:
     """Return the pages of the jobs that asked for these intents row by row, by the intent's ID, as far as this person
     may see them.
     """
@@ -36,38 +36,38 @@ def pages_of(access: Access, intents: Iterable[str]) -> dict[str, str]:
 
 def page_for(access: Access, job: Job) -> str:
     """Return the page of a job for a person who may see it, else nothing."""
-    return kinds.page(job) if access.can(Permission(job.permission)) else ""
+    return kinds.page_address(job) if access.can(Permission(job.permission)) else ""
 
 
-def ahead_of(member_id: str) -> list[Job]:
+def pending_jobs_of(member_id: str) -> list[Job]:
     """Return the jobs that wait for their moment or are under way, and still change this member."""
     alive = [JobState.WAITING, JobState.RUNNING]
-    rows = Row.objects.filter(member_id=member_id, state__in=_AHEAD, job__state__in=alive)
+    rows = Row.objects.filter(member_id=member_id, state__in=_PENDING, job__state__in=alive)
     jobs = Job.objects.filter(pk__in=rows.values("job")).defer("headings").select_related("tenant", "by")
-    found = [job for job in jobs.order_by("starts_at", "pk")[:10] if kinds.kind_of(job).sends]
+    found = [job for job in jobs.order_by("starts_at", "pk")[:10] if kinds.kind_of(job).has_requests]
     for job in found:
-        vars(job).update(title_now=kinds.kind_of(job).titled(job), href=kinds.page(job))
+        vars(job).update(title_now=kinds.kind_of(job).title_of(job), href=kinds.page_address(job))
     return found
 
 
-def traces(member_ids: Collection[str]) -> Q:
+def audit_filter_for_members(member_ids: Collection[str]) -> Q:
     """Return the condition for entries of the audit trail on requests of many that had one of these members."""
     rows = Row.objects.filter(member_id__in=member_ids).order_by("-id")
-    sent = rows.filter(part__intent__isnull=False).values_list("part__intent_id", flat=True)[:_MOST]
-    jobs = [f"{kinds.named(kind).family}:{pk}" for kind, pk in rows.values_list("job__kind", "job_id")[:_MOST]]
+    sent = rows.filter(part__intent__isnull=False).values_list("part__intent_id", flat=True)[:_MAX_ROWS]
+    jobs = [f"{kinds.kind_named(kind).family}:{pk}" for kind, pk in rows.values_list("job__kind", "job_id")[:_MAX_ROWS]]
     return Q(intent_id__in=[str(pk) for pk in sent]) | Q(intent_id="", target__in=jobs)
 
 
-def traces_of(intents: Collection[str]) -> Q:
+def audit_filter_for_intents(intents: Collection[str]) -> Q:
     """Return the condition for entries of the audit trail on the jobs that asked for these intents row by row."""
     rows = Row.objects.filter(intent__in=[int(each) for each in intents])
-    jobs = Job.objects.filter(pk__in=rows.values("job")).defer("headings").select_related("tenant")[:_MOST]
-    return Q(intent_id="", target__in=[kinds.told(job, "started").target for job in jobs])
+    jobs = Job.objects.filter(pk__in=rows.values("job")).defer("headings").select_related("tenant")[:_MAX_ROWS]
+    return Q(intent_id="", target__in=[kinds.describe_for_audit(job, "started").target for job in jobs])
 
 
-def changes_of(row: Row) -> list[kinds.Change]:
+def changes_of(row: Row) -> list[kinds.FieldChange]:
     """Return (field, old, new) of a row in words, secrets masked. The row knows its job and its groups' names."""
     if row.content is None:  # it was erased
         return []
     own = kinds.kind_of(row.job).changes
-    return list(own(row) if own is not None else words.changes(row, row.group_names))
+    return list(own(row) if own is not None else words.field_changes(row, row.group_names))

@@ -6,10 +6,10 @@ from django.db import transaction
 
 from portal.core.intents.handlers import Finding
 from portal.core.intents.models import Intent
-from portal.core.intents.record import Asker
+from portal.core.intents.record import Requester
 from portal.core.jobs import acts, kinds, results
 from portal.core.jobs.models import Job, Part, Row
-from portal.core.jobs.states import ALIVE, Halt, JobState, Next, PartState, RowState
+from portal.core.jobs.states import ALIVE, Halt, JobState, NextStep, PartState, RowState
 from portal.core.timers.clock import ClockTime, database_now
 from tenants.standing import holds_permission
 
@@ -24,12 +24,12 @@ def advance(job_id: int) -> None:
     """
     with transaction.atomic():
         job = Job.objects.select_for_update(of=("self",)).filter(pk=job_id, state__in=ALIVE).first()
-        works = job is not None and _begun(job) and not _waits(job) and _step(job)
+        works = job is not None and _begin_if_due(job) and not _must_wait(job) and _step(job)
     if job is not None and works:
-        kinds.kind_of(job).carrier.work(job_id)
+        kinds.kind_of(job).executor.work(job_id)
 
 
-def _begun(job: Job) -> bool:
+def _begin_if_due(job: Job) -> bool:
     """Whether the job runs; one whose moment has come begins, if who asked for it still may."""
     if job.state == JobState.RUNNING:
         return True
@@ -39,24 +39,24 @@ def _begun(job: Job) -> bool:
     if job.starts_at is not None and job.starts_at > database_now():
         Job.objects.filter(pk=job.pk).update(due_at=job.starts_at)
         return False
-    if not _permitted(job):
+    if not _is_permitted(job):
         results.stop_job(job, Halt.RIGHTS)
         return False
     Job.objects.filter(pk=job.pk, state=JobState.WAITING).update(state=JobState.RUNNING, started_at=ClockTime())
     job.refresh_from_db()
-    acts.record(Asker(job.tenant, job.by, job.support_session), job, "begun", {})
+    acts.record_action(Requester(job.tenant, job.by, job.support_session), job, "begun", {})
     return True
 
 
-def _permitted(job: Job) -> bool:
+def _is_permitted(job: Job) -> bool:
     return Job.objects.filter(holds_permission(job.permission), pk=job.pk).exists()
 
 
 def _step(job: Job) -> bool:
     """Do what comes next; True when that is work that is done without holding the job."""
-    carrier = kinds.kind_of(job).carrier
+    carrier = kinds.kind_of(job).executor
     if (wait := carrier.wait(job)) is not None:
-        _again(job, wait)
+        _reschedule(job, wait)
         return False
     job.refresh_from_db()
     if job.state != JobState.RUNNING:
@@ -65,50 +65,50 @@ def _step(job: Job) -> bool:
         results.stop_job(job, Halt(job.halt) or Halt.PERSON)
         return False
     next_step = carrier.send(job)
-    if next_step == Next.WORK:
-        if not _permitted(job):
+    if next_step == NextStep.WORK:
+        if not _is_permitted(job):
             results.stop_job(job, Halt.RIGHTS)
             return False
-        _again(job, _LEASE)
+        _reschedule(job, _LEASE)
         return True
-    if next_step == Next.NOTHING:
+    if next_step == NextStep.NOTHING:
         _finish(job)
-    elif next_step == Next.LATER and job.blocked_until is not None and job.blocked_until > database_now():
+    elif next_step == NextStep.LATER and job.blocked_until is not None and job.blocked_until > database_now():
         Job.objects.filter(pk=job.pk, state=JobState.RUNNING).update(due_at=job.blocked_until)
     else:
-        _again(job, _LATER if next_step == Next.SENT else _SOON)
+        _reschedule(job, _LATER if next_step == NextStep.SENT else _SOON)
     return False
 
 
-def _waits(job: Job) -> bool:
+def _must_wait(job: Job) -> bool:
     """Of the jobs that create members one at a time: what one creates, the next must know of. And what undoes a job
     waits until that has come to its end.
     """
     undoes = job.undo_of_id is not None and Job.objects.filter(pk=job.undo_of_id, state=JobState.RUNNING).exists()
-    if not undoes and not ahead(job):
+    if not undoes and not has_earlier_job(job):
         return False
-    _again(job, _SOON)
+    _reschedule(job, _SOON)
     return True
 
 
-def ahead(job: Job) -> bool:
+def has_earlier_job(job: Job) -> bool:
     """Whether a job that was started before has to come to its end first."""
     family = kinds.kind_of(job).family
-    if family != kinds.ONE_AT_A_TIME or job.started_at is None:
+    if family != kinds.SEQUENTIAL_FAMILY or job.started_at is None:
         return False
     earlier = Job.objects.filter(
-        kind__in=kinds.in_family(family), state=JobState.RUNNING, started_at__lt=job.started_at
+        kind__in=kinds.kinds_in_family(family), state=JobState.RUNNING, started_at__lt=job.started_at
     )
     return earlier.exists()
 
 
-def _again(job: Job, wait: timedelta) -> None:
+def _reschedule(job: Job, wait: timedelta) -> None:
     Job.objects.filter(pk=job.pk, state=JobState.RUNNING).update(due_at=ClockTime() + wait)
 
 
 def _finish(job: Job) -> None:
     if Row.objects.filter(job=job, state__in=[RowState.PENDING, RowState.SENT]).exists():
-        _again(job, _SOON)
+        _reschedule(job, _SOON)
         return
     Job.objects.filter(pk=job.pk, state=JobState.RUNNING).update(
         state=JobState.DONE, halt=Halt.NONE, finished_at=ClockTime(), due_at=None, stop_asked=False
@@ -131,7 +131,7 @@ def reconcile(intent: Intent) -> Finding:
         "unclear": counts[RowState.UNCERTAIN],
     }
     if part.state != PartState.CLOSED:
-        return Finding(None, evidence, again_at=database_now() + timedelta(seconds=10))
+        return Finding(None, evidence, retry_at=database_now() + timedelta(seconds=10))
     if counts[RowState.UNCERTAIN]:
         return Finding(None, evidence)
     return Finding(counts[RowState.SUCCEEDED] > 0, evidence)

@@ -17,7 +17,7 @@ class BulkConfig(AppConfig):
         for operation in OPERATIONS.values():
             handlers.register(
                 operation,
-                finished=results.finished,
-                progress=results.progress,
+                on_finished=results.on_finished,
+                on_progress=results.on_progress,
                 reconcile=advancing.reconcile,
             )

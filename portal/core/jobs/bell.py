@@ -7,40 +7,42 @@ from django.db.models import Case, F, QuerySet, When
 from portal.core.jobs.models import Job
 from portal.core.jobs.states import ALIVE, JobState
 from portal.core.timers import ticking
-from portal.core.timers.bell import ring_after_commit
+from portal.core.timers.bell import enqueue_after_commit
 from portal.core.timers.clock import ClockTime
-from portal.core.timers.pauses import seconds
-from portal.core.timers.ticking import Wakeup
+from portal.core.timers.pauses import scaled_seconds
+from portal.core.timers.ticking import TaskWakeup
 
-ADVANCE = "portal.core.jobs.tasks.advance"
-EXPIRES = 120
+ADVANCE_TASK = "portal.core.jobs.tasks.advance"
+EXPIRES_SECONDS = 120
 # A step whose worker died begins again after this; one that goes on does so alone, since its rows decide.
-_RING_AGAIN = timedelta(seconds=8)
+_WAKE_AGAIN_AFTER = timedelta(seconds=8)
 
 
-def after_commit(job: Job) -> None:
+def wake_after_commit(job: Job) -> None:
     """Have the job's next step done as soon as what was written is visible."""
-    ring_after_commit(_task_of(job), job.tenant_id, job.pk, expires=EXPIRES)
+    enqueue_after_commit(_task_of(job), job.tenant_id, job.pk, expires=EXPIRES_SECONDS)
 
 
 def _task_of(job: Job) -> str:
-    return "portal.core.jobs.tasks.check" if job.state == JobState.MAPPED else ADVANCE
+    return "portal.core.jobs.tasks.check" if job.state == JobState.MAPPED else ADVANCE_TASK
 
 
-def _due() -> QuerySet[Job]:
+def _due_jobs() -> QuerySet[Job]:
     """The jobs that are due and that nobody is at work on."""
     return Job.objects_across_tenants.filter(due_at__lte=ClockTime(), state__in=[JobState.MAPPED, *ALIVE])
 
 
-DUE = Wakeup(
-    rows=_due,
+JOB_WAKEUP = TaskWakeup(
+    rows=_due_jobs,
     task=_task_of,
     # The dry run keeps its own lease.
-    mark=lambda: {"due_at": Case(When(state__in=ALIVE, then=ClockTime() + _RING_AGAIN), default=F("due_at"))},
-    needs=("state",),
-    expires=EXPIRES,
+    claim_values=lambda: {
+        "due_at": Case(When(state__in=ALIVE, then=ClockTime() + _WAKE_AGAIN_AFTER), default=F("due_at"))
+    },
+    columns=("state",),
+    expires=EXPIRES_SECONDS,
 )
 
 
 def register() -> None:
-    ticking.register("jobs", DUE.look, every=seconds(1), queue="bulk", work=DUE.work)
+    ticking.register("jobs", JOB_WAKEUP.check_due, every=scaled_seconds(1), queue="bulk", due_rows=JOB_WAKEUP.querysets)

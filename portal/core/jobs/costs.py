@@ -6,7 +6,7 @@ from datetime import timedelta
 from django.db.models import Count, Q
 
 from accessapi import limits
-from portal.core.budget.outlook import Outlook, minutes_for, minutes_within
+from portal.core.budget.outlook import Quota, estimate_minutes, estimate_minutes_from
 from portal.core.budget.priorities import Priority
 from portal.core.jobs import kinds, queries
 from portal.core.jobs.models import Job, Part, Row
@@ -14,9 +14,9 @@ from portal.core.jobs.states import Action, PartState, RowState
 from tenants.models import Connection
 
 # Until a tenant has a history of its own: polls of a bulk request, and seconds that the service takes for a member.
-POLLS = 4.0
-SECONDS_A_MEMBER = 0.02
-SECONDS_A_READ = 0.3
+DEFAULT_POLLS = 4.0
+SECONDS_PER_MEMBER = 0.02
+SECONDS_PER_READ = 0.3
 
 
 @dataclass(frozen=True)
@@ -35,32 +35,36 @@ class Cost:
         return self.submits + self.polls + self.reads
 
 
-def of_rows(connection: Connection, *, creates: int = 0, updates: int = 0, deletes: int = 0, reads: int = 0) -> Cost:
+def cost_of_rows(
+    connection: Connection, *, creates: int = 0, updates: int = 0, deletes: int = 0, reads: int = 0
+) -> Cost:
     """The cost of sending so many rows, after so many single reads. `minutes` is None without a connection."""
     submits = sum(-(-count // limits.BULK_MEMBERS_MAX) for count in (creates, updates, deletes))
-    polls_each, seconds_each = pace()
+    polls_each, seconds_each = measured_pace()
     polls = round(submits * polls_each)
     if not connection.is_connected:
         return Cost(submits, polls, None, reads)
-    waiting = minutes_for(submits + polls + reads, connection, Priority.JOBS)
-    working = -(-int((creates + updates + deletes) * seconds_each + submits * 2 + reads * SECONDS_A_READ) // 60)
+    waiting = estimate_minutes(submits + polls + reads, connection, Priority.JOBS)
+    working = -(-int((creates + updates + deletes) * seconds_each + submits * 2 + reads * SECONDS_PER_READ) // 60)
     return Cost(submits, polls, max(waiting, working), reads)
 
 
-def of_each(rows: int, connection: Connection) -> Cost:
+def cost_of_single_rows(rows: int, connection: Connection) -> Cost:
     """The cost of asking for so many rows one by one. Nothing is polled for."""
-    waiting = minutes_for(rows, connection, Priority.JOBS) if connection.is_connected else None
+    waiting = estimate_minutes(rows, connection, Priority.JOBS) if connection.is_connected else None
     return Cost(rows, 0, waiting if waiting is None else max(waiting, 1 if rows else 0))
 
 
-def of_reads(reads: int, hour: Outlook | None) -> Cost:
+def cost_of_reads(reads: int, hour: Quota | None) -> Cost:
     """The cost of single reads alone, for a page that has looked at the hour already (None: no connection)."""
     if hour is None:
         return Cost(0, 0, None, reads)
-    return Cost(0, 0, max(minutes_within(hour, reads, Priority.JOBS), -(-int(reads * SECONDS_A_READ) // 60)), reads)
+    return Cost(
+        0, 0, max(estimate_minutes_from(hour, reads, Priority.JOBS), -(-int(reads * SECONDS_PER_READ) // 60)), reads
+    )
 
 
-def pace() -> tuple[float, float]:
+def measured_pace() -> tuple[float, float]:
     """Polls for a request and seconds for a member, as the tenant's last requests showed."""
     closed = Part.objects.filter(state=PartState.CLOSED, intent__finished_at__isnull=False, rows__gte=1)
     recent = list(
@@ -68,30 +72,32 @@ def pace() -> tuple[float, float]:
     )
     timed = [(rows, polls, end - begin) for rows, polls, begin, end in recent if begin and end]
     if not timed:
-        return POLLS, SECONDS_A_MEMBER
+        return DEFAULT_POLLS, SECONDS_PER_MEMBER
     polls = sum(polls for _rows, polls, _took in timed) / len(timed)
     took = sum((took for _rows, _polls, took in timed), timedelta()).total_seconds()
     return max(polls, 1.0), took / sum(rows for rows, _polls, _took in timed)
 
 
-def left(job: Job, connection: Connection) -> Cost:
+def remaining_cost(job: Job, connection: Connection) -> Cost:
     """What the rows that wait will still cost."""
-    if kinds.kind_of(job).ask is not None:
-        return of_each(Row.objects.filter(job=job, state__in=[RowState.PENDING, RowState.SENT]).count(), connection)
+    if kinds.kind_of(job).submit_row is not None:
+        return cost_of_single_rows(
+            Row.objects.filter(job=job, state__in=[RowState.PENDING, RowState.SENT]).count(), connection
+        )
     waiting = Row.objects.filter(job=job, state=RowState.PENDING).aggregate(
         creates=Count("pk", filter=Q(action=Action.CREATE)),
         updates=Count("pk", filter=Q(action=Action.UPDATE)),
         deletes=Count("pk", filter=Q(action=Action.DELETE)),
     )
-    sent = waiting if kinds.kind_of(job).sends else {}
-    return of_rows(connection, **sent, reads=to_read(job))
+    sent = waiting if kinds.kind_of(job).has_requests else {}
+    return cost_of_rows(connection, **sent, reads=count_needed_reads(job))
 
 
-def to_read(job: Job) -> int:
+def count_needed_reads(job: Job) -> int:
     """How many of the rows that wait have to be read singly first, as the mirror stands; of the first 1,000 exactly,
     of the rest in proportion.
     """
-    unread = kinds.kind_of(job).unread
+    unread = kinds.kind_of(job).rows_to_read
     if unread is None:
         return 0
     waiting = Row.objects.filter(job=job, state__in=[RowState.CHECKED, RowState.PENDING], read_at__isnull=True)
@@ -100,6 +106,6 @@ def to_read(job: Job) -> int:
     return round(len(unread(job, sample)) * total / len(sample)) if sample else 0
 
 
-def spent(job: Job) -> int:
+def count_calls_made(job: Job) -> int:
     """Calls made for the job so far: sendings and polls of its requests, and single reads."""
-    return job.reads + sum(map(sum, queries.intents(job).values_list("attempts", "polls")))
+    return job.reads + sum(map(sum, queries.intents_of(job).values_list("attempts", "polls")))

@@ -12,19 +12,19 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, QuerySet, Sum, Value
+from django.db.models import Exists, F, OuterRef, QuerySet, Value
 
 from portal.core.jobs import bell, kinds
 from portal.core.jobs.models import ExportPart, Job
-from portal.core.jobs.states import JobState, Next
+from portal.core.jobs.states import JobState, NextStep
 from portal.core.timers import ticking
 from portal.core.timers.clock import ClockTime
 from tenants.scope import across_tenants
 
-KEPT = timedelta(days=7)
-_TURN = 10.0
-_QUICK = 3  # of zlib: the next levels take twice as long for a tenth less
-_AT_ONCE = 20
+RETENTION = timedelta(days=7)
+_MAX_SECONDS = 10.0
+_COMPRESSION_LEVEL = 3  # of zlib: the next levels take twice as long for a tenth less
+_BATCH = 20
 
 
 def wait(_job: Job) -> timedelta | None:
@@ -32,14 +32,14 @@ def wait(_job: Job) -> timedelta | None:
     return None
 
 
-def send(job: Job) -> Next:
+def send(job: Job) -> NextStep:
     """Whether there is more to write."""
-    return Next.NOTHING if parts(job).filter(last=True).exists() else Next.WORK
+    return NextStep.NOTHING if parts_of(job).filter(last=True).exists() else NextStep.WORK
 
 
 def work(job_id: int) -> None:
     """Write part after part for a while."""
-    job, until = Job.objects.select_related("tenant", "by").get(pk=job_id), time.monotonic() + _TURN
+    job, until = Job.objects.select_related("tenant", "by").get(pk=job_id), time.monotonic() + _MAX_SECONDS
     while True:
         part = _write_next(job)
         if part is None:  # somebody else is at work, or said stop
@@ -47,37 +47,32 @@ def work(job_id: int) -> None:
         if part.last or time.monotonic() > until:
             break
     Job.objects.filter(pk=job_id, state=JobState.RUNNING).update(due_at=ClockTime())
-    bell.after_commit(job)
+    bell.wake_after_commit(job)
 
 
-def parts(job: Job) -> QuerySet[ExportPart]:
+def parts_of(job: Job) -> QuerySet[ExportPart]:
     """The parts of a job's file, in order, without what they hold."""
     return ExportPart.objects.filter(job=job).order_by("number").defer("body")
 
 
-def rows(job: Job) -> int:
-    """How many rows are written."""
-    return parts(job).order_by().aggregate(n=Sum("rows"))["n"] or 0
-
-
-def bodies(job: Job) -> Iterator[bytes]:
+def part_contents(job: Job) -> Iterator[bytes]:
     """What the parts hold, one after the other. Raises LookupError where one is gone: half a file looks like a file."""
-    for number in range(1, parts(job).count() + 1):
+    for number in range(1, parts_of(job).count() + 1):
         part = ExportPart.objects.filter(job=job, number=number).first()
         if part is None:
             raise LookupError(f"part {number} of job {job.pk} was deleted meanwhile")
         yield zlib.decompress(part.body)
 
 
-def deleted_at(job: Job) -> datetime | None:
+def deletion_due_at(job: Job) -> datetime | None:
     """When the file goes; None while the job runs."""
-    return job.finished_at + KEPT if job.finished_at is not None else None
+    return job.finished_at + RETENTION if job.finished_at is not None else None
 
 
 def _write_next(job: Job) -> ExportPart | None:
     """Write the next part and return it. None where there is none, somebody else wrote it, or said stop."""
-    read = kinds.kind_of(job).piece
-    before = parts(job).last()
+    read = kinds.kind_of(job).read_piece
+    before = parts_of(job).last()
     if read is None or (before is not None and before.last):
         return None
     piece = read(job, before.place if before is not None else None)
@@ -91,37 +86,39 @@ def _write_next(job: Job) -> ExportPart | None:
             number=number,
             rows=piece.rows,
             size=len(piece.body),
-            place=piece.place,
-            last=piece.last,
-            body=zlib.compress(piece.body, _QUICK),
+            place=piece.end_position,
+            last=piece.is_last,
+            body=zlib.compress(piece.body, _COMPRESSION_LEVEL),
         )
         Job.objects.filter(pk=job.pk).update(looked_at=F("looked_at") + piece.rows)
     return part
 
 
 def _is_written(job: Job, number: int) -> bool:
-    return parts(job).filter(number=number).exists()
+    return parts_of(job).filter(number=number).exists()
 
 
-def _old() -> QuerySet[Job]:
+def _expired_jobs() -> QuerySet[Job]:
     """The jobs whose file has been kept for long enough, in the order in which that was."""
     has_parts = Exists(ExportPart.objects_across_tenants.filter(job=OuterRef("pk")))
     ended = Job.objects_across_tenants.filter(state__in=[JobState.DONE, JobState.STOPPED], erased_at=None)
-    return ended.filter(has_parts, finished_at__lte=ClockTime() - KEPT).order_by(F("finished_at") + Value(KEPT))
+    return ended.filter(has_parts, finished_at__lte=ClockTime() - RETENTION).order_by(
+        F("finished_at") + Value(RETENTION)
+    )
 
 
-def delete_old() -> int:
+def delete_expired() -> int:
     """Delete files that were kept for long enough, and how they were asked for. Returns how many."""
-    deleted, may_go_on = [_delete_some()], ticking.going_on()
-    while deleted[-1] == _AT_ONCE and may_go_on():
+    deleted, may_go_on = [_delete_some()], ticking.start_time_limit()
+    while deleted[-1] == _BATCH and may_go_on():
         deleted.append(_delete_some())
     return sum(deleted)
 
 
 def _delete_some() -> int:
     with across_tenants("files of all tenants are deleted together"), transaction.atomic():
-        held = _old().select_for_update(of=("self",), skip_locked=True)
-        old = list(held.values_list("pk", flat=True)[:_AT_ONCE])
+        held = _expired_jobs().select_for_update(of=("self",), skip_locked=True)
+        old = list(held.values_list("pk", flat=True)[:_BATCH])
         ExportPart.objects_across_tenants.filter(job__in=old).delete()
         Job.objects_across_tenants.filter(pk__in=old).update(erased_at=ClockTime(), options={})
     return len(old)
@@ -129,4 +126,4 @@ def _delete_some() -> int:
 
 def register() -> None:
     """Look for old files every few minutes."""
-    ticking.register("job_files", delete_old, every=600.0, queue="bulk", work=lambda: [_old()])
+    ticking.register("job_files", delete_expired, every=600.0, queue="bulk", due_rows=lambda: [_expired_jobs()])

@@ -9,10 +9,10 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-FARTHEST = timedelta(days=5 * 366)
+MAX_AHEAD = timedelta(days=5 * 366)
 
 
-def moment(label: Any, **more: Any) -> forms.DateTimeField:
+def moment_field(label: Any, **more: Any) -> forms.DateTimeField:
     """A field for a moment that need not be given."""
     widget = forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
     return forms.DateTimeField(label=label, required=False, widget=widget, **more)
@@ -27,7 +27,7 @@ class StartForm(forms.Form):
         initial="now",
         widget=forms.RadioSelect,
     )
-    at = moment(
+    at = moment_field(
         _("Date and time"),
         help_text=_("It waits here until then. The person who started it must still have permission at that time."),
     )
@@ -56,5 +56,5 @@ class StartForm(forms.Form):
             self.add_error(name, missing)
         elif at <= now:
             self.add_error(name, _t("This time has passed."))
-        elif at - now > FARTHEST:
+        elif at - now > MAX_AHEAD:
             self.add_error(name, _t("At most five years ahead."))

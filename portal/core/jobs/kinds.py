@@ -16,18 +16,18 @@ from django.utils.translation import gettext_lazy
 
 from portal.core.budget.priorities import Priority
 from portal.core.intents.models import Intent
-from portal.core.intents.record import Asker
+from portal.core.intents.record import Requester
 from portal.core.jobs.models import Job, Row
-from portal.core.jobs.states import Next
+from portal.core.jobs.states import NextStep
 from portal.core.mirror.models import Member
 from portal.core.mirror.reading import read_member
 from tenants.models import Connection
 from tenants.roles import Permission
-from tenants.wording import Said, say
+from tenants.wording import Sentence, coded_sentence
 
 Facts = Mapping[str, Any]
 _ROWS = gettext_lazy("rows")
-Change = tuple[str, str, str]
+FieldChange = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
@@ -39,82 +39,82 @@ class Send:
 
     body: dict[str, Any]
     old: dict[str, Any]
-    note: str = ""
+    note_code: str = ""
 
 
 @dataclass(frozen=True)
 class Skip:
     """Leave the row out and report it: a stable word (`portal.core.jobs.words`, or the kind's own) with its facts."""
 
-    word: str
+    reason_code: str
     facts: dict[str, Any] = field(default_factory=dict)
     field: str = ""
-    note: str = ""
+    note_code: str = ""
 
 
 @dataclass(frozen=True)
-class Keep:
+class LeaveUnchanged:
     """Leave the member as is because that is what was asked for: neither done nor failed. `word` says why."""
 
-    word: str
-    note: str = ""
+    reason_code: str
+    note_code: str = ""
 
 
 @dataclass(frozen=True)
-class Already:
+class AlreadyApplied:
     """The member has the wanted values: nothing needs to be sent, and the row is done. `word` says so."""
 
-    word: str = "already"
-    note: str = ""
+    reason_code: str = "already"
+    note_code: str = ""
 
 
-Fresh = Send | Skip | Keep | Already
+RowDecision = Send | Skip | LeaveUnchanged | AlreadyApplied
 
 
 @dataclass(frozen=True)
 class Wait:
     """Ask for the row later: `word` says what has to be known first."""
 
-    word: str
+    reason_code: str
     field: str = ""
 
 
 @dataclass(frozen=True)
-class Piece:
+class FilePiece:
     """The next `rows` of a file that a job writes, as they stand in it. `place` is where it ends, `last` for none after
     it.
     """
 
     body: bytes
     rows: int
-    place: Any
-    last: bool
+    end_position: Any
+    is_last: bool
 
 
-class Carrier(Protocol):
+class Executor(Protocol):
     """How a job is worked off: a module. `wait` and `send` are called with the job's row locked, `work` without."""
 
     def wait(self, job: Job) -> timedelta | None: ...
-    def send(self, job: Job) -> Next: ...
+    def send(self, job: Job) -> NextStep: ...
     def work(self, job_id: int) -> None: ...
 
 
 @dataclass(frozen=True)
-class Told:
+class AuditDescription:
     """An act with a job as the audit trail has it: `facts` are added to what it keeps of the act."""
 
     action: str
     target: str
-    summary: Said | str
+    summary: Sentence | str
     facts: Facts = field(default_factory=dict)
 
 
-def _read(connection: Connection, member_id: str) -> None:
+def _read_member(connection: Connection, member_id: str) -> None:
     read_member(connection, member_id, Priority.JOBS)
 
 
 @dataclass(frozen=True)
-class Kind:
+class JobKind:
     """What makes jobs of one kind different.
 
     - `permission`: who may see and run them, unless a job names another; `family`: how audit trail and intents call it.
@@ -143,62 +143,64 @@ class Kind:
 
     name: str
     permission: Permission
-    carrier: Carrier
+    executor: Executor
     family: str = "change"
-    titled: Callable[[Job], Said | str] = lambda job: job.title
-    told: Callable[[Job, str], Told | None] = lambda _job, _act: None
-    page: Callable[[Job], str] | None = None
-    fresh: Callable[[Job, Sequence[Row]], Mapping[int, Fresh]] | None = None
-    unread: Callable[[Job, Sequence[Row]], set[int]] | None = None
-    read: Callable[[Connection, str], None] = _read
-    same: Callable[[Row, Member], bool | None] | None = None
-    changes: Callable[[Row], list[Change]] | None = None
-    words: Mapping[str, Callable[[Facts], str]] = field(default_factory=dict)
+    title_of: Callable[[Job], Sentence | str] = lambda job: job.title
+    describe_for_audit: Callable[[Job, str], AuditDescription | None] = lambda _job, _act: None
+    page_address: Callable[[Job], str] | None = None
+    decide_rows: Callable[[Job, Sequence[Row]], Mapping[int, RowDecision]] | None = None
+    rows_to_read: Callable[[Job, Sequence[Row]], set[int]] | None = None
+    read_member: Callable[[Connection, str], None] = _read_member
+    is_applied: Callable[[Row, Member], bool | None] | None = None
+    changes: Callable[[Row], list[FieldChange]] | None = None
+    reason_texts: Mapping[str, Callable[[Facts], str]] = field(default_factory=dict)
     check: Callable[[int], None] = lambda _job_id: None
-    label: Callable[[str], str] = lambda _field: ""
-    undo: bool = False
-    sends: bool = True
-    started: Callable[[Job, Asker], None] = lambda _job, _by: None
-    ask: Callable[[Job, Row], Intent | Skip | Wait] | None = None
-    piece: Callable[[Job, Any], Piece] | None = None
-    reasons: Callable[[Row], list[str]] | None = None
+    field_label: Callable[[str], str] = lambda _field: ""
+    can_undo: bool = False
+    has_requests: bool = True
+    on_started: Callable[[Job, Requester], None] = lambda _job, _by: None
+    submit_row: Callable[[Job, Row], Intent | Skip | Wait] | None = None
+    read_piece: Callable[[Job, Any], FilePiece] | None = None
+    describe_row: Callable[[Row], list[str]] | None = None
     unit: str | Promise = _ROWS
-    labels: Mapping[str, str | Promise] = field(default_factory=dict)
+    state_labels: Mapping[str, str | Promise] = field(default_factory=dict)
 
 
 # Jobs of this family create members: one of them runs at a time, so that the next knows what one created.
-ONE_AT_A_TIME = "import"
-_kinds: dict[str, Kind] = {}
+SEQUENTIAL_FAMILY = "import"
+_kinds: dict[str, JobKind] = {}
 
 
-def register(kind: Kind) -> None:
+def register(kind: JobKind) -> None:
     """Make a kind known. A name belongs to one kind: a second one is a mistake."""
     if kind.name in _kinds:
         raise ValueError(f"the kind {kind.name} is registered already")
     _kinds[kind.name] = kind
 
 
-def kind_of(job: Job) -> Kind:
+def kind_of(job: Job) -> JobKind:
     return _kinds[job.kind]
 
 
-def named(name: str) -> Kind:
+def kind_named(name: str) -> JobKind:
     return _kinds[name]
 
 
-def page(job: Job) -> str:
+def page_address(job: Job) -> str:
     """The address of a job's page. What can be done with it hangs beneath: progress/, stop/, and so on."""
-    own = kind_of(job).page
+    own = kind_of(job).page_address
     return own(job) if own is not None else reverse("changes:page", args=[job.tenant.slug, job.pk])
 
 
-def told(job: Job, act: str) -> Told:
+def describe_for_audit(job: Job, act: str) -> AuditDescription:
     """What the audit trail says of an act with a job."""
     kind = kind_of(job)
     action = f"{kind.family}.{act}"
-    return kind.told(job, act) or Told(action, f"{kind.family}:{job.pk}", say(action, job=kind.titled(job)))
+    return kind.describe_for_audit(job, act) or AuditDescription(
+        action, f"{kind.family}:{job.pk}", coded_sentence(action, job=kind.title_of(job))
+    )
 
 
-def in_family(family: str) -> list[str]:
+def kinds_in_family(family: str) -> list[str]:
     """The kinds of a family."""
     return [kind.name for kind in _kinds.values() if kind.family == family]

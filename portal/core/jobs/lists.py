@@ -15,10 +15,10 @@ from portal.core.jobs import words
 from portal.core.jobs.about import changes_of
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import SENDING, Action, JobState, RowState
-from portal.core.ui.addresses import within
+from portal.core.ui.addresses import url_in_tenant
 from portal.core.ui.chips import Chip
 from portal.core.ui.tables import BulkAction
-from portal.core.ui.tables.columns import NOTHING, Column, Empty
+from portal.core.ui.tables.columns import EMPTY_CELL, Column, EmptyState
 from portal.core.ui.tables.table import Table
 from tenants.access import TenantRequest
 from tenants.roles import Permission
@@ -64,21 +64,21 @@ def job_chip(job: Job) -> Chip:
     """Return how far a job is; of one of `queries.with_left` with what its rows leave open."""
     state, told = JobState(job.state), vars(job)
     if told.get("uncertain"):
-        return Chip("uncertain", text=state.label, wrong=_t("Rows uncertain"))
-    return Chip(JOB_CHIPS[state], text=state.label, wrong=_t("Rows not applied") if told.get("failed") else "")
+        return Chip("uncertain", text=state.label, problem=_t("Rows uncertain"))
+    return Chip(JOB_CHIPS[state], text=state.label, problem=_t("Rows not applied") if told.get("failed") else "")
 
 
-def _who(row: Row) -> SafeString:
+def _member_cell(row: Row) -> SafeString:
     content = row.content
     code = format_html(' <span class="muted mono">{}</span>', content["code"]) if content["code"] else ""
-    return format_html("{}{}", content["name"] or NOTHING, code)
+    return format_html("{}{}", content["name"] or EMPTY_CELL, code)
 
 
-def _what(row: Row) -> Chip:
+def _action_chip(row: Row) -> Chip:
     return Chip(_ACTION_CHIPS[Action(row.action)])
 
 
-def outcome(row: Row) -> Chip:
+def outcome_chip(row: Row) -> Chip:
     """What came of a row, in a word."""
     if row.action == Action.REFUSED:
         return Chip("refused", text=str(_("Failed the check")))
@@ -88,11 +88,11 @@ def outcome(row: Row) -> Chip:
     return Chip(_ROW_CHIPS.get(state, "waiting"), text=str(state.label))
 
 
-class Rows(Table):
+class JobRows(Table):
     """The rows of a job; columns are the area's own."""
 
     default_sort = "line"
-    empty = Empty(_("No rows here"), icon="table")
+    empty = EmptyState(_("No rows here"), icon="table")
 
     def __init__(self, *args: Any, job: Job, groups: Mapping[str, str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -107,19 +107,19 @@ class Rows(Table):
         """The rows know their job and their groups' names, so that cells can draw them."""
         page = super().page
         for row in page.rows:
-            self.explain(row)
+            self.attach_context(row)
         return page
 
     @cached_property
-    def ordered(self) -> Any:
+    def ordered_rows(self) -> Any:
         """The same for files."""
-        return _Explained(super().ordered, self.explain)
+        return _RowsWithContext(super().ordered_rows, self.attach_context)
 
-    def explain(self, row: Row) -> None:
+    def attach_context(self, row: Row) -> None:
         row.group_names, row.job = self.groups, self.job
 
 
-class _Explained:
+class _RowsWithContext:
     """Rows for a file, each made known to its columns first."""
 
     def __init__(self, rows: QuerySet[Row], explain: Callable[[Row], None]) -> None:
@@ -131,12 +131,14 @@ class _Explained:
             yield row
 
 
-def _detail(row: Row) -> SafeString:
+def _detail_cell(row: Row) -> SafeString:
     """Old and new of a change, what a new member gets, or why not; each on a line of its own."""
     tone = _TONES.get(RowState(row.state), "is-bad")
-    lines = [format_html('<span class="line {}">{}</span>', tone, said) for said in words.reasons(row, row.job)]
+    lines = [format_html('<span class="line {}">{}</span>', tone, said) for said in words.describe_row(row, row.job)]
     notes = [note for note in row.notes if row.state == RowState.CHECKED or note[2].get("at_start")]
-    lines += [format_html('<span class="line is-doubt">{}</span>', said) for said in words.problems(notes, row.job)]
+    lines += [
+        format_html('<span class="line is-doubt">{}</span>', said) for said in words.problem_texts(notes, row.job)
+    ]
     if row.action == Action.UPDATE:
         lines += [
             format_html(
@@ -146,12 +148,12 @@ def _detail(row: Row) -> SafeString:
             for field, old, new in changes_of(row)
         ]  # fmt: skip
     elif row.action == Action.CREATE:
-        facts = _facts((f, new) for f, _old, new in words.changes(row, row.group_names) if new)
+        facts = _facts((f, new) for f, _old, new in words.field_changes(row, row.group_names) if new)
         lines.append(format_html('<span class="line">{}</span>', facts))
     elif row.action == Action.DELETE:
-        lines.append(format_html('<span class="line">{}</span>', _facts(words.known(row, row.group_names))))
+        lines.append(format_html('<span class="line">{}</span>', _facts(words.known_values(row, row.group_names))))
     if not lines:
-        return NOTHING
+        return EMPTY_CELL
     return format_html('<div class="lines">{}</div>', format_html_join("", "{}", ((line,) for line in lines)))
 
 
@@ -159,27 +161,27 @@ def _facts(pairs: Iterable[tuple[str, str]]) -> SafeString:
     return format_html_join(" · ", '<span class="muted">{}</span> {}', pairs)
 
 
-LINE = Column("line", _("Line"), kind="number", sort="line", fixed=True)
-WHO = Column("who", _("Member"), cell=_who, phone="title", fixed=True)
-DETAIL = Column("detail", _("What"), kind="detail", cell=_detail, fixed=True)
+LINE_COLUMN = Column("line", _("Line"), kind="number", sort="line", fixed=True)
+MEMBER_COLUMN = Column("who", _("Member"), cell=_member_cell, phone="title", fixed=True)
+DETAIL_COLUMN = Column("detail", _("What"), kind="detail", cell=_detail_cell, fixed=True)
 
 
-OUTCOME = Column("state", _("Result"), value=outcome, fixed=True)
-WHAT = Column("action", pgettext_lazy("check", "Result"), value=_what, fixed=True)
+OUTCOME_COLUMN = Column("state", _("Result"), value=outcome_chip, fixed=True)
+ACTION_COLUMN = Column("action", pgettext_lazy("check", "Result"), value=_action_chip, fixed=True)
 
 
 #: The tab of rows that somebody should look at: what is refused or was not applied, and what is worth knowing before.
 ATTENTION = "attention"
-_NOT_WELL = (RowState.FAILED, RowState.UNCERTAIN, RowState.STOPPED)
+_FAILED_STATES = (RowState.FAILED, RowState.UNCERTAIN, RowState.STOPPED)
 
 
-def narrowed(rows: QuerySet[Row], show: str) -> QuerySet[Row]:
+def filter_rows(rows: QuerySet[Row], show: str) -> QuerySet[Row]:
     """The rows of a tab; unknown names show all."""
     if show in Action.values:
         return rows.filter(action=show)
     if show == ATTENTION:
         noted = Q(state=RowState.CHECKED, action__in=SENDING) & ~Q(notes=[])
-        return rows.filter(Q(action=Action.REFUSED) | Q(state__in=_NOT_WELL) | noted)
+        return rows.filter(Q(action=Action.REFUSED) | Q(state__in=_FAILED_STATES) | noted)
     if show == "noted":
         return rows.filter(action__in=SENDING).exclude(notes=[])
     if show == RowState.PENDING:
@@ -189,7 +191,7 @@ def narrowed(rows: QuerySet[Row], show: str) -> QuerySet[Row]:
     return rows
 
 
-_OFFERED: tuple[tuple[str, Permission, str, Promise], ...] = (
+_SELECTION_ACTIONS: tuple[tuple[str, Permission, str, Promise], ...] = (
     ("suspend", Permission.MEMBERS_EDIT, "player-pause", _("Suspend…")),
     ("resume", Permission.MEMBERS_EDIT, "player-play", _("Resume…")),
     ("extend", Permission.MEMBERS_EDIT, "calendar-plus", _("Extend…")),
@@ -203,13 +205,13 @@ def selection_actions(query: Callable[[TenantRequest], str] = lambda _request: "
     """For `Table.actions`. `query(request)` is added to each address, such as "group=G1" for a group's list."""
     return tuple(
         BulkAction(name, label, _address(name, query), icon, permission, danger=name == "delete")
-        for name, permission, icon, label in _OFFERED
+        for name, permission, icon, label in _SELECTION_ACTIONS
     )
 
 
 def _address(name: str, query: Callable[[TenantRequest], str]) -> Callable[[TenantRequest], str]:
     def address(request: TenantRequest) -> str:
         more = query(request)
-        return within("changes:ask", request.tenant.slug, name) + (f"?{more}" if more else "")
+        return url_in_tenant("changes:ask", request.tenant.slug, name) + (f"?{more}" if more else "")
 
     return address

@@ -11,7 +11,7 @@ from portal.core.jobs.states import Action, Halt, JobState, PartState, RowState
 from portal.core.mirror.models import Member
 from tenants.models import SupportSession, TenantModel
 from tenants.vault import EncryptedBytes, EncryptedJSON
-from tenants.wording import SaidField
+from tenants.wording import SentenceField
 
 
 class Job(TenantModel):
@@ -26,7 +26,7 @@ class Job(TenantModel):
     """
 
     kind = models.CharField(max_length=20)
-    title = SaidField(blank=True, default="")
+    title = SentenceField(blank=True, default="")
     options = models.JSONField(default=dict)
     permission = models.CharField(max_length=40)
     retry_of = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="retries")

@@ -15,12 +15,12 @@ from django.utils.translation import ngettext
 from portal.core.budget import outlook
 from portal.core.budget.priorities import Priority
 from portal.core.intents.models import Intent
-from portal.core.intents.queries import goes_on_at
+from portal.core.intents.queries import send_expected_at
 from portal.core.intents.states import Reason, State
 from portal.core.jobs import advancing, costs, kinds, queries, words
-from portal.core.jobs.lists import ATTENTION, JOB_CHIPS, Rows, job_chip, narrowed
+from portal.core.jobs.lists import ATTENTION, JOB_CHIPS, JobRows, filter_rows, job_chip
 from portal.core.jobs.models import Job, Part, Row
-from portal.core.jobs.queries import Counts
+from portal.core.jobs.queries import RowCounts
 from portal.core.jobs.states import ALIVE, Action, Halt, JobState, PartState, RowState
 from portal.core.mirror.models import Group
 from portal.core.ui.outcomes import Progress
@@ -34,7 +34,7 @@ def progress_of(job: Job) -> Progress:
     """How far a job is whose rows are found out, or that was started."""
     if job.state == JobState.MAPPED:
         return progress_of_check(job)
-    return progress_of_run(job, queries.counts(job), current_connection())
+    return progress_of_run(job, queries.count_rows(job), current_connection())
 
 
 def progress_of_check(job: Job) -> Progress:
@@ -46,35 +46,35 @@ def progress_of_check(job: Job) -> Progress:
         unit=_("rows checked; nothing is sent"),
         done=job.looked_at,
         total=job.size or max(job.looked_at, 1),
-        poll_url=_poll(job),
+        poll_url=_progress_address(job),
         poll_seconds=1,
         id="job-progress",
     )
 
 
-def progress_of_run(job: Job, counts: Counts, connection: Connection) -> Progress:
+def progress_of_run(job: Job, counts: RowCounts, connection: Connection) -> Progress:
     """Sending: rows with an outcome of all rows to be sent."""
     final = job.state not in ALIVE
     done = counts.settled
-    left = costs.left(job, connection) if not final else None
+    left = costs.remaining_cost(job, connection) if not final else None
     part = Part.objects.filter(job=job).exclude(state=PartState.CLOSED).select_related("intent").first()
-    idle = part is None and not done and not counts.state(RowState.SENT)
+    idle = part is None and not done and not counts.by_state(RowState.SENT)
     return Progress(
         title=_("Progress"),
         unit=str(kinds.kind_of(job).unit),
         done=done,
         total=counts.to_send,
         state="waiting" if idle and not final else JOB_CHIPS[JobState(job.state)],
-        failed=counts.state(RowState.FAILED),
-        uncertain=counts.state(RowState.UNCERTAIN),
+        failed=counts.by_state(RowState.FAILED),
+        uncertain=counts.by_state(RowState.UNCERTAIN),
         rate=_rate(job, done),
         calls_left=left.calls if left else None,
         minutes_left=left.minutes if left else None,
         started_at=job.started_at,
         notes=_notes(job, part, connection),
-        failures_url="" if final else f"{kinds.page(job)}?show=failed",
-        poll_url="" if final else _poll(job),
-        stop_url="" if final or job.stop_asked else f"{kinds.page(job)}stop/",
+        failures_url="" if final else f"{kinds.page_address(job)}?show=failed",
+        poll_url="" if final else _progress_address(job),
+        stop_url="" if final or job.stop_asked else f"{kinds.page_address(job)}stop/",
         final=final,
         id="job-progress",
     )
@@ -95,15 +95,15 @@ def progress_of_file(job: Job) -> Progress:
         minutes_left=math.ceil((total - done) / rate) if rate else None,
         started_at=job.started_at,
         notes=[str(Halt(job.halt).label)] if job.halt != Halt.NONE else [],
-        poll_url="" if final else _poll(job),
-        stop_url="" if final or job.stop_asked else f"{kinds.page(job)}stop/",
+        poll_url="" if final else _progress_address(job),
+        stop_url="" if final or job.stop_asked else f"{kinds.page_address(job)}stop/",
         final=final,
         id="job-progress",
     )
 
 
-def _poll(job: Job) -> str:
-    return f"{kinds.page(job)}progress/"
+def _progress_address(job: Job) -> str:
+    return f"{kinds.page_address(job)}progress/"
 
 
 def _rate(job: Job, done: int) -> float | None:
@@ -123,12 +123,12 @@ def _notes(job: Job, part: Part | None, connection: Connection) -> list[str]:
         notes.append(_("Stopping. Requests already accepted will finish."))
     if not connection.is_connected:
         notes.append(_("Connection lost. It continues automatically when the tenant is reconnected."))
-    if part is None and advancing.ahead(job):
+    if part is None and advancing.has_earlier_job(job):
         notes.append(_("Waiting for an earlier import to finish."))
     if part is None and job.blocked_until is not None and job.blocked_until > timezone.now():
-        free = outlook.goes_on_at(connection, Priority.JOBS) if connection.is_connected else job.blocked_until
-        notes.append(_used_up(max(free, job.blocked_until)))
-    elif part is None and job.reading_since is not None and kinds.kind_of(job).sends:
+        free = outlook.next_call_at(connection, Priority.JOBS) if connection.is_connected else job.blocked_until
+        notes.append(_no_calls_text(max(free, job.blocked_until)))
+    elif part is None and job.reading_since is not None and kinds.kind_of(job).has_requests:
         notes.append(
             ngettext(
                 "Loading rights one member at a time: %(n)s so far.",
@@ -141,18 +141,18 @@ def _notes(job: Job, part: Part | None, connection: Connection) -> list[str]:
         notes.append(
             _("A response was lost. Checking the member list to see what was applied; this takes about two minutes.")
         )
-    queued = queries.intents(job).filter(state=State.QUEUED).order_by("due_at")
+    queued = queries.intents_of(job).filter(state=State.QUEUED).order_by("due_at")
     intent = part.intent if part is not None else queued.first()
-    return notes + (_of_intent(intent) if intent is not None else [])
+    return notes + (_intent_notes(intent) if intent is not None else [])
 
 
-def _used_up(until: datetime) -> str:
+def _no_calls_text(until: datetime) -> str:
     return _("No API calls left this hour. It continues at %(at)s.") % {"at": local(until).strftime("%H:%M")}
 
 
-def _of_intent(intent: Intent) -> list[str]:
-    if (at := goes_on_at(intent)) is not None:
-        return [_used_up(at)]
+def _intent_notes(intent: Intent) -> list[str]:
+    if (at := send_expected_at(intent)) is not None:
+        return [_no_calls_text(at)]
     if intent.state == State.QUEUED and intent.reason == Reason.NOT_SENT:
         return [_("The service cannot be reached. Retrying.")]
     if intent.state == State.ACCEPTED and intent.request_status == "pending":
@@ -162,7 +162,7 @@ def _of_intent(intent: Intent) -> list[str]:
 
 Text = str | Promise
 # Of the rows that only a person can settle, so many are shown at once.
-_UNDECIDED = 50
+_MAX_UNDECIDED = 50
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ class Tab:
 
 
 @dataclass
-class View:
+class JobPage:
     """A job's page in the making: the request, the job, and what the template will get."""
 
     request: TenantRequest
@@ -189,17 +189,17 @@ class View:
 
     @property
     def url(self) -> str:
-        return kinds.page(self.job)
+        return kinds.page_address(self.job)
 
     @property
     def connection(self) -> Connection:
         return current_connection()
 
 
-def tabs(view: View, counted: Iterable[tuple[str, Text, int]], opens: str = "") -> list[Tab]:
+def tabs_of(view: JobPage, counted: Iterable[tuple[str, Text, int]], first_tab: str = "") -> list[Tab]:
     """The tabs that hold something, the chosen one and "all". `opens`: the one that is shown first, if it holds any."""
     counted = list(counted)
-    first = opens if any(str(name) == opens and count for name, _label, count in counted) else ""
+    first = first_tab if any(str(name) == first_tab and count for name, _label, count in counted) else ""
     show = view.request.GET.get("show", first)
     known = show if show in {str(name) for name, _label, _count in counted} else ""
     return [
@@ -209,38 +209,38 @@ def tabs(view: View, counted: Iterable[tuple[str, Text, int]], opens: str = "") 
     ]
 
 
-def table(view: View, kind: type[Rows], offered: list[Tab], template: str) -> HttpResponse:
+def render_table(view: JobPage, kind: type[JobRows], offered: list[Tab], template: str) -> HttpResponse:
     """Answer with the rows of the chosen tab."""
     tab = next(tab for tab in offered if tab.current)
     view.context["tabs"] = offered
-    rows = narrowed(Row.objects.filter(job=view.job).select_related("intent"), tab.name)
+    rows = filter_rows(Row.objects.filter(job=view.job).select_related("intent"), tab.name)
     names: Any = SimpleLazyObject(lambda: dict(Group.objects.values_list("membergroup_id", "membergroup_name")))
     listed = kind(view.request, rows, total=tab.count, job=view.job, groups=names)
     response: HttpResponse = listed.respond(template, view.context)
     return response
 
 
-def sent(view: View, kind: type[Rows], template: str) -> HttpResponse:
+def render_started_job(view: JobPage, kind: type[JobRows], template: str) -> HttpResponse:
     """The page of a job that was started: its progress, then what came of each row."""
-    job, counts = view.job, queries.counts(view.job)
-    uncertain = counts.state(RowState.UNCERTAIN)
+    job, counts = view.job, queries.count_rows(view.job)
+    uncertain = counts.by_state(RowState.UNCERTAIN)
     final = job.state not in ALIVE
     labels: dict[str, Text] = {RowState.SUCCEEDED: _("Done"), RowState.FAILED: _("Not applied")}
-    labels |= kinds.kind_of(job).labels
-    attention = sum(counts.state(each) for each in (RowState.FAILED, RowState.UNCERTAIN, RowState.STOPPED))
-    offered = tabs(view, [
-        (ATTENTION, _("Needs attention"), attention + counts.action(Action.REFUSED)),
+    labels |= kinds.kind_of(job).state_labels
+    attention = sum(counts.by_state(each) for each in (RowState.FAILED, RowState.UNCERTAIN, RowState.STOPPED))
+    offered = tabs_of(view, [
+        (ATTENTION, _("Needs attention"), attention + counts.by_action(Action.REFUSED)),
         ("", _("All"), counts.rows),
-        (RowState.SUCCEEDED, labels[RowState.SUCCEEDED], counts.state(RowState.SUCCEEDED)),
-        (RowState.KEPT, _("Unchanged"), counts.state(RowState.KEPT)),
-        (RowState.FAILED, labels[RowState.FAILED], counts.state(RowState.FAILED)),
+        (RowState.SUCCEEDED, labels[RowState.SUCCEEDED], counts.by_state(RowState.SUCCEEDED)),
+        (RowState.KEPT, _("Unchanged"), counts.by_state(RowState.KEPT)),
+        (RowState.FAILED, labels[RowState.FAILED], counts.by_state(RowState.FAILED)),
         (RowState.UNCERTAIN, _("Uncertain"), uncertain),
-        ("noted", _("Different from the preview"), queries.noted(job) if job.options.get("scheduled") else 0),
-        (RowState.PENDING, _("Waiting"), counts.state(RowState.PENDING) + counts.state(RowState.SENT)),
-        (RowState.STOPPED, _("Not sent"), counts.state(RowState.STOPPED)),
-        (Action.REFUSED, _("Failed the check"), counts.action(Action.REFUSED)),
-        (Action.SAME, _("Unchanged"), counts.action(Action.SAME)),
-    ], opens=ATTENTION if final else "")  # fmt: skip
+        ("noted", _("Different from the preview"), queries.count_noted(job) if job.options.get("scheduled") else 0),
+        (RowState.PENDING, _("Waiting"), counts.by_state(RowState.PENDING) + counts.by_state(RowState.SENT)),
+        (RowState.STOPPED, _("Not sent"), counts.by_state(RowState.STOPPED)),
+        (Action.REFUSED, _("Failed the check"), counts.by_action(Action.REFUSED)),
+        (Action.SAME, _("Unchanged"), counts.by_action(Action.SAME)),
+    ], first_tab=ATTENTION if final else "")  # fmt: skip
     retries = job.retries.select_related("tenant").order_by("id")
     undecided = (
         Row.objects.filter(job=job, state=RowState.UNCERTAIN).order_by("line") if uncertain else Row.objects.none()
@@ -249,11 +249,11 @@ def sent(view: View, kind: type[Rows], template: str) -> HttpResponse:
         "counts": counts,
         "progress": progress_of_run(job, counts, view.connection),
         "final": final,
-        "again": queries.not_applied(job).count() if final else 0,
+        "again": queries.rows_not_applied(job).count() if final else 0,
         "stopped": job.state == JobState.STOPPED,
-        "undecided": [(row, words.reasons(row, job)) for row in undecided],
+        "undecided": [(row, words.describe_row(row, job)) for row in undecided],
         "uncertain": uncertain,
-        "calls": costs.spent(job),
-        "retries": [(kinds.page(each), each.created_at) for each in retries] if final else [],
+        "calls": costs.count_calls_made(job),
+        "retries": [(kinds.page_address(each), each.created_at) for each in retries] if final else [],
     }
-    return table(view, kind, offered, template)
+    return render_table(view, kind, offered, template)

@@ -12,7 +12,7 @@ from portal.core.jobs.states import NOT_APPLIED, SENDING, Action, RowState
 
 
 @dataclass(frozen=True)
-class Counts:
+class RowCounts:
     """Rows of a job: by what they would do, and by how far they have come."""
 
     actions: dict[str, int]
@@ -22,28 +22,28 @@ class Counts:
     def rows(self) -> int:
         return sum(self.actions.values())
 
-    def action(self, name: str) -> int:
+    def by_action(self, name: str) -> int:
         return self.actions.get(name, 0)
 
-    def state(self, name: str) -> int:
+    def by_state(self, name: str) -> int:
         return self.states.get(name, 0)
 
     @property
     def to_send(self) -> int:
-        return sum(self.action(action) for action in SENDING)
+        return sum(self.by_action(action) for action in SENDING)
 
     @property
     def settled(self) -> int:
         """Rows to be sent about which something final is known, "uncertain" included."""
-        return sum(self.state(s) for s in (RowState.SUCCEEDED, RowState.KEPT, RowState.FAILED, RowState.UNCERTAIN))
+        return sum(self.by_state(s) for s in (RowState.SUCCEEDED, RowState.KEPT, RowState.FAILED, RowState.UNCERTAIN))
 
 
-def jobs(family: str) -> QuerySet[Job]:
+def jobs_of_family(family: str) -> QuerySet[Job]:
     """The jobs of a family, for a list."""
-    return with_left(Job.objects.filter(kind__in=kinds.in_family(family))).select_related("by", "tenant")
+    return with_problem_flags(Job.objects.filter(kind__in=kinds.kinds_in_family(family))).select_related("by", "tenant")
 
 
-def with_left(rows: QuerySet[Job]) -> QuerySet[Job]:
+def with_problem_flags(rows: QuerySet[Job]) -> QuerySet[Job]:
     """Return jobs, each with whether rows of it are `uncertain`, or `failed` and were not tried again, for chips."""
     left = Row.objects.filter(job=OuterRef("pk"), retried_in=None)
     return rows.annotate(
@@ -51,13 +51,13 @@ def with_left(rows: QuerySet[Job]) -> QuerySet[Job]:
     )
 
 
-def intents(job: Job) -> QuerySet[Intent]:
+def intents_of(job: Job) -> QuerySet[Intent]:
     """The requests that a job has asked for, of its rows or of parts of them."""
-    carrying: Any = Part if kinds.kind_of(job).ask is None else Row
+    carrying: Any = Part if kinds.kind_of(job).submit_row is None else Row
     return Intent.objects.filter(pk__in=carrying.objects.filter(job=job, intent__isnull=False).values("intent"))
 
 
-def counts(job: Job) -> Counts:
+def count_rows(job: Job) -> RowCounts:
     """One pass over the job's rows, from an index alone."""
     groups = Row.objects.filter(job=job).order_by().values_list("action", "state").annotate(n=Count("pk"))
     actions: dict[str, int] = {}
@@ -65,15 +65,15 @@ def counts(job: Job) -> Counts:
     for action, state, n in groups:
         actions[action] = actions.get(action, 0) + n
         states[state] = states.get(state, 0) + n
-    return Counts(actions, states)
+    return RowCounts(actions, states)
 
 
-def noted(job: Job) -> int:
+def count_noted(job: Job) -> int:
     """Rows that would be sent although something about them is worth knowing."""
     return Row.objects.filter(job=job, action__in=SENDING).exclude(notes=[]).count()
 
 
-def not_applied(job: Job) -> QuerySet[Row]:
+def rows_not_applied(job: Job) -> QuerySet[Row]:
     """Rows that were surely not applied and that no other job has sent again: refused here or there, or not sent."""
     mine = Row.objects.filter(job=job, retried_in__isnull=True)
     return mine.filter(Q(state__in=NOT_APPLIED) | Q(action=Action.REFUSED))

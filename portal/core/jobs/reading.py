@@ -20,7 +20,7 @@ from portal.core.jobs import bell, kinds
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.results import stop_job
 from portal.core.jobs.states import Halt, JobState, RowState
-from portal.core.timers.bell import ring
+from portal.core.timers.bell import enqueue
 from portal.core.timers.clock import ClockTime, database_now
 from tenants.connections.service import current_connection
 from tenants.models import Connection
@@ -29,31 +29,31 @@ from tenants.standing import holds_permission
 log = structlog.get_logger(__name__)
 
 # A row is sent only when its member was read this lately, and what was read is not held back longer than HOLD.
-KEEP = timedelta(minutes=15)
-HOLD = timedelta(minutes=5)
+MAX_READ_AGE = timedelta(minutes=15)
+MAX_HOLD = timedelta(minutes=5)
 # One stretch of work of one worker, the lease that lasts longer than one call, and the rest after a fault.
-STRETCH_SECONDS = 30
+RUN_SECONDS = 30
 LEASE = timedelta(seconds=45)
-REST = timedelta(seconds=30)
+PAUSE_AFTER_FAULT = timedelta(seconds=30)
 # A member that cannot be read is tried so often, after all others; after two in a row the service itself is at fault.
-MOST_FAULTS, IN_A_ROW = 20, 2
+MAX_FAULTS, MAX_FAULTS_IN_A_ROW = 20, 2
 
 
-def sort(job: Job, rows: list[Row]) -> list[Row] | None:
+def ready_rows(job: Job, rows: list[Row]) -> list[Row] | None:
     """Return the rows that can be sent, as the mirror knows; None: others are to be read before anything is sent."""
-    if kinds.kind_of(job).unread is None or not rows:
+    if kinds.kind_of(job).rows_to_read is None or not rows:
         return rows
     now = database_now()
-    unread = _unread(job, rows, now)
+    unread = _rows_to_read(job, rows, now)
     ready = [row for row in rows if row.pk not in unread]
     blocked = job.blocked_until is not None and job.blocked_until > now
-    held = job.reading_since is not None and job.reading_since < now - HOLD
+    held = job.reading_since is not None and job.reading_since < now - MAX_HOLD
     return ready if not unread or blocked or (ready and held) else None
 
 
-def _unread(job: Job, rows: Sequence[Row], now: datetime) -> set[int]:
-    ours = kinds.kind_of(job).unread
-    asked = [row for row in rows if row.read_at is None or row.read_at < now - KEEP]
+def _rows_to_read(job: Job, rows: Sequence[Row], now: datetime) -> set[int]:
+    ours = kinds.kind_of(job).rows_to_read
+    asked = [row for row in rows if row.read_at is None or row.read_at < now - MAX_READ_AGE]
     if ours is None or not asked:
         return set()
     # After a lost answer the mirror may be older than what the service has done.
@@ -61,28 +61,28 @@ def _unread(job: Job, rows: Sequence[Row], now: datetime) -> set[int]:
     return again | ours(job, [row for row in asked if not row.attempts])
 
 
-def run(job_id: int) -> None:
+def read_members(job_id: int) -> None:
     """Read for a while; the job is due at once afterwards, or when there are calls again."""
-    job = _lease(job_id)
+    job = _take_lease(job_id)
     if job is None:
         return
     connection = current_connection()
     blocked = None
     if not connection.is_connected:
-        blocked = database_now() + REST
+        blocked = database_now() + PAUSE_AFTER_FAULT
     else:
         waiting = Row.objects.filter(job=job, state=RowState.PENDING).exclude(member_id="")
         rows = list(waiting.order_by("action", "line")[: job.part_rows])
-        unread = _unread(job, rows, database_now())
+        unread = _rows_to_read(job, rows, database_now())
         wanted = sorted((row for row in rows if row.pk in unread), key=lambda row: row.faults)
-        blocked = _read(job, connection, wanted)
+        blocked = _read_rows(job, connection, wanted)
     mine = Job.objects.filter(pk=job.pk, lease=job.lease)
     if mine.update(lease=None, reading_until=None, blocked_until=blocked):
         Job.objects.filter(pk=job.pk, state=JobState.RUNNING).update(due_at=ClockTime())
-        ring(bell.ADVANCE, [(job.tenant_id, job.pk)], expires=bell.EXPIRES)
+        enqueue(bell.ADVANCE_TASK, [(job.tenant_id, job.pk)], expires=bell.EXPIRES_SECONDS)
 
 
-def _lease(job_id: int) -> Job | None:
+def _take_lease(job_id: int) -> Job | None:
     token = uuid.uuid4()
     free = Q(reading_until__isnull=True) | Q(reading_until__lt=ClockTime())
     job = Job.objects.filter(pk=job_id, state=JobState.RUNNING).first()
@@ -99,17 +99,17 @@ def _lease(job_id: int) -> Job | None:
     return job
 
 
-def _read(job: Job, connection: Connection, rows: Sequence[Row]) -> datetime | None:
+def _read_rows(job: Job, connection: Connection, rows: Sequence[Row]) -> datetime | None:
     """One call a row, until the time is up. Returns until when there is nothing to be done, if so."""
-    end, in_a_row = monotonic() + STRETCH_SECONDS, 0
+    end, in_a_row = monotonic() + RUN_SECONDS, 0
     resting: datetime | None = None
     for row in rows:
-        if monotonic() >= end or not _held(job):
+        if monotonic() >= end or not _renew_lease(job):
             return None
         try:
-            kinds.kind_of(job).read(connection, row.member_id)
+            kinds.kind_of(job).read_member(connection, row.member_id)
         except BudgetExhausted as exhausted:
-            return exhausted.ask_at
+            return exhausted.check_again_at
         except errors.NotFound:
             Row.objects.filter(pk=row.pk, state=RowState.PENDING).update(
                 state=RowState.FAILED, problems=[["", "gone", {}]]
@@ -121,11 +121,11 @@ def _read(job: Job, connection: Connection, rows: Sequence[Row]) -> datetime | N
             return None
         except errors.ServiceError as error:
             log.warning("bulk_read_failed", job_id=job.pk, error=type(error).__name__)
-            if not _of_the_member(error):
-                return database_now() + REST
+            if not _is_member_fault(error):
+                return database_now() + PAUSE_AFTER_FAULT
             _count_fault(row)
-            in_a_row, resting = in_a_row + 1, database_now() + REST
-            if in_a_row >= IN_A_ROW:
+            in_a_row, resting = in_a_row + 1, database_now() + PAUSE_AFTER_FAULT
+            if in_a_row >= MAX_FAULTS_IN_A_ROW:
                 return resting
             continue
         else:
@@ -135,7 +135,7 @@ def _read(job: Job, connection: Connection, rows: Sequence[Row]) -> datetime | N
     return resting
 
 
-def _of_the_member(error: errors.ServiceError) -> bool:
+def _is_member_fault(error: errors.ServiceError) -> bool:
     """Whether the member itself may be what cannot be read, and not the service as a whole."""
     unsent = isinstance(error, errors.NotSent) and not isinstance(error, errors.InvalidRequest)
     return not unsent and not isinstance(error, errors.RateLimited)
@@ -145,10 +145,10 @@ def _count_fault(row: Row) -> None:
     """A member that can never be read must not hold the others up for ever: it is left out at last, and reported."""
     waiting = Row.objects.filter(pk=row.pk, state=RowState.PENDING)
     waiting.update(faults=F("faults") + 1)
-    waiting.filter(faults__gte=MOST_FAULTS).update(state=RowState.FAILED, problems=[["", "unreadable", {}]])
+    waiting.filter(faults__gte=MAX_FAULTS).update(state=RowState.FAILED, problems=[["", "unreadable", {}]])
 
 
-def _held(job: Job) -> bool:
+def _renew_lease(job: Job) -> bool:
     """Prolong the lease. False: somebody else has the job, or it was stopped."""
     mine = Job.objects.filter(pk=job.pk, lease=job.lease, state=JobState.RUNNING, stop_asked=False)
     return bool(mine.update(reading_until=ClockTime() + LEASE, due_at=ClockTime() + LEASE))

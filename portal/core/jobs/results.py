@@ -22,10 +22,10 @@ from portal.core.jobs.states import ALIVE, SENDING, Action, Halt, JobState, Part
 from portal.core.mirror import own
 from portal.core.timers.clock import ClockTime
 
-MOST_ATTEMPTS = 3
-WAITING_AGAIN: dict[str, Any] = {"state": RowState.PENDING, "part": None, "position": None, "read_at": None}
+MAX_ROW_ATTEMPTS = 3
+RESET_TO_PENDING: dict[str, Any] = {"state": RowState.PENDING, "part": None, "position": None, "read_at": None}
 # A deletion of who is gone already has come to what was wanted.
-_NOT_THERE = "404"
+_NOT_FOUND_PREFIX = "404"
 _SENDABLE = (*SENDING, Action.DOUBLE)
 _POSITION = re.compile(r"members\.(\d+)\b")
 
@@ -36,7 +36,7 @@ WHERE r.tenant_id = %s AND r.id = new.id AND r.state = %s
 """
 
 
-def locked(intent: Intent) -> tuple[Job, Part] | None:
+def lock_part(intent: Intent) -> tuple[Job, Part] | None:
     """The job and the part that an intent belongs to, the job's row locked; None for other people's intents."""
     part = Part.objects.filter(intent_id=intent.pk).first()
     if part is None:
@@ -46,30 +46,30 @@ def locked(intent: Intent) -> tuple[Job, Part] | None:
     return job, part
 
 
-def progress(intent: Intent, record: RequestRecord) -> None:
+def on_progress(intent: Intent, record: RequestRecord) -> None:
     """Take over the results of the members finished so far: the n-th result is the n-th member's."""
     with transaction.atomic():
-        held = locked(intent)
+        held = lock_part(intent)
         if held is None or record.result is None:
             return
         job, part = held
         items = record.result.members
         rows = Row.objects.filter(part=part, state=RowState.SENT, position__lt=len(items)).order_by("position")
-        told = [_result(row, items[row.position]) for row in rows if row.position is not None]
+        told = [_row_result(row, items[row.position]) for row in rows if row.position is not None]
         results = [each for each in told if each is not None]
-        _write(job, results)
+        _write_results(job, results)
         fresh = [(member_id, row.content.get("body", {})) for row, state, _code, _detail, member_id in results
                  if state == RowState.SUCCEEDED and member_id]  # fmt: skip
         if part.action == Action.DELETE:
-            own.members_deleted(intent.tenant, [member_id for member_id, _body in fresh])
+            own.apply_member_deletions(intent.tenant, [member_id for member_id, _body in fresh])
         else:
-            own.members_written(intent.tenant, fresh, created=part.action == Action.CREATE)
+            own.apply_member_writes(intent.tenant, fresh, created=part.action == Action.CREATE)
 
 
-Result = tuple[Row, RowState, str, str, str]
+RowResult = tuple[Row, RowState, str, str, str]
 
 
-def _result(row: Row, item: BulkItem) -> Result | None:
+def _row_result(row: Row, item: BulkItem) -> RowResult | None:
     """What an item says, or None when it says nothing that can be relied on."""
     if row.member_id and item.member_id not in (None, "", row.member_id):
         return None  # somebody else's: the order is not that of the request
@@ -79,13 +79,13 @@ def _result(row: Row, item: BulkItem) -> Result | None:
     if item.status != "failed":
         return None
     code = str(item.error.error_code or "") if item.error else ""
-    if row.action == Action.DELETE and code.startswith(_NOT_THERE):
+    if row.action == Action.DELETE and code.startswith(_NOT_FOUND_PREFIX):
         return row, RowState.SUCCEEDED, "", "", row.member_id
     detail = str(item.error.error_detail or "") if item.error else ""
     return row, RowState.FAILED, code[:20], without_secrets(detail[:2000], row.content.get("body", {})), row.member_id
 
 
-def _write(job: Job, results: Iterable[Result]) -> None:
+def _write_results(job: Job, results: Iterable[RowResult]) -> None:
     values = [(row.pk, str(state), code, detail, member_id) for row, state, code, detail, member_id in results]
     if values:
         columns = [list(column) for column in zip(*values, strict=True)]
@@ -93,72 +93,72 @@ def _write(job: Job, results: Iterable[Result]) -> None:
             cursor.execute(_UPDATE, [*columns, job.tenant_id, str(RowState.SENT)])
 
 
-def finished(intent: Intent) -> None:
+def on_finished(intent: Intent) -> None:
     """Settle the part of an intent that has come to an end, and have the next one sent after the commit."""
     with transaction.atomic():
-        held = locked(intent)
+        held = lock_part(intent)
         if held is None:
             return
-        settle(*held, intent)
-        bell.after_commit(held[0])
+        settle_part(*held, intent)
+        bell.wake_after_commit(held[0])
 
 
-def settle(job: Job, part: Part, intent: Intent) -> None:
+def settle_part(job: Job, part: Part, intent: Intent) -> None:
     """What the end of the intent means for the rows that have no result yet. The job's row is locked by the caller."""
     if intent.reason == Reason.DECIDED:
-        _decided(part, applied=intent.state == State.SUCCEEDED)
-        return close(part)
+        _apply_decision(part, applied=intent.state == State.SUCCEEDED)
+        return close_part(part)
     if part.state != PartState.OPEN:
         return None
     if not _unsettled(part).exists():
-        return close(part)
+        return close_part(part)
     if intent.state == State.SUCCEEDED or intent.reason == Reason.REQUEST_FAILED:
-        return _lost(part, ended=True)
+        return _mark_lost(part, ended=True)
     if intent.state == State.UNCERTAIN:
-        return _lost(part, ended=False)
-    _not_applied(job, part, intent)
-    return close(part)
+        return _mark_lost(part, ended=False)
+    _handle_not_applied(job, part, intent)
+    return close_part(part)
 
 
 def _unsettled(part: Part) -> QuerySet[Row]:
     return Row.objects.filter(part=part, state=RowState.SENT)
 
 
-def close(part: Part) -> None:
+def close_part(part: Part) -> None:
     """Note that nothing more is to be learned of a part."""
     part.state = PartState.CLOSED
     part.save(update_fields=["state"])
 
 
-def _lost(part: Part, *, ended: bool) -> None:
+def _mark_lost(part: Part, *, ended: bool) -> None:
     """Nobody told what became of some rows: the list will be read."""
     part.state, part.ended = PartState.READING, ended
     part.save(update_fields=["state", "ended"])
     Part.objects.filter(pk=part.pk).update(lost_at=ClockTime())
 
 
-def _decided(part: Part, *, applied: bool) -> None:
+def _apply_decision(part: Part, *, applied: bool) -> None:
     rows = Row.objects.filter(part=part, state__in=[RowState.SENT, RowState.UNCERTAIN])
     word = "decided_yes" if applied else "decided_no"
     rows.update(state=RowState.SUCCEEDED if applied else RowState.FAILED, problems=[["", word, {}]])
 
 
-def _not_applied(job: Job, part: Part, intent: Intent) -> None:
+def _handle_not_applied(job: Job, part: Part, intent: Intent) -> None:
     """Nothing of the request was carried out: send it in halves, go on later, or give the rows its reason."""
     too_large = intent.http_status == 413 or (intent.reason == Reason.INVALID and "4 MB" in intent.error_detail)
     if too_large and part.rows > 1:
-        _back(part)
+        _return_to_pending(part)
         Job.objects.filter(pk=job.pk).update(part_rows=-(-part.rows // 2), part_bytes=max(job.part_bytes // 2, 1))
     elif intent.http_status == 429:
-        _back(part)
-    elif halt := _halts(intent):
-        _back(part)
+        _return_to_pending(part)
+    elif halt := _halt_reason(intent):
+        _return_to_pending(part)
         stop_job(job, halt)
     else:
-        _refused(part, intent)
+        _mark_refused(part, intent)
 
 
-def _halts(intent: Intent) -> Halt | None:
+def _halt_reason(intent: Intent) -> Halt | None:
     """Why nothing more can be sent at present, if that is what the end of the intent says."""
     if intent.http_status in (401, 403) or intent.reason in (Reason.CONNECTION, Reason.LICENCE):
         return Halt.CONNECTION
@@ -170,16 +170,16 @@ def _halts(intent: Intent) -> Halt | None:
     return Halt.UNREACHABLE if unsent else None
 
 
-def _back(part: Part) -> None:
-    _unsettled(part).update(**WAITING_AGAIN)
+def _return_to_pending(part: Part) -> None:
+    _unsettled(part).update(**RESET_TO_PENDING)
 
 
-def _refused(part: Part, intent: Intent) -> None:
+def _mark_refused(part: Part, intent: Intent) -> None:
     """The whole request was refused. Where the reason names members, only they are to blame; the others go again."""
     blamed = {int(place) for place in _POSITION.findall(intent.error_detail)}
     rows = _unsettled(part)
     if blamed and rows.filter(position__in=blamed).exists() and part.rows > len(blamed):
-        rows.exclude(position__in=blamed).update(**WAITING_AGAIN)
+        rows.exclude(position__in=blamed).update(**RESET_TO_PENDING)
         rows = _unsettled(part)
     rows.update(
         state=RowState.FAILED,

@@ -45,23 +45,23 @@ class NewRow:
     notes: Sequence[Any] = field(default_factory=list)
 
 
-def insert(job: Job, rows: Sequence[NewRow]) -> None:
+def insert_rows(job: Job, rows: Sequence[NewRow]) -> None:
     """Store a batch."""
     values = [
-        (row.line, str(row.action), row.member_id, _sealed(job, row.content), _json(row.problems), _json(row.notes))
+        (row.line, str(row.action), row.member_id, _encrypt(job, row.content), _json(row.problems), _json(row.notes))
         for row in rows
     ]
     _execute(_INSERT, [job.tenant_id, job.pk, str(RowState.CHECKED)], values)
 
 
-def refuse(job: Job, problems: Iterable[tuple[int, tuple[str, str, dict[str, Any]]]]) -> None:
+def refuse_lines(job: Job, problems: Iterable[tuple[int, tuple[str, str, dict[str, Any]]]]) -> None:
     """Refuse lines that were stored already, each with a problem."""
     _execute(_REFUSE, [str(Action.REFUSED)] * 2, [(n, _json([problem])) for n, problem in problems], job)
 
 
-def rewrite(job: Job, rows: Sequence[Row]) -> None:
+def rewrite_rows(job: Job, rows: Sequence[Row]) -> None:
     """Store the contents of rows anew."""
-    _execute(_REWRITE, [], [(row.pk, _sealed(job, row.content)) for row in rows], job)
+    _execute(_REWRITE, [], [(row.pk, _encrypt(job, row.content)) for row in rows], job)
 
 
 def _execute(statement: str, before: list[Any], rows: Sequence[tuple[Any, ...]], job: Job | None = None) -> None:
@@ -72,7 +72,7 @@ def _execute(statement: str, before: list[Any], rows: Sequence[tuple[Any, ...]],
             cursor.execute(statement, [*before, *columns, *([job.tenant_id, job.pk] if job else [])])
 
 
-def _sealed(job: Job, content: Any) -> Any:
+def _encrypt(job: Job, content: Any) -> Any:
     field: Any = Row._meta.get_field("content")
     return field.seal(job.tenant_id, content).data
 

@@ -18,14 +18,14 @@ from django.db.models import Q
 from portal.core.intents import evidence
 from portal.core.jobs import kinds
 from portal.core.jobs.models import Job, Part, Row
-from portal.core.jobs.results import MOST_ATTEMPTS, WAITING_AGAIN, close
+from portal.core.jobs.results import MAX_ROW_ATTEMPTS, RESET_TO_PENDING, close_part
 from portal.core.jobs.states import Action, RowState
 from portal.core.mirror import schedule
-from portal.core.mirror.fields.members import MEMBER, RIGHTS
+from portal.core.mirror.fields.members import MEMBER, RIGHTS_NAMES
 from portal.core.mirror.folding import fold
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Member
-from portal.core.mirror.rows import MemberReader
+from portal.core.mirror.rows import MemberRowBuilder
 from tenants.models import current_tenant
 from tenants.scope import current_tenant_id
 
@@ -33,7 +33,7 @@ Signature = tuple[str, str, str, bytes]
 
 
 @dataclass
-class Found:
+class RowFindings:
     """Rows by what the list proves: there (with the member's ID), not there, or not clear. `hidden`: what was sent of
     them is shown by no list.
     """
@@ -44,21 +44,21 @@ class Found:
     hidden: list[int] = field(default_factory=list)
 
 
-def snapshot(rows: Sequence[Row]) -> dict[str, Any]:
+def take_snapshot(rows: Sequence[Row]) -> dict[str, Any]:
     """Whom the mirror knows, before sending, that could later be taken for one of these new members."""
-    return {"known": sorted(member.member_id for member in _alike(rows))}
+    return {"known": sorted(member.member_id for member in _similar_members(rows))}
 
 
-def created(rows: Sequence[Row], known: Iterable[str]) -> Found:
+def find_created(rows: Sequence[Row], known: Iterable[str]) -> RowFindings:
     """Which of the new members are there. `known`: the IDs of the snapshot, and those that other rows already have."""
-    before, reader, found = set(known), MemberReader(current_tenant_id()), Found()
-    fresh = [member for member in _alike(rows) if member.member_id not in before]
+    before, reader, found = set(known), MemberRowBuilder(current_tenant_id()), RowFindings()
+    fresh = [member for member in _similar_members(rows) if member.member_id not in before]
     by_signature: dict[Signature, list[str]] = defaultdict(list)
     for member in sorted(fresh, key=lambda each: each.pk):
-        by_signature[_of_member(member)].append(member.member_id)
+        by_signature[_member_signature(member)].append(member.member_id)
     wanted: dict[Signature, list[Row]] = defaultdict(list)
     for row in rows:
-        wanted[_of_row(row, reader)].append(row)
+        wanted[_row_signature(row, reader)].append(row)
     codes = {member.member_code for member in fresh if member.member_code}
     cards = {bytes(member.card_fingerprint) for member in fresh if member.card_fingerprint}
     names = {member.name_key for member in fresh}
@@ -75,16 +75,16 @@ def created(rows: Sequence[Row], known: Iterable[str]) -> Found:
     return found
 
 
-Same = Callable[[Row, Member], bool | None]
+IsApplied = Callable[[Row, Member], bool | None]
 
 
-def changed(rows: Sequence[Row], shows: Same | None = None) -> Found:
+def find_changed(rows: Sequence[Row], shows: IsApplied | None = None) -> RowFindings:
     """Which of the changes are there. A change may be sent again, unless it would send a QR code by e-mail again."""
     members = {m.member_id: m for m in Member.objects.filter(member_id__in=[row.member_id for row in rows])}
-    found = Found()
+    found = RowFindings()
     for row in rows:
         member = members.get(row.member_id)
-        there = None if member is None else shows(row, member) if shows is not None else _shows(row, member)
+        there = None if member is None else shows(row, member) if shows is not None else _is_applied(row, member)
         if there:
             found.present[row.pk] = row.member_id
         elif (row.content["body"].get("qrcode") or {}).get("email"):
@@ -96,26 +96,26 @@ def changed(rows: Sequence[Row], shows: Same | None = None) -> Found:
     return found
 
 
-def _shows(row: Row, member: Member) -> bool | None:
+def _is_applied(row: Row, member: Member) -> bool | None:
     """Whether the member has all of the row's values; None when it has those that lists show, and others were sent."""
-    body, present = row.content["body"], MEMBER.written(member)
-    listed = all(MEMBER.same(name, value, present[name]) for name, value in body.items() if name not in RIGHTS)
-    return None if listed and body.keys() & set(RIGHTS) else listed
+    body, present = row.content["body"], MEMBER.written_values(member)
+    listed = all(MEMBER.is_same(name, value, present[name]) for name, value in body.items() if name not in RIGHTS_NAMES)
+    return None if listed and body.keys() & set(RIGHTS_NAMES) else listed
 
 
-def deleted(rows: Sequence[Row]) -> Found:
+def find_deleted(rows: Sequence[Row]) -> RowFindings:
     """Which of the members are no longer there."""
     there = Member.objects.filter(member_id__in=[row.member_id for row in rows], gone_at__isnull=True)
     left = set(there.values_list("member_id", flat=True))
-    return Found(
+    return RowFindings(
         present={row.pk: row.member_id for row in rows if row.member_id not in left},
         absent=[row.pk for row in rows if row.member_id in left],
     )
 
 
-def _alike(rows: Sequence[Row]) -> list[Member]:
+def _similar_members(rows: Sequence[Row]) -> list[Member]:
     """Members with the code, the card or the name of one of the rows."""
-    reader = MemberReader(current_tenant_id())
+    reader = MemberRowBuilder(current_tenant_id())
     bodies = [row.content["body"] for row in rows]
     codes = {fold(body["member_code"]) for body in bodies if body.get("member_code")}
     cards = {reader.card_fingerprint(body["card_data"]) for body in bodies if body.get("card_data")}
@@ -128,11 +128,11 @@ def _alike(rows: Sequence[Row]) -> list[Member]:
     return list(alike.values())
 
 
-def _of_member(member: Member) -> Signature:
+def _member_signature(member: Member) -> Signature:
     return member.name_key, member.member_code, member.membergroup_id, bytes(member.card_fingerprint or b"")
 
 
-def _of_row(row: Row, reader: MemberReader) -> Signature:
+def _row_signature(row: Row, reader: MemberRowBuilder) -> Signature:
     body = row.content["body"]
     card = body.get("card_data")
     return (
@@ -144,44 +144,44 @@ def _of_row(row: Row, reader: MemberReader) -> Signature:
 
 
 # From the loss to the beginning of the first reading.
-SETTLE = timedelta(seconds=5)
+MIN_DELAY = timedelta(seconds=5)
 
 
-def look(job: Job, part: Part) -> bool:
+def reconcile_part(job: Job, part: Part) -> bool:
     """Compare with the last complete list, if it is new enough; wait for one otherwise. True: the part is settled."""
-    as_of = schedule.read_since(current_tenant(), Kind.MEMBERS, _needed(part))
+    as_of = schedule.request_reading_since(current_tenant(), MirrorKind.MEMBERS, _list_needed_since(part))
     if as_of is None:
         return False
     rows = list(Row.objects.filter(part=part, state=RowState.SENT).order_by("position"))
-    found = _found(job, part, rows)
-    agrees = part.seen == len(found.present) and evidence.is_proof(part.read_until, as_of)
+    found = _compare(job, part, rows)
+    agrees = part.seen == len(found.present) and evidence.proves_absence(part.read_until, as_of)
     part.readings, part.read_until, part.seen = part.readings + 1, as_of, len(found.present)
     part.save(update_fields=["readings", "read_until", "seen"])
     all_there = len(found.present) == len(rows)
     if not (all_there or part.ended or part.action != Action.CREATE or agrees):
         return False
-    _record(part, found, as_of)
-    close(part)
+    _record_findings(part, found, as_of)
+    close_part(part)
     return True
 
 
-def _found(job: Job, part: Part, rows: list[Row]) -> Found:
+def _compare(job: Job, part: Part, rows: list[Row]) -> RowFindings:
     if part.action == Action.CREATE:
-        return created(rows, _known(job, part))
-    return deleted(rows) if part.action == Action.DELETE else changed(rows, kinds.kind_of(job).same)
+        return find_created(rows, _excluded_members(job, part))
+    return find_deleted(rows) if part.action == Action.DELETE else find_changed(rows, kinds.kind_of(job).is_applied)
 
 
-def _needed(part: Part) -> datetime:
+def _list_needed_since(part: Part) -> datetime:
     """From when on a list must have been read to be of use."""
     if part.read_until is not None:
-        return part.read_until + evidence.APART
+        return part.read_until + evidence.MIN_INTERVAL
     lost_at = part.lost_at
     if lost_at is None:  # a part is lost only together with its moment
         raise ValueError("the part was not lost")
-    return lost_at + SETTLE
+    return lost_at + MIN_DELAY
 
 
-def _known(job: Job, part: Part) -> set[str]:
+def _excluded_members(job: Job, part: Part) -> set[str]:
     """Members that cannot be this part's work: known before it was sent, or already somebody else's result."""
     before = (part.intent.snapshot or {}).get("known", []) if part.intent else []
     others = Row.objects.filter(state=RowState.SUCCEEDED, action=Action.CREATE, part__isnull=False)
@@ -189,7 +189,7 @@ def _known(job: Job, part: Part) -> set[str]:
     return {*before, *recent.exclude(member_id="").values_list("member_id", flat=True)}
 
 
-def _record(part: Part, found: Found, as_of: datetime) -> None:
+def _record_findings(part: Part, found: RowFindings, as_of: datetime) -> None:
     facts = {"at": as_of.isoformat(timespec="seconds"), "readings": part.readings}
     rows = Row.objects.filter(part=part, state=RowState.SENT)
     present = list(rows.filter(pk__in=found.present))
@@ -199,7 +199,7 @@ def _record(part: Part, found: Found, as_of: datetime) -> None:
     Row.objects.bulk_update(present, ["member_id", "state", "problems"], batch_size=500)
     rows.filter(pk__in=found.unclear).update(state=RowState.UNCERTAIN, problems=[["", "unclear", facts]])
     if part.action != Action.CREATE:  # a change or a deletion may be repeated: it comes to the same
-        again = rows.filter(pk__in=[*found.absent, *found.hidden], attempts__lt=MOST_ATTEMPTS)
-        again.update(**WAITING_AGAIN)
+        again = rows.filter(pk__in=[*found.absent, *found.hidden], attempts__lt=MAX_ROW_ATTEMPTS)
+        again.update(**RESET_TO_PENDING)
     rows.filter(pk__in=found.hidden).update(state=RowState.UNCERTAIN, problems=[["", "hidden", facts]])
     rows.filter(pk__in=found.absent).update(state=RowState.FAILED, problems=[["", "absent", facts]])

@@ -82,7 +82,7 @@ ALIVE = (JobState.WAITING, JobState.RUNNING)
 NOT_APPLIED = (RowState.FAILED, RowState.STOPPED)
 
 
-class Next(Enum):
+class NextStep(Enum):
     """What came of looking for rows to send."""
 
     SENT = "a request was recorded"

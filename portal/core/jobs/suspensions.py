@@ -16,47 +16,49 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.core.jobs.models import Job, Row, Suspension
 from portal.core.mirror.models import Member
-from portal.core.mirror.queries import Validity, validity
+from portal.core.mirror.queries import Validity, validity_condition
 
 SUSPENDED = "suspended"
 # The states of validity as lists offer them: suspended beside expired, which leaves the suspended out.
-CHOICES: list[tuple[str, str | Promise]] = [
+VALIDITY_CHOICES: list[tuple[str, str | Promise]] = [
     (value, label)
     for choice in Validity.choices
     for value, label in ([choice, (SUSPENDED, _("Suspended"))] if choice[0] == Validity.EXPIRED else [choice])
 ]
 
 
-def held() -> Exists:
+def is_suspended() -> Exists:
     """Whether a member's end of use is one that a suspension set."""
     return Exists(Suspension.objects.filter(member_id=OuterRef("pk"), ends_at=OuterRef("use_date_end")))
 
 
-def noted(members: QuerySet[Member]) -> QuerySet[Member]:
+def with_suspended_flag(members: QuerySet[Member]) -> QuerySet[Member]:
     """The same members, each with whether a suspension set its end of use (`suspended`)."""
-    return members.annotate(suspended=held())
+    return members.annotate(suspended=is_suspended())
 
 
-def without(members: QuerySet[Member]) -> QuerySet[Member]:
+def without_suspended(members: QuerySet[Member]) -> QuerySet[Member]:
     """The same members but for the suspended."""
-    return members.filter(~Q(held()))
+    return members.filter(~Q(is_suspended()))
 
 
-def with_standing(members: QuerySet[Member], values: Iterable[str], now: datetime | None = None) -> QuerySet[Member]:
+def filter_by_validity(
+    members: QuerySet[Member], values: Iterable[str], now: datetime | None = None
+) -> QuerySet[Member]:
     """Members in any of the states of CHOICES, at `now`."""
     now = now or timezone.now()
     wanted = Q()
     for value in values:
-        wanted |= _meaning(value, now)
+        wanted |= _condition_for(value, now)
     return members.filter(wanted)
 
 
-def _meaning(value: str, now: datetime) -> Q:
+def _condition_for(value: str, now: datetime) -> Q:
     if value == SUSPENDED:
         # The service lets people in through the last second: suspended is whoever is in it, too.
-        return Q(use_end_key__lte=int(now.timestamp())) & Q(held())
-    state = validity(Validity(value), now)
-    return state & ~Q(held()) if value == Validity.EXPIRED else state
+        return Q(use_end_key__lte=int(now.timestamp())) & Q(is_suspended())
+    state = validity_condition(Validity(value), now)
+    return state & ~Q(is_suspended()) if value == Validity.EXPIRED else state
 
 
 def suspension_of(member: Member) -> Suspension | None:
@@ -73,7 +75,7 @@ def former_ends(members: Iterable[Member]) -> dict[str, datetime | None]:
     return {ends[pk].member_id: former for pk, ours, former in rows if ends[pk].use_date_end == ours}
 
 
-def record(job: Job, rows: Sequence[Row]) -> None:
+def save_suspensions(job: Job, rows: Sequence[Row]) -> None:
     """Keep what a suspension sets, in the transaction that records its request. Where the service never takes it over,
     no member has this end of use and what is kept means nothing.
     """

@@ -2,11 +2,11 @@
 
 from portal.core.jobs import advancing, kinds
 from portal.core.jobs.models import Job
-from portal.site.celery import promised
+from portal.site.celery import portal_task
 from tenants.scope import tenant_scope
 
 
-@promised(queue="bulk", promise="idempotent", seconds=280)
+@portal_task(queue="bulk", promise="idempotent", seconds=280)
 def check(tenant_id: int, job_id: int) -> None:
     with tenant_scope(tenant_id):
         job = Job.objects.filter(pk=job_id).first()
@@ -14,7 +14,7 @@ def check(tenant_id: int, job_id: int) -> None:
             kinds.kind_of(job).check(job_id)
 
 
-@promised(queue="bulk", promise="idempotent", seconds=120)
+@portal_task(queue="bulk", promise="idempotent", seconds=120)
 def advance(tenant_id: int, job_id: int) -> None:
     with tenant_scope(tenant_id):
         advancing.advance(job_id)

@@ -20,41 +20,43 @@ from django.utils.translation import get_language, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
 from django_htmx.http import HttpResponseClientRefresh
 
-from portal.core.files.writing import REASONS, is_reason, send
-from portal.core.intents.record import Asker
+from portal.core.files.writing import REASON_HEADINGS, is_reason_heading, send_file
+from portal.core.intents.record import Requester
 from portal.core.jobs import acts, kinds, queries, words
 from portal.core.jobs.models import Job
 from portal.core.jobs.pages import progress_of
 from portal.core.jobs.states import ALIVE, JobState, RowState
-from portal.core.mirror.fields.field import Cell
-from portal.core.ui.addresses import is_row_number, row_or_404
+from portal.core.mirror.fields.field import SheetColumn
+from portal.core.ui.addresses import get_row_or_404, is_row_number
 from portal.core.ui.outcomes import Progress
 from tenants.access import TenantRequest, View, tenant_view
 from tenants.connections.service import current_connection
 from tenants.roles import Permission, Proof
 
 #: The headings (line 0), then these lines of a job's file as they were uploaded, each with its number.
-Cells = Callable[[Job, set[int]], Iterator[tuple[int, list[str]]]]
+UploadedCells = Callable[[Job, set[int]], Iterator[tuple[int, list[str]]]]
 
 
-Find = Callable[..., Job]
-Again = Callable[..., Job | None]
-Answer = Callable[..., HttpResponseBase]
-_DISCARDED = gettext_lazy("Discarded. Nothing was sent.")
+FindJob = Callable[..., Job]
+RepeatJob = Callable[..., Job | None]
+JobView = Callable[..., HttpResponseBase]
+_DISCARDED_TEXT = gettext_lazy("Discarded. Nothing was sent.")
 
 
-def of_family(family: str, *related: str) -> Find:
+def job_finder(family: str, *related: str) -> FindJob:
     """Return the look-up of a family's job, with what its page needs of `related`. It raises Http404 for all others."""
 
     def find(_request: TenantRequest, job_id: int) -> Job:
-        known = queries.with_left(Job.objects.all()).select_related("by", "tenant__environment", "retry_of", *related)
-        return row_or_404(known.filter(kind__in=kinds.in_family(family)), pk=job_id)
+        known = queries.with_problem_flags(Job.objects.all()).select_related(
+            "by", "tenant__environment", "retry_of", *related
+        )
+        return get_row_or_404(known.filter(kind__in=kinds.kinds_in_family(family)), pk=job_id)
 
     return find
 
 
 @dataclass(frozen=True)
-class Pages:
+class JobPages:
     """What is an area's own about the pages of its jobs.
 
     - `permission`: who may see them; what is done to a job needs the permission of the job itself.
@@ -71,145 +73,155 @@ class Pages:
     """
 
     permission: Permission
-    find: Find
-    page: Callable[[TenantRequest, Job], HttpResponseBase]
-    home: Callable[[Job], str]
+    find_job: FindJob
+    show_job: Callable[[TenantRequest, Job], HttpResponseBase]
+    home_address: Callable[[Job], str]
     proof: Proof = Proof.LONG
-    discarded: str | Promise = _DISCARDED
-    confirm: Callable[[TenantRequest, Job], str] = lambda _request, _job: ""
-    retry: Again = acts.retry
-    undo: Again = acts.undo
+    discarded_text: str | Promise = _DISCARDED_TEXT
+    reason_not_to_start: Callable[[TenantRequest, Job], str] = lambda _request, _job: ""
+    retry: RepeatJob = acts.retry
+    undo: RepeatJob = acts.undo
     discard: Callable[..., bool] = acts.discard
-    progress: Callable[[Job], Progress] = progress_of
-    cells: Cells = lambda _job, _lines: iter(())
-    sheet: str = ""
+    describe_progress: Callable[[Job], Progress] = progress_of
+    uploaded_cells: UploadedCells = lambda _job, _lines: iter(())
+    sheet_title: str = ""
 
 
-def page(pages: Pages, request: TenantRequest, job: Job) -> HttpResponseBase:
-    return pages.page(request, job)
+def page(pages: JobPages, request: TenantRequest, job: Job) -> HttpResponseBase:
+    return pages.show_job(request, job)
 
 
-def progress(pages: Pages, request: TenantRequest, job: Job) -> HttpResponse:
+def progress(pages: JobPages, request: TenantRequest, job: Job) -> HttpResponse:
     """The progress alone, for polling; the whole page is asked for again when there is more to see."""
     if job.state != JobState.MAPPED and job.state not in ALIVE:
         return HttpResponseClientRefresh()
-    return render(request, "components/progress.html", {"progress": pages.progress(job)})
+    return render(request, "components/progress.html", {"progress": pages.describe_progress(job)})
 
 
-def failed(pages: Pages, request: TenantRequest, job: Job, kind: str) -> HttpResponseBase:
+def download_failed_rows(pages: JobPages, request: TenantRequest, job: Job, kind: str) -> HttpResponseBase:
     """The rows that were not applied, as they were uploaded, each with its reason."""
     said = _reasons(job)
     if not said:
         raise Http404
-    record = partial(acts.downloaded, by=Asker.of(request), job=job, rows=len(said))
-    lines = _to_correct(pages.cells(job, set(said)), said)
+    record = partial(acts.record_download, by=Requester.from_request(request), job=job, rows=len(said))
+    lines = _correction_lines(pages.uploaded_cells(job, set(said)), said)
     # Called as the uploaded file, without its ending.
     stem = re.sub(r"\.(csv|xlsx|tsv|txt)\Z", "", str(job.title), flags=re.IGNORECASE)[:80]
-    return send(request, lines, kind=kind, name=f"{stem}-to-correct", title=pages.sheet, record=record, comes_back=True)
+    return send_file(
+        request,
+        lines,
+        kind=kind,
+        name=f"{stem}-to-correct",
+        title=pages.sheet_title,
+        record=record,
+        is_for_reimport=True,
+    )
 
 
 def _reasons(job: Job) -> dict[int, str]:
     """Line -> why it was not applied, of every row that was not."""
     said: dict[int, str] = {}
-    for row in queries.not_applied(job).select_related("intent").order_by("line").iterator(chunk_size=2000):
-        why = words.reasons(row, job)
+    for row in queries.rows_not_applied(job).select_related("intent").order_by("line").iterator(chunk_size=2000):
+        why = words.describe_row(row, job)
         if not why and row.state == RowState.STOPPED:
             why = [str(RowState.STOPPED.label)]
         said[row.line] = "; ".join(why)
     return said
 
 
-def _to_correct(cells: Iterator[tuple[int, list[str]]], said: Mapping[int, str]) -> Iterator[list[str]]:
+def _correction_lines(cells: Iterator[tuple[int, list[str]]], said: Mapping[int, str]) -> Iterator[list[str]]:
     """The uploaded columns of these lines, values unchanged, and the reason in a last column that uploads leave out."""
-    heading = REASONS["ja" if (get_language() or "").startswith("ja") else "en"]
+    heading = REASON_HEADINGS["ja" if (get_language() or "").startswith("ja") else "en"]
     kept: list[int] = []
     for line, texts in cells:
         if line == 0:
-            kept = [place for place, name in enumerate(texts) if not is_reason(name)]
+            kept = [place for place, name in enumerate(texts) if not is_reason_heading(name)]
         shown = [texts[place] if place < len(texts) else "" for place in kept]
         yield [*shown, said[line] if line else heading]
 
 
-def start(pages: Pages, request: TenantRequest, job: Job) -> HttpResponseBase:
-    refusal = pages.confirm(request, job) if job.state == JobState.CHECKED else ""
+def start(pages: JobPages, request: TenantRequest, job: Job) -> HttpResponseBase:
+    refusal = pages.reason_not_to_start(request, job) if job.state == JobState.CHECKED else ""
     if refusal:
         messages.error(request, refusal)
-        answer = pages.page(request, job)
+        answer = pages.show_job(request, job)
         answer.status_code = 422
         return answer
     if not current_connection().is_connected:
         messages.error(request, _("The tenant is not connected to the service. Nothing was sent."))
-    elif not acts.start(by=Asker.of(request), job=job, doubles="doubles" in request.POST):
+    elif not acts.start(by=Requester.from_request(request), job=job, should_send_duplicates="doubles" in request.POST):
         messages.info(request, _("It has already started, or there is nothing to start."))
-    return redirect(kinds.page(job))
+    return redirect(kinds.page_address(job))
 
 
-def _simple(act: Callable[[Pages], Callable[..., Job | bool | None]], otherwise: Promise) -> Answer:
+def _action_view(act: Callable[[JobPages], Callable[..., Job | bool | None]], nothing_done_text: Promise) -> JobView:
     """Return what does `act` and shows the job that came of it, or the same one; `otherwise` says that nothing did."""
 
-    def do(pages: Pages, request: TenantRequest, job: Job) -> HttpResponse:
-        done = act(pages)(by=Asker.of(request), job=job)
+    def do(pages: JobPages, request: TenantRequest, job: Job) -> HttpResponse:
+        done = act(pages)(by=Requester.from_request(request), job=job)
         if not done:
-            messages.info(request, str(otherwise))
-        return redirect(kinds.page(done if isinstance(done, Job) else job))
+            messages.info(request, str(nothing_done_text))
+        return redirect(kinds.page_address(done if isinstance(done, Job) else job))
 
     return do
 
 
-stop = _simple(lambda _pages: acts.stop, gettext_lazy("It is no longer running."))
-go_on = _simple(lambda _pages: acts.go_on, gettext_lazy("It is not stopped."))
-retry = _simple(lambda pages: pages.retry, gettext_lazy("There are no rows to retry."))
-undo = _simple(lambda pages: pages.undo, gettext_lazy("It cannot be undone, or was undone already."))
+stop = _action_view(lambda _pages: acts.stop, gettext_lazy("It is no longer running."))
+continue_job = _action_view(lambda _pages: acts.continue_job, gettext_lazy("It is not stopped."))
+retry = _action_view(lambda pages: pages.retry, gettext_lazy("There are no rows to retry."))
+undo = _action_view(lambda pages: pages.undo, gettext_lazy("It cannot be undone, or was undone already."))
 
 
-def decide(pages: Pages, request: TenantRequest, job: Job) -> HttpResponse:
+def decide(pages: JobPages, request: TenantRequest, job: Job) -> HttpResponse:
     verdict, _colon, row = request.POST.get("decision", "").partition(":")
     if verdict not in ("yes", "no") or not (row == "all" or is_row_number(row)):
         messages.error(request, _("Choose whether it was applied. Nothing was recorded."))
-        return redirect(kinds.page(job))
+        return redirect(kinds.page_address(job))
     rows = None if row == "all" else [int(row)]
-    count = acts.decide(by=Asker.of(request), job=job, rows=rows, applied=verdict == "yes")
+    count = acts.decide(by=Requester.from_request(request), job=job, rows=rows, applied=verdict == "yes")
     messages.success(request, ngettext("%(n)d row decided.", "%(n)d rows decided.", count) % {"n": count})
-    return redirect(kinds.page(job))
+    return redirect(kinds.page_address(job))
 
 
-def discard(pages: Pages, request: TenantRequest, job: Job) -> HttpResponse:
-    if not pages.discard(by=Asker.of(request), job=job):
+def discard(pages: JobPages, request: TenantRequest, job: Job) -> HttpResponse:
+    if not pages.discard(by=Requester.from_request(request), job=job):
         messages.error(request, _("It has already started, so it is kept as a record."))
-        return redirect(kinds.page(job))
-    messages.success(request, str(pages.discarded))
-    return redirect(pages.home(job))
+        return redirect(kinds.page_address(job))
+    messages.success(request, str(pages.discarded_text))
+    return redirect(pages.home_address(job))
 
 
-def template(permission: Permission, cells: Iterable[Cell], name: str) -> View:
+def template_view(permission: Permission, cells: Iterable[SheetColumn], name: str) -> View:
     """Declare an empty spreadsheet with every heading and one line to show what goes where."""
 
     @tenant_view(permission)
     def view(request: TenantRequest, language: str, kind: str) -> HttpResponseBase:
         place = 1 if language == "ja" else 0
         lines = [[cell.headings[place] for cell in cells], [cell.example[place] for cell in cells]]
-        return send(request, lines, kind=kind, name=f"{name}-{language}", title=name, record=None, comes_back=True)
+        return send_file(
+            request, lines, kind=kind, name=f"{name}-{language}", title=name, record=None, is_for_reimport=True
+        )
 
     return view
 
 
-def reading(pages: Pages, show: Answer) -> View:
+def job_view(pages: JobPages, show: JobView) -> View:
     """Declare a page that shows a job."""
 
     @tenant_view(pages.permission)
     def view(request: TenantRequest, kind: str = "", **address: Any) -> HttpResponseBase:
-        return show(pages, request, pages.find(request, **address), **({"kind": kind} if kind else {}))
+        return show(pages, request, pages.find_job(request, **address), **({"kind": kind} if kind else {}))
 
     return view
 
 
-def doing(pages: Pages, act: Answer) -> View:
+def job_action_view(pages: JobPages, act: JobView) -> View:
     """Declare what somebody does to a job, for those who may run it."""
-    proof = pages.proof if act in (start, go_on, retry, undo) else Proof.NONE
+    proof = pages.proof if act in (start, continue_job, retry, undo) else Proof.NONE
 
     @tenant_view(pages.permission, methods=["POST"], proof=proof)
     def view(request: TenantRequest, **address: Any) -> HttpResponseBase:
-        job = pages.find(request, **address)
+        job = pages.find_job(request, **address)
         request.access.check(job.permission)
         return act(pages, request, job)
 
@@ -221,21 +233,32 @@ for name, regex in (("sheet", "csv|xlsx"), ("spoken", "en|ja")):
         register_converter(type(name, (StringConverter,), {"regex": regex}), name)
 
 #: What can be done to a job, by the name and the end of its address.
-ACTS = {
-    "start": start, "stop": stop, "continue": go_on, "retry": retry, "undo": undo,
+ACTIONS = {
+    "start": start, "stop": stop, "continue": continue_job, "retry": retry, "undo": undo,
     "decide": decide, "discard": discard,
 }  # fmt: skip
 
 
-def under(pages: Pages, *acts: str, at: str = "<int:job_id>/", prefix: str = "") -> list[URLPattern]:
+def job_urls(
+    pages: JobPages, *acts: str, path_prefix: str = "<int:job_id>/", name_prefix: str = ""
+) -> list[URLPattern]:
     """The pages of an area's jobs, beneath `at`, called `prefix` + page, progress, the names of `acts`; with a sheet,
     also `failed`, the file of rows to correct. `kinds.Kind.page` has to lead there.
     """
     routes = [
-        path(at, reading(pages, page), name=f"{prefix}page"),
-        path(f"{at}progress/", reading(pages, progress), name=f"{prefix}progress"),
-        *(path(f"{at}{act}/", doing(pages, ACTS[act]), name=f"{prefix}{act}") for act in acts),
+        path(path_prefix, job_view(pages, page), name=f"{name_prefix}page"),
+        path(f"{path_prefix}progress/", job_view(pages, progress), name=f"{name_prefix}progress"),
+        *(
+            path(f"{path_prefix}{act}/", job_action_view(pages, ACTIONS[act]), name=f"{name_prefix}{act}")
+            for act in acts
+        ),
     ]
-    if pages.sheet:
-        routes.append(path(f"{at}to-correct.<sheet:kind>", reading(pages, failed), name=f"{prefix}failed"))
+    if pages.sheet_title:
+        routes.append(
+            path(
+                f"{path_prefix}to-correct.<sheet:kind>",
+                job_view(pages, download_failed_rows),
+                name=f"{name_prefix}failed",
+            )
+        )
     return routes

@@ -6,17 +6,17 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from accessapi.meanings import Blame, Meaning
+from accessapi.meanings import RefusalCause, RefusalMeaning
 from portal.core.jobs import kinds
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import Action, RowState
-from portal.core.mirror.fields.members import CODE, END, GROUP, MEMBER, NAME, RIGHTS
+from portal.core.mirror.fields.members import CODE, END, GROUP, MEMBER, NAME, RIGHTS_NAMES
 from portal.core.ui.times import local
 from tenants.models import current_tenant
 
 Facts = Mapping[str, Any]
 
-_ROWS: dict[str, Callable[[Facts], str]] = {
+_REASON_TEXTS: dict[str, Callable[[Facts], str]] = {
     "appeared": lambda f: _("not sent: a member with this code was added in the meantime"),
     "whole_request": lambda f: _("The service refused the whole request. Nothing was applied."),
     "found": lambda f: _("The response was lost. The list loaded at %(at)s shows that it was applied.") % _read_at(f),
@@ -50,63 +50,67 @@ _ROWS: dict[str, Callable[[Facts], str]] = {
 _INVALID = "40002"  # specified
 
 
-def described(word: str, facts: Facts, own: Mapping[str, Callable[[Facts], str]] | None = None) -> str:
+def text_of(word: str, facts: Facts, own: Mapping[str, Callable[[Facts], str]] | None = None) -> str:
     """A reason in a sentence. A word that nobody described is shown as it is."""
-    said = (own or {}).get(word) or _ROWS.get(word)
+    said = (own or {}).get(word) or _REASON_TEXTS.get(word)
     return said(facts) if said else word
 
 
-def problems(told: Iterable[Any], job: Job) -> list[str]:
+def problem_texts(told: Iterable[Any], job: Job) -> list[str]:
     """What is to be said about a row, [[field, word, {facts}], …] in sentences."""
     kind = kinds.kind_of(job)
     said = []
     for field, word, facts in told:
-        text = described(word, facts, kind.words)
-        said.append(f"{kind.label(field) or MEMBER.label(field)}: {text}" if field else text)
+        text = text_of(word, facts, kind.reason_texts)
+        said.append(f"{kind.field_label(field) or MEMBER.label_of(field)}: {text}" if field else text)
     return said
 
 
-def of_code(code: str) -> str:
+def text_of_code(code: str) -> str:
     """The service's code in a human sentence, as the tenant's environment describes it."""
     if code == _INVALID:
         return _("The service rejected a value in this row. This row was not applied.")
     meaning = current_tenant().environment.catalogue.errors.meaning(code)
-    if meaning == Meaning(Blame.DUPLICATE, ("card",)):
+    if meaning == RefusalMeaning(RefusalCause.DUPLICATE, ("card",)):
         return _("The card belongs to another member. This row was not applied.")
     return _("The service refused this row. It was not applied.")
 
 
-def reasons(row: Row, job: Job) -> list[str]:
+def describe_row(row: Row, job: Job) -> list[str]:
     """Everything that is to be said about what came of a row, the service's code and words among it."""
-    if (own := kinds.kind_of(job).reasons) is not None:
+    if (own := kinds.kind_of(job).describe_row) is not None:
         row.job = job
         return own(row)
-    said = problems(row.problems, job)
+    said = problem_texts(row.problems, job)
     if row.state == RowState.FAILED and (row.code or row.detail):
         words = row.detail or ""
-        said.append(" ".join(filter(None, [of_code(row.code), row.code and f"({row.code})", words])))
+        said.append(" ".join(filter(None, [text_of_code(row.code), row.code and f"({row.code})", words])))
     elif row.state == RowState.FAILED and not said:
-        said.append(of_code(""))
+        said.append(text_of_code(""))
     return said
 
 
-def changes(row: Row, groups: Mapping[str, str]) -> list[tuple[str, str, str]]:
+def field_changes(row: Row, groups: Mapping[str, str]) -> list[tuple[str, str, str]]:
     """(field, old, new) of a row to be changed; old is empty for a new one."""
     content = row.content
     old, body = content.get("old", {}), content.get("body", {})
-    skip = {NAME.name, CODE.name, *RIGHTS} if row.action == Action.CREATE else set()
-    rights = [(_("Access rights"), "", _("set"))] if skip & set(RIGHTS) & body.keys() else []
+    skip = {NAME.name, CODE.name, *RIGHTS_NAMES} if row.action == Action.CREATE else set()
+    rights = [(_("Access rights"), "", _("set"))] if skip & set(RIGHTS_NAMES) & body.keys() else []
     return rights + [
-        (MEMBER.label(name), MEMBER.drawn(name, old.get(name), groups), MEMBER.drawn(name, value, groups))
+        (
+            MEMBER.label_of(name),
+            MEMBER.format_value(name, old.get(name), groups),
+            MEMBER.format_value(name, value, groups),
+        )
         for name, value in body.items()
         if name not in skip
     ]
 
 
-def known(row: Row, groups: Mapping[str, str]) -> list[tuple[str, str]]:
+def known_values(row: Row, groups: Mapping[str, str]) -> list[tuple[str, str]]:
     """(field, value) of a member to be deleted, besides name and code."""
     old = row.content.get("old", {})
-    return [(str(each.label), each.drawn(old[each.name], groups)) for each in (GROUP, END) if each.name in old]
+    return [(str(each.label), each.format_value(old[each.name], groups)) for each in (GROUP, END) if each.name in old]
 
 
 def _read_at(facts: Facts) -> dict[str, str]:

@@ -33,10 +33,10 @@ from portal.core.alerts.models import Rule
 from portal.core.mirror.models import Key, KeyBox, KeyState
 from portal.core.timers.clock import ClockTime
 from portal.core.ui.chips import Chip
-from portal.core.ui.vocabulary import joined, word
+from portal.core.ui.vocabulary import join_values, service_word
 
 # The kind of the alert whose rule says how long a key may be out, and its hours where the tenant changed nothing.
-OVERDUE, HOURS = "key_overdue", 12
+OVERDUE_RULE, DEFAULT_HOURS = "key_overdue", 12
 _HEAVY = ("key_box__status", "key_box__extra", "key_box__units")
 # A key's place whose box reports an error, or finds another key there.
 FAULTY = Q(raw__errors__0__isnull=False) | Q(wrong=True)
@@ -44,22 +44,24 @@ FAULTY = Q(raw__errors__0__isnull=False) | Q(wrong=True)
 
 def overdue_at() -> Any:
     """Return the moment before which a key that is out was taken too long ago, for a statement."""
-    kept = Rule.objects.filter(kind=OVERDUE).annotate(allowed=Cast(KeyTextTransform("hours", "values"), IntegerField()))
-    hours = Coalesce(Subquery(kept.values("allowed")[:1]), Value(HOURS))
+    kept = Rule.objects.filter(kind=OVERDUE_RULE).annotate(
+        allowed=Cast(KeyTextTransform("hours", "values"), IntegerField())
+    )
+    hours = Coalesce(Subquery(kept.values("allowed")[:1]), Value(DEFAULT_HOURS))
     return ExpressionWrapper(ClockTime() - hours * Value(timedelta(hours=1)), output_field=DateTimeField())
 
 
-def columns(*, by_log: bool) -> tuple[str, str]:
+def state_columns(*, by_log: bool) -> tuple[str, str]:
     """Return the columns of a key's state, and since when it is in it."""
     return ("state", "since") if by_log else ("read_state", "read_since")
 
 
-def known(*, by_log: bool) -> QuerySet[Key]:
+def keys_with_state(*, by_log: bool) -> QuerySet[Key]:
     """Return all keys with what may be known: `shown`, `late`, `who`, `odd`, `line`; ordered by `calm`.
 
     What contradicts itself or has a fault comes first, then what is out, the longest first, then what nobody knows.
     """
-    state, since = columns(by_log=by_log)
+    state, since = state_columns(by_log=by_log)
     late = Q(**{state: KeyState.OUT, f"{since}__lte": overdue_at()})
     told = {
         "shown": F(state),
@@ -80,7 +82,7 @@ def known(*, by_log: bool) -> QuerySet[Key]:
     return rows.annotate(calm=place).order_by("calm", "pk")
 
 
-def of_list(listed: Iterable[dict[str, Any]]) -> list[Key]:
+def find_listed(listed: Iterable[dict[str, Any]]) -> list[Key]:
     """Return the rows of `known` that a key_devices_list of the specification names, as far as they are known."""
     wanted = {
         (str(each.get("key_device_id")), str(number))
@@ -88,7 +90,7 @@ def of_list(listed: Iterable[dict[str, Any]]) -> list[Key]:
         if isinstance(each, dict)
         for number in each.get("units_no_list") or ()
     }
-    rows = known(by_log=True).filter(key_box__key_device_id__in={box for box, _number in wanted})
+    rows = keys_with_state(by_log=True).filter(key_box__key_device_id__in={box for box, _number in wanted})
     found = rows.order_by("key_box__name_order", "number_order")
     return [key for key in found if (key.key_box.key_device_id, key.unit_no) in wanted]
 
@@ -98,19 +100,19 @@ def state_of(key: Key, states: States) -> Chip:
     is wrong or in doubt beside. Without any knowledge, unknown.
     """
     told = vars(key)
-    state, wrong = KeyState(told["shown"]), joined(_troubles(key, states))
+    state, wrong = KeyState(told["shown"]), join_values(_problems(key, states))
     if told["late"]:
-        return Chip("key_overdue", wrong=wrong)
+        return Chip("key_overdue", problem=wrong)
     if state:
-        return Chip(state.chip, wrong=wrong)
-    return Chip("key_wrong" if key.wrong else key.word or state.chip, wrong=wrong)
+        return Chip(state.chip, problem=wrong)
+    return Chip("key_wrong" if key.wrong else key.word or state.chip, problem=wrong)
 
 
-def _troubles(key: Key, states: States) -> Iterator[str]:
+def _problems(key: Key, states: States) -> Iterator[str]:
     """Yield what is wrong with a key, and what is not certain about it."""
     if key.wrong:
         yield _("Another key is in its place")
-    if faults := in_words(each for each in key.errors if not states.is_wrong_key([each])):
+    if faults := error_texts(each for each in key.errors if not states.is_wrong_key([each])):
         yield faults
     if vars(key)["odd"]:
         yield _("Key box and activity log disagree")
@@ -120,16 +122,16 @@ def _troubles(key: Key, states: States) -> Iterator[str]:
 
 def state_of_box(box: KeyBox, states: States) -> Chip:
     """Return a key box's state as every page and plan shows it, with what is wrong beside. Unknown before a reading."""
-    wrong = joined(_troubles_of_box(box, states))
+    wrong = join_values(_problems_of_box(box, states))
     if box.status_as_of is None:
-        return Chip("unknown", wrong=wrong)
-    return Chip("connected" if is_connected(box, states) else "offline", as_of=box.status_as_of, wrong=wrong)
+        return Chip("unknown", problem=wrong)
+    return Chip("connected" if is_connected(box, states) else "offline", as_of=box.status_as_of, problem=wrong)
 
 
-def _troubles_of_box(box: KeyBox, states: States) -> Iterator[str]:
+def _problems_of_box(box: KeyBox, states: States) -> Iterator[str]:
     if not states.is_powered(box.power_status):
-        yield _("No power") if box.power_status == "stopped" else word("power", box.power_status)
-    if faults := in_words(box.errors):
+        yield _("No power") if box.power_status == "stopped" else service_word("power", box.power_status)
+    if faults := error_texts(box.errors):
         yield faults
 
 
@@ -138,11 +140,11 @@ def is_connected(box: KeyBox, states: States) -> bool:
     return states.is_connected(box.cloud_com_status)
 
 
-def in_words(errors: Iterable[str]) -> str:
+def error_texts(errors: Iterable[str]) -> str:
     """Return errors of a key box or a key's place in words."""
-    return joined(word("error", each) for each in errors)
+    return join_values(service_word("error", each) for each in errors)
 
 
-def offline_words(number: int) -> str:
+def offline_text(number: int) -> str:
     """Return that so many boxes are offline, where the number is still to be filled in."""
     return ngettext("%(n)d key box offline", "%(n)d key boxes offline", number)

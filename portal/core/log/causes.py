@@ -24,12 +24,12 @@ EARLIER, LATER = timedelta(seconds=5), timedelta(minutes=2)
 _LONGEST = timedelta(minutes=15)
 _MOST = 20
 # A shorter ID may stand in a text by chance.
-_TELLING = 6
+_MIN_ID_LENGTH = 6
 _NOT_DONE = Q(state__in=[State.EXPIRED, State.CANCELLED]) | Q(state=State.FAILED) & ~Q(reason=Reason.REQUEST_FAILED)
 
 
 @dataclass(frozen=True)
-class Said:
+class RecordContent:
     """What a record says, as far as requests are recognised by it."""
 
     member_id: str
@@ -38,7 +38,7 @@ class Said:
     units: frozenset[str] = frozenset()
 
     @classmethod
-    def by(cls, told: Mapping[str, Any]) -> "Said":
+    def from_service(cls, told: Mapping[str, Any]) -> "RecordContent":
         """Read a record as the service tells it."""
         ids = [each.get("id") if isinstance(each, dict) else "" for each in (told.get("member"), told.get("device"))]
         device = told.get("device")
@@ -46,41 +46,43 @@ class Said:
         return cls(str(ids[0] or ""), str(ids[1] or ""), list(_texts(told)), _numbers(units))
 
     @classmethod
-    def of(cls, record: History) -> "Said":
+    def from_row(cls, record: History) -> "RecordContent":
         """Read a record that the mirror has."""
         words = [record.content, record.member_label, record.member_attribute, record.extra, record.units]
         return cls(record.member_id, record.device_id, list(_texts(words)), _numbers(record.units))
 
-    def has(self, text: str) -> bool:
+    def contains(self, text: str) -> bool:
         return any(text in each for each in self.texts)
 
 
 @dataclass(frozen=True)
-class Cause:
+class MatchingRequest:
     """The request that a record tells of. `surely`: the record itself says so."""
 
     intent: Intent
-    surely: bool
+    is_certain: bool
 
 
-def names(said: Said, intent: Intent) -> bool:
+def is_named_by(said: RecordContent, intent: Intent) -> bool:
     """Whether a record is about the request's device and person, and holds the text that the request carried."""
     info = str((intent.body or {}).get("info") or "")
-    return bool(info) and _is_about(said, intent) and said.has(info)
+    return bool(info) and _is_about(said, intent) and said.contains(info)
 
 
-def cause_of(record: History, asked: QuerySet[Intent]) -> Cause | None:
+def request_of(record: History, requests: QuerySet[Intent]) -> MatchingRequest | None:
     """Return the request, one of `asked`, that the record tells of; None where none fits."""
     if not record.device_id:
         return None
-    said = Said.of(record)
-    fitting = [each for each in _asked_around(record, asked) if _is_about(said, each) and _is_in_time(each, record.at)]
-    by_id = [each for each in fitting if len(each.request_id) >= _TELLING and said.has(each.request_id)]
-    by_text = [each for each in fitting if names(said, each)]
+    said = RecordContent.from_row(record)
+    fitting = [
+        each for each in _requests_around(record, requests) if _is_about(said, each) and _is_in_time(each, record.at)
+    ]
+    by_id = [each for each in fitting if len(each.request_id) >= _MIN_ID_LENGTH and said.contains(each.request_id)]
+    by_text = [each for each in fitting if is_named_by(said, each)]
     if found := by_id or by_text:
-        return Cause(_nearest(found, record.at), surely=bool(by_id) or len(by_text) == 1)
+        return MatchingRequest(_nearest(found, record.at), is_certain=bool(by_id) or len(by_text) == 1)
     is_likely = bool(fitting) and record.category in current_tenant().environment.catalogue.records.operated
-    return Cause(_nearest(fitting, record.at), surely=False) if is_likely else None
+    return MatchingRequest(_nearest(fitting, record.at), is_certain=False) if is_likely else None
 
 
 def record_of(intent: Intent, records: QuerySet[History]) -> History | None:
@@ -90,13 +92,13 @@ def record_of(intent: Intent, records: QuerySet[History]) -> History | None:
     since, until = intent.sent_at - EARLIER, (intent.finished_at or intent.sent_at + _LONGEST) + LATER
     for device_id in _devices(intent) - {""}:
         for record in records.filter(device_id=device_id, at__gte=since, at__lte=until).order_by("at", "pk")[:_MOST]:
-            cause = cause_of(record, Intent.objects.all())
-            if cause is not None and cause.surely and cause.intent.pk == intent.pk:
+            cause = request_of(record, Intent.objects.all())
+            if cause is not None and cause.is_certain and cause.intent.pk == intent.pk:
                 return record
     return None
 
 
-def _asked_around(record: History, asked: QuerySet[Intent]) -> list[Intent]:
+def _requests_around(record: History, asked: QuerySet[Intent]) -> list[Intent]:
     """The commands for the record's device, and those about its person, that were sent around its time."""
     targets = [target_of(kind, record.device_id) for kind in ("pass_controller", "key_box")]
     targets += [target_of("member", record.member_id)] if record.member_id else []
@@ -105,7 +107,7 @@ def _asked_around(record: History, asked: QuerySet[Intent]) -> list[Intent]:
     return list(sent.select_related("by", "tenant").order_by("-id")[:_MOST])
 
 
-def _is_about(said: Said, intent: Intent) -> bool:
+def _is_about(said: RecordContent, intent: Intent) -> bool:
     here = said.device_id in _devices(intent) and intent.path.get("member_id", said.member_id) == said.member_id
     asked = set((intent.body or {}).get("targets", ()))
     return here and (not asked or not said.units or bool(asked & said.units))

@@ -16,77 +16,77 @@ from portal.core.log import filters, visible
 from portal.core.log.lists import Links
 from portal.core.mirror import freshness, log
 from portal.core.mirror.freshness import KindFreshness
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import History
 from portal.core.ui import together, watching
 from portal.core.ui.times import local
 from tenants.access import TenantRequest
 from tenants.roles import Permission
 
-MOST = 8
+MAX_RECORDS = 8
 # What a page may be about, by the names of the log's own filters.
-ABOUT = ("person", "device", "area")
+SUBJECTS = ("person", "device", "area")
 
 
-def want(request: TenantRequest) -> None:
+def prefetch(request: TenantRequest) -> None:
     """Have a page that shows what happened ask for what that is drawn from along with what every page asks."""
-    together.want(request, filters.DEVICES)
+    together.prefetch(request, filters.DEVICES)
 
 
 @dataclass(frozen=True)
-class Happened:
+class RecentRecords:
     """The newest records about something. `about` is one of ABOUT with its values."""
 
     request: TenantRequest
-    about: str
+    subject: str
     values: Sequence[str]
-    follow: bool = True  # the part asks for itself; where a page does that already, it is False
+    is_polling: bool = True  # the part asks for itself; where a page does that already, it is False
 
     def __post_init__(self) -> None:
-        want(self.request)
+        prefetch(self.request)
 
     @property
-    def may_look(self) -> bool:
-        return visible.may_look(self.request.access)
+    def may_view(self) -> bool:
+        return visible.may_view_log(self.request.access)
 
     @property
-    def today_only(self) -> bool:
+    def is_today_only(self) -> bool:
         return not self.request.access.can(Permission.LOGS_VIEW)
 
     @cached_property
     def records(self) -> list[History]:
-        if not self.may_look:
+        if not self.may_view:
             return []
         asked = QueryDict(mutable=True)
-        asked.setlist(self.about, list(self.values))
-        found = filters.narrowed(visible.keys(self.request.access), asked)
-        return log.records(found.only("id", "at")[: MOST + 1])
+        asked.setlist(self.subject, list(self.values))
+        found = filters.apply_filters(visible.visible_search_rows(self.request.access), asked)
+        return log.load_records(found.only("id", "at")[: MAX_RECORDS + 1])
 
     @cached_property
     def rows(self) -> list[tuple[History, str, str]]:
         """Each record with the pages of its person and its place; empty where that is the page itself."""
-        links = Links(self.request, self.records[:MOST], people=self.shows_person, places=self.shows_place)
-        return [(row, links.person(row), links.place(row)) for row in self.records[:MOST]]
+        links = Links(self.request, self.records[:MAX_RECORDS], people=self.shows_person, places=self.shows_place)
+        return [(row, links.person(row), links.place(row)) for row in self.records[:MAX_RECORDS]]
 
     @property
     def has_more(self) -> bool:
-        return len(self.records) > MOST
+        return len(self.records) > MAX_RECORDS
 
     @property
-    def known(self) -> KindFreshness:
+    def log_freshness(self) -> KindFreshness:
         """How far the log is complete."""
-        return freshness.known(self.request)[Kind.HISTORIES]
+        return freshness.freshness_for(self.request)[MirrorKind.HISTORIES]
 
     @property
-    def seen(self) -> str:
+    def version(self) -> str:
         newest = self.records[0].pk if self.records else 0
-        known = self.known
+        known = self.log_freshness
         told = (known.as_of, known.known_from, known.error, known.next_at if known.error else None)
-        return watching.mark(newest, visible.since(self.request.access), *told)
+        return watching.version_of(newest, visible.visible_since(self.request.access), *told)
 
     @property
     def _query(self) -> str:
-        return urlencode([(self.about, value) for value in self.values])
+        return urlencode([(self.subject, value) for value in self.values])
 
     @property
     def list_url(self) -> str:
@@ -95,7 +95,7 @@ class Happened:
     @property
     def day_url(self) -> str:
         """Today as a picture, of a person or a device."""
-        name = {"person": "logs:person_day", "device": "logs:door_day"}.get(self.about)
+        name = {"person": "logs:person_day", "device": "logs:door_day"}.get(self.subject)
         today = local(timezone.now()).date().isoformat()
         return reverse(name, args=[self.request.tenant.slug, self.values[0], today]) if name else ""
 
@@ -105,8 +105,8 @@ class Happened:
 
     @property
     def shows_person(self) -> bool:
-        return self.about != "person"
+        return self.subject != "person"
 
     @property
     def shows_place(self) -> bool:
-        return self.about != "device"
+        return self.subject != "device"

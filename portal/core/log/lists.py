@@ -14,19 +14,19 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from portal.core.log import filters, gaps, visible
-from portal.core.log.filters import FILTERS, coverage_of, devices_of, moment, span, status_word
-from portal.core.log.gaps import Line
+from portal.core.log.filters import FILTERS, coverage_of, devices_of, parse_moment, status_word, time_span
+from portal.core.log.gaps import GapNotice
 from portal.core.mirror import freshness, log
 from portal.core.mirror.coverage import Coverage
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import History, HistorySearch
 from portal.core.ui import watching
-from portal.core.ui.addresses import within
-from portal.core.ui.tables import Column, Empty, Table
-from portal.core.ui.tables.columns import NOTHING
-from portal.core.ui.tables.keyset import Page
+from portal.core.ui.addresses import url_in_tenant
+from portal.core.ui.tables import Column, EmptyState, Table
+from portal.core.ui.tables.columns import EMPTY_CELL
+from portal.core.ui.tables.keyset import ListPage
 from portal.core.ui.times import local
-from portal.core.ui.vocabulary import word
+from portal.core.ui.vocabulary import service_word
 from tenants.access import TenantRequest
 from tenants.models import current_tenant
 from tenants.roles import Permission
@@ -43,65 +43,65 @@ class Links:
     ) -> None:
         self.slug, access = request.tenant.slug, request.access
         ids = {record.member_id for record in records if record.member_id} if people else set()
-        self.people = visible.people(access, ids)
-        self.kinds = filters.kinds_of(request) if places and access.can(Permission.DEVICES_VIEW) else {}
+        self.people = visible.people_by_id(access, ids)
+        self.kinds = filters.device_kinds_of(request) if places and access.can(Permission.DEVICES_VIEW) else {}
 
     def person(self, record: History) -> str:
         """The page of whom a record is about; empty for none."""
         known = self.people.get(record.member_id)
-        if known is None or not known.is_there:
+        if known is None or not known.is_current:
             return ""
-        return within(_PAGES[known.kind], self.slug, record.member_id)
+        return url_in_tenant(_PAGES[known.kind], self.slug, record.member_id)
 
     def place(self, record: History) -> str:
         """The page of where it was: a door's own, a key box's own; empty for none."""
         kind = self.kinds.get(record.device_id)
         page = {"box": "keys:box", "door": "devices:door"}.get(kind or "")
-        return within(page, self.slug, record.device_id) if page else ""
+        return url_in_tenant(page, self.slug, record.device_id) if page else ""
 
 
-def words_of(record: History) -> str:
+def text_of(record: History) -> str:
     """What happened: the service's words wherever in the record it writes them, else the category."""
-    return record.text or word("category", record.category) or "–"
+    return record.text or service_word("category", record.category) or "–"
 
 
-def what(record: History) -> SafeString:
+def event_cell(record: History) -> SafeString:
     """What happened, in the service's words, with what makes it more than usual. The category stays beside a label."""
     chips = []
     words = current_tenant().environment.catalogue
     is_usual = record.category in words.records.used and record.content
     if record.category and record.text and not is_usual:
-        loud = "loud" if record.category in words.records.alarming else "quiet"
-        chips.append((loud, word("category", record.category)))
+        loud = "loud" if record.category in words.records.alarm_categories else "quiet"
+        chips.append((loud, service_word("category", record.category)))
     if not words.states.is_begun(record.status):
         chips.append(("quiet", status_word(record.status, words.states)))
     if record.notified:
         chips.append(("unknown", _("Reported by notification, details not loaded")))
-    return format_html("{} {}", words_of(record), format_html_join(" ", _CHIP, chips))
+    return format_html("{} {}", text_of(record), format_html_join(" ", _CHIP, chips))
 
 
-def linked(text: str, href: str) -> str | SafeString:
+def link_html(text: str, href: str) -> str | SafeString:
     return format_html('<a href="{}">{}</a>', href, text) if href and text else text
 
 
 def _category(row: History) -> str:
-    return word("category", row.category)
+    return service_word("category", row.category)
 
 
-class Records(Table):
+class ActivityLogTable(Table):
     """Every record that a person may see, the newest first. Rows are `HistorySearch` until a page is found."""
 
     name = "log"
     caption = gettext_lazy("Activity log")
     search_label = gettext_lazy("What happened, person or door")
     default_sort, key = "-at", "id"
-    counted_most = 1_000
-    pace = "live"
-    along = "log/known.html"
+    max_counted = 1_000
+    poll_pace = "live"
+    extra_template = "log/known.html"
     filters = FILTERS
     columns = (
         Column("at", pgettext_lazy("log", "Time"), value="at", kind="time", sort="at", fixed=True),
-        Column("what", pgettext_lazy("log", "Event"), cell=what, phone="title", fixed=True),
+        Column("what", pgettext_lazy("log", "Event"), cell=event_cell, phone="title", fixed=True),
         Column("person", pgettext_lazy("log", "Person")),
         Column("place", gettext_lazy("Door or key box")),
         Column("units", gettext_lazy("Keys"), phone="hide", shown=False),
@@ -111,31 +111,33 @@ class Records(Table):
     )
 
     def __init__(self, request: TenantRequest, *args: Any, **more: Any) -> None:
-        filters.want(request)
-        rows = visible.keys(request.access)
-        super().__init__(request, rows, total=self._whole if request.access.can(Permission.LOGS_VIEW) else None, **more)
-        if self.is_first and not self.address.get("sort"):
-            self.seen = watching.mark(log.newest(), visible.since(request.access), coverage_of(request).mark)
+        filters.prefetch(request)
+        rows = visible.visible_search_rows(request.access)
+        super().__init__(request, rows, total=self._total if request.access.can(Permission.LOGS_VIEW) else None, **more)
+        if self.is_first_page and not self.address.get("sort"):
+            self.version = watching.version_of(
+                log.newest_record_key(), visible.visible_since(request.access), coverage_of(request).version
+            )
 
-    def _whole(self) -> int:
-        return freshness.known(self.request)[Kind.HISTORIES].total
+    def _total(self) -> int:
+        return freshness.freshness_for(self.request)[MirrorKind.HISTORIES].total
 
     @property
-    def counts_along(self) -> bool:
+    def is_counted_with_page(self) -> bool:
         """Never: a list of any length is counted to a bound, not whole."""
         return False
 
     def search(self, queryset: QuerySet[HistorySearch], text: str) -> QuerySet[HistorySearch]:
-        return log.narrowed(queryset, log.Narrow(words=log.words_of(text)))
+        return log.filter_records(queryset, log.RecordFilter(words=log.search_words(text)))
 
-    def complete_page(self, page: Page) -> Page:
+    def complete_page(self, page: ListPage) -> ListPage:
         """Read the page's records, under row security, and where they lead."""
-        records = log.records(page.rows)
+        records = log.load_records(page.rows)
         links = Links(self.request, records)
-        self.complete(
-            person={"cell": _drawn(lambda row: linked(row.member_name or row.member_id, links.person(row)))},
-            place={"cell": _drawn(lambda row: linked(self._place(row), links.place(row)))},
-            units={"cell": _drawn(_units)},
+        self.complete_columns(
+            person={"cell": _cell(lambda row: link_html(row.member_name or row.member_id, links.person(row)))},
+            place={"cell": _cell(lambda row: link_html(self._place(row), links.place(row)))},
+            units={"cell": _cell(_units)},
         )
         return replace(page, rows=records)
 
@@ -163,16 +165,16 @@ class Records(Table):
         return "loud" if is_loud else ""
 
     @property
-    def shown(self) -> list[Column]:
+    def shown_columns(self) -> list[Column]:
         self.page  # noqa: B018 - what columns are drawn by is known with the page
-        return super().shown
+        return super().shown_columns
 
     @cached_property
     def coverage(self) -> Coverage:
         return coverage_of(self.request)
 
     @property
-    def today_only(self) -> bool:
+    def is_today_only(self) -> bool:
         return not self.may_load
 
     @property
@@ -181,54 +183,58 @@ class Records(Table):
         return self.may(Permission.LOGS_VIEW)
 
     @property
-    def gap_lines(self) -> list[Line]:
+    def gap_lines(self) -> list[GapNotice]:
         """What is missing of the time that the list is about."""
-        since, until = span(self.address.query)
-        if self.today_only:
-            since = visible.since(self.request.access)
-        return gaps.lines(self.coverage, since, until)
+        since, until = time_span(self.address.query)
+        if self.is_today_only:
+            since = visible.visible_since(self.request.access)
+        return gaps.gap_notices(self.coverage, since, until)
 
     @property
-    def asked_in_words(self) -> list[str]:
+    def chosen_in_words(self) -> list[str]:
         """What narrows the list, filter by filter: for paper, which has no filters."""
-        chosen = [(each.label, [str(one.label) for one in each.options if one.chosen]) for each in self.bound]
+        chosen = [
+            (each.label, [str(one.label) for one in each.options if one.is_chosen]) for each in self.bound_filters
+        ]
         said = [f"{label}: {', '.join(values)}" for label, values in chosen if values]
-        return [*said, *filter(None, [self.text and _("Search: %(text)s") % {"text": self.text}])]
+        return [*said, *filter(None, [self.search_text and _("Search: %(text)s") % {"text": self.search_text}])]
 
     @property
-    def moves(self) -> bool:
+    def is_live_update(self) -> bool:
         """Whether the list is drawn because it has changed, not because somebody chose: dates may just be typed."""
-        return watching.is_asked(self.request)
+        return watching.is_poll(self.request)
 
     @property
-    def kept_for_period(self) -> list[tuple[str, str]]:
-        return self.address.kept("from", "to", "period", "export")
+    def period_form_fields(self) -> list[tuple[str, str]]:
+        return self.address.hidden_inputs("from", "to", "period", "export")
 
     @property
-    def typed_from(self) -> str:
-        return _typed(moment(self.address.get("from")))
+    def from_input_value(self) -> str:
+        return _input_value(parse_moment(self.address.get("from")))
 
     @property
-    def typed_to(self) -> str:
-        return _typed(moment(self.address.get("to"), end=True))
+    def to_input_value(self) -> str:
+        return _input_value(parse_moment(self.address.get("to"), end=True))
 
     @property
-    def empty(self) -> Empty | None:
-        usual = Empty(_("No activity yet"), _("Entries, refusals and alarms appear here as they happen."), "list-check")
-        return freshness.empty(self.request, usual, Kind.HISTORIES)
+    def empty(self) -> EmptyState | None:
+        usual = EmptyState(
+            _("No activity yet"), _("Entries, refusals and alarms appear here as they happen."), "list-check"
+        )
+        return freshness.empty_state(self.request, usual, MirrorKind.HISTORIES)
 
 
-def _typed(at: datetime | None) -> str:
+def _input_value(at: datetime | None) -> str:
     """A moment as the browser's own input wants it."""
     return f"{local(at):%Y-%m-%dT%H:%M}" if at else ""
 
 
-def _drawn(read: Callable[[History], str | SafeString]) -> Callable[[History], SafeString]:
+def _cell(read: Callable[[History], str | SafeString]) -> Callable[[History], SafeString]:
     """A cell from a text or HTML."""
 
     def cell(row: History) -> SafeString:
         value = read(row)
-        return format_html("{}", value) if value else NOTHING
+        return format_html("{}", value) if value else EMPTY_CELL
 
     return cell
 

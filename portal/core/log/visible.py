@@ -9,51 +9,51 @@ from django.db.models import QuerySet, Value
 from django.utils import timezone
 
 from portal.core.mirror import log
-from portal.core.mirror.coverage import start_of
+from portal.core.mirror.coverage import start_of_day
 from portal.core.mirror.models import Guest, History, HistorySearch, Member
 from portal.core.ui.times import local
 from tenants.access import Access
 from tenants.roles import Permission
 
-_MOST_TOLD = 20  # people whose names are looked for in the log itself
+_MAX_LOOKED_UP = 20  # people whose names are looked for in the log itself
 
 
-def since(access: Access) -> datetime | None:
+def visible_since(access: Access) -> datetime | None:
     """Return from when on a person who may look into the log sees records; None for all of them."""
-    return None if access.can(Permission.LOGS_VIEW) else start_of(local(timezone.now()).date())
+    return None if access.can(Permission.LOGS_VIEW) else start_of_day(local(timezone.now()).date())
 
 
-def records(access: Access) -> QuerySet[History]:
+def visible_records(access: Access) -> QuerySet[History]:
     """Return the records that a person may see, in no order."""
-    begin = since(access)
-    if not may_look(access):
+    begin = visible_since(access)
+    if not may_view_log(access):
         return History.objects.none()
     return History.objects.all() if begin is None else History.objects.filter(at__gte=begin)
 
 
-def keys(access: Access) -> QuerySet[HistorySearch]:
+def visible_search_rows(access: Access) -> QuerySet[HistorySearch]:
     """Return the same by what they are found by (`mirror/log.py`), the newest first: for lists of any length."""
-    begin = since(access)
-    if not may_look(access):
-        return log.keys().none()
-    return log.keys() if begin is None else log.narrowed(log.keys(), log.Narrow(since=begin))
+    begin = visible_since(access)
+    if not may_view_log(access):
+        return log.search_rows().none()
+    return log.search_rows() if begin is None else log.filter_records(log.search_rows(), log.RecordFilter(since=begin))
 
 
-def may_look(access: Access) -> bool:
+def may_view_log(access: Access) -> bool:
     """Whether a person sees any records."""
     return access.can(Permission.LOGS_VIEW) or access.can(Permission.LOGS_TODAY)
 
 
 @dataclass(frozen=True)
-class Person:
+class KnownPerson:
     """A member or a guest, as a reader may know them. `is_there`: the service has them still."""
 
     kind: str
     name: str
-    is_there: bool
+    is_current: bool
 
 
-def people(access: Access, ids: Collection[str]) -> dict[str, Person]:
+def people_by_id(access: Access, ids: Collection[str]) -> dict[str, KnownPerson]:
     """Return the members and guests of these IDs whom a person may know, in one statement."""
     sources: list[QuerySet[Any, Any]] = []
     if access.can(Permission.GUESTS_VIEW):
@@ -65,13 +65,13 @@ def people(access: Access, ids: Collection[str]) -> dict[str, Person]:
     if not ids or not sources:
         return {}
     found = sorted(sources[0].union(*sources[1:], all=True), key=lambda row: row[2])  # of one ID the member counts
-    return {key: Person(kind, name, gone_at is None) for key, name, kind, gone_at in found}
+    return {key: KnownPerson(kind, name, gone_at is None) for key, name, kind, gone_at in found}
 
 
-def names(access: Access, ids: Collection[str]) -> dict[str, str]:
+def names_by_id(access: Access, ids: Collection[str]) -> dict[str, str]:
     """Return what people of these IDs are called: by their own name who may be known, else as the log names them."""
-    known = {key: each.name for key, each in people(access, ids).items()}
-    unknown = sorted(set(ids) - known.keys())[:_MOST_TOLD]
-    named = records(access).exclude(member_id="").order_by("-at", "-pk").values_list("member_id", "member_name")
+    known = {key: each.name for key, each in people_by_id(access, ids).items()}
+    unknown = sorted(set(ids) - known.keys())[:_MAX_LOOKED_UP]
+    named = visible_records(access).exclude(member_id="").order_by("-at", "-pk").values_list("member_id", "member_name")
     told = [named.filter(member_id=each)[:1] for each in unknown]
     return known | dict(told[0].union(*told[1:], all=True)) if told else known

@@ -20,4 +20,4 @@ class MirrorConfig(AppConfig):
         freshness.register()
         keys.register()
         for kind, fields in (("member", MEMBER), ("guest", GUEST), ("membergroup", MEMBERGROUP)):
-            changes.label(kind, fields.label)
+            changes.register_labels(kind, fields.label_of)

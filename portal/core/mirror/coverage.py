@@ -16,22 +16,22 @@ from django.db.models.functions import Now
 
 from accessapi.limits import HISTORY_RETENTION_DAYS, JST, PAGE_MAX
 from portal.core.mirror import reasons, schedule
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import HistoryDay, MirrorState
-from portal.core.mirror.months import KEEP
+from portal.core.mirror.months import RETENTION
 from portal.core.timers.clock import ClockTime, database_now
 from tenants.models import current_tenant
 
 # Days that wait to be read, at most: what is asked for is read before anybody forgets that it costs calls.
-MOST_WAITING = 31
+MAX_WAITING_DAYS = 31
 _DAY = timedelta(days=1)
 _NO_CALLS = (reasons.NO_CALLS, "no_calls")  # kept free for others, or refused by the service
 # In the memory of the log's state: since when the service does not answer, and when it did not: [since, until] each;
 # and when calls are expected to be free, while the log waits for them.
-FAILING, OUTAGES, GOES_ON = "failing_since", "outages", "goes_on_at"
+FAILING_SINCE, OUTAGES, RESUMES_AT = "failing_since", "outages", "goes_on_at"
 
 
-class Missing(StrEnum):
+class GapKind(StrEnum):
     """Why a time has no records, or not all."""
 
     UNREAD = "unread"  # older than what was read; may be asked for
@@ -46,7 +46,7 @@ class Missing(StrEnum):
 class Gap:
     """A time with a reason; `until` is exclusive. `days` are those that may be asked for, the newest first."""
 
-    why: Missing
+    kind: GapKind
     since: datetime
     until: datetime
     read_at: datetime | None = None
@@ -66,147 +66,151 @@ class Coverage:
 
     known_from: datetime | None = None
     through: datetime | None = None
-    days: Mapping[date, datetime] = field(default_factory=dict)  # when each was read
-    waiting: tuple[date, ...] = ()
-    refused: Mapping[date, str] = field(default_factory=dict)  # a word of `reasons`
+    read_days: Mapping[date, datetime] = field(default_factory=dict)  # when each was read
+    waiting_days: tuple[date, ...] = ()
+    refused_days: Mapping[date, str] = field(default_factory=dict)  # a word of `reasons`
     outages: tuple[tuple[datetime, datetime], ...] = ()
     failing_since: datetime | None = None
     error: str = ""
     next_at: datetime | None = None
-    daily: float = 0.0  # records on a day that is known, on average
+    records_per_day: float = 0.0  # records on a day that is known, on average
     categories: tuple[str, ...] = ()  # that the log has had, and statuses
     statuses: tuple[str, ...] = ()
 
     @property
-    def mark(self) -> tuple[object, ...]:
+    def version(self) -> tuple[object, ...]:
         """What a page that tells of it is known by."""
         told = (self.known_from and self.known_from.date(), self.through, self.failing_since, self.error)
         next_at = self.next_at if self.error else None
-        return (*told, next_at, len(self.days), len(self.waiting), len(self.refused), len(self.outages))
+        return (*told, next_at, len(self.read_days), len(self.waiting_days), len(self.refused_days), len(self.outages))
 
     def gaps(self, since: datetime, until: datetime) -> list[Gap]:
         """What is missing of a time, and when the service did not answer in it; the newest first."""
-        found = list(self._later(until))
-        found += [Gap(Missing.OUTAGE, *each, read_at=each[1]) for each in self.outages if _meet(each, since, until)]
+        found = list(self._unread_gap(until))
+        found += [Gap(GapKind.OUTAGE, *each, read_at=each[1]) for each in self.outages if _overlap(each, since, until)]
         end = min(until, self.known_from or until)
-        found += self._older(since, end) if since < end else []
+        found += self._older_gaps(since, end) if since < end else []
         return sorted(found, key=lambda gap: gap.until, reverse=True)
 
     def calls_for(self, days: int) -> int:
         """About how many calls so many days cost: a page holds a thousand records, and each day has a page at least."""
-        return days * max(1, ceil(self.daily / PAGE_MAX))
+        return days * max(1, ceil(self.records_per_day / PAGE_MAX))
 
-    def _later(self, until: datetime) -> Iterator[Gap]:
+    def _unread_gap(self, until: datetime) -> Iterator[Gap]:
         if self.through is not None and until > self.through:
-            yield Gap(Missing.LATER, self.through, until, reason=self.error)
+            yield Gap(GapKind.LATER, self.through, until, reason=self.error)
 
-    def _older(self, since: datetime, until: datetime) -> Iterator[Gap]:
+    def _older_gaps(self, since: datetime, until: datetime) -> Iterator[Gap]:
         """Days before what is known, those with one reason together."""
-        oldest = start_of((database_now() - timedelta(days=HISTORY_RETENTION_DAYS)).astimezone(JST).date())
+        oldest = start_of_day((database_now() - timedelta(days=HISTORY_RETENTION_DAYS)).astimezone(JST).date())
         if since < oldest:
-            yield Gap(Missing.GONE, since, min(oldest, until))
+            yield Gap(GapKind.GONE, since, min(oldest, until))
         day = max(since, oldest).astimezone(JST).date()
         begun: Gap | None = None
-        while start_of(day) < until:
-            why, reason = self._of(day)
-            here = Gap(why, max(since, start_of(day)), min(until, start_of(day + _DAY)), reason=reason) if why else None
-            if begun and here and (begun.why, begun.reason) == (here.why, here.reason):
-                begun = Gap(begun.why, begun.since, here.until, reason=reason)
+        while start_of_day(day) < until:
+            why, reason = self._gap_kind_of_day(day)
+            here = (
+                Gap(why, max(since, start_of_day(day)), min(until, start_of_day(day + _DAY)), reason=reason)
+                if why
+                else None
+            )
+            if begun and here and (begun.kind, begun.reason) == (here.kind, here.reason):
+                begun = Gap(begun.kind, begun.since, here.until, reason=reason)
             else:
                 yield from [begun] if begun else []
                 begun = here
             day += _DAY
         yield from [begun] if begun else []
 
-    def _of(self, day: date) -> tuple[Missing | None, str]:
-        if day in self.days:
+    def _gap_kind_of_day(self, day: date) -> tuple[GapKind | None, str]:
+        if day in self.read_days:
             return None, ""
-        if day in self.waiting:
-            return Missing.WAITING, ""
-        return (Missing.REFUSED, self.refused[day]) if day in self.refused else (Missing.UNREAD, "")
+        if day in self.waiting_days:
+            return GapKind.WAITING, ""
+        return (GapKind.REFUSED, self.refused_days[day]) if day in self.refused_days else (GapKind.UNREAD, "")
 
 
-def next_at(state: MirrorState) -> datetime | None:
+def next_read_at(state: MirrorState) -> datetime | None:
     """Return when a kind is read next: where it waits for calls, when they are expected."""
-    told = state.memory.get(GOES_ON) if state.error in _NO_CALLS else None
+    told = state.memory.get(RESUMES_AT) if state.error in _NO_CALLS else None
     return _moment(told) or state.due_at
 
 
-def start_of(day: date) -> datetime:
+def start_of_day(day: date) -> datetime:
     """Return when a day begins, by the service's clock."""
     return datetime.combine(day, time(), JST)
 
 
-def coverage() -> Coverage:
+def load_coverage() -> Coverage:
     """Return what the entered tenant's log is complete for."""
-    state = MirrorState.objects.filter(kind=Kind.HISTORIES).annotate(now=ClockTime()).first()
-    return Coverage() if state is None else coverage_by(state, list(HistoryDay.objects.all()))
+    state = MirrorState.objects.filter(kind=MirrorKind.HISTORIES).annotate(now=ClockTime()).first()
+    return Coverage() if state is None else build_coverage(state, list(HistoryDay.objects.all()))
 
 
-def coverage_by(state: Any, asked: Sequence[HistoryDay]) -> Coverage:
+def build_coverage(state: Any, day_rows: Sequence[HistoryDay]) -> Coverage:
     """Return the same from the log's state, with its moment `now`, and the days that were asked for."""
     if state.as_of is None:
-        return Coverage(error=state.error, next_at=next_at(state))
+        return Coverage(error=state.error, next_at=next_read_at(state))
     memory = state.memory
     since = _moment(memory.get("known_from"))
-    known_from = max(since, state.now - KEEP) if since else None
-    days = {each.day: each.read_at for each in asked if each.read_at}
+    known_from = max(since, state.now - RETENTION) if since else None
+    days = {each.day: each.read_at for each in day_rows if each.read_at}
     return Coverage(
         known_from=known_from,
         through=state.as_of,
-        days=days,
-        waiting=tuple(each.day for each in asked if not each.read_at and not each.reason),
-        refused={each.day: each.reason for each in asked if each.reason},
+        read_days=days,
+        waiting_days=tuple(each.day for each in day_rows if not each.read_at and not each.reason),
+        refused_days={each.day: each.reason for each in day_rows if each.reason},
         outages=tuple(
             (datetime.fromisoformat(one), datetime.fromisoformat(two)) for one, two in memory.get(OUTAGES, ())
         ),
-        failing_since=_moment(memory.get(FAILING)),
+        failing_since=_moment(memory.get(FAILING_SINCE)),
         error=state.error,
-        next_at=next_at(state),
+        next_at=next_read_at(state),
         categories=tuple(memory.get("category", ())),
         statuses=tuple(memory.get("status", ())),
-        daily=state.total / max(1.0, (state.as_of - known_from) / _DAY + len(days)) if known_from else 0.0,
+        records_per_day=state.total / max(1.0, (state.as_of - known_from) / _DAY + len(days)) if known_from else 0.0,
     )
 
 
-def ask_for(days: Sequence[date]) -> list[date]:
+def request_days(days: Sequence[date]) -> list[date]:
     """Have these days read, those that may be and are not known; return them. At most MOST_WAITING wait at a time."""
     with transaction.atomic():
-        state = MirrorState.objects.select_for_update().filter(kind=Kind.HISTORIES).first()
+        state = MirrorState.objects.select_for_update().filter(kind=MirrorKind.HISTORIES).first()
         if state is None or state.as_of is None:
             return []
-        known = coverage()
-        may = {day for gap in _askable(known) for day in gap.days}
-        wanted = [day for day in dict.fromkeys(days) if day in may][: MOST_WAITING - len(known.waiting)]
+        known = load_coverage()
+        may = {day for gap in _requestable_gaps(known) for day in gap.days}
+        wanted = [day for day in dict.fromkeys(days) if day in may][: MAX_WAITING_DAYS - len(known.waiting_days)]
         for day in wanted:
             HistoryDay.objects.update_or_create(day=day, defaults={"asked_at": Now(), "read_at": None, "reason": ""})
         if wanted:
-            schedule.read_on(current_tenant(), Kind.HISTORIES)
+            schedule.request_more(current_tenant(), MirrorKind.HISTORIES)
     return wanted
 
 
-def waiting() -> HistoryDay | None:
+def next_waiting_day() -> HistoryDay | None:
     """Return the newest day that waits to be read."""
     return HistoryDay.objects.filter(read_at=None, reason="").order_by("-day").first()
 
 
-def joined(known_from: datetime) -> datetime:
+def extend_known_from(known_from: datetime) -> datetime:
     """Return from when on everything is known, with the days before it that were read."""
     read = set(HistoryDay.objects.filter(read_at__isnull=False).values_list("day", flat=True))
     day = (known_from - timedelta(microseconds=1)).astimezone(JST).date()
     while day in read:
-        known_from = start_of(day)
+        known_from = start_of_day(day)
         day -= _DAY
     return known_from
 
 
-def _askable(known: Coverage) -> list[Gap]:
+def _requestable_gaps(known: Coverage) -> list[Gap]:
     oldest = database_now() - timedelta(days=HISTORY_RETENTION_DAYS)
     gaps = known.gaps(oldest, known.known_from or oldest)
-    return [gap for gap in gaps if gap.why in (Missing.UNREAD, Missing.REFUSED)]
+    return [gap for gap in gaps if gap.kind in (GapKind.UNREAD, GapKind.REFUSED)]
 
 
-def _meet(span: tuple[datetime, datetime], since: datetime, until: datetime) -> bool:
+def _overlap(span: tuple[datetime, datetime], since: datetime, until: datetime) -> bool:
     return span[0] < until and span[1] > since
 
 

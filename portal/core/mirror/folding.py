@@ -44,9 +44,9 @@ def _composed(text: str) -> str:
     return text if unicodedata.is_normalized("NFKC", text) else unicodedata.normalize("NFKC", text)
 
 
-def terms(text: str, most: int = 6) -> list[str]:
+def search_terms(text: str, max_terms: int = 6) -> list[str]:
     """The words of a search, folded, without doubles, at most `most` of them."""
-    return list(dict.fromkeys(filter(None, map(fold, text[:200].split()))))[:most]
+    return list(dict.fromkeys(filter(None, map(fold, text[:200].split()))))[:max_terms]
 
 
 def name_pieces(folded: str) -> set[str]:
@@ -64,12 +64,12 @@ def code_pieces(folded: str) -> set[str]:
     return {"^" + folded[:1], "^" + folded[:2]} | {"#" + folded[at : at + 3] for at in range(len(folded) - 2)}
 
 
-def name_needles(term: str) -> set[str]:
+def name_search_pieces(term: str) -> set[str]:
     """The pieces that a name holding `term` must have."""
     return {term[at : at + 2] for at in range(len(term) - 1)} or {term}
 
 
-def code_needles(term: str) -> set[str]:
+def code_search_pieces(term: str) -> set[str]:
     """The pieces that a code must have when it begins with `term`, or (from three characters on) holds it."""
     if len(term) <= 2:
         return {"^" + term}

@@ -16,12 +16,12 @@ from django.utils.translation import gettext_lazy as _
 
 from accessapi.operations import Operation
 from portal.core.mirror import coverage, reasons
-from portal.core.mirror.kinds import EVERY, Kind
+from portal.core.mirror.kinds import READ_INTERVALS, MirrorKind
 from portal.core.mirror.models import MirrorState, SyncRun
 from portal.core.timers.clock import ClockTime
 from portal.core.ui import frame, together
-from portal.core.ui.addresses import within
-from portal.core.ui.tables.columns import Empty
+from portal.core.ui.addresses import url_in_tenant
+from portal.core.ui.tables.columns import EmptyState
 from portal.core.ui.times import local
 from portal.core.ui.vocabulary import join_sentences
 from tenants.access import TenantRequest
@@ -34,7 +34,7 @@ from tenants.scope import tenant_scope
 
 
 @dataclass(frozen=True)
-class Reading:
+class ListProgress:
     """A list that is being read: members so far, and about how many there will be (None: nobody knows yet)."""
 
     done: int
@@ -50,10 +50,10 @@ class Reading:
 class KindFreshness:
     """One kind: what pages show is as of `as_of` (None: never read). `error` is a stable word, `sentence` says it."""
 
-    kind: Kind
+    kind: MirrorKind
     as_of: datetime | None = None
     total: int = 0
-    running: Reading | None = None
+    progress: ListProgress | None = None
     error: str = ""
     error_at: datetime | None = None
     known_from: datetime | None = None  # of the log alone: from when on the mirror has all records
@@ -61,19 +61,19 @@ class KindFreshness:
 
     @property
     def sentence(self) -> str:
-        return reasons.sentence(self.error, self.kind) if self.error else ""
+        return reasons.sentence_of(self.error, self.kind) if self.error else ""
 
 
 @dataclass(frozen=True)
 class Freshness:
     """All kinds of a tenant; `rights_known` of `rights_total` members have permissions that were read."""
 
-    kinds: dict[Kind, KindFreshness]
+    kinds: dict[MirrorKind, KindFreshness]
     rights_known: int
     rights_total: int
 
-    def __getitem__(self, kind: Kind | str) -> KindFreshness:
-        return self.kinds[Kind(kind)]
+    def __getitem__(self, kind: MirrorKind | str) -> KindFreshness:
+        return self.kinds[MirrorKind(kind)]
 
     def __iter__(self) -> Iterator[KindFreshness]:
         return iter(self.kinds.values())
@@ -84,7 +84,7 @@ class Freshness:
         return max((each.as_of for each in self if each.as_of), default=None)
 
 
-def states() -> QuerySet[MirrorState]:
+def kind_states() -> QuerySet[MirrorState]:
     """What is known of every kind of the entered tenant and `now`, each with its run under way, if there is one."""
     run = SyncRun.objects.filter(kind=OuterRef("kind"), state=SyncRun.State.RUNNING).order_by("-pk")
     told = {f"run_{name}": Subquery(run.values(name)[:1]) for name in ("rows", "expected", "started_at")}
@@ -95,87 +95,87 @@ def freshness_of(tenant: Tenant, found: Iterable[MirrorState] | None = None) -> 
     """The freshness of every kind: of what `states` found for the tenant, or in a query of its own."""
     if found is None:
         with tenant_scope(tenant):
-            found = list(states())
+            found = list(kind_states())
     now = timezone.now()
-    known = {Kind(state.kind): state for state in found}
-    kinds = {kind: _kind(kind, known.get(kind), now) for kind in Kind}
-    total = kinds[Kind.MEMBERS].total
-    return Freshness(kinds, min(kinds[Kind.RIGHTS].total, total), total)
+    known = {MirrorKind(state.kind): state for state in found}
+    kinds = {kind: _kind_freshness(kind, known.get(kind), now) for kind in MirrorKind}
+    total = kinds[MirrorKind.MEMBERS].total
+    return Freshness(kinds, min(kinds[MirrorKind.RIGHTS].total, total), total)
 
 
-def _kind(kind: Kind, state: Any, now: datetime) -> KindFreshness:
+def _kind_freshness(kind: MirrorKind, state: Any, now: datetime) -> KindFreshness:
     if state is None:
         return KindFreshness(kind)
     begun = state.run_started_at
-    running = Reading(state.run_rows, state.run_expected, begun) if begun else None
-    if running is None and state.lease_until is not None and state.lease_until > now and kind != Kind.RIGHTS:
-        running = Reading(0, state.total or None, now)
+    running = ListProgress(state.run_rows, state.run_expected, begun) if begun else None
+    if running is None and state.lease_until is not None and state.lease_until > now and kind != MirrorKind.RIGHTS:
+        running = ListProgress(0, state.total or None, now)
     since = state.memory.get("known_from")
     known_from = datetime.fromisoformat(since) if since else None
-    told = (state.as_of, state.total, running, state.error, state.error_at, known_from, coverage.next_at(state))
+    told = (state.as_of, state.total, running, state.error, state.error_at, known_from, coverage.next_read_at(state))
     return KindFreshness(kind, *told)
 
 
 _REFRESH = "mirror:refresh"
 
 
-_SHOWS = {"groups": (Kind.GROUPS, _REFRESH), "devices": (Kind.PASS_CONTROLLERS, _REFRESH)}
+_FOOTERS = {"groups": (MirrorKind.GROUPS, _REFRESH), "devices": (MirrorKind.PASS_CONTROLLERS, _REFRESH)}
 
 
-def shows(app_name: str, kind: Kind, *, refresh: str = _REFRESH) -> None:
+def register_footer(app_name: str, kind: MirrorKind, *, refresh_url_name: str = _REFRESH) -> None:
     """An area of work whose footer is about `kind`. `refresh` takes the tenant's slug and a kind, like the mirror's own
     (`views.refreshing`): for people who may not enter the rest of the tenant.
     """
-    _SHOWS[app_name] = (kind, refresh)
+    _FOOTERS[app_name] = (kind, refresh_url_name)
 
 
-def known(request: TenantRequest) -> Freshness:
+def freshness_for(request: TenantRequest) -> Freshness:
     """Return the freshness of the request's tenant, read once a page."""
     found: Freshness | None = getattr(request, "mirror_freshness", None)
     if found is None:
-        found = freshness_of(request.tenant, together.told(request, "freshness"))
+        found = freshness_of(request.tenant, together.load_rows(request, "freshness"))
         setattr(request, "mirror_freshness", found)  # noqa: B010 - a name that the type of requests does not have
     return found
 
 
-def footer(request: TenantRequest) -> Mapping[str, Any]:
+def footer_values(request: TenantRequest) -> Mapping[str, Any]:
     """Return how fresh what this area of work shows is, and where to ask for newer.
 
     Whoever may see the tenant asks at the mirror's address; an area's own is for people who may enter nothing else.
     """
     tenant, access = request.tenant, request.access
     match = request.resolver_match
-    kind, own = _SHOWS.get(match.app_name if match else "", (Kind.MEMBERS, _REFRESH))
+    kind, own = _FOOTERS.get(match.app_name if match else "", (MirrorKind.MEMBERS, _REFRESH))
     refresh = _REFRESH if access.can(Permission.TENANT_VIEW) else own
-    fresh = known(request)
+    fresh = freshness_for(request)
     return {
         "as_of": fresh[kind].as_of,
         "last_sync": fresh.last_sync,
-        "running": fresh[kind].running,
-        "refresh_url": within(refresh, tenant.slug, str(kind)),
+        "running": fresh[kind].progress,
+        "refresh_url": url_in_tenant(refresh, tenant.slug, str(kind)),
     }
 
 
 def register() -> None:
-    together.ask("freshness", states)
-    frame.register("freshness", footer)
+    together.register_query("freshness", kind_states)
+    frame.register_fact("freshness", footer_values)
 
 
 _LISTS = {
-    Kind.MEMBERS: "list_members",
-    Kind.GROUPS: "list_membergroups",
-    Kind.AREAS: "list_areas",
-    Kind.PASS_CONTROLLERS: "list_pass_controllers",
-    Kind.KEY_BOXES: "list_key_boxes",
-    Kind.GUESTS: "list_guests",
-    Kind.HISTORIES: "list_histories",
+    MirrorKind.MEMBERS: "list_members",
+    MirrorKind.GROUPS: "list_membergroups",
+    MirrorKind.AREAS: "list_areas",
+    MirrorKind.PASS_CONTROLLERS: "list_pass_controllers",
+    MirrorKind.KEY_BOXES: "list_key_boxes",
+    MirrorKind.GUESTS: "list_guests",
+    MirrorKind.HISTORIES: "list_histories",
 }
 # A list that could not be read for so many of its usual turns is no longer what there is.
-_TURNS = 3
-_OWNER_CONNECTS = _("An owner can reconnect it on the connection page.")
-_OWNER_ADDS_SCOPE = _("An owner can reconnect the tenant once the vendor has registered the permission.")
-_ANYBODY_ASKS = _("Once it is added, use “Refresh” to load the list.")
-_VENDOR_ADDS = _("The vendor can add it to the contract.")
+_MAX_MISSED_TURNS = 3
+_OWNER_CAN_RECONNECT = _("An owner can reconnect it on the connection page.")
+_OWNER_CAN_ADD_SCOPE = _("An owner can reconnect the tenant once the vendor has registered the permission.")
+_ANYONE_CAN_REFRESH = _("Once it is added, use “Refresh” to load the list.")
+_VENDOR_CAN_ADD = _("The vendor can add it to the contract.")
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ class Absence:
 
     sentence: str | Promise
     remedy: str | Promise = ""
-    refused: bool = False
+    is_refused: bool = False
     icon: str = "lock"
 
     @property
@@ -192,110 +192,124 @@ class Absence:
         return join_sentences([self.sentence, self.remedy])
 
 
-def absence(request: TenantRequest, kind: Kind | None, operation: str = "") -> Absence | None:
+def absence(request: TenantRequest, kind: MirrorKind | None, operation: str = "") -> Absence | None:
     """Return why nothing, or nothing new, is known of a kind of the tenant; None when it is read as it should be.
 
     With `operation` (an act that belongs to the kind) what the service refused of that one counts as well; without a
     kind, that alone.
     """
     line = getattr(request.tenant, "connection", None) or current_connection()
-    return _kept_from(line, kind, operation) or (_unread(known(request)[kind]) if kind else None)
+    return _absence_by_service(line, kind, operation) or (
+        _absence_by_reading(freshness_for(request)[kind]) if kind else None
+    )
 
 
-def behind(fresh: Freshness, *kinds: Kind) -> list[str]:
+def describe_outdated(fresh: Freshness, *kinds: MirrorKind) -> list[str]:
     """Return which of these lists of the entered tenant are not read as they should be, since when and why.
 
     For what leaves the site and is read later: reports and files.
     """
     line = current_connection()
-    found = ((fresh[kind], _kept_from(line, kind) or _unread(fresh[kind])) for kind in kinds)
-    return [_behind(state, why) for state, why in found if why is not None]
+    found = ((fresh[kind], _absence_by_service(line, kind) or _absence_by_reading(fresh[kind])) for kind in kinds)
+    return [_outdated_sentence(state, why) for state, why in found if why is not None]
 
 
-def unknown(fresh: Freshness, kinds: Iterable[Kind], now: datetime) -> Iterator[tuple[Kind, bool]]:
+def unreliable_kinds(fresh: Freshness, kinds: Iterable[MirrorKind], now: datetime) -> Iterator[tuple[MirrorKind, bool]]:
     """Yield those of the lists of the entered tenant that nobody may rely on, each with whether it was never read.
 
     Of what the contract does not include there is nothing to know.
     """
     line = current_connection()
     for kind in kinds:
-        state, operation = fresh[kind], current_tenant().environment.catalogue.operation(_LISTS[kind])
+        state, operation = fresh[kind], current_tenant().environment.catalogue.find(_LISTS[kind])
         if state.error == reasons.NO_CONTRACT or operation.contract in line.contracts_refused:
             continue
-        is_late = state.error and state.as_of and now - state.as_of > timedelta(seconds=_TURNS * EVERY[kind])
-        if state.as_of is None or is_late or _refused(line, operation):
+        is_late = (
+            state.error
+            and state.as_of
+            and now - state.as_of > timedelta(seconds=_MAX_MISSED_TURNS * READ_INTERVALS[kind])
+        )
+        if state.as_of is None or is_late or _absence_by_refusal(line, operation):
             yield kind, state.as_of is None
 
 
-def unread(request: TenantRequest, kind: Kind) -> str:
+def describe_unread(request: TenantRequest, kind: MirrorKind) -> str:
     """Return what a search of a list that found nothing says of the list; empty where that is read as it should be.
 
     Whoever does not see the tenant's pages is told of no service.
     """
     why = absence(request, kind)
-    return _behind(known(request)[kind], why, is_brief=not request.access.can(Permission.TENANT_VIEW)) if why else ""
+    return (
+        _outdated_sentence(freshness_for(request)[kind], why, is_brief=not request.access.can(Permission.TENANT_VIEW))
+        if why
+        else ""
+    )
 
 
-def _behind(state: KindFreshness, why: Absence, *, is_brief: bool = False) -> str:
+def _outdated_sentence(state: KindFreshness, why: Absence, *, is_brief: bool = False) -> str:
     name, reason = state.kind.label, "" if is_brief else why.sentence
     if state.as_of is None:
-        return join_sentences([_filled(_("%(name)s not loaded."), name), reason if why.refused else ""])
+        return join_sentences([_fill_in_name(_("%(name)s not loaded."), name), reason if why.is_refused else ""])
     at = f"{local(state.as_of):%Y-%m-%d %H:%M}"
     return join_sentences([_("%(name)s not updated since %(time)s.") % {"name": name, "time": at}, reason])
 
 
-def _kept_from(line: Connection, kind: Kind | None, operation: str = "") -> Absence | None:
+def _absence_by_service(line: Connection, kind: MirrorKind | None, operation: str = "") -> Absence | None:
     """Return what keeps everybody from a list, or from an act: no connection, or what the service refused."""
     if not line.is_connected:
         return Absence(
-            _("This tenant is not connected to the service."), _OWNER_CONNECTS, refused=True, icon="plug-off"
+            _("This tenant is not connected to the service."), _OWNER_CAN_RECONNECT, is_refused=True, icon="plug-off"
         )
     catalogue = current_tenant().environment.catalogue
-    named = [catalogue.operation(name) for name in (kind and _LISTS.get(kind), operation) if name]
-    refusals = (_refused(line, each) for each in named)
+    named = [catalogue.find(name) for name in (kind and _LISTS.get(kind), operation) if name]
+    refusals = (_absence_by_refusal(line, each) for each in named)
     return next(filter(None, refusals), None)
 
 
-def empty(request: TenantRequest, usual: Empty | None, kind: Kind, operation: str = "") -> Empty | None:
+def empty_state(
+    request: TenantRequest, usual: EmptyState | None, kind: MirrorKind, operation: str = ""
+) -> EmptyState | None:
     """Return what an empty list says: why nobody may know, if that is so, else `usual`. `operation` as above."""
     why = absence(request, kind, operation)
     if why is None:
         return usual
-    return Empty(_("Not available") if why.refused else _("Not loaded yet"), why.text, why.icon)
+    return EmptyState(_("Not available") if why.is_refused else _("Not loaded yet"), why.text, why.icon)
 
 
-def is_refused(line: Connection, kind: Kind) -> bool:
+def is_refused(line: Connection, kind: MirrorKind) -> bool:
     """Return whether the last answers said that a contract or scope is missing without which a kind is not read."""
     return is_operation_refused(line, _LISTS[kind])
 
 
 def is_operation_refused(line: Connection, name: str) -> bool:
     """Return the same of one operation."""
-    return _refused(line, current_tenant().environment.catalogue.operation(name)) is not None
+    return _absence_by_refusal(line, current_tenant().environment.catalogue.find(name)) is not None
 
 
-def _refused(line: Connection, operation: Operation) -> Absence | None:
+def _absence_by_refusal(line: Connection, operation: Operation) -> Absence | None:
     """What the last answers said is missing for an operation."""
     if operation.contract in line.contracts_refused:
         words = _("The contract with the service does not include this: %(name)s.")
-        return Absence(_filled(words, CONTRACTS[str(operation.contract)]), _VENDOR_ADDS, refused=True)
+        return Absence(_fill_in_name(words, CONTRACTS[str(operation.contract)]), _VENDOR_CAN_ADD, is_refused=True)
     if operation.scope in line.scopes_refused:
         words = _("The connection lacks the permission %(name)s.")
-        return Absence(_filled(words, operation.scope), _OWNER_ADDS_SCOPE, refused=True)
-    if operation.licence and LICENCE in line.contracts_refused:
+        return Absence(_fill_in_name(words, operation.scope), _OWNER_CAN_ADD_SCOPE, is_refused=True)
+    if operation.needs_licence and LICENCE in line.contracts_refused:
         words = _("The service refuses this: the remote-operation licence is missing.")
-        return Absence(words, _VENDOR_ADDS, refused=True)
+        return Absence(words, _VENDOR_CAN_ADD, is_refused=True)
     return None
 
 
-def _unread(state: KindFreshness) -> Absence | None:
+def _absence_by_reading(state: KindFreshness) -> Absence | None:
     if state.error:
-        refused = reasons.is_lasting(state.error)
-        return Absence(state.sentence, _ANYBODY_ASKS if refused else _("Retries automatically."), refused=refused)
+        refused = reasons.is_permanent(state.error)
+        return Absence(
+            state.sentence, _ANYONE_CAN_REFRESH if refused else _("Retries automatically."), is_refused=refused
+        )
     if state.as_of is None:
         return Absence(_("This list has not been loaded from the service yet."), icon="loader")
     return None
 
 
-def _filled(words: str | Promise, name: object) -> str:
+def _fill_in_name(words: str | Promise, name: object) -> str:
     return str(words) % {"name": name}

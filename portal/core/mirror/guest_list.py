@@ -14,52 +14,52 @@ from typing import Any
 from django.db import connection as database
 
 from portal.core.mirror.fields.guests import GUEST, GUEST_NAME
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import MirrorState, StagedPage, SyncRun
-from portal.core.mirror.rows import GuestReader, sql_types
-from portal.core.mirror.swap import Swapped
+from portal.core.mirror.rows import GuestRowBuilder, sql_types
+from portal.core.mirror.swap import SwapResult
 from portal.core.timers.clock import database_now
 from tenants.models import current_tenant
 
 # What is asked for when the service refuses what its environment says (by default all that the list's answer shows).
-LESS = ("use_date_start,use_date_end", "")
+FALLBACK_FIELDS = ("use_date_start,use_date_end", "")
 # What was refused is asked for again after this long: services learn.
-_FORGIVE = timedelta(days=1)
+_RETRY_REFUSED_AFTER = timedelta(days=1)
 
 _TYPES = {"guest_id": "text", "digest": "bytea", **sql_types(GUEST), "extra": "jsonb"}
 
 # A row about which our own write or single read told something after the reading began stays as that left it.
-_OLDER = "(g.first_hand_at IS NULL OR g.first_hand_at <= %(since)s)"
-_REMOVE = f"DELETE FROM mirror_guest g WHERE tenant_id = %(tenant)s AND guest_id = ANY(%(missing)s) AND {_OLDER}"  # noqa: S608
+_IS_OLDER = "(g.first_hand_at IS NULL OR g.first_hand_at <= %(since)s)"
+_REMOVE = f"DELETE FROM mirror_guest g WHERE tenant_id = %(tenant)s AND guest_id = ANY(%(missing)s) AND {_IS_OLDER}"  # noqa: S608
 
 
-def query() -> dict[str, Any]:
+def page_query() -> dict[str, Any]:
     """What a page of the list is asked with, but for the cursor."""
-    wanted = (current_tenant().environment.catalogue.shapes.guest_fields, *LESS)[_level()]
+    wanted = (current_tenant().environment.catalogue.shapes.guest_fields, *FALLBACK_FIELDS)[_level()]
     return {"fields": wanted} if wanted else {}
 
 
-def ask_less() -> bool:
+def reduce_fields() -> bool:
     """The service refused the parameter: ask for less from now on. False when there is nothing less to ask for."""
     level = _level() + 1
-    if level > len(LESS):
+    if level > len(FALLBACK_FIELDS):
         return False
     memory = {"fields": level, "refused_at": database_now().isoformat()}
-    MirrorState.objects.filter(kind=Kind.GUESTS).update(memory=memory)
+    MirrorState.objects.filter(kind=MirrorKind.GUESTS).update(memory=memory)
     return True
 
 
 def _level() -> int:
-    memory = MirrorState.objects.filter(kind=Kind.GUESTS).values_list("memory", flat=True).first() or {}
+    memory = MirrorState.objects.filter(kind=MirrorKind.GUESTS).values_list("memory", flat=True).first() or {}
     refused_at = memory.get("refused_at")
-    if refused_at is None or datetime.fromisoformat(refused_at) < database_now() - _FORGIVE:
+    if refused_at is None or datetime.fromisoformat(refused_at) < database_now() - _RETRY_REFUSED_AFTER:
         return 0
-    return min(int(memory.get("fields", 0)), len(LESS))
+    return min(int(memory.get("fields", 0)), len(FALLBACK_FIELDS))
 
 
-def take_over(run: SyncRun) -> Swapped:
+def take_over(run: SyncRun) -> SwapResult:
     """Take over a complete run. Must be called inside the transaction that also finishes the run."""
-    reader = GuestReader(run.tenant_id)
+    reader = GuestRowBuilder(run.tenant_id)
     found = _items(run)
     known = _known_digests(run.tenant_id)
     digests = {guest_id: reader.digest(item) for guest_id, item in found.items()}
@@ -77,7 +77,7 @@ def take_over(run: SyncRun) -> Swapped:
             written = cursor.rowcount
         cursor.execute("SELECT count(*) FROM mirror_guest WHERE tenant_id = %s AND gone_at IS NULL", [run.tenant_id])
         total = cursor.fetchone()[0]
-    return Swapped(total, written, removed)
+    return SwapResult(total, written, removed)
 
 
 def _items(run: SyncRun) -> dict[str, dict[str, Any]]:
@@ -105,13 +105,13 @@ def _upsert(columns: Iterable[str]) -> str:
         INSERT INTO mirror_guest AS g (tenant_id, {", ".join([*named, *unsaid])})
         SELECT %(tenant)s, t.*{"".join(f", {value}" for value in unsaid.values())} FROM unnest({arrays}) AS t
         ON CONFLICT (tenant_id, guest_id) DO UPDATE SET ({", ".join(named[1:])}, gone_at) = ROW({values}, NULL)
-        WHERE {_OLDER}
+        WHERE {_IS_OLDER}
     """  # noqa: S608 - our own column names
 
 
 def _arrays(
-    reader: GuestReader, columns: list[str], items: dict[str, dict[str, Any]], digests: dict[str, bytes]
+    reader: GuestRowBuilder, columns: list[str], items: dict[str, dict[str, Any]], digests: dict[str, bytes]
 ) -> dict[str, list[Any]]:
-    rows = [reader.sealed(item) for item in items.values()]
+    rows = [reader.encrypted_values(item) for item in items.values()]
     told = {column: [row[column] for row in rows] for column in columns}
     return {"guest_id": list(items), "digest": [digests[guest_id] for guest_id in items], **told}

@@ -11,16 +11,16 @@ from typing import Any
 import structlog
 from django.db import transaction
 
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from tenants.models import Tenant
 
 log = structlog.get_logger(__name__)
 
 Listener = Callable[..., Any]
-_listeners: dict[Kind, list[Listener]] = defaultdict(list)
+_listeners: dict[MirrorKind, list[Listener]] = defaultdict(list)
 
 
-def after(kind: Kind, listener: Listener) -> None:
+def subscribe(kind: MirrorKind, listener: Listener) -> None:
     """Have `listener(tenant)` called, in the tenant's scope, whenever a reading of `kind` was taken over.
 
     For a list: after it was replaced, also when nothing changed. For histories: `listener(tenant, histories=[…])` with
@@ -31,12 +31,12 @@ def after(kind: Kind, listener: Listener) -> None:
         _listeners[kind].append(listener)
 
 
-def wanted(kind: Kind) -> bool:
+def has_subscribers(kind: MirrorKind) -> bool:
     """Whether anybody listens."""
     return bool(_listeners[kind])
 
 
-def tell(kind: Kind, tenant: Tenant, **more: Any) -> None:
+def publish(kind: MirrorKind, tenant: Tenant, **more: Any) -> None:
     """Call the listeners of a kind, each in a savepoint of its own."""
     for listener in _listeners[kind]:
         try:

@@ -4,7 +4,7 @@ from django.db.models import TextChoices
 from django.utils.translation import gettext_lazy as _
 
 
-class Kind(TextChoices):
+class MirrorKind(TextChoices):
     """A part of the mirror with its own freshness. `RIGHTS` is the trickle of single reads."""
 
     MEMBERS = "members", _("Members")
@@ -20,28 +20,28 @@ class Kind(TextChoices):
 
 # Groups come first: the list of members shows their names. Histories come last: their first
 # reading waits for everything else, the later ones do not (`tasks.py`).
-SYNCED = (
-    Kind.GROUPS,
-    Kind.MEMBERS,
-    Kind.AREAS,
-    Kind.PASS_CONTROLLERS,
-    Kind.KEY_BOXES,
-    Kind.GUESTS,
-    Kind.TENANT,
-    Kind.HISTORIES,
+SYNCED_KINDS = (
+    MirrorKind.GROUPS,
+    MirrorKind.MEMBERS,
+    MirrorKind.AREAS,
+    MirrorKind.PASS_CONTROLLERS,
+    MirrorKind.KEY_BOXES,
+    MirrorKind.GUESTS,
+    MirrorKind.TENANT,
+    MirrorKind.HISTORIES,
 )
 
 # Seconds between two complete reads. Of the 180 calls an hour that lists and rights may spend, a tenant of 2,000
 # members and a thousand guests needs some 27: 12 for guests, 8 for members, 4 for groups, 3 for the small lists.
 # The log needs 30 besides.
-EVERY = {
-    Kind.MEMBERS: 15 * 60,
-    Kind.GROUPS: 15 * 60,
-    Kind.AREAS: 60 * 60,
-    Kind.PASS_CONTROLLERS: 60 * 60,
-    Kind.KEY_BOXES: 60 * 60,
-    Kind.GUESTS: 5 * 60,
-    Kind.HISTORIES: 2 * 60,
-    Kind.TENANT: 24 * 60 * 60,
-    Kind.RIGHTS: 150,
+READ_INTERVALS = {
+    MirrorKind.MEMBERS: 15 * 60,
+    MirrorKind.GROUPS: 15 * 60,
+    MirrorKind.AREAS: 60 * 60,
+    MirrorKind.PASS_CONTROLLERS: 60 * 60,
+    MirrorKind.KEY_BOXES: 60 * 60,
+    MirrorKind.GUESTS: 5 * 60,
+    MirrorKind.HISTORIES: 2 * 60,
+    MirrorKind.TENANT: 24 * 60 * 60,
+    MirrorKind.RIGHTS: 150,
 }

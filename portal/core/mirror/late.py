@@ -10,18 +10,18 @@ from itertools import pairwise
 from django.db import transaction
 
 from accessapi.limits import HISTORY_RETENTION_DAYS, PAGE_MAX
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import History, MirrorState
 from portal.core.timers.clock import database_now
 
 # So many known records leave room on a page for those that are missing.
-ROOM = int(PAGE_MAX * 0.9)
+MAX_KNOWN_ON_PAGE = int(PAGE_MAX * 0.9)
 _SECOND = timedelta(seconds=1)
 
-Span = tuple[datetime, datetime]
+LateSpan = tuple[datetime, datetime]
 
 
-def ask_for(state: MirrorState, moments: Iterable[datetime]) -> None:
+def request_spans(state: MirrorState, moments: Iterable[datetime]) -> None:
     """Have the log read at these moments, those that it is said to be complete for. The state's row is locked.
 
     What was asked for before and is not among them is read no more.
@@ -36,30 +36,34 @@ def ask_for(state: MirrorState, moments: Iterable[datetime]) -> None:
         state.late = wanted
 
 
-def waiting() -> list[Span]:
+def waiting_spans() -> list[LateSpan]:
     """Return the spans that are to be read, the oldest first."""
-    found = MirrorState.objects.filter(kind=Kind.HISTORIES).values_list("late", flat=True).first() or []
+    found = MirrorState.objects.filter(kind=MirrorKind.HISTORIES).values_list("late", flat=True).first() or []
     return [(datetime.fromisoformat(since), datetime.fromisoformat(until)) for since, until in found]
 
 
-def done(spans: Sequence[Span]) -> None:
+def remove_spans(spans: Sequence[LateSpan]) -> None:
     """These spans were read."""
     read = [[each.isoformat() for each in span] for span in spans]
     with transaction.atomic():
-        state = MirrorState.objects.select_for_update().get(kind=Kind.HISTORIES)
+        state = MirrorState.objects.select_for_update().get(kind=MirrorKind.HISTORIES)
         left = [span for span in state.late if span not in read]
         MirrorState.objects.filter(pk=state.pk).update(late=left)
 
 
-def fits(since: datetime) -> bool:
+def fits_on_page(since: datetime) -> bool:
     """Whether a page holds what is known since then, and some more."""
-    return History.objects.filter(at__gte=since)[: ROOM + 1].count() <= ROOM
+    return History.objects.filter(at__gte=since)[: MAX_KNOWN_ON_PAGE + 1].count() <= MAX_KNOWN_ON_PAGE
 
 
-def _spans(moments: Sequence[datetime]) -> list[Span]:
+def _spans(moments: Sequence[datetime]) -> list[LateSpan]:
     """Return the spans that hold these moments, a page each: parted where they are farthest from each other."""
     first, last = moments[0], moments[-1]
-    if first == last or History.objects.filter(at__gte=first, at__lt=last + _SECOND)[: ROOM + 1].count() <= ROOM:
+    if (
+        first == last
+        or History.objects.filter(at__gte=first, at__lt=last + _SECOND)[: MAX_KNOWN_ON_PAGE + 1].count()
+        <= MAX_KNOWN_ON_PAGE
+    ):
         return [(first, last)]
     gaps = [after - before for before, after in pairwise(moments)]
     cut = gaps.index(max(gaps)) + 1

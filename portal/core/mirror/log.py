@@ -15,26 +15,26 @@ from typing import Any
 from django.db import connection as database
 from django.db.models import BooleanField, F, Func, Q, QuerySet, Value
 
-from portal.core.mirror.fields.values import Keys, hashed
-from portal.core.mirror.finding import Found, Pieces, Said, pieces_of
-from portal.core.mirror.folding import fold, name_needles, terms
+from portal.core.mirror.fields.values import TenantKeys, keyed_hash
+from portal.core.mirror.finding import PiecesMatch, RecordMatch, SearchQuerySet, pieces_match_of
+from portal.core.mirror.folding import fold, name_search_pieces, search_terms
 from portal.core.mirror.models import History, HistorySearch
-from tenants.kept import KeptQuery
+from tenants.kept import CompiledQuery
 from tenants.scope import current_tenant_id
 
 # The columns that a record is found by.
-DESCRIBED = (
+SEARCHED_COLUMNS = (
     "status", "category", "content", "member_id", "member_name", "member_label", "member_attribute", "device_id",
     "device_name", "units", "notified",
 )  # fmt: skip
-_SAID = ("content", "member_name", "member_label", "member_attribute", "device_name")
-_MOST_TEXT = 600  # characters of a record that are searched: its first ones
-_MOST_PAIRS = 100  # of doors and categories that are asked for together
-_SOMEBODY, _NOTIFIED = "=somebody", "=notified"
+_TEXT_COLUMNS = ("content", "member_name", "member_label", "member_attribute", "device_name")
+_MAX_TEXT = 600  # characters of a record that are searched: its first ones
+_MAX_PAIRS = 100  # of doors and categories that are asked for together
+_HAS_PERSON, _NOTIFIED = "=somebody", "=notified"
 
 
 @dataclass(frozen=True)
-class Narrow:
+class RecordFilter:
     """What records are wanted; empty for all. `until` is exclusive; within one of the sets any will do."""
 
     since: datetime | None = None
@@ -43,12 +43,12 @@ class Narrow:
     device_ids: Sequence[str] | None = None
     categories: Sequence[str] = ()
     statuses: Sequence[str] = ()
-    somebody: bool = False
-    notified: bool = False
+    has_person: bool = False
+    is_notified: bool = False
     words: Sequence[str] = field(default_factory=tuple)
 
 
-class _Among(Func):
+class _IsOneOf(Func):
     """Whether a record's key and moment are among these, given as the texts of two arrays."""
 
     template = "(id, at) IN (SELECT * FROM unnest(%(expressions)s::timestamptz[]))"
@@ -57,85 +57,87 @@ class _Among(Func):
 
 
 # Planned once: with a part for each month, making a plan takes longer than reading the records of a page.
-_records = KeptQuery[History](
-    lambda keys, moments: History.objects.filter(_Among(Value(keys), Value(moments))), keys="", moments=""
+_records_query = CompiledQuery[History](
+    lambda keys, moments: History.objects.filter(_IsOneOf(Value(keys), Value(moments))), keys="", moments=""
 )
 
 
-class _Says(Func):
+class _Contains(Func):
     template = "strpos(%(expressions)s) > 0"
     output_field = BooleanField()
 
 
-def keys() -> Found[HistorySearch]:
+def search_rows() -> SearchQuerySet[HistorySearch]:
     """The entered tenant's records by what they are found by, newest first."""
-    return Found(HistorySearch).filter(tenant_id=current_tenant_id()).order_by("-at", "-id")
+    return SearchQuerySet(HistorySearch).filter(tenant_id=current_tenant_id()).order_by("-at", "-id")
 
 
-def newest() -> tuple[int, datetime] | None:
+def newest_record_key() -> tuple[int, datetime] | None:
     """Return the key and the moment of the entered tenant's newest record: by it pages know whether there is more."""
-    return next(iter(_newest.rows()), None)
+    return next(iter(_newest_query.rows()), None)
 
 
-_newest = KeptQuery[tuple[int, datetime]](lambda: keys().values_list("id", "at")[:1])
+_newest_query = CompiledQuery[tuple[int, datetime]](lambda: search_rows().values_list("id", "at")[:1])
 
 
-def narrowed(found: QuerySet[HistorySearch], wanted: Narrow) -> QuerySet[HistorySearch]:
+def filter_records(found: QuerySet[HistorySearch], record_filter: RecordFilter) -> QuerySet[HistorySearch]:
     """Those of the records that are wanted."""
-    number = _hashes(current_tenant_id())
-    if wanted.since is not None:
-        found = found.filter(at__gte=wanted.since)
-    if wanted.until is not None:
-        found = found.filter(at__lt=wanted.until)
-    every = [f"m{wanted.member_id}"] * bool(wanted.member_id) + [_NOTIFIED] * wanted.notified
-    for word in wanted.words:
-        every += ["t" + piece for piece in name_needles(word)] if len(word) > 1 else []
+    number = _hash_function(current_tenant_id())
+    if record_filter.since is not None:
+        found = found.filter(at__gte=record_filter.since)
+    if record_filter.until is not None:
+        found = found.filter(at__lt=record_filter.until)
+    every = [f"m{record_filter.member_id}"] * bool(record_filter.member_id) + [_NOTIFIED] * record_filter.is_notified
+    for word in record_filter.words:
+        every += ["t" + piece for piece in name_search_pieces(word)] if len(word) > 1 else []
     if every:
-        one = {"member_id": wanted.member_id} if wanted.member_id else None
-        said = Q(**(one or {}), **({"notified": True} if wanted.notified else {})) & _says(wanted.words)
-        found = found.filter(Pieces(" @> ", [number(each) for each in every], said=said, one=one))
-    if wanted.somebody:  # as nearly all records have: an index would only be in the way
+        one = {"member_id": record_filter.member_id} if record_filter.member_id else None
+        said = Q(**(one or {}), **({"notified": True} if record_filter.is_notified else {})) & _contains_words(
+            record_filter.words
+        )
+        found = found.filter(PiecesMatch(" @> ", [number(each) for each in every], said=said, one=one))
+    if record_filter.has_person:  # as nearly all records have: an index would only be in the way
         somebody = ~Q(member_id="", member_name="")
-        found = found.filter(Pieces(" @> ", [number(_SOMEBODY)], said=somebody).walking())
+        found = found.filter(PiecesMatch(" @> ", [number(_HAS_PERSON)], said=somebody).without_index())
     for name, any_of in (
-        ("device_id", wanted.device_ids),
-        ("category", wanted.categories or None),
-        ("status", wanted.statuses or None),
+        ("device_id", record_filter.device_ids),
+        ("category", record_filter.categories or None),
+        ("status", record_filter.statuses or None),
     ):
         if any_of is not None:
             one = {name: any_of[0]} if name == "device_id" and len(any_of) == 1 else None
             said = Q(**one) if one else Q(**{f"{name}__in": list(any_of)})
-            found = _any(found, [name[0] + each for each in any_of], said, one)
-    if wanted.device_ids is not None or wanted.categories:
-        found = _paired(found)
-    if long := [word for word in wanted.words if len(word) != 2]:
-        found = found.filter(Said(_says(long), History.objects.all()))
+            found = _match_any(found, [name[0] + each for each in any_of], said, one)
+    if record_filter.device_ids is not None or record_filter.categories:
+        found = _combine_doors_and_categories(found)
+    if long := [word for word in record_filter.words if len(word) != 2]:
+        found = found.filter(RecordMatch(_contains_words(long), History.objects.all()))
     return found
 
 
-def _says(words: Sequence[str]) -> Q:
-    return Q(*[Q(_Says(F("said_key"), Value(word))) for word in words])
+def _contains_words(words: Sequence[str]) -> Q:
+    return Q(*[Q(_Contains(F("said_key"), Value(word))) for word in words])
 
 
-def _any(
+def _match_any(
     found: QuerySet[HistorySearch], marks: Sequence[str], said: Q, one: Mapping[str, str] | None
 ) -> QuerySet[HistorySearch]:
-    number = _hashes(current_tenant_id())
-    return found.filter(Pieces(" && ", [number(each) for each in marks], marks, said, one))
+    number = _hash_function(current_tenant_id())
+    return found.filter(PiecesMatch(" && ", [number(each) for each in marks], marks, said, one))
 
 
-def _paired(found: QuerySet[HistorySearch]) -> QuerySet[HistorySearch]:
+def _combine_doors_and_categories(found: QuerySet[HistorySearch]) -> QuerySet[HistorySearch]:
     """Ask for some categories at some doors by the hashes of both together: each alone is many times as frequent."""
-    asked = [(each, pieces.any_of) for each in found.query.where.children if (pieces := pieces_of(each))]
+    asked = [(each, pieces.any_names) for each in found.query.where.children if (pieces := pieces_match_of(each))]
     of = {kind: [(each, marks) for each, marks in asked if marks and marks[0].startswith(kind)] for kind in "dc"}
     if [len(each) for each in of.values()] != [1, 1]:
         return found
     ((doors, at_doors),), ((categories, in_categories),) = of.values()
-    if len(at_doors) * len(in_categories) > _MOST_PAIRS:
+    if len(at_doors) * len(in_categories) > _MAX_PAIRS:
         return found
-    at, within = (pieces_of(each) for each in (doors, categories))
+    at, within = (pieces_match_of(each) for each in (doors, categories))
     marks = [_pair(door, category) for door in at_doors for category in in_categories]
-    found = _any(found, marks, at.said & within.said, None)  # type: ignore[union-attr]  # both have pieces, see above
+    found = _match_any(found, marks, at.record_condition & within.record_condition, None)  # type: ignore[union-attr]  # both have pieces, see above
     found.query.where.children = [each for each in found.query.where.children if each not in (doors, categories)]
     return found
 
@@ -144,7 +146,7 @@ def _pair(door: str, category: str) -> str:
     return f"&{door}\n{category}"
 
 
-def next_key() -> int:
+def next_record_key() -> int:
     """Return a key above those of all records there are, and below those of all that come later."""
     with database.cursor() as cursor:
         cursor.execute("SELECT nextval(pg_get_serial_sequence('mirror_history', 'id'))")
@@ -152,79 +154,81 @@ def next_key() -> int:
     return key
 
 
-def words_of(text: str) -> list[str]:
+def search_words(text: str) -> list[str]:
     """The words of a search as `Narrow` takes them: folded, two characters are enough."""
-    return terms(text)
+    return search_terms(text)
 
 
-def records(found: Iterable[Any]) -> list[History]:
+def load_records(found: Iterable[Any]) -> list[History]:
     """The records of rows of `keys()` (anything with `id` and `at`), in their order, read under row security."""
     wanted = [(each.id, each.at) for each in found]
     if not wanted:
         return []
     keys, moments = (",".join(map(str, each)) for each in zip(*((key, f'"{at}"') for key, at in wanted), strict=True))
-    known = {row.pk: row for row in _records.rows(keys=f"{{{keys}}}", moments=f"{{{moments}}}")}
+    known = {row.pk: row for row in _records_query.rows(keys=f"{{{keys}}}", moments=f"{{{moments}}}")}
     return [known[key] for key, _ in wanted if key in known]
 
 
-def described(tenant_id: int, record: Mapping[str, Any]) -> tuple[str, list[int]]:
+def search_entry_of(tenant_id: int, record: Mapping[str, Any]) -> tuple[str, list[int]]:
     """What a record (its columns of DESCRIBED) is searched by: its text, folded, and its hashes."""
-    number = _hashes(tenant_id)
+    number = _hash_function(tenant_id)
     units = record["units"] if isinstance(record["units"], list) else []
-    texts = [*(record[name] for name in _SAID), *(str(unit.get("unit_name", "")) for unit in units)]
-    said = "\n".join(filter(None, map(fold, texts)))[:_MOST_TEXT]
+    texts = [*(record[name] for name in _TEXT_COLUMNS), *(str(unit.get("unit_name", "")) for unit in units)]
+    said = "\n".join(filter(None, map(fold, texts)))[:_MAX_TEXT]
     marks = {f"c{record['category']}", f"s{record['status']}"} | ({_NOTIFIED} if record["notified"] else set())
     if record["device_id"]:
         door, category = f"d{record['device_id']}", f"c{record['category']}"
         marks |= {door, _pair(door, category)}
     if record["member_id"] or record["member_name"]:
-        marks |= {f"m{record['member_id']}", _SOMEBODY}
+        marks |= {f"m{record['member_id']}", _HAS_PERSON}
     pairs = {"t" + line[at : at + 2] for line in said.split("\n") for at in range(len(line) - 1)}
     return said, sorted({number(each) for each in marks | pairs})
 
 
-def write_descriptions(cursor: Any, rows: Sequence[tuple[int, int, datetime, str, list[int]]]) -> None:
+def write_search_entries(cursor: Any, rows: Sequence[tuple[int, int, datetime, str, list[int]]]) -> None:
     """Write what records that are there are searched by: (id, tenant_id, at, and what `described` gave)."""
     said = [(key, tenant_id, at, text) for key, tenant_id, at, text, _ in rows]
-    cursor.execute(_DESCRIBE, [list(column) for column in zip(*said, strict=True)])
-    add(cursor, [(key, tenant_id, at, pieces) for key, tenant_id, at, _, pieces in rows])
+    cursor.execute(_UPDATE_TEXT, [list(column) for column in zip(*said, strict=True)])
+    add_search_rows(cursor, [(key, tenant_id, at, pieces) for key, tenant_id, at, _, pieces in rows])
 
 
-def add(cursor: Any, rows: Sequence[tuple[int, int, datetime, list[int]]]) -> None:
+def add_search_rows(cursor: Any, rows: Sequence[tuple[int, int, datetime, list[int]]]) -> None:
     """Have records of these (id, tenant_id, at) found by their pieces."""
     keys, tenants, moments, pieces = (list(column) for column in zip(*rows, strict=True))
-    cursor.execute(_SEARCHED, [keys, tenants, moments, [f"{{{','.join(map(str, each))}}}" for each in pieces]])
+    cursor.execute(
+        _INSERT_SEARCH_ROWS, [keys, tenants, moments, [f"{{{','.join(map(str, each))}}}" for each in pieces]]
+    )
 
 
-_SEARCHED = """
+_INSERT_SEARCH_ROWS = """
 INSERT INTO mirror_historysearch (id, tenant_id, at, pieces)
 SELECT t.id, t.tenant_id, t.at, t.pieces::int4[]
 FROM unnest(%s::int8[], %s::int8[], %s::timestamptz[], %s::text[]) AS t (id, tenant_id, at, pieces)
 """
-_DESCRIBE = """
+_UPDATE_TEXT = """
 UPDATE mirror_history h SET said_key = t.said
 FROM unnest(%s::int8[], %s::int8[], %s::timestamptz[], %s::text[]) AS t (id, tenant_id, at, said)
 WHERE h.id = t.id AND h.at = t.at AND h.tenant_id = t.tenant_id
 """
 
 
-def forget_people(member_ids: Sequence[str]) -> None:
+def anonymise_people(member_ids: Sequence[str]) -> None:
     """Take what tells who they were out of the records about these people: names and whatever else was said of them."""
     rows = History.objects.filter(member_id__in=member_ids).exclude(member_id="")
     rows.update(member_name="", member_label="", member_attribute="", extra={})
-    found = list(rows.values_list("id", "tenant_id", "at", *DESCRIBED))
+    found = list(rows.values_list("id", "tenant_id", "at", *SEARCHED_COLUMNS))
     if not found:
         return
     written = [
-        (key, tenant_id, at, *described(tenant_id, dict(zip(DESCRIBED, values, strict=True))))
+        (key, tenant_id, at, *search_entry_of(tenant_id, dict(zip(SEARCHED_COLUMNS, values, strict=True))))
         for key, tenant_id, at, *values in found
     ]
     with database.cursor() as cursor:
-        remove(cursor, [(key, at) for key, _, at, *_ in written])
-        write_descriptions(cursor, written)
+        remove_search_rows(cursor, [(key, at) for key, _, at, *_ in written])
+        write_search_entries(cursor, written)
 
 
-def remove(cursor: Any, gone: Sequence[tuple[int, datetime]]) -> None:
+def remove_search_rows(cursor: Any, gone: Sequence[tuple[int, datetime]]) -> None:
     """Remove what records of these (id, at) were found by."""
     cursor.execute(
         "DELETE FROM mirror_historysearch s USING unnest(%s::int8[], %s::timestamptz[]) AS g (id, at)"
@@ -234,12 +238,12 @@ def remove(cursor: Any, gone: Sequence[tuple[int, datetime]]) -> None:
 
 
 @lru_cache(maxsize=200)
-def _hashes(tenant_id: int) -> Any:
+def _hash_function(tenant_id: int) -> Any:
     """Return what turns a piece into a number that means nothing outside of this tenant."""
-    key = Keys(tenant_id).of("log piece")
+    key = TenantKeys(tenant_id).of("log piece")
 
     @lru_cache(maxsize=20_000)
     def number(piece: str) -> int:
-        return int.from_bytes(hashed(key, piece, 4), "big", signed=True)
+        return int.from_bytes(keyed_hash(key, piece, 4), "big", signed=True)
 
     return number

@@ -16,7 +16,7 @@ def natural_key(name: str) -> str:
     return re.sub(r"[0-9]+", lambda number: number[0].zfill(_DIGITS)[-_DIGITS:], name.translate(_WIDE))
 
 
-def natural_order(name: str, identifier: str) -> models.GeneratedField:
+def natural_sort_column(name: str, identifier: str) -> models.GeneratedField:
     """Return a column with `natural_key` of the column `name`, or of `identifier` where a thing has no name."""
     shown = Coalesce(NullIf(F(name), Value("")), F(identifier))
     narrow = Func(shown, Value("０１２３４５６７８９"), Value("0123456789"), function="translate")

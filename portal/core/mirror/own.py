@@ -11,40 +11,42 @@ from django.db import transaction
 from django.db.models import Count
 
 from portal.core.mirror import hooks, seen
-from portal.core.mirror.fields.members import CARD, DOORS_AND_KEYS, MEMBER, QR, RIGHTS
+from portal.core.mirror.fields.members import CARD, DOORS_AND_KEYS, MEMBER, QR, RIGHTS_NAMES
 from portal.core.mirror.folding import fold
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Group, Member, MemberSearch, RightsChange
-from portal.core.mirror.own_guests import count, mark_gone
-from portal.core.mirror.rows import MemberReader
-from portal.core.mirror.small import rename_members
+from portal.core.mirror.own_guests import adjust_total, mark_gone
+from portal.core.mirror.rows import MemberRowBuilder
+from portal.core.mirror.small import update_group_names
 from portal.core.timers.clock import database_now
 from tenants.models import Tenant, current_tenant
 from tenants.scope import tenant_scope
 
 # Changes of rights are kept as long as records of the log.
-_KEEP = timedelta(days=400)
+_RETENTION = timedelta(days=400)
 # What the service does when a creation leaves these out.
-_UNSAID = {name: MEMBER[name].unsaid for name in RIGHTS}
+_DEFAULTS = {name: MEMBER[name].default for name in RIGHTS_NAMES}
 # What others keep in a member's row: the log's reading, and whoever gives a card.
-_NOT_TOLD = {"last_seen_at", "shares_card"}
+_OTHERS_COLUMNS = {"last_seen_at", "shares_card"}
 _WRITTEN = [
     field.attname
     for field in Member._meta.concrete_fields
-    if field.attname not in {"id", "tenant_id", "member_id"} | _NOT_TOLD
+    if field.attname not in {"id", "tenant_id", "member_id"} | _OTHERS_COLUMNS
 ]
 
 
-def member_written(tenant: Tenant, member_id: str, fields: Mapping[str, Any], *, created: bool = False) -> None:
+def apply_member_write(tenant: Tenant, member_id: str, fields: Mapping[str, Any], *, created: bool = False) -> None:
     """The service took our creation or update of a member.
 
     `fields` is the body that was sent (names and values of the specification; omitted keys keep their values, null
     removes). A registered or deleted face is `{"face_data": True}` or `{"face_data": None}`.
     """
-    members_written(tenant, [(member_id, fields)], created=created)
+    apply_member_writes(tenant, [(member_id, fields)], created=created)
 
 
-def members_written(tenant: Tenant, written: Iterable[tuple[str, Mapping[str, Any]]], *, created: bool = False) -> None:
+def apply_member_writes(
+    tenant: Tenant, written: Iterable[tuple[str, Mapping[str, Any]]], *, created: bool = False
+) -> None:
     """The same for many at once (a bulk request's finished members), in a handful of queries."""
     bodies: dict[str, dict[str, Any]] = {}
     for member_id, fields in written:
@@ -52,8 +54,8 @@ def members_written(tenant: Tenant, written: Iterable[tuple[str, Mapping[str, An
     if not bodies:
         return
     with tenant_scope(tenant), transaction.atomic():
-        reader, now = MemberReader(tenant.pk), database_now()
-        known = _locked(bodies)
+        reader, now = MemberRowBuilder(tenant.pk), database_now()
+        known = _lock_members(bodies)
         names = _group_names(bodies.values())
         rows = []
         for member_id in sorted(bodies):
@@ -65,49 +67,49 @@ def members_written(tenant: Tenant, written: Iterable[tuple[str, Mapping[str, An
             _apply_rights(row, bodies[member_id], now, created=created)
             row.first_hand_at, row.gone_at, row.digest = now, None, None
             rows.append(row)
-        _store(rows, reader)
-        count(Kind.MEMBERS, len(bodies) - len(known))
+        _save_members(rows, reader)
+        adjust_total(MirrorKind.MEMBERS, len(bodies) - len(known))
 
 
-def member_deleted(tenant: Tenant, member_id: str) -> None:
+def apply_member_deletion(tenant: Tenant, member_id: str) -> None:
     """The service deleted a member, or does not know it (404)."""
-    members_deleted(tenant, [member_id])
+    apply_member_deletions(tenant, [member_id])
 
 
-def members_deleted(tenant: Tenant, member_ids: Sequence[str]) -> None:
+def apply_member_deletions(tenant: Tenant, member_ids: Sequence[str]) -> None:
     """The same for many at once. The rows stay, marked, until a complete list lacks them too."""
     with tenant_scope(tenant), transaction.atomic():
-        mark_gone(Member.objects.filter(member_id__in=member_ids), Kind.MEMBERS)
+        mark_gone(Member.objects.filter(member_id__in=member_ids), MirrorKind.MEMBERS)
 
 
-def member_read(tenant: Tenant, item: Mapping[str, Any], asked_at: datetime) -> None:
+def apply_member_read(tenant: Tenant, item: Mapping[str, Any], asked_at: datetime) -> None:
     """A single read (operation 5) told everything about a member. `asked_at`: when it was asked, database clock."""
     member_id = str(item["member_id"])
     with tenant_scope(tenant), transaction.atomic():
-        known = _locked([member_id])
+        known = _lock_members([member_id])
         row = known.get(member_id) or Member(tenant=tenant, member_id=member_id, name_key="")
         if row.first_hand_at is not None and row.first_hand_at > asked_at:
             return  # a write of ours was recorded while the answer was on its way
-        reader = MemberReader(tenant.pk)
-        before = _listed(row)
+        reader = MemberRowBuilder(tenant.pk)
+        before = _listed_values(row)
         full = {name: item.get(name) for name in MEMBER.columns_of if name != "membergroup_name"}
         group_name = item.get("membergroup_name") or _group_names([full]).get(str(full["membergroup_id"]))
         if group_name is not None:
             full["membergroup_name"] = group_name
         reader.apply(row, full)
         row.extra = {**row.extra, **reader.values(item)["extra"]}
-        told = {name: item.get(name) for name in RIGHTS}
-        _note_change(row, told, asked_at)
+        told = {name: item.get(name) for name in RIGHTS_NAMES}
+        _save_rights_change(row, told, asked_at)
         row.rights = told
         row.rights_read_at = row.first_hand_at = asked_at
-        if row.gone_at is not None or _listed(row) != before:
+        if row.gone_at is not None or _listed_values(row) != before:
             row.digest = None
-        count(Kind.MEMBERS, int(row.pk is None or row.gone_at is not None))
+        adjust_total(MirrorKind.MEMBERS, int(row.pk is None or row.gone_at is not None))
         row.gone_at = None
-        _store([row], reader)
+        _save_members([row], reader)
 
 
-def group_written(tenant: Tenant, membergroup_id: str, membergroup_name: str) -> None:
+def apply_group_write(tenant: Tenant, membergroup_id: str, membergroup_name: str) -> None:
     """The service took our creation or renaming of a group; its members show the new name at once."""
     with tenant_scope(tenant), transaction.atomic():
         now = database_now()
@@ -120,12 +122,12 @@ def group_written(tenant: Tenant, membergroup_id: str, membergroup_name: str) ->
             membergroup_id=membergroup_id, defaults=values, create_defaults={**values, "member_count": 0}
         )
         if created:
-            count(Kind.GROUPS, 1)
+            adjust_total(MirrorKind.GROUPS, 1)
         else:
-            rename_members([group])
+            update_group_names([group])
 
 
-def _locked(member_ids: Iterable[str]) -> dict[str, Member]:
+def _lock_members(member_ids: Iterable[str]) -> dict[str, Member]:
     rows = Member.objects.filter(member_id__in=list(member_ids)).order_by("member_id").select_for_update()
     return {row.member_id: row for row in rows}
 
@@ -137,23 +139,23 @@ def _group_names(bodies: Iterable[Mapping[str, Any]]) -> dict[str, str]:
 
 
 def _apply_rights(row: Member, fields: Mapping[str, Any], now: datetime, *, created: bool) -> None:
-    told = {name: fields[name] for name in RIGHTS if name in fields}
+    told = {name: fields[name] for name in RIGHTS_NAMES if name in fields}
     if created:
-        row.rights, row.rights_read_at = {**_UNSAID, **told}, now
+        row.rights, row.rights_read_at = {**_DEFAULTS, **told}, now
     elif told and row.rights is not None:
         row.rights = {**row.rights, **told}
 
 
-def _note_change(member: Member, told: Mapping[str, Any], asked_at: datetime) -> None:
+def _save_rights_change(member: Member, told: Mapping[str, Any], asked_at: datetime) -> None:
     """Keep what the mirror knew and what was told now, where the two mean something else; forget what is old.
 
     Our own writes bring the mirror's copy up to date: a difference is somebody else's doing, as in the member site.
     """
     known = member.rights
-    if known is None or all(each.same(known.get(each.name), told.get(each.name)) for each in DOORS_AND_KEYS):
+    if known is None or all(each.is_same(known.get(each.name), told.get(each.name)) for each in DOORS_AND_KEYS):
         return
     mine = RightsChange.objects.filter(member_id=member.member_id)
-    mine.filter(read_at__lt=asked_at - _KEEP).delete()
+    mine.filter(read_at__lt=asked_at - _RETENTION).delete()
     RightsChange.objects.create(
         tenant_id=member.tenant_id,
         member_id=member.member_id,
@@ -164,16 +166,16 @@ def _note_change(member: Member, told: Mapping[str, Any], asked_at: datetime) ->
     )
 
 
-def _listed(row: Member) -> list[Any]:
+def _listed_values(row: Member) -> list[Any]:
     """What the list tells of a member, as stored: to see whether a single read told something else."""
-    values = [getattr(row, name) for name in MEMBER.listed if name not in (CARD.name, QR.name)]
+    values = [getattr(row, name) for name in MEMBER.listed_columns if name not in (CARD.name, QR.name)]
     return [bytes(value) if isinstance(value, memoryview) else value for value in values]
 
 
-def _store(rows: Sequence[Member], reader: MemberReader) -> None:
+def _save_members(rows: Sequence[Member], reader: MemberRowBuilder) -> None:
     """Rows and what they are found by. Listeners of RIGHTS hear of those whose permissions are known."""
     unknown = {row.member_id: row for row in rows if row.pk is None}
-    for member_id, at in seen.known(unknown).items():
+    for member_id, at in seen.last_seen_of(unknown).items():
         unknown[member_id].last_seen_at = at
     Member.objects.bulk_create(
         rows,
@@ -198,12 +200,12 @@ def _store(rows: Sequence[Member], reader: MemberReader) -> None:
         batch_size=500,
     )
     _mark_shared({bytes(row.card_fingerprint) for row in rows if row.card_fingerprint is not None})
-    if hooks.wanted(Kind.RIGHTS):
+    if hooks.has_subscribers(MirrorKind.RIGHTS):
         for row in rows:
             row.pk = ids[row.member_id]
         told = [row for row in rows if row.rights is not None]
         if told:
-            hooks.tell(Kind.RIGHTS, current_tenant(), members=told)
+            hooks.publish(MirrorKind.RIGHTS, current_tenant(), members=told)
 
 
 def _mark_shared(cards: Collection[bytes]) -> None:

@@ -11,7 +11,7 @@ from portal.core.mirror.models import Area
 from tenants.models import current_tenant
 
 
-class Place(NamedTuple):
+class DoorArea(NamedTuple):
     """An area that a door leads to; `side` is in or out, or the service's own word for neither."""
 
     name: str
@@ -19,7 +19,7 @@ class Place(NamedTuple):
     area_id: str
 
 
-class Lead(NamedTuple):
+class DoorDirection(NamedTuple):
     """Where a door stands in an area. `inward`: whoever passes is then inside; the way into an area outside is not.
     `outward`: whoever passes is then outside of it. Neither where the service does not say the side, or in an unknown
     word: by such a door nobody is taken to have left.
@@ -28,57 +28,60 @@ class Lead(NamedTuple):
     name: str
     area_id: str
     is_outside: bool
-    inward: bool
-    outward: bool
+    is_inward: bool
+    is_outward: bool
 
 
-def places() -> dict[str, list[Place]]:
+def areas_by_door() -> dict[str, list[DoorArea]]:
     """For each device_id, the areas it leads to."""
-    states, found = words(), defaultdict[str, list[Place]](list)
+    states, found = service_states(), defaultdict[str, list[DoorArea]](list)
     for area in Area.objects.all():
-        for device_id, side in doors_of(area, states):
-            found[device_id].append(Place(area.area_name, side, area.area_id))
+        for device_id, side in doors_of_area(area, states):
+            found[device_id].append(DoorArea(area.area_name, side, area.area_id))
     return found
 
 
-def areas_with_doors() -> QuerySet[Area]:
+def areas_for_directions() -> QuerySet[Area]:
     """The areas with what tells which way their doors lead."""
     return Area.objects.only("tenant_id", "area_id", "area_name", "is_outside", "devices_list").order_by("pk")
 
 
-def leads(areas: Iterable[Area] | None = None) -> dict[str, list[Lead]]:
+def directions_by_door(areas: Iterable[Area] | None = None) -> dict[str, list[DoorDirection]]:
     """For each device_id, which way it leads in its areas: in these, or in those there are, read in one statement."""
-    states, found = words(), defaultdict[str, list[Lead]](list)
-    for area in areas_with_doors() if areas is None else areas:
+    states, found = service_states(), defaultdict[str, list[DoorDirection]](list)
+    for area in areas_for_directions() if areas is None else areas:
         outside = bool(area.is_outside)
         inside, beyond = ("out", "in") if outside else ("in", "out")
-        for device_id, side in doors_of(area, states):
-            lead = Lead(area.area_name, area.area_id, outside, inward=side == inside, outward=side == beyond)
+        for device_id, side in doors_of_area(area, states):
+            lead = DoorDirection(
+                area.area_name, area.area_id, outside, is_inward=side == inside, is_outward=side == beyond
+            )
             found[device_id].append(lead)
     return found
 
 
-def leads_out(known: Mapping[str, Sequence[Lead]]) -> set[str]:
+def exit_doors(known: Mapping[str, Sequence[DoorDirection]]) -> set[str]:
     """Return the doors by which people surely leave an area, or step outside, and enter none."""
-    return {device_id for device_id, found in known.items() if all(lead.outward for lead in found)}
+    return {device_id for device_id, found in known.items() if all(lead.is_outward for lead in found)}
 
 
-def doors_of(area: Area, states: States) -> list[tuple[str, str]]:
+def doors_of_area(area: Area, states: States) -> list[tuple[str, str]]:
     """(device_id, side) of an area's doors, as far as the service's list is one; the side as in `Place`."""
     listed = area.devices_list if isinstance(area.devices_list, list) else []
     found = [entry for entry in listed if isinstance(entry, dict)]
     sides = ["" if entry.get("in_out") is None else str(entry["in_out"]) for entry in found]
     return [
-        (str(entry.get("device_id", "")), states.way(side) or side) for entry, side in zip(found, sides, strict=True)
+        (str(entry.get("device_id", "")), states.direction(side) or side)
+        for entry, side in zip(found, sides, strict=True)
     ]
 
 
-def words() -> States:
+def service_states() -> States:
     """Return the words of the entered tenant's service."""
     states: States = current_tenant().environment.catalogue.states
     return states
 
 
-def used() -> list[str]:
+def use_categories() -> list[str]:
     """Return the categories of which the entered tenant's service says that a person used a door or a key."""
     return list(current_tenant().environment.catalogue.records.used)

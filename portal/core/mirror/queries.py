@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accessapi.permissions import Holidays
 from accessapi.resources.tenants import HolidaySettings
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import (
     NEVER,
     UNREADABLE,
@@ -23,7 +23,7 @@ from portal.core.mirror.models import (
     PassController,
     TenantRecord,
 )
-from portal.core.ui.addresses import NamedRow
+from portal.core.ui.addresses import RowLookup
 from tenants.models import current_tenant
 
 
@@ -46,7 +46,7 @@ class Validity(TextChoices):
     UNREADABLE = "unreadable", _("End date unreadable")
 
 
-_HOLDS = {
+_CREDENTIAL_CONDITIONS = {
     Credential.CARD: Q(has_card=True),
     Credential.QR: Q(has_qr=True),
     Credential.FACE: Q(has_face=True),
@@ -54,14 +54,14 @@ _HOLDS = {
 }
 
 # What an address names, for the pages of it. Of members also those that the service no longer has.
-_members = NamedRow(lambda: Member.objects.filter(gone_at__isnull=True), member_id="")
-_ever = NamedRow(Member.objects.all, member_id="")
-_groups = NamedRow(Group.objects.all, membergroup_id="")
-_areas = NamedRow(Area.objects.all, area_id="")
-_doors = NamedRow(PassController.objects.all, device_id="")
+_members = RowLookup(lambda: Member.objects.filter(gone_at__isnull=True), member_id="")
+_members_and_gone = RowLookup(Member.objects.all, member_id="")
+_groups = RowLookup(Group.objects.all, membergroup_id="")
+_areas = RowLookup(Area.objects.all, area_id="")
+_doors = RowLookup(PassController.objects.all, device_id="")
 
 
-class _Among(Func):
+class _IsOneOf(Func):
     """Whether an id is one of those that a query gives, all looked up in one walk through the index of ids.
 
     Asked with IN, PostgreSQL joins, by a guess of how many there are: two to four times as long, and worse where it is
@@ -73,9 +73,9 @@ class _Among(Func):
     output_field = BooleanField()
 
 
-def among(members: QuerySet[Member], ids: QuerySet[Any, Any]) -> QuerySet[Member]:
+def members_with_ids(members: QuerySet[Member], ids: QuerySet[Any, Any]) -> QuerySet[Member]:
     """Those of the members whose ids the query gives: found first, whatever else narrows them."""
-    return members.filter(_Among(F("pk"), ArraySubquery(ids)))
+    return members.filter(_IsOneOf(F("pk"), ArraySubquery(ids)))
 
 
 def members() -> QuerySet[Member]:
@@ -83,36 +83,36 @@ def members() -> QuerySet[Member]:
     return Member.objects.filter(gone_at__isnull=True).defer("card_data", "qrcode", "rights", "extra")
 
 
-def never_seen() -> QuerySet[Member]:
+def members_never_seen() -> QuerySet[Member]:
     """Members about whom the log, as far as it is known (`coverage`), has no record."""
     return members().filter(last_seen_at__isnull=True)
 
 
-def sharing_a_card() -> QuerySet[Member]:
+def members_sharing_card() -> QuerySet[Member]:
     """Members whose card another member has, too."""
     same = Member.objects.filter(has_card=True, gone_at__isnull=True, card_fingerprint=OuterRef("card_fingerprint"))
     return members().filter(Exists(same.exclude(pk=OuterRef("pk"))), shares_card=True, has_card=True)
 
 
-def total() -> int:
+def count_members() -> int:
     """How many members the entered tenant has, without counting them."""
-    return MirrorState.objects.filter(kind=Kind.MEMBERS).values_list("total", flat=True).first() or 0
+    return MirrorState.objects.filter(kind=MirrorKind.MEMBERS).values_list("total", flat=True).first() or 0
 
 
-def in_groups(queryset: QuerySet[Member], membergroup_ids: Iterable[str]) -> QuerySet[Member]:
+def filter_by_groups(queryset: QuerySet[Member], membergroup_ids: Iterable[str]) -> QuerySet[Member]:
     """Members of any of the groups."""
     return queryset.filter(membergroup_id__in=list(membergroup_ids))
 
 
-def with_credentials(queryset: QuerySet[Member], values: Iterable[str]) -> QuerySet[Member]:
+def filter_by_credentials(queryset: QuerySet[Member], values: Iterable[str]) -> QuerySet[Member]:
     """Members with any of the credentials."""
     wanted = Q()
     for value in values:
-        wanted |= _HOLDS[Credential(value)]
+        wanted |= _CREDENTIAL_CONDITIONS[Credential(value)]
     return queryset.filter(wanted)
 
 
-def validity(value: Validity, now: datetime) -> Q:
+def validity_condition(value: Validity, now: datetime) -> Q:
     """The condition on members that one state of validity is, at `now`."""
     second = int(now.timestamp())
     started = Q(use_date_start__isnull=True) | Q(use_date_start__lte=now)
@@ -148,22 +148,22 @@ def guests() -> QuerySet[Guest]:
     return Guest.objects.filter(gone_at__isnull=True).defer("email", "qrcode_data", "detail", "extra")
 
 
-def tenant_record() -> TenantRecord | None:
+def load_tenant_record() -> TenantRecord | None:
     """What the service says of the entered tenant; None before the first reading."""
     return TenantRecord.objects.first()
 
 
-def holidays() -> Holidays:
+def load_holidays() -> Holidays:
     """The entered tenant's holidays; none while its record is unknown. `tenant_record().read_at` says as of when."""
-    record = tenant_record()
+    record = load_tenant_record()
     rules = current_tenant().environment.catalogue.rules
     settings = HolidaySettings.model_validate(record.holiday) if record else None
-    return Holidays.of(settings, weekdays_apply=rules.weekdays_on_holidays)
+    return Holidays.from_settings(settings, weekdays_apply=rules.weekdays_on_holidays)
 
 
-def get_member(member_id: str, *, gone: bool = False) -> Member:
+def get_member(member_id: str, *, include_gone: bool = False) -> Member:
     """Return the member. With `gone`, also one that the service no longer has and no complete list has confirmed."""
-    return (_ever if gone else _members).or_404(member_id=member_id)
+    return (_members_and_gone if include_gone else _members).get_or_404(member_id=member_id)
 
 
 def find_members(member_ids: Iterable[str]) -> list[Member]:
@@ -174,12 +174,12 @@ def find_members(member_ids: Iterable[str]) -> list[Member]:
 
 
 def get_group(membergroup_id: str) -> Group:
-    return _groups.or_404(membergroup_id=membergroup_id)
+    return _groups.get_or_404(membergroup_id=membergroup_id)
 
 
 def get_area(area_id: str) -> Area:
-    return _areas.or_404(area_id=area_id)
+    return _areas.get_or_404(area_id=area_id)
 
 
 def get_door(device_id: str) -> PassController:
-    return _doors.or_404(device_id=device_id)
+    return _doors.get_or_404(device_id=device_id)

@@ -7,9 +7,9 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from accessapi import errors
-from accessapi.overrides import Blame
+from accessapi.overrides import RefusalCause
 from portal.core.budget.ledger import BudgetExhausted
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.ui.vocabulary import join_sentences
 from tenants.models import current_tenant
 
@@ -36,21 +36,23 @@ SENTENCES: dict[str, str | Promise] = {
 }
 # Where a word means more for one kind.
 _OF_KIND: dict[tuple[str, str], Promise] = {
-    (Kind.GUESTS, NO_CONTRACT): _("Guests are not available: the contract has no QR option."),
-    (Kind.GUESTS, "no_scope"): _("Guests are not available: the connection has no permission to read guests."),
-    (Kind.HISTORIES, "no_scope"): _("The activity log is not available: the connection has no permission to read it."),
+    (MirrorKind.GUESTS, NO_CONTRACT): _("Guests are not available: the contract has no QR option."),
+    (MirrorKind.GUESTS, "no_scope"): _("Guests are not available: the connection has no permission to read guests."),
+    (MirrorKind.HISTORIES, "no_scope"): _(
+        "The activity log is not available: the connection has no permission to read it."
+    ),
 }
 _OF_BLAME = {
-    Blame.SCOPE: "no_scope",
-    Blame.CONTRACT: NO_CONTRACT,
-    Blame.LICENCE: "no_licence",
-    Blame.SETTING: "setting_off",
+    RefusalCause.SCOPE: "no_scope",
+    RefusalCause.CONTRACT: NO_CONTRACT,
+    RefusalCause.LICENCE: "no_licence",
+    RefusalCause.SETTING: "setting_off",
 }
 # A missing scope or contract does not come by waiting. Whoever adds one reconnects the tenant or asks for a reading.
 REFUSED_WAIT = timedelta(hours=6)
 
 
-def sentence(reason: str, kind: str = "") -> str:
+def sentence_of(reason: str, kind: str = "") -> str:
     """The reason in words, with the service's code where one was kept; a reason nobody described is shown as it is."""
     word, _space, code = reason.partition(" ")
     known = _OF_KIND.get((kind, word)) or SENTENCES.get(word)
@@ -77,8 +79,8 @@ def reason_of(error: errors.ServiceError) -> str:
 
 def _refusal(error: errors.Rejected) -> str:
     meaning = current_tenant().environment.catalogue.errors.meaning(error.code)
-    if meaning is not None and meaning.blame in _OF_BLAME:
-        return _OF_BLAME[meaning.blame]
+    if meaning is not None and meaning.cause in _OF_BLAME:
+        return _OF_BLAME[meaning.cause]
     if isinstance(error, errors.Unauthorised):
         return "token_refused"
     if isinstance(error, errors.RateLimited):
@@ -87,35 +89,35 @@ def _refusal(error: errors.Rejected) -> str:
     return f"{'forbidden' if error.status == 403 else 'refused'} {code}"[:60]
 
 
-def is_lasting(reason: str) -> bool:
+def is_permanent(reason: str) -> bool:
     """Whether the service refuses this for want of something that does not come by waiting."""
     return reason.partition(" ")[0] in ("forbidden", "not_granted", *_OF_BLAME.values())
 
 
-def trouble(error: errors.ServiceError) -> str:
+def describe_error(error: errors.ServiceError) -> str:
     """Why the service told nothing, for whoever waits at a screen: what it refused is told apart from its silence."""
     if isinstance(error, errors.TimedOut | errors.ConnectionLost):
         return gettext("The service did not respond.")
-    said = sentence(reason_of(error))
+    said = sentence_of(reason_of(error))
     words = error.detail if isinstance(error, errors.Rejected) else ""
     return join_sentences([said, words and gettext("Response from the service: “%(words)s”") % {"words": words}])
 
 
-def pause_of(error: errors.ServiceError, now: datetime) -> datetime | None:
+def paused_until(error: errors.ServiceError, now: datetime) -> datetime | None:
     """Until when to wait when nothing is wrong but the hour's calls are used up; None for real failures."""
     if isinstance(error, BudgetExhausted):
-        return error.ask_at
+        return error.check_again_at
     if isinstance(error, errors.RateLimited):
         return now + timedelta(seconds=min(error.retry_after or 60, 3600))
     return None
 
 
-def wait_after(error: errors.ServiceError) -> timedelta | None:
+def retry_delay_after(error: errors.ServiceError) -> timedelta | None:
     """How long to leave the service alone after this; None: the usual pauses, from a minute to an hour."""
-    return REFUSED_WAIT if is_lasting(reason_of(error)) else None
+    return REFUSED_WAIT if is_permanent(reason_of(error)) else None
 
 
-def passing(error: errors.ServiceError) -> bool:
+def is_temporary(error: errors.ServiceError) -> bool:
     """Whether the same call may well succeed in a minute: what was read so far is kept."""
     return isinstance(
         error, errors.NotSent | errors.RateLimited | errors.TimedOut | errors.ConnectionLost | errors.ServerFault

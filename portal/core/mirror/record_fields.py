@@ -13,19 +13,19 @@ from accessapi.errors import Invalid
 from portal.core.timers.clock import database_now
 from tenants.models import current_tenant
 
-_FORGIVE = timedelta(days=1)
+_RETRY_REFUSED_AFTER = timedelta(days=1)
 _REFUSED_AT = "fields_refused_at"  # in the memory of the log's state
 
 
-def wanted(memory: dict[str, Any]) -> str:
+def fields_to_request(memory: dict[str, Any]) -> str:
     """Return what a reading that begins now asks for; "" for the default."""
     refused_at = memory.get(_REFUSED_AT)
-    if refused_at is not None and datetime.fromisoformat(refused_at) > database_now() - _FORGIVE:
+    if refused_at is not None and datetime.fromisoformat(refused_at) > database_now() - _RETRY_REFUSED_AFTER:
         return ""
     return current_tenant().environment.catalogue.shapes.history_fields
 
 
-def first_page(call: Callable[[str], Answer], fields: str, memory: dict[str, Any]) -> tuple[Answer, str]:
+def read_first_page(call: Callable[[str], Answer], fields: str, memory: dict[str, Any]) -> tuple[Answer, str]:
     """Return a reading's first page, and which fields it was asked for: fewer where the service refuses these.
 
     It is the fields that were refused where the same is answered without them.

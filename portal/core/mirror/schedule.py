@@ -7,13 +7,13 @@ import structlog
 from django.db.models import F, Q, QuerySet, Value
 from django.db.models.functions import Greatest
 
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import MirrorState, SharedReading, SyncRun
 from portal.core.restore import finding
 from portal.core.timers import ticking
-from portal.core.timers.bell import ring_after_commit
+from portal.core.timers.bell import enqueue_after_commit
 from portal.core.timers.clock import ClockTime
-from portal.core.timers.ticking import Wakeup
+from portal.core.timers.ticking import TaskWakeup
 from tenants.models import Connection, Tenant, current_tenant
 from tenants.scope import across_tenants, tenant_scope
 
@@ -25,27 +25,27 @@ _EXPIRES = RING_AGAIN.total_seconds()
 _SYNC = "portal.core.mirror.tasks.sync"
 # Asking twice within this time is asking once: the answer would be the same, and costs calls.
 FRESH_ENOUGH = timedelta(seconds=10)
-_AT_ONCE = 1000
+_MAX_TENANTS = 1000
 # An answer that was shared is good for a moment; after this long nobody waits for it any more.
-_FORGET = timedelta(seconds=10)
+_EXPIRED_AFTER = timedelta(seconds=10)
 # A list that could not be read is not tried again earlier than this because somebody waits for it.
-_AFTER_TROUBLE = timedelta(minutes=1)
+_RETRY_AFTER_ERROR = timedelta(minutes=1)
 
 
 def on_connected(sender: Any, *, connection: Connection, **more: Any) -> None:
     """Receiver of tenants.signals.connected: read everything, now."""
-    start(connection.tenant)
+    schedule_all(connection.tenant)
 
 
-def start(tenant: Tenant) -> None:
+def schedule_all(tenant: Tenant) -> None:
     """Make every kind of a tenant due now, whatever went wrong before."""
     with tenant_scope(tenant):
-        MirrorState.objects.bulk_create([MirrorState(kind=kind) for kind in Kind], ignore_conflicts=True)
+        MirrorState.objects.bulk_create([MirrorState(kind=kind) for kind in MirrorKind], ignore_conflicts=True)
         MirrorState.objects.update(due_at=ClockTime(), rung_at=ClockTime(), error="", error_at=None, failures=0)
-    ring_after_commit(_SYNC, tenant.pk, expires=_EXPIRES)
+    enqueue_after_commit(_SYNC, tenant.pk, expires=_EXPIRES)
 
 
-def ask(tenant: Tenant, kind: Kind, *, by: Any) -> bool:
+def request_reading(tenant: Tenant, kind: MirrorKind, *, by: Any) -> bool:
     """Somebody wants a kind read again now. False when it was read a moment ago, or is being read."""
     awaited = {"awaited": True} if by is not None else {}
     with tenant_scope(tenant):
@@ -54,17 +54,17 @@ def ask(tenant: Tenant, kind: Kind, *, by: Any) -> bool:
         asked = older.update(due_at=ClockTime(), rung_at=ClockTime(), **awaited)
     if asked:
         log.info("mirror_refresh_asked", tenant_id=tenant.pk, kind=str(kind), by=getattr(by, "pk", None))
-        ring_after_commit(_SYNC, tenant.pk, expires=_EXPIRES)
+        enqueue_after_commit(_SYNC, tenant.pk, expires=_EXPIRES)
     return bool(asked)
 
 
-def read_on(tenant: Tenant, kind: Kind) -> None:
+def request_more(tenant: Tenant, kind: MirrorKind) -> None:
     """Somebody asked for more of a kind: its turn comes at once, or after the one that is under way."""
     MirrorState.objects.filter(kind=kind).update(due_at=ClockTime(), rung_at=ClockTime(), awaited=True)
-    ring_after_commit(_SYNC, tenant.pk, expires=_EXPIRES)
+    enqueue_after_commit(_SYNC, tenant.pk, expires=_EXPIRES)
 
 
-def read_since(tenant: Tenant, kind: Kind, since: datetime) -> datetime | None:
+def request_reading_since(tenant: Tenant, kind: MirrorKind, since: datetime) -> datetime | None:
     """When the last complete reading of a kind began, if that was at `since` or later.
 
     None otherwise, and then such a reading is on the timer: one for all who wait, however often they ask, not before
@@ -75,13 +75,13 @@ def read_since(tenant: Tenant, kind: Kind, since: datetime) -> datetime | None:
         state = MirrorState.objects.filter(kind=kind).first()
         if state is not None and state.as_of is not None and state.as_of >= since:
             return state.as_of
-        soonest = Greatest(ClockTime(), Value(since), F("error_at") + Value(_AFTER_TROUBLE))
+        soonest = Greatest(ClockTime(), Value(since), F("error_at") + Value(_RETRY_AFTER_ERROR))
         later = MirrorState.objects.filter(kind=kind, lease_until__isnull=True, due_at__gt=soonest)
         if SyncRun.objects.filter(kind=kind, state=SyncRun.State.RUNNING).exists():
             later = later.filter(awaited=False)
         if later.update(due_at=soonest, rung_at=None, awaited=True):
             log.info("mirror_reading_needed", tenant_id=tenant.pk, kind=str(kind))
-            ring_after_commit(_SYNC, tenant.pk, expires=_EXPIRES)
+            enqueue_after_commit(_SYNC, tenant.pk, expires=_EXPIRES)
     return None
 
 
@@ -98,45 +98,45 @@ def _overdue() -> QuerySet[MirrorState]:
     return connected.filter(free, due_at__lte=now)
 
 
-def _long_read() -> QuerySet[SharedReading]:
+def _expired_readings() -> QuerySet[SharedReading]:
     """Answers that nobody waits for any more."""
-    return SharedReading.objects_across_tenants.filter(until__lt=ClockTime() - _FORGET)
+    return SharedReading.objects_across_tenants.filter(until__lt=ClockTime() - _EXPIRED_AFTER)
 
 
-DUE = Wakeup(
+DUE = TaskWakeup(
     rows=_due,
     task=_SYNC,
-    mark=lambda: {"rung_at": ClockTime()},
-    ids=("tenant_id",),
-    batch=_AT_ONCE * len(Kind),
+    claim_values=lambda: {"rung_at": ClockTime()},
+    id_columns=("tenant_id",),
+    batch_size=_MAX_TENANTS * len(MirrorKind),
     expires=_EXPIRES,
 )
 
 
-def look() -> int:
+def check_due() -> int:
     """Ring for every connected tenant with something due; how many that were. Answers nobody waits for any more go."""
     with across_tenants("the timers of all tenants are looked at together"):
-        _long_read().delete()
-    return DUE.look()
+        _expired_readings().delete()
+    return DUE.check_due()
 
 
-def work() -> list[QuerySet[Any]]:
-    return [_due(), _long_read()]
+def due_rows() -> list[QuerySet[Any]]:
+    return [_due(), _expired_readings()]
 
 
 def _lag() -> list[QuerySet[MirrorState]]:
     return [_overdue().order_by("due_at")]
 
 
-def _start_again(found_at: datetime) -> int:
+def _reload_after_restore(found_at: datetime) -> int:
     """Read everything of the tenant anew: what this database holds is as old as the backup."""
     tenant = current_tenant()
     connected = Connection.objects.filter(state=Connection.State.CONNECTED).exists()
     if connected:
-        start(tenant)
+        schedule_all(tenant)
     return int(connected)
 
 
 def register() -> None:
-    finding.register("lists", _start_again)
-    ticking.register("mirror", look, every=5.0, queue="sync", work=work, lag=_lag)
+    finding.register("lists", _reload_after_restore)
+    ticking.register("mirror", check_due, every=5.0, queue="sync", due_rows=due_rows, lag_rows=_lag)

@@ -10,17 +10,17 @@ from dataclasses import dataclass
 
 from django.db.models import BooleanField, F, Func, Q, QuerySet, Value
 
-from portal.core.mirror.folding import code_needles, fold, name_needles, terms
+from portal.core.mirror.folding import code_search_pieces, fold, name_search_pieces, search_terms
 from portal.core.mirror.models import Member, MemberSearch
-from portal.core.mirror.queries import among
 from portal.core.mirror.queries import members as current_members
-from portal.core.mirror.rows import MemberReader
+from portal.core.mirror.queries import members_with_ids
+from portal.core.mirror.rows import MemberRowBuilder
 from tenants.access import Access
 from tenants.roles import Permission
 from tenants.scope import current_tenant_id
 
 
-class _Holds(Func):
+class _Contains(Func):
     """Whether a column holds a text; not LIKE: its guessed selectivity makes PostgreSQL read the whole table first."""
 
     template = "strpos(%(expressions)s) > 0"
@@ -42,40 +42,40 @@ class _HasAll(Func):
 
 
 @dataclass(frozen=True)
-class Needles:
+class SearchPieces:
     """What a text is looked for by. Two with the same `long` are the same question about other `values`."""
 
-    long: tuple[bool, ...]  # of each word, whether it has more characters than a piece
+    are_long: tuple[bool, ...]  # of each word, whether it has more characters than a piece
     values: dict[str, str]
 
 
-def needles(text: str) -> Needles:
+def search_pieces(text: str) -> SearchPieces:
     """Each word of a text as the pieces of a name and of a code that holds it."""
-    words = terms(text)
+    words = search_terms(text)
     if not words:
-        return Needles((), {})
-    values, reader = {}, MemberReader(current_tenant_id())
+        return SearchPieces((), {})
+    values, reader = {}, MemberRowBuilder(current_tenant_id())
     for number, word in enumerate(words):
         values[f"word{number}"] = word
-        for kind, pieces in (("name", name_needles(word)), ("code", code_needles(word))):
+        for kind, pieces in (("name", name_search_pieces(word)), ("code", code_search_pieces(word))):
             values[f"{kind}{number}"] = f"{{{','.join(map(str, reader.hashes(pieces)))}}}"
-    return Needles(tuple(len(word) > 2 for word in words), values)
+    return SearchPieces(tuple(len(word) > 2 for word in words), values)
 
 
-def narrow(queryset: QuerySet[Member], asked: Needles, holders: Sequence[int] = ()) -> QuerySet[Member]:
+def filter_members(queryset: QuerySet[Member], pieces: SearchPieces, holders: Sequence[int] = ()) -> QuerySet[Member]:
     """The members of a queryset that hold every word, and the `holders` besides."""
     candidates, matching = MemberSearch.objects.all(), Q()
-    for number, long in enumerate(asked.long):
-        word, name, code = (asked.values[f"{kind}{number}"] for kind in ("word", "name", "code"))
+    for number, long in enumerate(pieces.are_long):
+        word, name, code = (pieces.values[f"{kind}{number}"] for kind in ("word", "name", "code"))
         candidates = candidates.filter(Q(_HasAll(name)) | Q(_HasAll(code)))
         if long:
-            matching &= Q(_Holds("name_key", word)) | Q(_Holds("code_key", word))
+            matching &= Q(_Contains("name_key", word)) | Q(_Contains("code_key", word))
     if holders:
         return queryset.filter(Q(pk__in=candidates.values("pk")) & matching | Q(pk__in=holders))
-    return among(queryset, candidates.values("pk")).filter(matching)
+    return members_with_ids(queryset, candidates.values("pk")).filter(matching)
 
 
-def members(queryset: QuerySet[Member], text: str, *, reveal: bool = False) -> QuerySet[Member]:
+def search_members(queryset: QuerySet[Member], text: str, *, may_see_cards: bool = False) -> QuerySet[Member]:
     """Narrow to the entered tenant's members that hold every word of `text` in their name or code.
 
     Pieces of one and two characters are indexed as such; of longer words the pieces are, and the row is looked at.
@@ -84,25 +84,25 @@ def members(queryset: QuerySet[Member], text: str, *, reveal: bool = False) -> Q
     anywhere in a code, a shorter one must begin it. With `reveal` (the person may see card numbers) a text that
     is exactly a card's number finds its holder, too. An empty text narrows nothing.
     """
-    asked = needles(text)
-    if not asked.long:
+    asked = search_pieces(text)
+    if not asked.are_long:
         return queryset
-    return narrow(queryset, asked, _card_holders(text) if reveal and may_be_a_card(text) else ())
+    return filter_members(queryset, asked, _card_holders(text) if may_see_cards and may_be_card_number(text) else ())
 
 
-def found_by(access: Access, text: str) -> QuerySet[Member]:
+def search_for_reader(access: Access, text: str) -> QuerySet[Member]:
     """Return the members that a text finds for this reader (see `members`), by name."""
-    rows = members(current_members(), text, reveal=access.can(Permission.SECRETS_REVEAL))
+    rows = search_members(current_members(), text, may_see_cards=access.can(Permission.SECRETS_REVEAL))
     return rows.order_by("name_key", "pk")
 
 
-def may_be_a_card(text: str) -> bool:
+def may_be_card_number(text: str) -> bool:
     """Whether a text can be the whole number of a card: what cannot is not worth a query of its own."""
     folded = fold(text)
     return len(folded) >= 6 and folded.isascii()
 
 
 def _card_holders(text: str) -> list[int]:
-    fingerprint = MemberReader(current_tenant_id()).card_fingerprint(text)
+    fingerprint = MemberRowBuilder(current_tenant_id()).card_fingerprint(text)
     holders = Member.objects.filter(has_card=True, card_fingerprint=fingerprint)
     return list(holders.values_list("pk", flat=True)[:10])

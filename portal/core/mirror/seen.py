@@ -15,12 +15,12 @@ from django.db.models import Max
 from portal.core.mirror.models import History
 from tenants.scope import current_tenant_id
 
-GRAIN = timedelta(days=1)
+PRECISION = timedelta(days=1)
 # First key of the advisory locks of this module; the second is the tenant.
 _LOCK = 0x5EE4
 
 # Rows are locked in the order in which our own writes lock them, so that neither waits for the other for ever.
-_MARK = """
+_UPDATE = """
 WITH told AS (
     SELECT member_id, max(at) AS at FROM mirror_history
     WHERE tenant_id = %(tenant)s AND id = ANY(%(new)s) AND NOT member_id = '' GROUP BY member_id
@@ -33,21 +33,21 @@ UPDATE mirror_member m SET last_seen_at = held.at FROM held WHERE m.id = held.id
 """
 
 
-def mark(new: Sequence[int]) -> None:
+def update_last_seen(record_keys: Sequence[int]) -> None:
     """Records with these keys were just inserted. Inside the transaction that inserted them."""
-    lock()
-    values: dict[str, Any] = {"tenant": current_tenant_id(), "new": list(new), "grain": GRAIN}
+    lock_last_seen()
+    values: dict[str, Any] = {"tenant": current_tenant_id(), "new": list(record_keys), "grain": PRECISION}
     with database.cursor() as cursor:
-        cursor.execute(_MARK, values)
+        cursor.execute(_UPDATE, values)
 
 
-def known(member_ids: Iterable[str]) -> dict[str, datetime]:
+def last_seen_of(member_ids: Iterable[str]) -> dict[str, datetime]:
     """The newest record about each of these members, for those who become known after their records."""
     theirs = History.objects.exclude(member_id="").filter(member_id__in=set(member_ids)).order_by()
     return dict(theirs.values_list("member_id").annotate(Max("at")))
 
 
-def lock() -> None:
+def lock_last_seen() -> None:
     """New records and a new list of members wait for each other: else a member who comes with the one and a record that
     comes with the other would not see each other. Until the transaction ends.
     """

@@ -17,9 +17,9 @@ from portal.core.mirror import seen
 from portal.core.mirror.fields.kinds import Text
 from portal.core.mirror.fields.members import MEMBER
 from portal.core.mirror.models import StagedPage, SyncRun
-from portal.core.mirror.rows import MemberReader, sql_types
+from portal.core.mirror.rows import MemberRowBuilder, sql_types
 
-_COLUMNS = ("member_id", "digest", *MEMBER.listed, "extra")
+_COLUMNS = ("member_id", "digest", *MEMBER.listed_columns, "extra")
 _TYPES = {"member_id": "text", "digest": "bytea", **sql_types(MEMBER), "extra": "text", "pieces": "text"}
 _INCOMING = ", ".join(f"{name} {kind}" for name, kind in _TYPES.items())
 
@@ -33,7 +33,7 @@ _SET = ", ".join(
     if name != "member_id"
 )
 # Texts that only single reads tell.
-_DEFAULTS = {each.name: "''" for each in MEMBER if isinstance(each, Text) and not each.listed}
+_DEFAULTS = {each.name: "''" for each in MEMBER if isinstance(each, Text) and not each.is_listed}
 
 # Of members who become known after the records about them.
 _LAST_SEEN = """
@@ -51,7 +51,7 @@ WHERE m.first_hand_at IS NULL OR m.first_hand_at <= %(since)s
 """  # noqa: S608 - our own column names
 
 # Everything listed, whether or not it differed; then whom the list no longer has.
-_LISTED = """
+_INSERT_LISTED = """
 INSERT INTO mirror_seen SELECT DISTINCT unnest(listed) FROM mirror_stagedpage
 WHERE tenant_id = %(tenant)s AND run_id = %(run)s
 """
@@ -61,10 +61,10 @@ SELECT m.id FROM mirror_member m
 WHERE m.tenant_id = %(tenant)s AND (m.first_hand_at IS NULL OR m.first_hand_at <= %(since)s)
 AND %(whole)s AND NOT EXISTS (SELECT 1 FROM mirror_seen s WHERE s.member_id = m.member_id)
 """
-_FORGET = "DELETE FROM mirror_membersearch f USING mirror_missing g WHERE f.member_id = g.id"
+_REMOVE_FROM_INDEX = "DELETE FROM mirror_membersearch f USING mirror_missing g WHERE f.member_id = g.id"
 _REMOVE = "DELETE FROM mirror_member m USING mirror_missing g WHERE m.tenant_id = %(tenant)s AND m.id = g.id"
 
-_FIND = """
+_UPDATE_INDEX = """
 INSERT INTO mirror_membersearch AS f (member_id, tenant_id, pieces)
 SELECT m.id, m.tenant_id, i.pieces::int4[]
 FROM mirror_incoming i JOIN mirror_member m ON m.tenant_id = %(tenant)s AND m.member_id = i.member_id
@@ -73,7 +73,7 @@ ON CONFLICT (member_id) DO UPDATE SET pieces = EXCLUDED.pieces WHERE f.pieces IS
 """
 
 # Only a card that came with this list can be a second one; only one that was shared can have become the only one.
-_SHARES = """
+_MARK_SHARED_CARDS = """
 WITH twice AS MATERIALIZED (
     SELECT c.card_fingerprint FROM mirror_member c
     WHERE c.tenant_id = %(tenant)s AND c.has_card AND c.gone_at IS NULL
@@ -84,7 +84,7 @@ UPDATE mirror_member m SET shares_card = true FROM twice
 WHERE m.tenant_id = %(tenant)s AND m.has_card AND m.gone_at IS NULL AND NOT m.shares_card
 AND m.card_fingerprint = twice.card_fingerprint
 """
-_SHARES_NO_MORE = """
+_UNMARK_SHARED_CARDS = """
 UPDATE mirror_member m SET shares_card = false
 WHERE m.tenant_id = %(tenant)s AND m.shares_card AND m.gone_at IS NULL AND NOT EXISTS (
     SELECT 1 FROM mirror_member o
@@ -95,7 +95,7 @@ WHERE m.tenant_id = %(tenant)s AND m.shares_card AND m.gone_at IS NULL AND NOT E
 
 
 @dataclass(frozen=True)
-class Swapped:
+class SwapResult:
     """What a swap did: members now known, rows written, rows removed."""
 
     total: int
@@ -104,51 +104,51 @@ class Swapped:
 
 
 @dataclass(frozen=True)
-class Staged:
+class StagedItems:
     """What is kept of a page until the swap: the ids of all that it lists, and the items to take over."""
 
-    listed: list[str]
+    listed_ids: list[str]
     items: list[dict[str, Any]]
 
 
-def staged(run: SyncRun, items: list[dict[str, Any]]) -> Staged:
+def stage_members(run: SyncRun, items: list[dict[str, Any]]) -> StagedItems:
     """Of a page of members, those that are new or differ from what is known. Of one listed twice the last counts.
 
     Compared while the pages come in: what anybody writes first hand after that is left alone by the swap.
     """
-    reader = MemberReader(run.tenant_id)
+    reader = MemberRowBuilder(run.tenant_id)
     named = {str(item["member_id"]): item for item in items}
     known = _known_digests(run.tenant_id, list(named))
-    return Staged(list(named), [item for each, item in named.items() if known.get(each) != reader.digest(item)])
+    return StagedItems(list(named), [item for each, item in named.items() if known.get(each) != reader.digest(item)])
 
 
-def members(run: SyncRun) -> Swapped:
+def swap_members(run: SyncRun) -> SwapResult:
     """Take over a complete run. Must be called inside the transaction that also finishes the run."""
     scope: dict[str, Any] = {"tenant": run.tenant_id, "since": run.started_at, "run": run.pk, "whole": not run.reason}
     with database.cursor() as cursor:
         cursor.execute('CREATE TEMP TABLE mirror_seen (member_id text COLLATE "C") ON COMMIT DROP')
         cursor.execute(f"CREATE TEMP TABLE mirror_incoming ({_INCOMING}) ON COMMIT DROP")
-        cursor.execute(_LISTED, scope)
+        cursor.execute(_INSERT_LISTED, scope)
         for rows in _incoming(run):
             _copy(cursor, "mirror_incoming", list(_TYPES.values()), rows)
         # What this transaction writes is in no statistics: the planner would take it for a few rows, and look at every
         # row for every other. With joins by hash the work grows with the list, whatever others have.
         cursor.execute("SET LOCAL enable_nestloop = off")
-        seen.lock()  # before the first row is locked, and after all that takes long
+        seen.lock_last_seen()  # before the first row is locked, and after all that takes long
         removed = _remove(cursor, scope)
         changed = _write(cursor, scope)
         cursor.execute("SELECT count(*) FROM mirror_member WHERE tenant_id = %s AND gone_at IS NULL", [run.tenant_id])
         total = cursor.fetchone()[0]
         cursor.execute("SET LOCAL enable_nestloop = on")
         cursor.execute("DROP TABLE mirror_seen, mirror_incoming, mirror_missing")
-    return Swapped(total, changed, removed)
+    return SwapResult(total, changed, removed)
 
 
 def _remove(cursor: Any, scope: dict[str, Any]) -> int:
     cursor.execute(_MISSING, scope)
     if not cursor.rowcount:
         return 0
-    cursor.execute(_FORGET)
+    cursor.execute(_REMOVE_FROM_INDEX)
     cursor.execute(_REMOVE, scope)
     return int(cursor.rowcount)
 
@@ -159,13 +159,13 @@ def _write(cursor: Any, scope: dict[str, Any]) -> int:
     if cursor.fetchone()[0]:
         cursor.execute(_UPSERT, scope)
         changed = cursor.rowcount
-        cursor.execute(_SHARES, scope)
-        cursor.execute(_FIND, scope)
-    cursor.execute(_SHARES_NO_MORE, scope)
+        cursor.execute(_MARK_SHARED_CARDS, scope)
+        cursor.execute(_UPDATE_INDEX, scope)
+    cursor.execute(_UNMARK_SHARED_CARDS, scope)
     return changed
 
 
-def tidy(done: Swapped) -> None:
+def tidy_search_index(done: SwapResult) -> None:
     """After a swap, leave the search index in order; after a large one, let PostgreSQL glance at the tables again."""
     if not done.changed:
         return
@@ -175,11 +175,11 @@ def tidy(done: Swapped) -> None:
 
 def _incoming(run: SyncRun) -> Iterator[list[tuple[Any, ...]]]:
     """Of each page the staged items as columns. What a later page lists again counts there, changed or not."""
-    reader = MemberReader(run.tenant_id)
+    reader = MemberRowBuilder(run.tenant_id)
     taken: set[str] = set()
     for page in StagedPage.objects.filter(run=run).order_by("-number").iterator(chunk_size=4):
         items = json.loads(zlib.decompress(page.body))
-        yield [reader.incoming(item) for item in items if str(item["member_id"]) not in taken]
+        yield [reader.incoming_row(item) for item in items if str(item["member_id"]) not in taken]
         taken.update(page.listed)
 
 

@@ -8,10 +8,10 @@ import time
 import structlog
 
 from portal.core.mirror import histories, rights, runs, small
-from portal.core.mirror.kinds import SYNCED, Kind
+from portal.core.mirror.kinds import SYNCED_KINDS, MirrorKind
 from portal.core.mirror.leases import LeaseLost, claim
 from portal.core.mirror.models import MirrorState
-from portal.site.celery import promised
+from portal.site.celery import portal_task
 from tenants.connections.service import current_connection
 from tenants.models import Connection
 from tenants.scope import tenant_scope
@@ -19,18 +19,18 @@ from tenants.scope import tenant_scope
 log = structlog.get_logger(__name__)
 
 # Seconds after which nothing more is begun: what is due stays so, and is rung for again.
-_LONGEST_TURN = 120
+_MAX_SECONDS = 120
 
 _READERS = {
-    Kind.MEMBERS: runs.advance,
-    Kind.GUESTS: runs.advance,
-    Kind.TENANT: small.read_tenant,
-    Kind.HISTORIES: histories.advance,
-    Kind.RIGHTS: rights.fill,
+    MirrorKind.MEMBERS: runs.advance,
+    MirrorKind.GUESTS: runs.advance,
+    MirrorKind.TENANT: small.sync_tenant,
+    MirrorKind.HISTORIES: histories.advance,
+    MirrorKind.RIGHTS: rights.read_in_background,
 }
 
 
-@promised(queue="sync", promise="idempotent", seconds=280)
+@portal_task(queue="sync", promise="idempotent", seconds=280)
 def sync(tenant_id: int) -> None:
     with tenant_scope(tenant_id):
         read_due()
@@ -42,26 +42,26 @@ def read_due() -> None:
     if not connection.is_connected:
         return
     begun = time.monotonic()
-    for kind in _order():
-        if time.monotonic() - begun < _LONGEST_TURN:
+    for kind in _ordered_kinds():
+        if time.monotonic() - begun < _MAX_SECONDS:
             _read(connection, kind)
 
 
-def _order() -> list[Kind]:
+def _ordered_kinds() -> list[MirrorKind]:
     """Return what is read first: the log, as soon as it was read once; its first reading waits for all lists."""
-    kinds = [*SYNCED, Kind.RIGHTS]
-    known = MirrorState.objects.filter(kind=Kind.HISTORIES, as_of__isnull=False).exists()
-    return sorted(kinds, key=lambda kind: kind != Kind.HISTORIES) if known else kinds
+    kinds = [*SYNCED_KINDS, MirrorKind.RIGHTS]
+    known = MirrorState.objects.filter(kind=MirrorKind.HISTORIES, as_of__isnull=False).exists()
+    return sorted(kinds, key=lambda kind: kind != MirrorKind.HISTORIES) if known else kinds
 
 
-def _read(connection: Connection, kind: Kind) -> None:
+def _read(connection: Connection, kind: MirrorKind) -> None:
     lease = claim(kind)
     if lease is None:
         return
     try:
-        _READERS.get(kind, small.read)(connection, lease)
+        _READERS.get(kind, small.sync_list)(connection, lease)
     except LeaseLost:
         log.info("mirror_lease_lost", kind=str(kind))
     except Exception:
-        lease.failed("internal")
+        lease.fail("internal")
         raise

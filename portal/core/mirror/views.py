@@ -13,29 +13,29 @@ from django.utils.translation import ngettext
 
 from accessapi.moments import read_day
 from portal.core.mirror import schedule
-from portal.core.mirror.coverage import ask_for, coverage
-from portal.core.mirror.kinds import SYNCED, Kind
+from portal.core.mirror.coverage import load_coverage, request_days
+from portal.core.mirror.kinds import SYNCED_KINDS, MirrorKind
 from tenants import audit
 from tenants.access import TenantRequest, View, tenant_view
-from tenants.landing import home_of
+from tenants.landing import first_page_of
 from tenants.reauthentication import nearest_page
 from tenants.roles import Permission
-from tenants.wording import say
+from tenants.wording import coded_sentence
 
 
-def refreshing(permission: Permission, kinds: Collection[Kind]) -> View:
+def refresh_view(permission: Permission, kinds: Collection[MirrorKind]) -> View:
     """The view that has one of `kinds` read again soon and goes back to the page, for those with `permission`."""
 
     @tenant_view(permission, methods=["POST"])
     def refresh(request: TenantRequest, kind: str) -> HttpResponse:
         if kind not in kinds:
             raise Http404
-        return _ask(request, Kind(kind))
+        return _request_reading(request, MirrorKind(kind))
 
     return refresh
 
 
-refresh = refreshing(Permission.TENANT_VIEW, SYNCED)
+refresh = refresh_view(Permission.TENANT_VIEW, SYNCED_KINDS)
 
 
 @tenant_view(Permission.LOGS_VIEW, methods=["POST"])
@@ -43,14 +43,14 @@ def load_days(request: TenantRequest) -> HttpResponse:
     """Have older days of the log read: `day`, as often as days are wanted. What cannot be read is said and left out."""
     asked = [day for text in request.POST.getlist("day")[:400] if (day := read_day(text))]
     with transaction.atomic():
-        days = ask_for(asked)
+        days = request_days(asked)
         if days:
-            calls, named = coverage().calls_for(len(days)), ", ".join(day.isoformat() for day in days)
+            calls, named = load_coverage().calls_for(len(days)), ", ".join(day.isoformat() for day in days)
             audit.record(
                 **_author(request),
                 action="log.days_asked",
                 target="log",
-                summary=say("log.days_asked", n=len(days), days=named),
+                summary=coded_sentence("log.days_asked", n=len(days), days=named),
                 after={"days": named, "calls": calls},
             )
     if days:
@@ -69,9 +69,9 @@ def _author(request: TenantRequest) -> dict[str, Any]:
     return {"tenant": request.tenant, "by": request.user, "support_session": request.access.support_session}
 
 
-def _ask(request: TenantRequest, kind: Kind) -> HttpResponse:
+def _request_reading(request: TenantRequest, kind: MirrorKind) -> HttpResponse:
     tenant = request.tenant
-    if schedule.ask(tenant, kind, by=request.user):
+    if schedule.request_reading(tenant, kind, by=request.user):
         messages.info(request, _("Loading from the service. Reload the page to see new data."))
     else:
         messages.info(request, _("Already loading, or loaded a moment ago."))
@@ -80,6 +80,6 @@ def _ask(request: TenantRequest, kind: Kind) -> HttpResponse:
 
 def _back(request: TenantRequest) -> HttpResponse:
     tenant, back = request.tenant, request.POST.get("next", "")
-    home = home_of(tenant, request.access.permissions)
+    home = first_page_of(tenant, request.access.permissions)
     here = url_has_allowed_host_and_scheme(back, allowed_hosts=None)
     return redirect(nearest_page(back, within=tenant.get_absolute_url(), home=home) if here else home)

@@ -10,6 +10,6 @@ class RestoreConfig(AppConfig):
         from portal.core.timers import beat
         from portal.site import celery
 
-        celery.STOPS.append(finding.is_found)
-        beat.BEFORE_LEADING.append(finding.look_through_if_found)
+        celery.STOP_CONDITIONS.append(finding.is_restored_copy)
+        beat.BEFORE_LEADING.append(finding.mark_if_restored)
         frame.register()

@@ -18,28 +18,28 @@ from django.db.models import QuerySet
 from portal.core.restore.models import Restored
 from portal.core.timers import position
 from portal.core.timers.clock import ClockTime, database_now
-from portal.core.timers.identity import Identity, of_another_database
+from portal.core.timers.identity import DatabaseIdentity, is_from_other_database
 from portal.core.timers.models import Lease
 from portal.core.ui.times import local
 from tenants import audit, mails, owners
 from tenants.models import AccountMail, Tenant, User
 from tenants.roles import Operator
 from tenants.scope import tenant_scope
-from tenants.wording import say
+from tenants.wording import coded_sentence
 
 log = structlog.get_logger(__name__)
-MAIL = "restored"
+MAIL_KIND = "restored"
 _LOCK = 0x0DE5
 
 
 # What an area of work marks: how many rows, each for a person to decide; or the rows that wait until a release.
-Mark = Callable[[datetime], int | list[int]]
-Release = Callable[[Sequence[int]], None]
-_marks: dict[str, Mark] = {}
-_releases: dict[str, Release] = {}
+MarkFunction = Callable[[datetime], int | list[int]]
+ReleaseFunction = Callable[[Sequence[int]], None]
+_marks: dict[str, MarkFunction] = {}
+_releases: dict[str, ReleaseFunction] = {}
 
 
-def register(name: str, mark: Mark, release: Release | None = None) -> None:
+def register(name: str, mark: MarkFunction, release: ReleaseFunction | None = None) -> None:
     """Have an area of work mark what it remembers of a tenant, given the moment at which it was found to be a copy.
 
     Both are called in the tenant's scope and in a transaction. Areas are asked in the order in which they register.
@@ -49,13 +49,13 @@ def register(name: str, mark: Mark, release: Release | None = None) -> None:
         _releases[name] = release
 
 
-def waits(name: str, pk: int) -> bool:
+def is_waiting(name: str, pk: int) -> bool:
     """Return whether a row of the tenant in scope was marked, and a person has not released it."""
     rows = Restored.objects.filter(released_at=None, waiting__contains={name: [pk]})
     return rows.exists()
 
 
-def take_over(name: str, pk: int) -> None:
+def release_row(name: str, pk: int) -> None:
     """Note that a person has acted on a row that may wait: it goes on. Within the transaction of the act."""
     row = Restored.objects.select_for_update().filter(released_at=None, waiting__contains={name: [pk]}).first()
     if row is not None:
@@ -81,32 +81,32 @@ def register_timer(name: str, rows: Callable[[], QuerySet[Any]], column: str = "
     register(name, wait, go_on)
 
 
-def is_found() -> bool:
+def is_restored_copy() -> bool:
     """Return whether this database is a copy, or was set back, and was not looked through."""
-    place = position.here()
-    if place is None or place.is_another or not position.is_behind(place):
-        return place is not None and place.is_another
-    Lease.objects.exclude(of_another_database()).update(identity=_said_to_be())
-    position.settle(place)
+    place = position.read_position()
+    if place is None or place.is_other_database or not position.is_behind(place):
+        return place is not None and place.is_other_database
+    Lease.objects.exclude(is_from_other_database()).update(identity=_placeholder_identity())
+    position.mark_compared(place)
     return True
 
 
-def say_restored() -> None:
+def declare_restored() -> None:
     """Take this database for a restored one: an operator says so, and a process that dies meanwhile is followed."""
-    Lease.objects.update(identity=_said_to_be())
+    Lease.objects.update(identity=_placeholder_identity())
 
 
-def _said_to_be() -> str:
+def _placeholder_identity() -> str:
     return f"an older one, {uuid.uuid4().hex}"
 
 
-def look_through_if_found() -> None:
+def mark_if_restored() -> None:
     """Look through a restored database: what each clock does before it leads."""
-    if is_found():
-        look_through()
+    if is_restored_copy():
+        mark_all_tenants()
 
 
-def look_through() -> bool:
+def mark_all_tenants() -> bool:
     """Mark every tenant, then let the site go on. Returns False where another process is at it.
 
     What a process that died has marked is not marked again.
@@ -116,40 +116,40 @@ def look_through() -> bool:
         if not cursor.fetchone()[0]:
             return False
         try:
-            _look_through()
+            _mark_all_tenants()
         finally:
             cursor.execute("SELECT pg_advisory_unlock(%s)", [_LOCK])
     return True
 
 
-def nothing_is_lost() -> None:
+def declare_unchanged() -> None:
     """Take this database for the one that it was: an operator says that it was moved, and is not older."""
-    position.begin_anew()
-    Lease.objects.update(identity=Identity())
+    position.reset_position()
+    Lease.objects.update(identity=DatabaseIdentity())
 
 
-def _look_through() -> None:
+def _mark_all_tenants() -> None:
     lease, is_new = Lease.objects.get_or_create(pk=1)
     taken_at = None if is_new else lease.ticked_at
     log.warning("database_was_restored", taken_at=taken_at and taken_at.isoformat())
-    identity = f"{lease.identity} as {Lease.objects.values_list(Identity(), flat=True).get()}"
-    AccountMail.objects.exclude(kind=MAIL).delete()  # those that were due have left before
+    identity = f"{lease.identity} as {Lease.objects.values_list(DatabaseIdentity(), flat=True).get()}"
+    AccountMail.objects.exclude(kind=MAIL_KIND).delete()  # those that were due have left before
     Session.objects.all().delete()  # some had been ended since
     for tenant in Tenant.objects.order_by("pk").iterator():
         with tenant_scope(tenant), transaction.atomic():
-            _mark(tenant, taken_at, identity)
+            _mark_tenant(tenant, taken_at, identity)
     for user in User.objects.filter(platform_role=Operator.name, is_active=True).order_by("pk"):
-        mails.write(to=user, kind=MAIL, values=_said(taken_at, "", ""))
+        mails.queue(to=user, kind=MAIL_KIND, values=_mail_values(taken_at, "", ""))
     _unlock_site()
 
 
 def _unlock_site() -> None:
     """Let the site go on: this database is the one that counts from now on."""
-    position.begin_anew()
-    Lease.objects.update(identity=Identity(), holder=None)
+    position.reset_position()
+    Lease.objects.update(identity=DatabaseIdentity(), holder=None)
 
 
-def _mark(tenant: Tenant, taken_at: datetime | None, identity: str) -> None:
+def _mark_tenant(tenant: Tenant, taken_at: datetime | None, identity: str) -> None:
     row = Restored.objects.select_for_update().filter(released_at=None).first() or Restored(tenant=tenant)
     if row.identity == identity:
         return  # by a process that died later
@@ -160,12 +160,14 @@ def _mark(tenant: Tenant, taken_at: datetime | None, identity: str) -> None:
     kept = {name: [*row.waiting.get(name, ()), *each] for name, each in marked.items() if isinstance(each, list)}
     row.waiting = kept
     row.save(update_fields=["counts", "waiting"])
-    said = say("restore.found")
-    audit.record(tenant=tenant, by=None, by_label=audit.PORTAL, action="restore.found", target="tenant", summary=said)
-    owners.write(MAIL, _said(taken_at, tenant.name, tenant.slug))
+    said = coded_sentence("restore.found")
+    audit.record(
+        tenant=tenant, by=None, by_label=audit.PORTAL_ACTOR, action="restore.found", target="tenant", summary=said
+    )
+    owners.queue_mails(MAIL_KIND, _mail_values(taken_at, tenant.name, tenant.slug))
 
 
-def _said(taken_at: datetime | None, tenant: str, slug: str) -> dict[str, str]:
+def _mail_values(taken_at: datetime | None, tenant: str, slug: str) -> dict[str, str]:
     return {"taken": f"{local(taken_at):%Y-%m-%d %H:%M}" if taken_at else "", "tenant": tenant, "slug": slug}
 
 
@@ -179,5 +181,5 @@ def release(row: Restored, by: User) -> None:
             let_go_on(held.waiting.get(name, []))
         held.released_at, held.released_by = database_now(), by
         held.save(update_fields=["released_at", "released_by"])
-        said = say("restore.released")
+        said = coded_sentence("restore.released")
         audit.record(tenant=held.tenant, by=by, action="restore.release", target="tenant", summary=said)

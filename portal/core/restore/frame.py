@@ -30,7 +30,7 @@ def banners(request: TenantRequest) -> Iterator[Banner]:
             since=row.found_at,
             action=_("Show details"),
             action_url=reverse("restore:page", args=[request.tenant.slug]),
-            action_get=True,
+            is_link=True,
         )
 
 
@@ -39,4 +39,4 @@ def _waiting() -> QuerySet[Restored]:
 
 
 def register() -> None:
-    frame.banner(banners, when=lambda: _waiting().only("pk"))
+    frame.register_banners(banners, rows=lambda: _waiting().only("pk"))

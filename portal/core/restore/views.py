@@ -19,8 +19,8 @@ def page(request: TenantRequest) -> HttpResponse:
         raise Http404
     context = {
         "restored": row,
-        "marked": words.marked(row),
-        "waiting": words.waiting(row),
+        "marked": words.marked_texts(row),
+        "waiting": words.waiting_texts(row),
         "may_release": request.access.can(Permission.CONNECTION_MANAGE) and request.access.support_session is None,
     }
     return render(request, "restore/page.html", context)

@@ -52,14 +52,14 @@ _WAITING: dict[str, Callable[[int], str]] = {
 }
 
 
-def marked(row: Restored) -> Iterator[str]:
+def marked_texts(row: Restored) -> Iterator[str]:
     """Yield a sentence for each kind of what was marked for a person, or for a later check."""
     for name, words in _MARKED.items():
         if n := row.counts.get(name, 0):
             yield words(n) % {"n": n}
 
 
-def waiting(row: Restored) -> Iterator[str]:
+def waiting_texts(row: Restored) -> Iterator[str]:
     """Yield a sentence for each kind of what goes on once it is released."""
     for name, words in _WAITING.items():
         if n := len(row.waiting.get(name, ())):

@@ -9,4 +9,4 @@ class RightsConfig(AppConfig):
         from portal.core.rights import keeping
         from tenants.trail import changes
 
-        changes.word("rights_template", keeping.in_words)
+        changes.register_words("rights_template", keeping.describe)

@@ -13,117 +13,127 @@ from django.http import Http404
 from accessapi.permissions.passes import normal_pass
 from portal.core.rights import keeping
 from portal.core.rights.models import RightsTemplate
-from portal.core.rights.posting import MOST_LINES, MOST_SCHEDULES
-from portal.core.rights.sheet import LISTED, NEVER, NOTHING, Box, Devices, Keys, Pool, Schedule, Sheet
+from portal.core.rights.posting import MAX_LINES, MAX_SCHEDULES
+from portal.core.rights.sheet import (
+    DENY_ALL,
+    NEVER,
+    SELECTED,
+    AreaRights,
+    BoxRights,
+    KeyRights,
+    RightsSheet,
+    Schedule,
+    SchedulePool,
+)
 from portal.core.rights.slots import RANGE, WEEKLY, Slot, slot_of
 
-_Side = TypeVar("_Side", Devices, Keys)
-SCHEDULE_ONLY = frozenset({"row", "drop", "fill"})
+_Side = TypeVar("_Side", AreaRights, KeyRights)
+SCHEDULE_EDITS = frozenset({"row", "drop", "fill"})
 
 
-def act_on(act: str, pool: Pool, allowed: frozenset[str]) -> bool:
+def apply_edit(edit: str, pool: SchedulePool, allowed: frozenset[str]) -> bool:
     """Do an act that is about schedules alone. False for anything else."""
-    word, *rest = act.split() or [""]
-    if word not in allowed or word not in _ACTS:
+    word, *rest = edit.split() or [""]
+    if word not in allowed or word not in _EDITS:
         return False
-    _ACTS[word](pool, *[*rest, "", ""][:2])
+    _EDITS[word](pool, *[*rest, "", ""][:2])
     return True
 
 
-def act_on_sheet(act: str, sheet: Sheet) -> None:
+def apply_edit_to_sheet(edit: str, sheet: RightsSheet) -> None:
     """Do any act; what is not one, or names a template that is not there, does nothing."""
-    if act_on(act, sheet.pool, frozenset(_ACTS)):
+    if apply_edit(edit, sheet.pool, frozenset(_EDITS)):
         return
-    word, *rest = act.split() or [""]
+    word, *rest = edit.split() or [""]
     if word == "rights" and rest:
         template = _template(rest[0])
         if template is not None and template.kind == RightsTemplate.Kind.RIGHTS:
-            apply(sheet, template, merge="merge" in rest)
+            apply_template(sheet, template, merge="merge" in rest)
     elif word == "drop_schedule" and rest:
-        _drop_schedule(sheet, rest[0])
+        _delete_schedule(sheet, rest[0])
 
 
-def apply(sheet: Sheet, template: RightsTemplate, *, merge: bool) -> None:
+def apply_template(sheet: RightsSheet, template: RightsTemplate, *, merge: bool) -> None:
     """Put a template's whole rights in place of the sheet's, or on top: what only the sheet has stays."""
-    sheet.pool.remember()
+    sheet.pool.index_schedules()
     devices, keys = sheet.devices, sheet.keys
     if template.devices_pass is not None and devices is not None:
-        taken = Devices.of(template.devices_pass, sheet.pool)
-        sheet.devices = (_wider(devices, taken) or _joined_devices(devices, taken)) if merge else taken
+        taken = AreaRights.of(template.devices_pass, sheet.pool)
+        sheet.devices = (_wider(devices, taken) or _merged_devices(devices, taken)) if merge else taken
     if template.keys_pass is not None and keys is not None:
-        given = Keys.of(template.keys_pass, sheet.pool)
-        sheet.keys = (_wider(keys, given) or _joined_keys(keys, given)) if merge else given
+        given = KeyRights.of(template.keys_pass, sheet.pool)
+        sheet.keys = (_wider(keys, given) or _merged_keys(keys, given)) if merge else given
 
 
 def _wider(mine: _Side, taken: _Side) -> _Side | None:
     """Which of two sides holds where one allows all, nothing or is unknown; None where both are lists to be joined."""
-    if LISTED not in (mine.mode, taken.mode) or mine.mode == "allow_all" or taken.mode == NOTHING:
-        return taken if mine.mode == NOTHING or taken.mode == "allow_all" else mine
-    return taken if taken.mode != LISTED else None
+    if SELECTED not in (mine.mode, taken.mode) or mine.mode == "allow_all" or taken.mode == DENY_ALL:
+        return taken if mine.mode == DENY_ALL or taken.mode == "allow_all" else mine
+    return taken if taken.mode != SELECTED else None
 
 
-def _joined(mine: _Side, taken: _Side, **places: Any) -> _Side:
-    kept, extras = [*mine.kept, *taken.kept], {**mine.extras, **taken.extras}
-    return replace(mine, mode=LISTED, kept=kept, extras=extras, **places)
+def _merged_side(mine: _Side, taken: _Side, **places: Any) -> _Side:
+    kept, extras = [*mine.raw_entries, *taken.raw_entries], {**mine.unknown_fields, **taken.unknown_fields}
+    return replace(mine, mode=SELECTED, raw_entries=kept, unknown_fields=extras, **places)
 
 
-def _joined_devices(mine: Devices, taken: Devices) -> Devices:
+def _merged_devices(mine: AreaRights, taken: AreaRights) -> AreaRights:
     given = {area: choice for area, choice in taken.areas.items() if choice != NEVER}
-    return _joined(mine, taken, areas={**mine.areas, **given})
+    return _merged_side(mine, taken, areas={**mine.areas, **given})
 
 
-def _joined_keys(mine: Keys, taken: Keys) -> Keys:
+def _merged_keys(mine: KeyRights, taken: KeyRights) -> KeyRights:
     given = {name: _merged_box(mine.boxes.get(name), box) for name, box in taken.boxes.items()}
-    return _joined(mine, taken, boxes={**mine.boxes, **given})
+    return _merged_side(mine, taken, boxes={**mine.boxes, **given})
 
 
-def _merged_box(mine: Box | None, taken: Box) -> Box:
-    if mine is None or mine.mode == NOTHING or taken.mode != LISTED:
-        return taken if mine is None or taken.mode != NOTHING else mine
-    if mine.mode != LISTED:
+def _merged_box(mine: BoxRights | None, taken: BoxRights) -> BoxRights:
+    if mine is None or mine.mode == DENY_ALL or taken.mode != SELECTED:
+        return taken if mine is None or taken.mode != DENY_ALL else mine
+    if mine.mode != SELECTED:
         return mine
     units = {**mine.units, **{unit: choice for unit, choice in taken.units.items() if choice != NEVER}}
-    return Box(LISTED, units, [*mine.kept, *taken.kept])
+    return BoxRights(SELECTED, units, [*mine.raw_units, *taken.raw_units])
 
 
 def _template(pk: str) -> RightsTemplate | None:
     try:
-        return keeping.get(pk)
+        return keeping.get_template(pk)
     except Http404:
         return None
 
 
-def _row(pool: Pool, choice: str, kind: str) -> None:
+def _add_line(pool: SchedulePool, choice: str, kind: str) -> None:
     schedule = pool.schedules.get(choice)
-    if schedule is not None and len(schedule.slots) < MOST_LINES:
+    if schedule is not None and len(schedule.slots) < MAX_LINES:
         schedule.slots.append(Slot(RANGE if kind == RANGE else WEEKLY))
 
 
-def _drop(pool: Pool, choice: str, number: str) -> None:
+def _delete_line(pool: SchedulePool, choice: str, number: str) -> None:
     schedule = pool.schedules.get(choice)
     if schedule is not None and number.isdecimal() and 0 < int(number[:6]) <= len(schedule.slots):
         del schedule.slots[int(number[:6]) - 1]
 
 
-def _schedule(pool: Pool, *_: Any) -> None:
-    if len(pool.schedules) < MOST_SCHEDULES:
+def _add_schedule(pool: SchedulePool, *_: Any) -> None:
+    if len(pool.schedules) < MAX_SCHEDULES:
         choice = pool.add({"effect": "allow", "schedule": []})
         pool.schedules[choice].slots.append(Slot())
 
 
-def _copy(pool: Pool, choice: str, *_: Any) -> None:
+def _copy_schedule(pool: SchedulePool, choice: str, *_: Any) -> None:
     """Another schedule with the same lines, to be changed for some of the places alone."""
-    if choice in pool.schedules and len(pool.schedules) < MOST_SCHEDULES:
-        pool.add(pool.schedules[choice].pass_())
+    if choice in pool.schedules and len(pool.schedules) < MAX_SCHEDULES:
+        pool.add(pool.schedules[choice].to_pass())
 
 
-def _from_template(pool: Pool, pk: str, *_: Any) -> None:
+def _add_from_template(pool: SchedulePool, pk: str, *_: Any) -> None:
     template = _template(pk)
-    if template is not None and template.schedule is not None and len(pool.schedules) < MOST_SCHEDULES:
+    if template is not None and template.schedule is not None and len(pool.schedules) < MAX_SCHEDULES:
         pool.add(normal_pass(template.schedule), template.title)
 
 
-def _fill(pool: Pool, choice: str, pk: str) -> None:
+def _fill_from_template(pool: SchedulePool, choice: str, pk: str) -> None:
     """A template's lines into one schedule, in place of what stands there."""
     template = _template(pk)
     if template is not None and template.schedule is not None and choice in pool.schedules:
@@ -131,7 +141,7 @@ def _fill(pool: Pool, choice: str, pk: str) -> None:
         pool.schedules[choice] = Schedule([slot_of(item) for item in items], template.title)
 
 
-def _drop_schedule(sheet: Sheet, choice: str) -> None:
+def _delete_schedule(sheet: RightsSheet, choice: str) -> None:
     """Take a schedule away; the places that had it are given nothing."""
     if sheet.pool.schedules.pop(choice, None) is None:
         return
@@ -141,11 +151,11 @@ def _drop_schedule(sheet: Sheet, choice: str) -> None:
         box.units = {unit: NEVER if c == choice else c for unit, c in box.units.items()}
 
 
-_ACTS: dict[str, Callable[..., None]] = {
-    "row": _row,
-    "drop": _drop,
-    "schedule": _schedule,
-    "copy": _copy,
-    "template": _from_template,
-    "fill": _fill,
+_EDITS: dict[str, Callable[..., None]] = {
+    "row": _add_line,
+    "drop": _delete_line,
+    "schedule": _add_schedule,
+    "copy": _copy_schedule,
+    "template": _add_from_template,
+    "fill": _fill_from_template,
 }

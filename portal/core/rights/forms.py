@@ -14,17 +14,17 @@ from django.utils.translation import gettext_lazy as _
 from accessapi.permissions import always, never
 from accessapi.permissions.passes import Json, normal_pass
 from portal.core.rights import giving, keeping, posting, words
-from portal.core.rights.editing import SCHEDULE_ONLY, act_on
-from portal.core.rights.laying import ScheduleView, samples
+from portal.core.rights.editing import SCHEDULE_EDITS, apply_edit
+from portal.core.rights.laying import ScheduleView, sample_rows
 from portal.core.rights.models import NAME_MAX, RightsTemplate
-from portal.core.rights.sheet import ALWAYS, NEVER, Pool, Schedule
+from portal.core.rights.sheet import ALWAYS, NEVER, Schedule, SchedulePool
 from portal.core.rights.slots import WEEKLY, Slot
-from portal.core.ui.inputs import offer
+from portal.core.ui.inputs import set_choices
 from portal.core.ui.sealed import seal
-from portal.core.ui.stored import FIELD, StoredForm
+from portal.core.ui.stored import FIELD, ConflictForm
 from portal.core.ui.vocabulary import join_sentences
 
-_ONE = "s1"
+_ONLY_SCHEDULE = "s1"
 CHOICES = {"always": _("At any time"), "schedule": _("By schedule"), "never": _("Never")}
 
 
@@ -45,9 +45,9 @@ class PassWidget(forms.Widget):
         """(choice, pool) of what was posted; None when nothing of this field was."""
         if not isinstance(data, QueryDict) or f"{name}.choice" not in data:
             return None
-        pool = posting.pool_of(data, f"{name}.")
-        pool.schedules = {_ONE: pool.schedules.get(_ONE, Schedule())}
-        act_on(data.get(f"{name}.act", ""), pool, SCHEDULE_ONLY)
+        pool = posting.parse_pool(data, f"{name}.")
+        pool.schedules = {_ONLY_SCHEDULE: pool.schedules.get(_ONLY_SCHEDULE, Schedule())}
+        apply_edit(data.get(f"{name}.act", ""), pool, SCHEDULE_EDITS)
         return data[f"{name}.choice"], pool
 
     def value_omitted_from_data(self, data: Any, files: Any, name: str) -> bool:
@@ -57,35 +57,35 @@ class PassWidget(forms.Widget):
         return ""
 
     def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
-        choice, pool = value if isinstance(value, tuple) else laid_out(value, self.allow)
-        schedule = pool.schedules.setdefault(_ONE, Schedule([Slot(WEEKLY)]))
+        choice, pool = value if isinstance(value, tuple) else choice_and_pool(value, self.allow)
+        schedule = pool.schedules.setdefault(_ONLY_SCHEDULE, Schedule([Slot(WEEKLY)]))
         shown = {
             "name": name,
             "choice": choice,
             "choices": [(key, CHOICES[key]) for key in self.allow],
-            "kept": [(key, seal(value), value) for key, value in pool.kept.items()],
+            "kept": [(key, seal(value), value) for key, value in pool.raw_passes.items()],
             "only": self.allow == ("schedule",),
-            "schedule": ScheduleView.of(_ONE, schedule, prefix=f"{name}."),
-            "templates": keeping.schedules() if self.templates else [],
+            "schedule": ScheduleView.of(_ONLY_SCHEDULE, schedule, prefix=f"{name}."),
+            "templates": keeping.schedule_templates() if self.templates else [],
             "act": f"{name}.act",
             "prefix": f"{name}.",
-            **samples(),
+            **sample_rows(),
         }
         return render_to_string(self.template_name, shown)
 
 
-def laid_out(pass_: Any, allow: Iterable[str]) -> tuple[str, Pool]:
+def choice_and_pool(pass_: Any, allow: Iterable[str]) -> tuple[str, SchedulePool]:
     """The choice and the schedule that stand for a pass in the form."""
-    pool = Pool()
+    pool = SchedulePool()
     if pass_ in (None, ""):
-        pool.schedules[_ONE] = Schedule([Slot(WEEKLY)])
+        pool.schedules[_ONLY_SCHEDULE] = Schedule([Slot(WEEKLY)])
         return ("schedule" if "schedule" in allow else next(iter(allow))), pool
     choice = pool.choice_of(pass_)
-    if choice not in (ALWAYS, NEVER, _ONE):
+    if choice not in (ALWAYS, NEVER, _ONLY_SCHEDULE):
         return choice, pool
-    if choice == _ONE:
+    if choice == _ONLY_SCHEDULE:
         return "schedule", pool
-    pool.schedules[_ONE] = Schedule([Slot(WEEKLY)])
+    pool.schedules[_ONLY_SCHEDULE] = Schedule([Slot(WEEKLY)])
     return choice, pool
 
 
@@ -104,7 +104,7 @@ class PassField(forms.Field):
 
     def read(self, value: Json) -> str:
         """Return a pass in words."""
-        return words.when(value)
+        return words.pass_text(value)
 
     def clean(self, value: Any) -> Json | None:
         """The pass. A line that cannot be read is an error, and says so beside it."""
@@ -113,17 +113,17 @@ class PassField(forms.Field):
                 raise ValidationError(_("Choose when."))
             return None
         choice, pool = value
-        if choice in pool.kept:
+        if choice in pool.raw_passes:
             kept: Json = pool.kept[choice]
             return kept
         if choice not in self.allow:
             raise ValidationError(_("Choose when."))
         if choice == "schedule":
-            return self._scheduled(pool.schedules[_ONE])
+            return self._scheduled(pool.schedules[_ONLY_SCHEDULE])
         return always() if choice == ALWAYS else never()
 
     def _scheduled(self, schedule: Schedule) -> Json:
-        pass_ = schedule.pass_()
+        pass_ = schedule.to_pass()
         if schedule.is_wrong:
             raise ValidationError(_t("Some times need correcting. See the messages beside them."))
         if not pass_["schedule"]:
@@ -139,15 +139,15 @@ class PassField(forms.Field):
             return True
 
 
-def _named(label: Any, *, required: bool, **more: Any) -> forms.CharField:
+def _name_field(label: Any, *, required: bool, **more: Any) -> forms.CharField:
     return forms.CharField(label=label, max_length=NAME_MAX, required=required, **more)
 
 
-class TemplateForm(StoredForm, forms.Form):
+class TemplateForm(ConflictForm, forms.Form):
     """A schedule that the tenant keeps."""
 
-    name = _named(_("Template name"), required=True)
-    name_ja = _named(_("Name in Japanese"), required=False)
+    name = _name_field(_("Template name"), required=True)
+    name_ja = _name_field(_("Name in Japanese"), required=False)
     schedule = PassField(label=_("Times"), allow=("schedule",))
 
     def __init__(self, *args: Any, template: RightsTemplate | None = None, **kwargs: Any) -> None:
@@ -169,7 +169,7 @@ class TemplateForm(StoredForm, forms.Form):
         return name
 
 
-class GivenRights(forms.Form):
+class RightsSourceForm(forms.Form):
     """Rights to be given: those of a template or of a member. `given` is what they are, `named` whose."""
 
     rights_source = forms.ChoiceField(
@@ -186,11 +186,13 @@ class GivenRights(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.templates = {str(each.pk): each for each in keeping.templates().filter(kind=RightsTemplate.Kind.RIGHTS)}
+        self.templates = {
+            str(each.pk): each for each in keeping.all_templates().filter(kind=RightsTemplate.Kind.RIGHTS)
+        }
         named = [(pk, each.title) for pk, each in self.templates.items()]
-        offer(self, rights_template=[("", _t("Choose a template")), *named])
-        self.given: giving.Body = {}
-        self.named = ""
+        set_choices(self, rights_template=[("", _t("Choose a template")), *named])
+        self.rights: giving.RightsBody = {}
+        self.source_name = ""
 
     @property
     def source(self) -> str:
@@ -209,23 +211,23 @@ class GivenRights(forms.Form):
         if template is None:
             self.add_error("rights_template", _t("Choose a template."))
             return
-        self._take(giving.of_template(template), template.title, "rights_template")
+        self._set_rights(giving.rights_of_template(template), template.title, "rights_template")
 
     def _from_member(self, text: str) -> None:
         try:
-            found = giving.model(text)
+            found = giving.find_source_member(text)
         except ValidationError as error:
             self.add_error("rights_member", error)
             return
-        self._take(giving.of_member(found), str(found), "rights_member")
+        self._set_rights(giving.rights_of_member(found), str(found), "rights_member")
 
-    def _take(self, body: giving.Body, named: str, field: str) -> None:
-        self.given, self.named = body, named
+    def _set_rights(self, body: giving.RightsBody, named: str, field: str) -> None:
+        self.rights, self.source_name = body, named
         if not body:
             self.add_error(field, _t("It contains no rights."))
 
 
-class NewRights(GivenRights):
+class NewMemberRightsForm(RightsSourceForm):
     """What new members may do from the start. `body_for` is what they are sent besides themselves."""
 
     rights_source = forms.ChoiceField(
@@ -241,13 +243,13 @@ class NewRights(GivenRights):
         widget=forms.RadioSelect,
     )
 
-    def body_for(self, membergroup_id: str) -> giving.Body | None:
+    def body_for(self, membergroup_id: str) -> giving.RightsBody | None:
         """What a new member of this group is given. None, with an error beside the choice, where the group has no usual
         rights.
         """
         if self.source != "group":
-            return self.given
-        found = giving.usual([membergroup_id]).get(membergroup_id)
+            return self.rights
+        found = giving.usual_rights([membergroup_id]).get(membergroup_id)
         if found is None:
             self.add_error(
                 "rights_source",

@@ -14,23 +14,23 @@ from portal.core.rights.reading import digest
 
 PARTS = ("devices_pass", "keys_pass")
 # Ways of writing rights that are compared in a group; rarer ones are nobody's usual rights.
-_MOST_WAYS = 500
-Body = dict[str, Any]
+_MAX_VARIANTS = 500
+RightsBody = dict[str, Any]
 
 
-def of_template(template: RightsTemplate) -> Body:
+def rights_of_template(template: RightsTemplate) -> RightsBody:
     """What a template of whole rights gives."""
     both = {"devices_pass": template.devices_pass, "keys_pass": template.keys_pass}
     return {name: value for name, value in both.items() if value is not None}
 
 
-def of_member(member: Member) -> Body:
+def rights_of_member(member: Member) -> RightsBody:
     """Areas and keys as a member has them, as far as the service told any."""
     told: Any = member.rights or {}
     return {name: told[name] for name in PARTS if told.get(name)}
 
 
-def usual(membergroup_ids: Iterable[str]) -> dict[str, Body]:
+def usual_rights(membergroup_ids: Iterable[str]) -> dict[str, RightsBody]:
     """By group, the rights that more than half of those members have whose rights are loaded; groups without such are
     left out. One query, whatever the number of groups and members.
     """
@@ -43,19 +43,19 @@ def usual(membergroup_ids: Iterable[str]) -> dict[str, Body]:
     for way in ways.iterator(chunk_size=1000):
         group, meant = way["membergroup_id"], groups.setdefault(way["membergroup_id"], {})
         known[group] = known.get(group, 0) + way["n"]
-        if len(meant) < _MOST_WAYS:
+        if len(meant) < _MAX_VARIANTS:
             parts = {name: (way["rights"] or {}).get(name) for name in PARTS}
             key = digest({name: value or {"default_mode": "deny_all"} for name, value in parts.items()})
             meant[key] = (meant.get(key, (0, None))[0] + way["n"], parts)
-    return {group: body for group, meant in groups.items() if (body := _main(meant, known[group]))}
+    return {group: body for group, meant in groups.items() if (body := _majority(meant, known[group]))}
 
 
-def _main(meant: Mapping[str, tuple[int, Any]], known: int) -> Body:
+def _majority(meant: Mapping[str, tuple[int, Any]], known: int) -> RightsBody:
     n, parts = max(meant.values(), key=lambda each: each[0])
     return {name: value for name, value in parts.items() if value} if n * 2 > known else {}
 
 
-def model(text: str) -> Member:
+def find_source_member(text: str) -> Member:
     """The member whose rights are copied, with rights that are known. Raises ValidationError."""
     if not text:
         raise ValidationError(_t("Enter a member code or member ID."))

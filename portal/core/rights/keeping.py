@@ -12,32 +12,32 @@ from django.utils.translation import override
 
 from accessapi.permissions import by_schedule, weekly
 from accessapi.permissions.passes import WEEKDAYS, Json
-from portal.core.intents.record import Asker
+from portal.core.intents.record import Requester
 from portal.core.rights import words
 from portal.core.rights.models import RightsTemplate
-from portal.core.ui.addresses import row_or_404
+from portal.core.ui.addresses import get_row_or_404
 from tenants import audit
-from tenants.wording import say
+from tenants.wording import coded_sentence
 
 
-def templates() -> QuerySet[RightsTemplate]:
+def all_templates() -> QuerySet[RightsTemplate]:
     """The entered tenant's, by name."""
     return RightsTemplate.objects.select_related("by").order_by("name", "pk")
 
 
-def schedules() -> list[RightsTemplate]:
+def schedule_templates() -> list[RightsTemplate]:
     """Those that are a bare schedule, to be given to any place."""
     return list(RightsTemplate.objects.filter(kind=RightsTemplate.Kind.SCHEDULE).order_by("name", "pk"))
 
 
-def get(pk: int | str) -> RightsTemplate:
+def get_template(pk: int | str) -> RightsTemplate:
     """One of the entered tenant's, or 404."""
     number = int(pk) if str(pk).isascii() and str(pk).isdecimal() else 0
-    return row_or_404(RightsTemplate.objects.all(), pk=number)
+    return get_row_or_404(RightsTemplate.objects.all(), pk=number)
 
 
 @dataclass(frozen=True)
-class Ready:
+class SuggestedTemplate:
     """A template to begin with. Nothing is stored until somebody takes it."""
 
     key: str
@@ -50,12 +50,14 @@ class Ready:
         return _(self.name)
 
 
-def ready() -> list[Ready]:
+def suggested_templates() -> list[SuggestedTemplate]:
     """Office hours and cleaning."""
     office, cleaning = "Office hours", "Cleaning"
     return [
-        Ready("office", office, _in_japanese(office), by_schedule(weekly("08:00:00", "19:00:00", *WEEKDAYS[:5]))),
-        Ready(
+        SuggestedTemplate(
+            "office", office, _in_japanese(office), by_schedule(weekly("08:00:00", "19:00:00", *WEEKDAYS[:5]))
+        ),
+        SuggestedTemplate(
             "cleaning",
             cleaning,
             _in_japanese(cleaning),
@@ -74,48 +76,48 @@ class NameTaken(Exception):
     """Another template got this name at the same moment."""
 
 
-def keep(*, by: Asker, template: RightsTemplate | None = None, **values: Any) -> RightsTemplate:
+def save(*, by: Requester, template: RightsTemplate | None = None, **values: Any) -> RightsTemplate:
     """Store a new template or the changed values of one, with its audit row. Raises NameTaken."""
     try:
-        return _kept(by, template, values)
+        return _save(by, template, values)
     except IntegrityError as error:
         raise NameTaken from error
 
 
-def _kept(by: Asker, template: RightsTemplate | None, values: Mapping[str, Any]) -> RightsTemplate:
+def _save(by: Requester, template: RightsTemplate | None, values: Mapping[str, Any]) -> RightsTemplate:
     with transaction.atomic():
         row = template or RightsTemplate(tenant=by.tenant)
-        before = _seen(row) if row.pk else None
+        before = _audit_values(row) if row.pk else None
         for name, value in values.items():
             setattr(row, name, value)
         row.by, row.changed_at = by.user, Now()
         row.save()
-        _audited(row, by, "rights_template.change" if before else "rights_template.create", before, _seen(row))
+        _audit(row, by, "rights_template.change" if before else "rights_template.create", before, _audit_values(row))
     return row
 
 
-def drop(*, template: RightsTemplate, by: Asker) -> None:
+def delete(*, template: RightsTemplate, by: Requester) -> None:
     """Delete a template. Rights that were given from it stay as they are."""
     with transaction.atomic():
-        before = _seen(template)
+        before = _audit_values(template)
         pk = template.pk
         template.delete()
         template.pk = pk
-        _audited(template, by, "rights_template.delete", before, None)
+        _audit(template, by, "rights_template.delete", before, None)
 
 
-def _audited(row: RightsTemplate, by: Asker, action: str, before: Any, after: Any) -> None:
+def _audit(row: RightsTemplate, by: Requester, action: str, before: Any, after: Any) -> None:
     audit.record(
-        **by.author,
+        **by.audit_author,
         action=action,
         target=f"rights_template:{row.pk}",
-        summary=say(action, name=row.name),
+        summary=coded_sentence(action, name=row.name),
         before=before,
         after=after,
     )
 
 
-def _seen(row: RightsTemplate) -> dict[str, Any]:
+def _audit_values(row: RightsTemplate) -> dict[str, Any]:
     """The template as the audit trail keeps it: as it is sent."""
     named = {"name": row.name, "name_ja": row.name_ja}
     if row.kind == RightsTemplate.Kind.SCHEDULE:
@@ -123,8 +125,8 @@ def _seen(row: RightsTemplate) -> dict[str, Any]:
     return {**named, "devices_pass": row.devices_pass, "keys_pass": row.keys_pass}
 
 
-def in_words(kept: Mapping[str, Any]) -> dict[str, str]:
+def describe(kept: Mapping[str, Any]) -> dict[str, str]:
     """What the trail kept of a template in the reader's words."""
     if "schedule" in kept:
-        return {"when": words.when(kept["schedule"])}
-    return {"when": words.sentence(kept.get("devices_pass"), kept.get("keys_pass"))}
+        return {"when": words.pass_text(kept["schedule"])}
+    return {"when": words.summary_text(kept.get("devices_pass"), kept.get("keys_pass"))}

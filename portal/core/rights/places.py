@@ -11,7 +11,7 @@ from portal.core.mirror.order import natural_key
 
 
 @dataclass(frozen=True)
-class Box:
+class BoxNames:
     """A key box: its name, and its keys' names by number in the order of numbers."""
 
     name: str
@@ -19,33 +19,33 @@ class Box:
 
 
 @dataclass(frozen=True)
-class Places:
+class PlaceNames:
     """Areas by id and key boxes by id, each in the order of names. What rights name beyond these is shown by its id."""
 
     areas: Mapping[str, str] = field(default_factory=dict)
-    boxes: Mapping[str, Box] = field(default_factory=dict)
+    boxes: Mapping[str, BoxNames] = field(default_factory=dict)
 
-    def area(self, area_id: str) -> str:
+    def area_name(self, area_id: str) -> str:
         return self.areas.get(area_id) or area_id
 
-    def box(self, key_device_id: str) -> str:
+    def box_name(self, key_device_id: str) -> str:
         found = self.boxes.get(key_device_id)
         return found.name if found else key_device_id
 
-    def unit(self, key_device_id: str, unit_no: str) -> str:
+    def key_name(self, key_device_id: str, unit_no: str) -> str:
         """A key's name, empty when it has none."""
         found = self.boxes.get(key_device_id)
         return found.units.get(unit_no, "") if found else ""
 
 
-def known() -> Places:
+def load_place_names() -> PlaceNames:
     """What the entered tenant has; one query."""
     areas = _named(Area, "area_id", "area_name", Value(None, JSONField()))
     boxes = _named(KeyBox, "key_device_id", "key_device_name", F("units"))
     found = sorted(areas.union(boxes, all=True), key=lambda row: (natural_key(row[1]), row[0]))
-    return Places(
+    return PlaceNames(
         {id_: name or id_ for kind, name, id_, _ in found if kind == Area.__name__},
-        {id_: Box(name or id_, _units(units)) for kind, name, id_, units in found if kind == KeyBox.__name__},
+        {id_: BoxNames(name or id_, _units(units)) for kind, name, id_, units in found if kind == KeyBox.__name__},
     )
 
 

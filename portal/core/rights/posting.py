@@ -14,74 +14,74 @@ from django.http import QueryDict
 
 from portal.core.mirror.fields.members import PRIVILEGE
 from portal.core.rights.sheet import (
-    AS_IT_IS,
-    LISTED,
+    DENY_ALL,
     NEVER,
-    NOTHING,
-    Box,
-    Devices,
-    Keys,
-    Pool,
+    SELECTED,
+    UNCHANGED,
+    AreaRights,
+    BoxRights,
+    KeyRights,
+    RightsSheet,
     Schedule,
-    Sheet,
+    SchedulePool,
 )
-from portal.core.rights.slots import KEPT, RANGE, WEEKLY, Slot, in_order
+from portal.core.rights.slots import RANGE, RAW, WEEKLY, Slot, sorted_days
 from portal.core.ui.addresses import ServiceId
-from portal.core.ui.sealed import NotOurs, unseal, unseal_or_none
+from portal.core.ui.sealed import InvalidSeal, unseal, unseal_or_none
 
 #: A choice that asks for a schedule of its own, which the reading of the form makes.
 NEW = "new"
 #: More than anybody draws, and few enough to be worked on at once.
-MOST_SCHEDULES, MOST_LINES = 200, 400
+MAX_SCHEDULES, MAX_LINES = 200, 400
 _SCHEDULE = re.compile(r"s\d{1,4}\Z")
 _KEPT = re.compile(r"k\d{1,4}\Z")
-_MODES = ("allow_all", NOTHING, LISTED, AS_IT_IS)
+_MODES = ("allow_all", DENY_ALL, SELECTED, UNCHANGED)
 _ids = ServiceId()
 
 
-def name_of(stem: str, *identifiers: str) -> str:
+def input_name(stem: str, *identifiers: str) -> str:
     """The name of an input about these ids of the service, which are written so that they hold no dot."""
     return ".".join([stem, *(_ids.to_url(each).replace(".", "~2E") for each in identifiers)])
 
 
-def sheet(data: QueryDict) -> Sheet:
+def parse_sheet(data: QueryDict) -> RightsSheet:
     """The whole form."""
-    pool = pool_of(data)
-    parts, found = data.getlist("part"), Sheet(pool=pool)
+    pool = parse_pool(data)
+    parts, found = data.getlist("part"), RightsSheet(pool=pool)
     if "devices" in parts:
         found.devices = _devices(data, pool)
     if "keys" in parts:
         found.keys = _keys(data, pool)
     odd = unseal_or_none(data.get("privilege.odd", ""))
-    found.odd = {} if odd is None else odd
+    found.unknown_privileges = {} if odd is None else odd
     told = data.getlist("privilege.told")
-    found.privilege = {name: f"privilege.{name}" in data for name in PRIVILEGE.unsaid if name in told}
+    found.privilege = {name: f"privilege.{name}" in data for name in PRIVILEGE.default if name in told}
     return found
 
 
-def pool_of(data: QueryDict, prefix: str = "") -> Pool:
+def parse_pool(data: QueryDict, prefix: str = "") -> SchedulePool:
     """The schedules of a form, and its passes that nobody described."""
-    pool, lines = Pool(), _lines(data, prefix)
-    for choice in data.getlist(f"{prefix}schedule")[:MOST_SCHEDULES]:
+    pool, lines = SchedulePool(), _lines(data, prefix)
+    for choice in data.getlist(f"{prefix}schedule")[:MAX_SCHEDULES]:
         if _SCHEDULE.match(choice):
             pool.schedules[choice] = Schedule(lines.get(choice, []), data.get(f"{prefix}{choice}.name", "")[:80])
     for name in data:
         if name.startswith(prefix) and _KEPT.match(choice := name[len(prefix) :]):
-            with contextlib.suppress(NotOurs):
-                pool.kept[choice] = unseal(data.get(name, ""))
+            with contextlib.suppress(InvalidSeal):
+                pool.raw_passes[choice] = unseal(data.get(name, ""))
     return pool
 
 
-def choice(data: Mapping[str, str], name: str, pool: Pool) -> str:
+def parse_choice(data: Mapping[str, str], name: str, pool: SchedulePool) -> str:
     """The choice made in one input. NEW becomes a schedule with one line to fill in."""
     chosen = data.get(name, NEVER)
-    if chosen == NEW and len(pool.schedules) < MOST_SCHEDULES:
+    if chosen == NEW and len(pool.schedules) < MAX_SCHEDULES:
         chosen = pool.add({"effect": "allow", "schedule": []})
         pool.schedules[chosen].slots.append(Slot())
-    return chosen if pool.knows(chosen) else NEVER
+    return chosen if pool.has_choice(chosen) else NEVER
 
 
-def _named(data: QueryDict, stem: str) -> dict[str, str]:
+def _inputs_under(data: QueryDict, stem: str) -> dict[str, str]:
     """Inputs under a stem: the id that each is about, and its name. What no database could keep is no id."""
     found = {_ids.to_python(name[len(stem) :]): name for name in data if name.startswith(stem)}
     return {identifier: name for identifier, name in found.items() if "\x00" not in identifier}
@@ -92,7 +92,7 @@ def _lines(data: QueryDict, prefix: str) -> dict[str, list[Slot]]:
     named = re.compile(re.escape(prefix) + r"(s\d{1,4})\.(\d{1,5})\.kind\Z")
     found = sorted((m[1], int(m[2])) for name in data if (m := named.match(name)))
     lines: dict[str, list[Slot]] = {}
-    for schedule, number in found[: MOST_LINES * 5]:
+    for schedule, number in found[: MAX_LINES * 5]:
         slot = _slot(data, f"{prefix}{schedule}.{number}")
         if slot is not None:
             slot.number = number
@@ -102,31 +102,31 @@ def _lines(data: QueryDict, prefix: str) -> dict[str, list[Slot]]:
 
 def _slot(data: QueryDict, name: str) -> Slot | None:
     kind = data.get(f"{name}.kind")
-    if kind == KEPT:
-        return _kept_slot(data, name)
+    if kind == RAW:
+        return _raw_slot(data, name)
     start, end, first, last = (data.get(f"{name}.{part}", "") for part in ("start", "end", "first", "last"))
     if kind == RANGE:
         return Slot(RANGE, (), start, end, first, last)
-    return Slot(WEEKLY, in_order(data.getlist(f"{name}.day")), start, end) if kind == WEEKLY else None
+    return Slot(WEEKLY, sorted_days(data.getlist(f"{name}.day")), start, end) if kind == WEEKLY else None
 
 
-def _kept_slot(data: QueryDict, name: str) -> Slot | None:
+def _raw_slot(data: QueryDict, name: str) -> Slot | None:
     """One that nobody described; gone when its box was unticked."""
     try:
-        return Slot(KEPT, kept=unseal(data.get(f"{name}.kept", "")))
-    except NotOurs:
+        return Slot(RAW, raw=unseal(data.get(f"{name}.kept", "")))
+    except InvalidSeal:
         return None
 
 
 def _mode(data: Mapping[str, str], name: str, whole: Any) -> str:
     mode = data.get(name, "")
-    return mode if mode in _MODES and (mode != AS_IT_IS or whole is not None) else NOTHING
+    return mode if mode in _MODES and (mode != UNCHANGED or whole is not None) else DENY_ALL
 
 
-def _sealed(texts: Iterable[str]) -> list[Any]:
+def _unsealed(texts: Iterable[str]) -> list[Any]:
     found = []
     for text in texts:
-        with contextlib.suppress(NotOurs):
+        with contextlib.suppress(InvalidSeal):
             found.append(unseal(text))
     return found
 
@@ -134,24 +134,24 @@ def _sealed(texts: Iterable[str]) -> list[Any]:
 def _side(data: QueryDict, part: str) -> dict[str, Any]:
     """What both sides have, by its name."""
     whole = unseal_or_none(data.get(f"{part}.whole", ""))
-    kept, extras = _sealed(data.getlist(f"{part}.kept")), unseal_or_none(data.get(f"{part}.extras", ""))
+    kept, extras = _unsealed(data.getlist(f"{part}.kept")), unseal_or_none(data.get(f"{part}.extras", ""))
     extras = extras if isinstance(extras, dict) else {}
-    return {"mode": _mode(data, f"{part}.mode", whole), "kept": kept, "extras": extras, "whole": whole}
+    return {"mode": _mode(data, f"{part}.mode", whole), "raw_entries": kept, "unknown_fields": extras, "raw": whole}
 
 
-def _devices(data: QueryDict, pool: Pool) -> Devices:
-    areas = {area: choice(data, name, pool) for area, name in _named(data, "devices.area.").items()}
-    return Devices(areas=areas, **_side(data, "devices"))
+def _devices(data: QueryDict, pool: SchedulePool) -> AreaRights:
+    areas = {area: parse_choice(data, name, pool) for area, name in _inputs_under(data, "devices.area.").items()}
+    return AreaRights(areas=areas, **_side(data, "devices"))
 
 
-def _keys(data: QueryDict, pool: Pool) -> Keys:
+def _keys(data: QueryDict, pool: SchedulePool) -> KeyRights:
     stem = "keys.box."
-    boxes = {box: _box(data, name[len(stem) :], pool) for box, name in _named(data, stem).items()}
-    return Keys(boxes=boxes, **_side(data, "keys"))
+    boxes = {box: _box(data, name[len(stem) :], pool) for box, name in _inputs_under(data, stem).items()}
+    return KeyRights(boxes=boxes, **_side(data, "keys"))
 
 
-def _box(data: QueryDict, part: str, pool: Pool) -> Box:
+def _box(data: QueryDict, part: str, pool: SchedulePool) -> BoxRights:
     whole = unseal_or_none(data.get(f"keys.boxwhole.{part}", ""))
-    units = {unit: choice(data, name, pool) for unit, name in _named(data, f"keys.unit.{part}.").items()}
+    units = {unit: parse_choice(data, name, pool) for unit, name in _inputs_under(data, f"keys.unit.{part}.").items()}
     mode = _mode(data, f"keys.box.{part}", whole)
-    return Box(mode, units, _sealed(data.getlist(f"keys.boxkept.{part}")), whole)
+    return BoxRights(mode, units, _unsealed(data.getlist(f"keys.boxkept.{part}")), whole)

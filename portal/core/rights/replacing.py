@@ -7,20 +7,22 @@ from typing import Any
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from portal.core.jobs.kinds import Already, Change, Fresh, Send, Skip
+from portal.core.jobs.kinds import AlreadyApplied, FieldChange, RowDecision, Send, Skip
 from portal.core.jobs.models import Job, Row
 from portal.core.mirror.fields.members import MEMBER
 from portal.core.mirror.models import Member
 from portal.core.rights import places, words
 
 # Rights that were read this lately are taken for those that the member has.
-FRESH = timedelta(minutes=15)
+FRESH_FOR = timedelta(minutes=15)
 
 
-def unread(job: Job, rows: Sequence[Row]) -> set[int]:
+def rows_to_read(job: Job, rows: Sequence[Row]) -> set[int]:
     """Rows whose member's rights are not known, or were read too long ago to rely on."""
     known = Member.objects.filter(
-        member_id__in=[row.member_id for row in rows], rights_read_at__gte=timezone.now() - FRESH, rights__isnull=False
+        member_id__in=[row.member_id for row in rows],
+        rights_read_at__gte=timezone.now() - FRESH_FOR,
+        rights__isnull=False,
     )
     fresh = set(known.values_list("member_id", flat=True))
     gone = Member.objects.filter(member_id__in=[row.member_id for row in rows], gone_at__isnull=False)
@@ -28,55 +30,55 @@ def unread(job: Job, rows: Sequence[Row]) -> set[int]:
     return {row.pk for row in rows if row.member_id not in fresh}
 
 
-def fresh(job: Job, rows: Sequence[Row]) -> Mapping[int, Fresh]:
+def check_again(job: Job, rows: Sequence[Row]) -> Mapping[int, RowDecision]:
     """Send where rights are what they were when somebody looked, or were not known then; report the others."""
     found = Member.objects.filter(member_id__in=[row.member_id for row in rows]).only("member_id", "rights", "gone_at")
     members = {member.member_id: member for member in found}
-    return {row.pk: _look(row, members.get(row.member_id)) for row in rows}
+    return {row.pk: _decide(row, members.get(row.member_id)) for row in rows}
 
 
-def old(member: Member, body: Mapping[str, Any]) -> dict[str, Any]:
+def current_parts(member: Member, body: Mapping[str, Any]) -> dict[str, Any]:
     """The parts of `body` as the member has them; nothing while that is not known."""
     return {} if member.rights is None else {name: member.rights.get(name) or {} for name in body}
 
 
 def is_same(member: Member, body: Mapping[str, Any]) -> bool:
     """Whether sending `body` would surely change nothing."""
-    now = old(member, body)
-    return bool(now) and all(MEMBER.same(name, value, now[name]) for name, value in body.items())
+    now = current_parts(member, body)
+    return bool(now) and all(MEMBER.is_same(name, value, now[name]) for name, value in body.items())
 
 
-def _look(row: Row, member: Member | None) -> Fresh:
+def _decide(row: Row, member: Member | None) -> RowDecision:
     if member is None or member.gone_at is not None:
         return Skip("gone")
     if member.rights is None:
         return Skip("unreadable")
-    body, seen, now = row.content["body"], row.content["old"], old(member, row.content["body"])
+    body, seen, now = row.content["body"], row.content["old"], current_parts(member, row.content["body"])
     if is_same(member, body):
-        return Already()
-    changed = [name for name, value in seen.items() if not MEMBER.same(name, value, now[name])]
+        return AlreadyApplied()
+    changed = [name for name, value in seen.items() if not MEMBER.is_same(name, value, now[name])]
     return Skip("meanwhile", field=changed[0]) if changed else Send(body, now)
 
 
-def changes(row: Row) -> list[Change]:
+def describe_changes(row: Row) -> list[FieldChange]:
     """Old and new rights in words; of what was never read, that it is not known."""
     content, known = row.content, _places(row.job)
     said = []
     for name, value in content["body"].items():
         had = content["old"].get(name)
-        before = _("not loaded yet") if had is None else _words(name, had, known)
-        said.append((MEMBER.label(name), before, _words(name, value, known)))
+        before = _("not loaded yet") if had is None else _rights_text(name, had, known)
+        said.append((MEMBER.label_of(name), before, _rights_text(name, value, known)))
     return said
 
 
-def _words(name: str, rights: Any, known: places.Places) -> str:
+def _rights_text(name: str, rights: Any, known: places.PlaceNames) -> str:
     lines = words.device_lines(rights or {}, known) if name == "devices_pass" else words.key_lines(rights or {}, known)
-    return "; ".join(words.gathered(lines))
+    return "; ".join(words.group_by_time(lines))
 
 
-def _places(job: Job) -> places.Places:
+def _places(job: Job) -> places.PlaceNames:
     """The names of areas and keys, looked up once for all rows of a page."""
-    found: places.Places | None = job.__dict__.get("_places")
+    found: places.PlaceNames | None = job.__dict__.get("_places")
     if found is None:
-        found = job.__dict__["_places"] = places.known()
+        found = job.__dict__["_places"] = places.load_place_names()
     return found

@@ -14,9 +14,9 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from accessapi.permissions.passes import DAY_END, EVERY_DAY, Json, weekly
-from accessapi.permissions.phrases import DAYS, clock, read_range, read_weekly
+from accessapi.permissions.phrases import DAYS, format_time, read_range, read_weekly
 
-WEEKLY, RANGE, KEPT = "weekly", "range", "kept"
+WEEKLY, RANGE, RAW = "weekly", "range", "kept"
 _TYPED = re.compile(r"(\d{1,2})(?::?(\d{2})(?::?(\d{2}))?)?\Z")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}\Z")
 
@@ -34,14 +34,14 @@ class Slot:
     end: str = ""
     first: str = ""
     last: str = ""
-    kept: Any = None
+    raw: Any = None
     number: int = 0  # in the form that it came from
     problems: list[str] = field(default_factory=list)
 
     @property
     def is_blank(self) -> bool:
         """A line that nobody filled in."""
-        return self.kind != KEPT and not any((self.days, self.start, self.end, self.first, self.last))
+        return self.kind != RAW and not any((self.days, self.start, self.end, self.first, self.last))
 
 
 def slot_of(item: Any) -> Slot:
@@ -49,14 +49,16 @@ def slot_of(item: Any) -> Slot:
     found = read_weekly(item)
     if found is not None:
         days, (opens, closes) = found
-        slot = Slot(WEEKLY, tuple(day for day in DAYS if day in days), clock(opens), clock(closes, closing=True))
+        slot = Slot(
+            WEEKLY, tuple(day for day in DAYS if day in days), format_time(opens), format_time(closes, is_closing=True)
+        )
     elif (edges := read_range(item)) is not None:
         first, last = edges
-        slot = Slot(RANGE, (), clock(first.time()), clock(last.time(), closing=True),
+        slot = Slot(RANGE, (), format_time(first.time()), format_time(last.time(), is_closing=True),
                     f"{first:%Y-%m-%d}".zfill(10), f"{last:%Y-%m-%d}".zfill(10))  # fmt: skip
     else:
-        return Slot(KEPT, kept=item)
-    return slot if _same(item_of(slot), item) else Slot(KEPT, kept=item)
+        return Slot(RAW, raw=item)
+    return slot if _same(item_of(slot), item) else Slot(RAW, raw=item)
 
 
 def _same(made: Any, item: Any) -> bool:
@@ -69,10 +71,10 @@ def _same(made: Any, item: Any) -> bool:
 
 def item_of(slot: Slot) -> Any:
     """The schedule item of a line, or None with `problems` filled. Never called for a blank line."""
-    if slot.kind == KEPT:
-        return slot.kept
+    if slot.kind == RAW:
+        return slot.raw
     slot.problems.clear()
-    opens, closes = read_clock(slot.start), read_clock(slot.end, closing=True)
+    opens, closes = parse_time(slot.start), parse_time(slot.end, closing=True)
     if opens is None or closes is None:
         slot.problems.append(_("Enter times like 08:00 and 19:00. 24:00 is the end of a day."))
     return _weekly(slot, opens, closes) if slot.kind == WEEKLY else _range(slot, opens, closes)
@@ -90,7 +92,7 @@ def _weekly(slot: Slot, opens: time | None, closes: time | None) -> Json | None:
 
 
 def _range(slot: Slot, opens: time | None, closes: time | None) -> Json | None:
-    first, last = read_date(slot.first), read_date(slot.last or slot.first)
+    first, last = parse_date(slot.first), parse_date(slot.last or slot.first)
     if first is None or last is None:
         slot.problems.append(_("Enter dates like 2026-12-01."))
     elif opens is not None and closes is not None and (last, closes) < (first, opens):
@@ -102,7 +104,7 @@ def _range(slot: Slot, opens: time | None, closes: time | None) -> Json | None:
     return {"mode": "range", "start": start, "end": end}
 
 
-def read_clock(text: str, *, closing: bool = False) -> time | None:
+def parse_time(text: str, *, closing: bool = False) -> time | None:
     """8, 800, 08:00, ８：００ or 08:00:30; as an end also 24:00. None for anything else."""
     plain = unicodedata.normalize("NFKC", text).strip().replace(" ", "")
     found = _TYPED.match(plain) if plain.isascii() else None
@@ -114,7 +116,7 @@ def read_clock(text: str, *, closing: bool = False) -> time | None:
     return time(hour, minute, second) if hour < 24 and minute < 60 and second < 60 else None
 
 
-def read_date(text: str) -> date | None:
+def parse_date(text: str) -> date | None:
     plain = unicodedata.normalize("NFKC", text).strip().replace("/", "-")
     try:
         return date.fromisoformat(plain) if plain.isascii() and _DATE.match(plain) else None
@@ -122,7 +124,7 @@ def read_date(text: str) -> date | None:
         return None
 
 
-def in_order(days: Iterable[str]) -> tuple[str, ...]:
+def sorted_days(days: Iterable[str]) -> tuple[str, ...]:
     """Days of a form in the order of a week, without what is no day."""
     given = set(days)
     return tuple(day for day in DAYS if day in given)

@@ -8,9 +8,9 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
-from accessapi.permissions import phrase, phrase_days
+from accessapi.permissions import phrase_days, phrase_pass
 from accessapi.permissions.passes import DAY_END, HOLIDAY, normal_pass
-from accessapi.permissions.phrases import DAYS, clock, phrase_schedule, read_range, read_weekly
+from accessapi.permissions.phrases import DAYS, format_time, phrase_schedule, read_range, read_weekly
 
 _DAY = 24 * 3600
 Seconds = tuple[int, int]
@@ -22,7 +22,7 @@ class Bar:
 
     x: str
     width: str
-    words: str
+    text: str
 
 
 @dataclass
@@ -31,7 +31,7 @@ class Lane:
 
     key: str
     name: str
-    short: str
+    short_name: str
     bars: list[Bar] = field(default_factory=list)
 
     @property
@@ -39,8 +39,8 @@ class Lane:
         return self.key == HOLIDAY
 
     @property
-    def words(self) -> str:
-        return _(", ").join(bar.words for bar in self.bars)
+    def text(self) -> str:
+        return _(", ").join(bar.text for bar in self.bars)
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ class Week:
 
     lanes: list[Lane]
     sentence: str
-    dated: list[str]
-    strange: list[str]
+    date_ranges: list[str]
+    not_understood: list[str]
     effect: str = ""
 
 
@@ -81,7 +81,7 @@ def week_of(pass_: Any) -> Week:
     known = effect in ("allow_all", "deny_all") or (effect == "allow" and isinstance(schedule, list))
     dated = [phrase_schedule([item], _) for item in items if read_range(item)]
     strange = [phrase_schedule([item], _) for item in items if not read_range(item) and not read_weekly(item)]
-    sentence = phrase(value, _)
+    sentence = phrase_pass(value, _)
     return Week(
         lanes,
         sentence[:1].upper() + sentence[1:],
@@ -91,7 +91,7 @@ def week_of(pass_: Any) -> Week:
     )
 
 
-def union(passes: Iterable[Any]) -> Week:
+def union_week(passes: Iterable[Any]) -> Week:
     """All of them at once: when somebody may pass anywhere at all."""
     items: list[Any] = []
     for value in map(normal_pass, passes):
@@ -136,7 +136,7 @@ def _bars(spans: list[Seconds]) -> list[Bar]:
 
 def _words(start: int, end: int) -> str:
     closes = DAY_END if end == _DAY else _time(end)
-    return f"{clock(_time(start))}–{clock(closes, closing=True)}"
+    return f"{format_time(_time(start))}–{format_time(closes, is_closing=True)}"
 
 
 def _percent(seconds: int) -> str:

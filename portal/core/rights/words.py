@@ -7,17 +7,17 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from accessapi.permissions import always, never, normalise_devices, normalise_keys, phrase
+from accessapi.permissions import always, never, normalise_devices, normalise_keys, phrase_pass
 from accessapi.permissions.passes import normal_pass, sort_key
 from portal.core.mirror.fields.members import PRIVILEGES
-from portal.core.rights.places import Places
+from portal.core.rights.places import PlaceNames
 from portal.core.rights.reading import canonical
 
 _MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
-class Line:
+class RightsLine:
     """One statement. `kind`: "area", "box", "key", or "all" for everything at once. `pass_` is drawn as a week."""
 
     kind: str
@@ -26,86 +26,86 @@ class Line:
     place: str
     when: str
     pass_: Any = None
-    unknown: bool = False
+    is_unknown: bool = False
 
     def __str__(self) -> str:
         return _("%(place)s: %(when)s") % {"place": self.place, "when": self.when} if self.place else self.when
 
 
 @dataclass(frozen=True)
-class Changed:
+class RightsDifference:
     """A place whose pass differs, in words; `drawn` are the two passes themselves (None: not a pass)."""
 
     place: str
     before: str
     after: str
-    drawn: tuple[Any, Any] = (None, None)
+    passes: tuple[Any, Any] = (None, None)
 
 
-def when(pass_: Any) -> str:
+def pass_text(pass_: Any) -> str:
     """A pass as a sentence of its own: "Weekdays 08:00 to 19:00, and 1 December 2026 all day"."""
-    return upper(phrase(pass_, _))
+    return capitalise(phrase_pass(pass_, _))
 
 
-def upper(text: str) -> str:
+def capitalise(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def device_lines(devices_pass: Any, places: Places) -> list[Line]:
+def device_lines(devices_pass: Any, places: PlaceNames) -> list[RightsLine]:
     """Where somebody may enter: one line for everything, or one for each area in the order of names."""
     rights = normalise_devices(devices_pass)
     mode = rights.get("default_mode")
     if mode == "allow_all":
-        return [Line("all", "", "", "", _("Every area, including areas added later"), always())]
+        return [RightsLine("all", "", "", "", _("Every area, including areas added later"), always())]
     if mode == "deny_all":
-        return [Line("all", "", "", "", _("No area"), never())]
+        return [RightsLine("all", "", "", "", _("No area"), never())]
     if mode != "option" or not isinstance(rights.get("areas_list"), list):
-        return [_strange(rights)]
+        return [_unknown_line(rights)]
     lines = [_entry(entry, "area_id", "area", "", places) for entry in rights["areas_list"]]
     order = {area_id: place for place, area_id in enumerate(places.areas)}
-    return sorted(lines, key=lambda line: (line.unknown, order.get(line.target, len(order)), line.target))
+    return sorted(lines, key=lambda line: (line.is_unknown, order.get(line.target, len(order)), line.target))
 
 
-def key_lines(keys_pass: Any, places: Places) -> list[Line]:
+def key_lines(keys_pass: Any, places: PlaceNames) -> list[RightsLine]:
     """Which keys somebody may take: one line for everything, or one for each key box or key."""
     rights = normalise_keys(keys_pass)
     mode = rights.get("default_mode")
     if mode == "allow_all":
-        return [Line("all", "", "", "", _("Every key box, including key boxes added later"), always())]
+        return [RightsLine("all", "", "", "", _("Every key box, including key boxes added later"), always())]
     if mode == "deny_all":
-        return [Line("all", "", "", "", _("No key"), never())]
+        return [RightsLine("all", "", "", "", _("No key"), never())]
     if mode != "option" or not isinstance(rights.get("key_devices_list"), list):
-        return [_strange(rights)]
+        return [_unknown_line(rights)]
     return [line for box in rights["key_devices_list"] for line in _box(box, places)]
 
 
-def lines(rights: Mapping[str, Any], places: Places) -> list[Line]:
+def rights_lines(rights: Mapping[str, Any], places: PlaceNames) -> list[RightsLine]:
     """Both, one after the other. A part that was not told has no line."""
     devices, keys = rights.get("devices_pass"), rights.get("keys_pass")
     found = [] if devices is None else device_lines(devices, places)
     return found if keys is None else [*found, *key_lines(keys, places)]
 
 
-def gathered(found: list[Line]) -> list[str]:
+def group_by_time(found: list[RightsLine]) -> list[str]:
     """Lines with the same times joined: "Lobby, Lab and 3 more: weekdays 08:00 to 19:00"."""
-    together: dict[str, list[Line]] = {}
+    together: dict[str, list[RightsLine]] = {}
     for line in found:
         together.setdefault(line.when if line.place else f"\0{line.when}", []).append(line)
-    return [_together(group) for group in together.values()]
+    return [_group_text(group) for group in together.values()]
 
 
-def summary(rights: Mapping[str, Any], places: Places) -> list[str]:
+def summary_lines(rights: Mapping[str, Any], places: PlaceNames) -> list[str]:
     """Rights as sentences, those with the same times joined."""
-    return [upper(text) for text in gathered(lines(rights, places))]
+    return [capitalise(text) for text in group_by_time(rights_lines(rights, places))]
 
 
-def sentence(devices_pass: Any, keys_pass: Any, places: Places | None = None) -> str:
+def summary_text(devices_pass: Any, keys_pass: Any, places: PlaceNames | None = None) -> str:
     """Everything in one paragraph."""
     told = {"devices_pass": devices_pass, "keys_pass": keys_pass}
-    return " ".join(_("%(text)s.") % {"text": text} for text in summary(told, places or Places()))
+    return " ".join(_("%(text)s.") % {"text": text} for text in summary_lines(told, places or PlaceNames()))
 
 
-def changes(before: Mapping[str, Any], after: Mapping[str, Any], places: Places) -> list[Changed]:
+def differences(before: Mapping[str, Any], after: Mapping[str, Any], places: PlaceNames) -> list[RightsDifference]:
     """Each place, and each privilege, whose rights differ in meaning; nothing when all mean the same."""
     old, new = canonical(before), canonical(after)
     found = []
@@ -121,7 +121,7 @@ def privilege_words() -> dict[str, str]:
     return {flag.name: str(flag.label) for flag in PRIVILEGES}
 
 
-def _together(group: list[Line]) -> str:
+def _group_text(group: list[RightsLine]) -> str:
     if not group[0].place:
         return group[0].when
     named = [line.place for line in group[:_MOST_NAMED]]
@@ -132,7 +132,7 @@ def _together(group: list[Line]) -> str:
     return _("%(place)s: %(when)s") % {"place": text, "when": group[0].when}
 
 
-def _differences(old: list[Line], new: list[Line], name: str) -> list[Changed]:
+def _differences(old: list[RightsLine], new: list[RightsLine], name: str) -> list[RightsDifference]:
     """Place by place. Whoever had everything had each place at any time; a list that grows out of nothing needs no
     line of its own.
     """
@@ -142,7 +142,7 @@ def _differences(old: list[Line], new: list[Line], name: str) -> list[Changed]:
     if _WHOLE in keys and never() in (_pass(was, _WHOLE), _pass(now, _WHOLE)) and len(keys) > 1:
         del keys[_WHOLE]
     return [
-        Changed(
+        RightsDifference(
             (now.get(key) or was[key]).place or whole,
             _when(was, key),
             _when(now, key),
@@ -153,12 +153,12 @@ def _differences(old: list[Line], new: list[Line], name: str) -> list[Changed]:
     ]
 
 
-_Placed = dict[tuple[str, str, str], Line]
+_Placed = dict[tuple[str, str, str], RightsLine]
 _WHOLE = ("", "", "")
 
 
-def _by_place(found: list[Line]) -> _Placed:
-    return {(line.target, line.unit_no, line.when if line.unknown else ""): line for line in found}
+def _by_place(found: list[RightsLine]) -> _Placed:
+    return {(line.target, line.unit_no, line.when if line.is_unknown else ""): line for line in found}
 
 
 def _pass(placed: _Placed, key: tuple[str, str, str]) -> Any:
@@ -175,52 +175,52 @@ def _when(placed: _Placed, key: tuple[str, str, str]) -> str:
     return _("at any time") if _pass(placed, key) == always() else _("not listed")
 
 
-def _privileges(old: Any, new: Any) -> list[Changed]:
+def _privileges(old: Any, new: Any) -> list[RightsDifference]:
     was, now = (value if isinstance(value, dict) else {"": value} for value in (old, new))
     words = privilege_words()
     names = [name for name in dict.fromkeys([*was, *now]) if was.get(name) != now.get(name)]
-    return [Changed(words.get(name, name), yes_no(was.get(name)), yes_no(now.get(name))) for name in names]
+    return [RightsDifference(words.get(name, name), yes_no(was.get(name)), yes_no(now.get(name))) for name in names]
 
 
 def yes_no(value: Any) -> str:
     return _("yes") if value is True else _("no") if value is False else str(value)
 
 
-def _box(box: Any, places: Places) -> list[Line]:
+def _box(box: Any, places: PlaceNames) -> list[RightsLine]:
     device = box.get("key_device_id") if isinstance(box, dict) else None
     if not isinstance(device, str):
-        return [_strange(box)]
-    name, mode = places.box(device), box.get("default_mode")
+        return [_unknown_line(box)]
+    name, mode = places.box_name(device), box.get("default_mode")
     if mode == "allow_all":
-        return [Line("box", device, "", name, _("every key, including keys added later"), always())]
+        return [RightsLine("box", device, "", name, _("every key, including keys added later"), always())]
     if mode == "deny_all":
-        return [Line("box", device, "", name, _("no key"), never())]
+        return [RightsLine("box", device, "", name, _("no key"), never())]
     if mode != "option" or not isinstance(box.get("units", []), list):
-        return [_strange(box, device, name)]
+        return [_unknown_line(box, device, name)]
     return [_entry(unit, "unit_no", "key", device, places) for unit in box.get("units", [])]
 
 
-def _entry(entry: Any, identifier: str, kind: str, box: str, places: Places) -> Line:
+def _entry(entry: Any, identifier: str, kind: str, box: str, places: PlaceNames) -> RightsLine:
     name = entry.get(identifier) if isinstance(entry, dict) else None
     if not isinstance(name, str):
-        return _strange(entry, box, places.box(box) if box else "")
-    place = unit_name(box, name, places) if box else places.area(name)
+        return _unknown_line(entry, box, places.box_name(box) if box else "")
+    place = unit_name(box, name, places) if box else places.area_name(name)
     pass_ = normal_pass(entry.get("pass"))
     odd = set(entry) - {identifier, "pass"}
     target, unit_no = (box, name) if box else (name, "")
     if odd:
-        return Line(kind, target, unit_no, place, _unknown(entry), entry, unknown=True)
-    return Line(kind, target, unit_no, place, phrase(pass_, _), pass_)
+        return RightsLine(kind, target, unit_no, place, _unknown(entry), entry, is_unknown=True)
+    return RightsLine(kind, target, unit_no, place, phrase_pass(pass_, _), pass_)
 
 
-def unit_name(box: str, unit_no: str, places: Places) -> str:
+def unit_name(box: str, unit_no: str, places: PlaceNames) -> str:
     """A key as people name it: "Key box 1 · 01 Van"."""
-    named = " ".join(filter(None, (unit_no, places.unit(box, unit_no))))
-    return _("%(box)s · %(unit)s") % {"box": places.box(box), "unit": named}
+    named = " ".join(filter(None, (unit_no, places.key_name(box, unit_no))))
+    return _("%(box)s · %(unit)s") % {"box": places.box_name(box), "unit": named}
 
 
-def _strange(value: Any, target: str = "", place: str = "") -> Line:
-    return Line("all", target, "", place, _unknown(value), value, unknown=True)
+def _unknown_line(value: Any, target: str = "", place: str = "") -> RightsLine:
+    return RightsLine("all", target, "", place, _unknown(value), value, is_unknown=True)
 
 
 def _unknown(value: Any) -> str:

@@ -6,17 +6,19 @@ from django.contrib import messages
 from django.forms import BaseForm
 from django.utils.translation import gettext as _
 
-from portal.core.safety.changing import Came, NotChanged
+from portal.core.safety.changing import ChangeResult, NotChanged
 from tenants.access import TenantRequest
 
 
-def answer(request: TenantRequest, act: Callable[[], Came], saved: str, form: BaseForm | None = None) -> bool:
+def change_with_feedback(
+    request: TenantRequest, action: Callable[[], ChangeResult], saved_text: str, form: BaseForm | None = None
+) -> bool:
     """Do it, and say that it was saved, waits for a second person, or was not changed.
 
     False: it was refused. The `form`, which is shown again then with what was typed, says why.
     """
     try:
-        came = act()
+        came = action()
     except NotChanged as why:
         if form is not None:
             form.add_error(None, str(why))
@@ -27,8 +29,8 @@ def answer(request: TenantRequest, act: Callable[[], Came], saved: str, form: Ba
         "Nothing was changed yet. This change needs a second person: "
         "someone else with your permission, or an owner, confirms it within 7 days."
     )
-    if came is Came.WAITS:
+    if came is ChangeResult.WAITING:
         messages.warning(request, waits)
     else:
-        messages.success(request, saved if came is Came.SAVED else _("Nothing was changed."))
+        messages.success(request, saved_text if came is ChangeResult.SAVED else _("Nothing was changed."))
     return True

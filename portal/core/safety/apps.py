@@ -10,4 +10,6 @@ class SafetyConfig(AppConfig):
         from portal.core.timers import ticking
 
         frame.register()
-        ticking.register("safety_changes", changing.DUE.look, every=60.0, queue="sync", work=changing.DUE.work)
+        ticking.register(
+            "safety_changes", changing.DUE.check_due, every=60.0, queue="sync", due_rows=changing.DUE.querysets
+        )

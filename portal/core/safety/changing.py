@@ -7,78 +7,78 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
-from portal.core.intents.record import Asker, wait_for_turn
+from portal.core.intents.record import Requester, lock_target
 from portal.core.safety.models import State, WaitingChange
-from portal.core.safety.rules import RULES, SafetyRule, Values
+from portal.core.safety.rules import RULES, SafetyRule, SettingValues
 from portal.core.timers.clock import ClockTime, database_now
-from portal.core.timers.ticking import Wakeup
+from portal.core.timers.ticking import TaskWakeup
 from tenants import audit, owners
 from tenants.access import access_to
 from tenants.models import User
 from tenants.roles import Owner
-from tenants.wording import say
+from tenants.wording import coded_sentence
 
-CONFIRMED_WITHIN = timedelta(days=7)
+CONFIRM_WITHIN = timedelta(days=7)
 
 
 class NotChanged(ValueError):
     """Nothing was changed; the text says why, and what to do next."""
 
 
-class Came(Enum):
+class ChangeResult(Enum):
     """What a change came to."""
 
-    SAME = "same"
+    UNCHANGED = "same"
     SAVED = "saved"
-    WAITS = "waits"
+    WAITING = "waits"
 
 
-def change(rule: SafetyRule, after: Values, *, by: Asker, subject: str = "") -> Came:
+def change(rule: SafetyRule, after: SettingValues, *, by: Requester, subject: str = "") -> ChangeResult:
     """Save a setting at once, or let it wait where it loosens the rule and `by` is no owner. Raises NotChanged."""
     with transaction.atomic():
-        _take_turn(rule, subject, by)
+        _lock_setting(rule, subject, by)
         before = rule.read(subject)
         if before == after:
-            return Came.SAME
-        if not rule.loosens(subject, before, after):
+            return ChangeResult.UNCHANGED
+        if not rule.is_looser(subject, before, after):
             _save(rule, subject, after, by)
-            return Came.SAVED
+            return ChangeResult.SAVED
         if by.support_session is not None:
             raise NotChanged(_("A support session cannot loosen a safety rule. Nothing was changed. Ask an owner."))
         access = access_to(by.user, by.tenant)
         if access is None or access.role is not Owner:
-            _ask(rule, subject, before, after, by)
-            return Came.WAITS
+            _request_confirmation(rule, subject, before, after, by)
+            return ChangeResult.WAITING
         title = rule.title(subject)
         _save(rule, subject, after, by)
-        summary = say("safety.loosened", rule=title)
-        audit.record(**by.author, action="safety.loosened", target=f"safety:{rule.name}", summary=summary)
-        owners.tell(owners.LOOSENED, what=title, who=by.user)
-    return Came.SAVED
+        summary = coded_sentence("safety.loosened", rule=title)
+        audit.record(**by.audit_author, action="safety.loosened", target=f"safety:{rule.name}", summary=summary)
+        owners.notify(owners.LOOSENED, what=title, who=by.user)
+    return ChangeResult.SAVED
 
 
-def confirm(*, change: WaitingChange, by: Asker) -> State:
+def confirm(*, change: WaitingChange, by: Requester) -> State:
     """Save what another person requested; VOID when the setting or that person's permission has changed since.
 
     Raises NotChanged where it ended, or this person may not confirm it.
     """
     with transaction.atomic():
-        rule, row = _held(change, by)
+        rule, row = _lock_change(change, by)
         if row.asked_by == by.user:
             raise NotChanged(_("Another person has to confirm this. Nothing was changed."))
-        if not _may(row.asked_by, rule, by) or rule.read(row.subject) != row.before:
+        if not _may_change(row.asked_by, rule, by) or rule.read(row.subject) != row.before:
             _end(row, State.VOID, by)
             return State.VOID
         _end(row, State.CONFIRMED, by)
         _save(rule, row.subject, row.after, by)
-        owners.tell(owners.LOOSENED, what=row.title, who=row.asked_by, second=by.user)
+        owners.notify(owners.LOOSENED, what=row.title, who=row.asked_by, second=by.user)
     return State.CONFIRMED
 
 
-def decline(*, change: WaitingChange, by: Asker) -> State:
+def decline(*, change: WaitingChange, by: Requester) -> State:
     """End a change without saving it: cancelled by the person who requested it, declined by others."""
     with transaction.atomic():
-        _rule, row = _held(change, by)
+        _rule, row = _lock_change(change, by)
         state = State.WITHDRAWN if row.asked_by == by.user else State.REFUSED
         _end(row, state, by)
     return state
@@ -92,27 +92,27 @@ def expire(change_id: int) -> None:
             _end(row, State.EXPIRED, None)
 
 
-def waiting() -> QuerySet[WaitingChange]:
+def waiting_changes() -> QuerySet[WaitingChange]:
     """Return the changes of the tenant in scope that can still be confirmed."""
     return WaitingChange.objects.filter(state=State.WAITING, due_at__gt=ClockTime())
 
 
-def _take_turn(rule: SafetyRule, subject: str, by: Asker) -> None:
+def _lock_setting(rule: SafetyRule, subject: str, by: Requester) -> None:
     """Let no other change of this setting begin until the transaction ends. Taken before any row is locked."""
-    wait_for_turn(by.tenant, f"safety:{rule.name}:{subject}")
+    lock_target(by.tenant, f"safety:{rule.name}:{subject}")
 
 
-def _may(user: User, rule: SafetyRule, by: Asker) -> bool:
+def _may_change(user: User, rule: SafetyRule, by: Requester) -> bool:
     access = access_to(user, by.tenant)
     return access is not None and access.support_session is None and access.can(rule.permission)
 
 
-def _held(change: WaitingChange, by: Asker) -> tuple[SafetyRule, WaitingChange]:
+def _lock_change(change: WaitingChange, by: Requester) -> tuple[SafetyRule, WaitingChange]:
     """Return a waiting change with its row held, and its rule. Raises NotChanged where `by` has no say in it."""
     rule = RULES.get(change.rule)
-    if rule is None or by.support_session is not None or not _may(by.user, rule, by):
+    if rule is None or by.support_session is not None or not _may_change(by.user, rule, by):
         raise NotChanged(_("You do not have permission to decide about this change. Nothing was changed."))
-    _take_turn(rule, change.subject, by)
+    _lock_setting(rule, change.subject, by)
     rows = WaitingChange.objects.select_for_update(of=("self",)).select_related("asked_by", "tenant")
     row = rows.filter(pk=change.pk, state=State.WAITING).first()
     if row is None:
@@ -122,14 +122,16 @@ def _held(change: WaitingChange, by: Asker) -> tuple[SafetyRule, WaitingChange]:
     return rule, row
 
 
-def _save(rule: SafetyRule, subject: str, after: Values, by: Asker) -> None:
+def _save(rule: SafetyRule, subject: str, after: SettingValues, by: Requester) -> None:
     """Save a setting. What was requested about its former state is void."""
     for row in _waiting_for(rule, subject):
         _end(row, State.VOID, by)
     rule.save(subject, after, by)
 
 
-def _ask(rule: SafetyRule, subject: str, before: Values, after: Values, by: Asker) -> None:
+def _request_confirmation(
+    rule: SafetyRule, subject: str, before: SettingValues, after: SettingValues, by: Requester
+) -> None:
     title = rule.title(subject)
     for row in _waiting_for(rule, subject):
         if row.due_at is not None and row.due_at <= database_now():
@@ -142,13 +144,18 @@ def _ask(rule: SafetyRule, subject: str, before: Values, after: Values, by: Aske
             _end(row, State.WITHDRAWN, by)
     made = WaitingChange.objects.create(
         rule=rule.name, subject=subject, title=title, before=before, after=after,
-        asked_by=by.user, due_at=database_now() + CONFIRMED_WITHIN,
+        asked_by=by.user, due_at=database_now() + CONFIRM_WITHIN,
     )  # fmt: skip
-    summary = say("safety.asked", rule=title)
+    summary = coded_sentence("safety.asked", rule=title)
     audit.record(
-        **by.author, action="safety.asked", target=f"safety:{made.pk}", summary=summary, before=before, after=after
+        **by.audit_author,
+        action="safety.asked",
+        target=f"safety:{made.pk}",
+        summary=summary,
+        before=before,
+        after=after,
     )
-    owners.tell(owners.ASKED, what=title, who=by.user)
+    owners.notify(owners.REQUESTED, what=title, who=by.user)
 
 
 def _waiting_for(rule: SafetyRule, subject: str) -> list[WaitingChange]:
@@ -156,21 +163,21 @@ def _waiting_for(rule: SafetyRule, subject: str) -> list[WaitingChange]:
     return list(rows.filter(rule=rule.name, subject=subject, state=State.WAITING))
 
 
-def _end(row: WaitingChange, state: State, by: Asker | None) -> None:
+def _end(row: WaitingChange, state: State, by: Requester | None) -> None:
     """End a change and record how; without `by` the portal did it."""
-    author = by.author if by is not None else {"tenant": row.tenant, "by": None, "by_label": audit.PORTAL}
+    author = by.audit_author if by is not None else {"tenant": row.tenant, "by": None, "by_label": audit.PORTAL_ACTOR}
     user = by.user if by is not None else None
     WaitingChange.objects.filter(pk=row.pk).update(state=state, ended_by=user, ended_at=ClockTime(), due_at=None)
     audit.record(
         **author,
         action=f"safety.{state}",
         target=f"safety:{row.pk}",
-        summary=say(f"safety.{state}", rule=row.title, who=row.asked_by),
+        summary=coded_sentence(f"safety.{state}", rule=row.title, who=row.asked_by),
     )
 
 
-def _due_ones() -> QuerySet[WaitingChange]:
+def _due() -> QuerySet[WaitingChange]:
     return WaitingChange.objects_across_tenants.filter(state=State.WAITING, due_at__lte=ClockTime())
 
 
-DUE = Wakeup(rows=_due_ones, task="portal.core.safety.tasks.expire")
+DUE = TaskWakeup(rows=_due, task="portal.core.safety.tasks.expire")

@@ -6,7 +6,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from portal.core.safety.changing import waiting
+from portal.core.safety.changing import waiting_changes
 from portal.core.safety.models import WaitingChange
 from portal.core.safety.rules import RULES
 from portal.core.ui import frame
@@ -14,19 +14,19 @@ from portal.core.ui.frame import Banner
 from tenants.access import TenantRequest
 
 # More than these would push the page itself out of sight.
-MOST = 2
+MAX_BANNERS = 2
 
 
 def banners(request: TenantRequest) -> Iterator[Banner]:
     """Show the changes that this person may confirm, those asked for first; of more, how many there are."""
     if request.access.support_session is not None:
         return
-    others = waiting().select_related("asked_by").exclude(asked_by=request.user).order_by("pk")
+    others = waiting_changes().select_related("asked_by").exclude(asked_by=request.user).order_by("pk")
     rows = [row for row in others if row.rule in RULES and request.access.can(RULES[row.rule].permission)]
-    for row in rows[:MOST]:
+    for row in rows[:MAX_BANNERS]:
         title = _("A change needs a second person: %(what)s.") % {"what": row.title}
         yield _banner(request, row, title, _("Requested by %(who)s.") % {"who": row.asked_by})
-    if more := rows[MOST:]:
+    if more := rows[MAX_BANNERS:]:
         text = ngettext(
             "%(n)d more change needs a second person.", "%(n)d more changes need a second person.", len(more)
         )
@@ -42,9 +42,9 @@ def _banner(request: TenantRequest, row: WaitingChange, title: str, text: str) -
         since=row.asked_at if text else None,
         action=_("Show change"),
         action_url=reverse("safety:change", args=[request.tenant.slug, row.pk]),
-        action_get=True,
+        is_link=True,
     )
 
 
 def register() -> None:
-    frame.banner(banners, when=lambda: waiting().only("pk"))
+    frame.register_banners(banners, rows=lambda: waiting_changes().only("pk"))

@@ -7,7 +7,7 @@ from django.db.models.functions import Now
 from django.utils.translation import pgettext_lazy
 
 from tenants.models import TenantModel
-from tenants.wording import SaidField
+from tenants.wording import SentenceField
 
 
 class State(models.TextChoices):
@@ -29,7 +29,7 @@ class WaitingChange(TenantModel):
 
     rule = models.CharField(max_length=40)
     subject = models.TextField(db_collation="C", blank=True, default="")
-    title = SaidField()
+    title = SentenceField()
     before = models.JSONField()
     after = models.JSONField()
     asked_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")

@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from portal.core.intents.record import Asker
+from portal.core.intents.record import Requester
 from tenants.roles import Permission
-from tenants.wording import Said
+from tenants.wording import Sentence
 
-Values = Mapping[str, Any]
+SettingValues = Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,12 +22,12 @@ class SafetyRule:
 
     name: str
     permission: Permission
-    title: Callable[[str], Said]
-    read: Callable[[str], Values]
-    loosens: Callable[[str, Values, Values], bool]
-    save: Callable[[str, Values, Asker], None]
-    words: Callable[[str, Values], Mapping[str, str]]
-    page: Callable[[str], tuple[Any, ...]]
+    title: Callable[[str], Sentence]
+    read: Callable[[str], SettingValues]
+    is_looser: Callable[[str, SettingValues, SettingValues], bool]
+    save: Callable[[str, SettingValues, Requester], None]
+    describe: Callable[[str, SettingValues], Mapping[str, str]]
+    page_route: Callable[[str], tuple[Any, ...]]
 
 
 RULES: dict[str, SafetyRule] = {}

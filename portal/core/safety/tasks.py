@@ -1,11 +1,11 @@
 """The bell of changes that were not confirmed in time."""
 
 from portal.core.safety import changing
-from portal.site.celery import promised
+from portal.site.celery import portal_task
 from tenants.scope import tenant_scope
 
 
-@promised(queue="sync", promise="idempotent", seconds=30)
+@portal_task(queue="sync", promise="idempotent", seconds=30)
 def expire(tenant_id: int, change_id: int) -> None:
     with tenant_scope(tenant_id):
         changing.expire(change_id)

@@ -7,13 +7,13 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from portal.core.intents.record import Asker
+from portal.core.intents.record import Requester
 from portal.core.safety import changing
 from portal.core.safety.changing import NotChanged
 from portal.core.safety.models import State, WaitingChange
 from portal.core.safety.rules import RULES, SafetyRule
 from portal.core.timers.clock import database_now
-from portal.core.ui.addresses import row_or_404
+from portal.core.ui.addresses import get_row_or_404
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission, Proof
 
@@ -21,10 +21,10 @@ from tenants.roles import Permission, Proof
 @tenant_view(Permission.TENANT_VIEW)
 def page(request: TenantRequest, change_id: int) -> HttpResponse:
     """Show what would change, and who requested it."""
-    rule, row = _found(request, change_id)
-    before, after = (rule.words(row.subject, values) for values in (row.before, row.after))
+    rule, row = _get_change(request, change_id)
+    before, after = (rule.describe(row.subject, values) for values in (row.before, row.after))
     is_late = row.state == State.WAITING and (row.due_at is None or row.due_at <= database_now())
-    name, *args = rule.page(row.subject)
+    name, *args = rule.page_route(row.subject)
     context = {
         "change": row,
         "state": State.EXPIRED.label if is_late else row.get_state_display(),
@@ -40,9 +40,9 @@ def page(request: TenantRequest, change_id: int) -> HttpResponse:
 @tenant_view(Permission.TENANT_VIEW, methods=["POST"], proof=Proof.SHORT)
 def confirm(request: TenantRequest, change_id: int) -> HttpResponseBase:
     """Save what another person requested."""
-    _rule, row = _found(request, change_id)
+    _rule, row = _get_change(request, change_id)
     try:
-        if changing.confirm(change=row, by=Asker.of(request)) is State.CONFIRMED:
+        if changing.confirm(change=row, by=Requester.from_request(request)) is State.CONFIRMED:
             messages.success(request, _("Confirmed and saved."))
         else:
             gone = _(
@@ -57,17 +57,19 @@ def confirm(request: TenantRequest, change_id: int) -> HttpResponseBase:
 @tenant_view(Permission.TENANT_VIEW, methods=["POST"], proof=Proof.SHORT)
 def decline(request: TenantRequest, change_id: int) -> HttpResponseBase:
     """End a change without saving it."""
-    _rule, row = _found(request, change_id)
+    _rule, row = _get_change(request, change_id)
     try:
-        changing.decline(change=row, by=Asker.of(request))
+        changing.decline(change=row, by=Requester.from_request(request))
         messages.success(request, _("The change was not made."))
     except NotChanged as why:
         messages.error(request, str(why))
     return redirect("safety:change", request.tenant.slug, row.pk)
 
 
-def _found(request: TenantRequest, change_id: int) -> tuple[SafetyRule, WaitingChange]:
+def _get_change(request: TenantRequest, change_id: int) -> tuple[SafetyRule, WaitingChange]:
     """Return a change with its rule, for those who may change that setting."""
-    row = row_or_404(WaitingChange.objects.filter(rule__in=RULES).select_related("asked_by", "ended_by"), pk=change_id)
+    row = get_row_or_404(
+        WaitingChange.objects.filter(rule__in=RULES).select_related("asked_by", "ended_by"), pk=change_id
+    )
     request.access.check(RULES[row.rule].permission)
     return RULES[row.rule], row

@@ -8,44 +8,44 @@ import structlog
 from django.db import transaction
 from django.db.models import F, QuerySet
 
-from portal.core.mirror.months import KEEP
+from portal.core.mirror.months import RETENTION
 from portal.core.telling import mailing, outcomes, sending
 from portal.core.telling.models import State
-from portal.core.telling.outcomes import Outcome
+from portal.core.telling.outcomes import DeliveryOutcome
 from portal.core.timers import rounds, ticking
 from portal.core.timers.clock import ClockTime
-from portal.core.timers.pauses import seconds
+from portal.core.timers.pauses import scaled_seconds
 from tenants import mails
 from tenants.models import AccountEvent, AccountMail
 
 log = structlog.get_logger(__name__)
 
 # As with what alerts send, without the last try: hours later nobody waits for a link or a warning any more.
-PAUSES = sending.PAUSES[:-1]
+RETRY_PAUSES = sending.RETRY_PAUSES[:-1]
 
 
-def due() -> QuerySet[AccountMail]:
+def due_mails() -> QuerySet[AccountMail]:
     return AccountMail.objects.filter(due_at__lte=ClockTime()).order_by("due_at")
 
 
 def send_due() -> None:
     """Send what is due, until the mail server does not take one."""
-    may_go_on = ticking.going_on()
+    may_go_on = ticking.start_time_limit()
     while may_go_on():
-        mail = _claimed()
-        if mail is None or not _settle(mail, _sent(mail)):
+        mail = _claim()
+        if mail is None or not _save_outcome(mail, _try_to_send(mail)):
             return
 
 
-def _old() -> list[QuerySet[AccountEvent]]:
+def _old_events() -> list[QuerySet[AccountEvent]]:
     """What happened to accounts before what the log keeps."""
-    return [AccountEvent.objects.filter(at__lt=ClockTime() - KEEP)]
+    return [AccountEvent.objects.filter(at__lt=ClockTime() - RETENTION)]
 
 
-def _claimed() -> AccountMail | None:
+def _claim() -> AccountMail | None:
     """Take the mail that waits the longest for this process alone. Return it as it was: claimed if its sender died."""
     with transaction.atomic():
-        rows = due().select_related("user").select_for_update(of=("self",), skip_locked=True)
+        rows = due_mails().select_related("user").select_for_update(of=("self",), skip_locked=True)
         mail = rows.first()
         if mail is not None:
             now = ClockTime()
@@ -55,21 +55,21 @@ def _claimed() -> AccountMail | None:
     return mail
 
 
-def _sent(mail: AccountMail) -> Outcome:
+def _try_to_send(mail: AccountMail) -> DeliveryOutcome:
     """Return how this try ended. Of one whose sender died nobody knows whether it arrived."""
-    if mail.claimed_at is not None and mail.kind not in mails.AGAIN:
+    if mail.claimed_at is not None and mail.kind not in mails.RESENDABLE_KINDS:
         return outcomes.uncertain("")
-    if not mail.user.is_active or mail.attempts > len(PAUSES):
+    if not mail.user.is_active or mail.attempts > len(RETRY_PAUSES):
         return outcomes.failed("account not active" if not mail.user.is_active else "no more tries")
-    return mailing.send(mails.message(mail))
+    return mailing.send(mails.build_message(mail))
 
 
-def _settle(mail: AccountMail, outcome: Outcome) -> bool:
+def _save_outcome(mail: AccountMail, outcome: DeliveryOutcome) -> bool:
     """Delete what has ended, or set the next try. Return whether the mail server took it or refused it for good."""
-    again = outcome.again or (outcome.state == State.UNCERTAIN and mail.kind in mails.AGAIN)
+    again = outcome.should_retry or (outcome.state == State.UNCERTAIN and mail.kind in mails.RESENDABLE_KINDS)
     row = AccountMail.objects.filter(pk=mail.pk, attempts=mail.attempts + 1)
-    if again and mail.attempts < len(PAUSES):
-        row.update(claimed_at=None, due_at=ClockTime() + PAUSES[mail.attempts])
+    if again and mail.attempts < len(RETRY_PAUSES):
+        row.update(claimed_at=None, due_at=ClockTime() + RETRY_PAUSES[mail.attempts])
         return False
     row.delete()
     if outcome.state != State.TOLD:
@@ -79,5 +79,7 @@ def _settle(mail: AccountMail, outcome: Outcome) -> bool:
 
 
 def register() -> None:
-    ticking.register("account_mails", send_due, every=seconds(2), queue="sync", work=lambda: [due()], seconds=60)
-    rounds.register("account_events", rounds.deleting(_old), every=12 * 3600.0, queue="sync", seconds=60)
+    ticking.register(
+        "account_mails", send_due, every=scaled_seconds(2), queue="sync", due_rows=lambda: [due_mails()], seconds=60
+    )
+    rounds.register("account_events", rounds.delete_steps(_old_events), every=12 * 3600.0, queue="sync", seconds=60)

@@ -8,59 +8,59 @@ from django.db import IntegrityError, transaction
 
 from portal.core.alerts.kinds import AlertKind
 from portal.core.alerts.rules import Hours
-from portal.core.intents.record import Asker
+from portal.core.intents.record import Requester
 from portal.core.safety import changing
-from portal.core.safety.changing import Came
+from portal.core.safety.changing import ChangeResult
 from portal.core.telling import loosening
-from portal.core.telling.addresses import write_down
+from portal.core.telling.addresses import audit_change
 from portal.core.telling.models import Telling, WebAddress, Wish
-from portal.core.telling.writing import ring
-from tenants.staff.throttle import Limit
+from portal.core.telling.writing import notify_worker_after_commit
+from tenants.staff.throttle import SignInLimit
 
-MOST_ADDRESSES = 10
+MAX_ADDRESSES = 10
 # Tests of all of a tenant's addresses together, within so many seconds: more would look for other people's open ports.
-MOST_TESTS, TEST_SECONDS = 5, 600
+MAX_TESTS, TEST_SECONDS = 5, 600
 
 
-class NotKept(ValueError):
+class AddressNotSaved(ValueError):
     """There is one of this name, or there are as many as may be."""
 
 
-def wish(*, least: int, hours: Hours | None, by: Asker) -> None:
+def save_preferences(*, min_severity: int, hours: Hours | None, by: Requester) -> None:
     """Keep what a person wants to be told by e-mail."""
-    kept = {"least": least, "hours": hours.kept if hours else {}}
+    kept = {"least": min_severity, "hours": hours.as_json if hours else {}}
     Wish.objects.update_or_create(user=by.user, defaults=kept)
 
 
-def change_audience(*, kind: AlertKind, roles: Sequence[str], people: Sequence[int], by: Asker) -> Came:
+def change_recipients(*, kind: AlertKind, roles: Sequence[str], people: Sequence[int], by: Requester) -> ChangeResult:
     """Change who may be told of a rule's alerts; nobody named: everybody who may see them. Raises NotChanged."""
     wanted = {"roles": sorted(roles), "people": sorted(people)}
     return changing.change(loosening.RECIPIENTS, wanted, by=by, subject=kind.name)
 
 
-def add_address(*, said: Mapping[str, Any], by: Asker) -> WebAddress:
+def add_address(*, values: Mapping[str, Any], by: Requester) -> WebAddress:
     """Keep a new web address with a new secret. Raises NotKept."""
-    if WebAddress.objects.count() >= MOST_ADDRESSES:
-        raise NotKept
+    if WebAddress.objects.count() >= MAX_ADDRESSES:
+        raise AddressNotSaved
     try:
         with transaction.atomic():
-            made = WebAddress.objects.create(secret=_secret(), **said)
-            write_down(made, by, "alert_address.add")
+            made = WebAddress.objects.create(secret=_new_secret(), **values)
+            audit_change(made, by, "alert_address.add")
     except IntegrityError:
-        raise NotKept from None
+        raise AddressNotSaved from None
     return made
 
 
-def renew_secret(*, address: WebAddress, by: Asker) -> WebAddress:
+def renew_secret(*, address: WebAddress, by: Requester) -> WebAddress:
     """Give an address a new secret; the former one signs nothing more."""
-    address.secret = _secret()
+    address.secret = _new_secret()
     with transaction.atomic():
         address.save(update_fields=["secret"])
-        write_down(address, by, "alert_address.renew")
+        audit_change(address, by, "alert_address.renew")
     return address
 
 
-def remove_address(*, address: WebAddress, by: Asker) -> Came:
+def remove_address(*, address: WebAddress, by: Requester) -> ChangeResult:
     """Remove an address, with what was sent to it. Raises NotChanged."""
     return changing.change(loosening.ADDRESS, {"is_kept": False}, by=by, subject=str(address.pk))
 
@@ -69,14 +69,14 @@ class TooManyTests(ValueError):
     """The tenant has sent as many tests as may be within TEST_SECONDS."""
 
 
-def try_address(*, address: WebAddress, by: Asker) -> None:
+def send_test(*, address: WebAddress, by: Requester) -> None:
     """Have a test posted to an address. Raises TooManyTests."""
-    if not Limit(f"alert-test:{by.tenant.pk}", MOST_TESTS, TEST_SECONDS).take():
+    if not SignInLimit(f"alert-test:{by.tenant.pk}", MAX_TESTS, TEST_SECONDS).count_one():
         raise TooManyTests
     with transaction.atomic():
-        ring([Telling.objects.create(address=address)])
-        write_down(address, by, "alert_address.test")
+        notify_worker_after_commit([Telling.objects.create(address=address)])
+        audit_change(address, by, "alert_address.test")
 
 
-def _secret() -> str:
+def _new_secret() -> str:
     return secrets.token_urlsafe(32)

@@ -2,20 +2,22 @@
 
 from urllib.parse import urlsplit
 
-from portal.core.intents.record import Asker
+from portal.core.intents.record import Requester
 from portal.core.telling.models import WebAddress
 from tenants import audit
-from tenants.wording import say
+from tenants.wording import coded_sentence
 
 
-def masked(url: str) -> str:
+def mask(url: str) -> str:
     """Return an address as pages show it: its host, and the last characters."""
     parts = urlsplit(url)
     return f"https://{parts.hostname}/…{url[-4:]}"
 
 
-def write_down(address: WebAddress, by: Asker, action: str) -> None:
+def audit_change(address: WebAddress, by: Requester, action: str) -> None:
     """Record what was done with an address."""
-    after = {"url": masked(address.url), "least": address.get_least_display()}
+    after = {"url": mask(address.url), "least": address.get_least_display()}
     target = f"alert_address:{address.pk}"
-    audit.record(**by.author, action=action, target=target, summary=say(action, name=address.name), after=after)
+    audit.record(
+        **by.audit_author, action=action, target=target, summary=coded_sentence(action, name=address.name), after=after
+    )

@@ -1,7 +1,7 @@
 from django.apps import AppConfig
 
 
-class TellingConfig(AppConfig):
+class NotificationsConfig(AppConfig):
     name = "portal.core.telling"
     label = "telling"
 
@@ -10,10 +10,12 @@ class TellingConfig(AppConfig):
         from portal.core.restore import finding
         from portal.core.telling import accounts, loosening, sending, writing
         from portal.core.timers import ticking
-        from portal.core.timers.pauses import seconds
+        from portal.core.timers.pauses import scaled_seconds
 
         loosening.register()
         finding.register("alerts", sending.mark_restored)
-        keeping.when_begun(writing.begun)
-        ticking.register("tellings", sending.DUE.look, every=seconds(2), queue="sync", work=sending.DUE.work)
+        keeping.subscribe_to_new_alerts(writing.on_new_alerts)
+        ticking.register(
+            "tellings", sending.DUE.check_due, every=scaled_seconds(2), queue="sync", due_rows=sending.DUE.querysets
+        )
         accounts.register()

@@ -6,18 +6,18 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
-from portal.core.intents.record import Asker
+from portal.core.intents.record import Requester
 from portal.core.safety import rules
-from portal.core.safety.rules import SafetyRule, Values
-from portal.core.telling.addresses import write_down
+from portal.core.safety.rules import SafetyRule, SettingValues
+from portal.core.telling.addresses import audit_change
 from portal.core.telling.models import Audience, WebAddress
-from portal.core.ui.vocabulary import joined
+from portal.core.ui.vocabulary import join_values
 from tenants import audit
 from tenants.models import Staff
-from tenants.roles import TENANT_ROLES, Permission, role
-from tenants.wording import Said, say
+from tenants.roles import TENANT_ROLES, Permission, find_role
+from tenants.wording import Sentence, coded_sentence
 
-_SEEING = frozenset(each.name for each in TENANT_ROLES if Permission.ALERTS_VIEW in each.permissions)
+_ROLES_THAT_SEE_ALERTS = frozenset(each.name for each in TENANT_ROLES if Permission.ALERTS_VIEW in each.permissions)
 
 
 def _read(kind: str) -> Mapping[str, Any]:
@@ -25,44 +25,46 @@ def _read(kind: str) -> Mapping[str, Any]:
     return {"roles": sorted(row.roles), "people": sorted(row.people)}
 
 
-def _loosens(_kind: str, before: Values, after: Values) -> bool:
+def _loosens(_kind: str, before: SettingValues, after: SettingValues) -> bool:
     """Whether a role, or a person who may view alerts still, is notified no longer. Nobody named: every role is."""
     roles = _roles(after)
     if _roles(before) - roles:
         return True
     lost = set(before["people"]) - set(after["people"])
-    rows = Staff.objects.filter(user__in=lost, is_active=True, user__is_active=True, role__in=_SEEING - roles)
+    rows = Staff.objects.filter(
+        user__in=lost, is_active=True, user__is_active=True, role__in=_ROLES_THAT_SEE_ALERTS - roles
+    )
     return bool(lost) and rows.exists()
 
 
-def _roles(values: Values) -> frozenset[str]:
-    return frozenset(values["roles"]) if values["roles"] or values["people"] else _SEEING
+def _roles(values: SettingValues) -> frozenset[str]:
+    return frozenset(values["roles"]) if values["roles"] or values["people"] else _ROLES_THAT_SEE_ALERTS
 
 
-def _save(kind: str, after: Values, by: Asker) -> None:
+def _save(kind: str, after: SettingValues, by: Requester) -> None:
     if after["roles"] or after["people"]:
         Audience.objects.update_or_create(kind=kind, defaults=dict(after))
     else:
         Audience.objects.filter(kind=kind).delete()
     audit.record(
-        **by.author,
+        **by.audit_author,
         action="alert_rule.notify",
         target=f"alert_rule:{kind}",
-        summary=say("alert_rule.notify", kind=say(f"alert_kind.{kind}")),
+        summary=coded_sentence("alert_rule.notify", kind=coded_sentence(f"alert_kind.{kind}")),
         after=dict(after),
     )
 
 
-def _words(_kind: str, values: Values) -> Mapping[str, str]:
+def _words(_kind: str, values: SettingValues) -> Mapping[str, str]:
     staff = Staff.objects.filter(user__in=values["people"]).select_related("user").order_by("user__name", "pk")
     return {
-        _("Roles"): joined(str(role(name).title) for name in values["roles"]),
-        _("People"): joined(str(each.user) for each in staff),
+        _("Roles"): join_values(str(find_role(name).title) for name in values["roles"]),
+        _("People"): join_values(str(each.user) for each in staff),
     }
 
 
-def _title(kind: str) -> Said:
-    return say("safety_rule.alert_recipients", kind=say(f"alert_kind.{kind}"))
+def _title(kind: str) -> Sentence:
+    return coded_sentence("safety_rule.alert_recipients", kind=coded_sentence(f"alert_kind.{kind}"))
 
 
 RECIPIENTS = SafetyRule(
@@ -70,10 +72,10 @@ RECIPIENTS = SafetyRule(
     permission=Permission.ALERTS_MANAGE,
     title=_title,
     read=_read,
-    loosens=_loosens,
+    is_looser=_loosens,
     save=_save,
-    words=_words,
-    page=lambda kind: ("alerts:rule", kind),
+    describe=_words,
+    page_route=lambda kind: ("alerts:rule", kind),
 )
 
 
@@ -81,15 +83,15 @@ def _address(pk: str) -> WebAddress | None:
     return WebAddress.objects.filter(pk=pk).first()
 
 
-def _remove(pk: str, _after: Values, by: Asker) -> None:
+def _remove(pk: str, _after: SettingValues, by: Requester) -> None:
     row = _address(pk)
     if row is not None:
-        write_down(row, by, "alert_address.remove")
+        audit_change(row, by, "alert_address.remove")
         row.delete()
 
 
-def _title_of_address(pk: str) -> Said:
-    return say("safety_rule.alert_address", name=str(_address(pk) or pk))
+def _title_of_address(pk: str) -> Sentence:
+    return coded_sentence("safety_rule.alert_address", name=str(_address(pk) or pk))
 
 
 ADDRESS = SafetyRule(
@@ -97,14 +99,14 @@ ADDRESS = SafetyRule(
     permission=Permission.ALERTS_MANAGE,
     title=_title_of_address,
     read=lambda pk: {"is_kept": _address(pk) is not None},
-    loosens=lambda _pk, _before, after: not after["is_kept"],
+    is_looser=lambda _pk, _before, after: not after["is_kept"],
     save=_remove,
-    words=lambda _pk, values: {
+    describe=lambda _pk, values: {
         _("Web address"): pgettext("web address", "Notified")
         if values["is_kept"]
         else pgettext("web address", "Removed")
     },
-    page=lambda _pk: ("alerts:addresses",),
+    page_route=lambda _pk: ("alerts:addresses",),
 )
 
 

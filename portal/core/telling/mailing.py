@@ -10,10 +10,10 @@ from django.urls import reverse
 from django.utils.translation import override
 
 from portal.core.alerts.models import Alert, Severity
-from portal.core.alerts.shown import Words
+from portal.core.alerts.shown import AlertTexts
 from portal.core.telling import outcomes
 from portal.core.telling.models import Telling
-from portal.core.telling.outcomes import Outcome
+from portal.core.telling.outcomes import DeliveryOutcome
 from tenants.access import Access, access_to
 from tenants.models import Tenant, current_tenant
 from tenants.roles import Permission
@@ -22,7 +22,7 @@ from tenants.roles import Permission
 _SECONDS = 10
 
 
-def mail(telling: Telling) -> Outcome:
+def send_alert(telling: Telling) -> DeliveryOutcome:
     """Send an e-mail of an alert to a person who may still see it."""
     tenant = current_tenant()
     access = access_to(telling.user, tenant) if telling.user is not None else None
@@ -32,20 +32,20 @@ def mail(telling: Telling) -> Outcome:
         return send(_message(telling, telling.alert, access))
 
 
-def address_of(tenant: Tenant, alert: Alert) -> str:
+def alert_url(tenant: Tenant, alert: Alert) -> str:
     """Return the whole address of an alert's page."""
     return settings.PORTAL_URL + reverse("alerts:alert", args=[tenant.slug, alert.pk])
 
 
 def _message(telling: Telling, alert: Alert, access: Access) -> EmailMessage:
-    words = Words.of(access, [alert])
+    words = AlertTexts.of(access, [alert])
     severity = Severity(alert.severity).label
     said = {
         "alert": alert,
         "severity": severity,
         "sentence": words.sentence(alert),
         "tenant": access.tenant,
-        "address": address_of(access.tenant, alert),
+        "address": alert_url(access.tenant, alert),
         "settings": settings.PORTAL_URL + reverse("alerts:notify", args=[access.tenant.slug]),
     }
     subject = f"[{access.tenant.name}] {severity}: {words.title(alert)}"
@@ -53,27 +53,27 @@ def _message(telling: Telling, alert: Alert, access: Access) -> EmailMessage:
     return EmailMessage(subject, render_to_string("telling/mail.txt", said), None, [access.user.email], headers=headers)
 
 
-def send(message: EmailMessage) -> Outcome:
+def send(message: EmailMessage) -> DeliveryOutcome:
     """Send over a connection of its own. What breaks before the message is handed over surely did not arrive."""
     connection = get_connection(timeout=_SECONDS)
     try:
         connection.open()
     except (SMTPException, OSError) as error:
-        return outcomes.later(type(error).__name__)
+        return outcomes.failed_for_now(type(error).__name__)
     try:
         connection.send_messages([message])
     except SMTPRecipientsRefused as error:
-        return _refused(max((code for code, _text in error.recipients.values()), default=550))
+        return _outcome_of_refusal(max((code for code, _text in error.recipients.values()), default=550))
     except SMTPResponseException as error:
-        return _refused(error.smtp_code)
+        return _outcome_of_refusal(error.smtp_code)
     except (SMTPException, OSError) as error:
         return outcomes.uncertain(type(error).__name__)
     finally:
         with contextlib.suppress(SMTPException, OSError):
             connection.close()
-    return outcomes.told("")
+    return outcomes.sent("")
 
 
-def _refused(code: int) -> Outcome:
+def _outcome_of_refusal(code: int) -> DeliveryOutcome:
     """The mail server said no: 4xx for now, 5xx for good."""
-    return outcomes.later(f"SMTP {code}") if 400 <= code < 500 else outcomes.failed(f"SMTP {code}")
+    return outcomes.failed_for_now(f"SMTP {code}") if 400 <= code < 500 else outcomes.failed(f"SMTP {code}")

@@ -16,31 +16,31 @@ Network = IPv4Network | IPv6Network
 # All of IPv6 that is public. Mapped and translated IPv4 addresses, segment routing and closed networks are outside.
 _PUBLIC = ip_network("2000::/3")
 # Public by number, and yet ways to elsewhere: relays, translators, protocols' own, examples in documents.
-_WAYS_ROUND: tuple[Network, ...] = tuple(
+_RELAY_NETWORKS: tuple[Network, ...] = tuple(
     map(ip_network, ("192.0.0.0/24", "192.88.99.0/24", "100.64.0.0/10", "2001::/23", "2002::/16", "3fff::/20"))
 )
 
 PORT = 443
 
 
-class Refused(Exception):
+class NetworkRefused(Exception):
     """The address leads to a network or a port that the portal does not post to."""
 
 
-class Unknown(Exception):
+class HostNotFound(Exception):
     """The name has no address now."""
 
 
 def may_reach(text: str, port: int = PORT) -> bool:
     """Return whether the portal posts to an IP address: on any port within the operator's networks, else on HTTPS's."""
     address = ip_address(text.partition("%")[0])
-    if _in(address, settings.ALERT_NETWORKS):
+    if _is_in(address, settings.ALERT_NETWORKS):
         return True
     if port != PORT or (address.version == 6 and address not in _PUBLIC):
         return False
     special = address.is_multicast or address.is_reserved or address.is_unspecified or address.is_loopback
     private = address.is_private or address.is_link_local or not address.is_global
-    return not (special or private or _in(address, _WAYS_ROUND))
+    return not (special or private or _is_in(address, _RELAY_NETWORKS))
 
 
 def addresses_of(host: str, port: int) -> list[str]:
@@ -48,16 +48,16 @@ def addresses_of(host: str, port: int) -> list[str]:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
-        raise Unknown from None
+        raise HostNotFound from None
     addresses = list(dict.fromkeys(str(each[4][0]) for each in found))
     if not addresses:
-        raise Unknown
+        raise HostNotFound
     if not all(may_reach(each, port) for each in addresses):
-        raise Refused
+        raise NetworkRefused
     return addresses
 
 
-def is_refused_number(host: str, port: int) -> bool:
+def is_refused_ip_address(host: str, port: int) -> bool:
     """Return whether a host is written as a number, in any spelling, that may not be reached. Asks no name server."""
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
@@ -66,5 +66,5 @@ def is_refused_number(host: str, port: int) -> bool:
     return not all(may_reach(str(each[4][0]), port) for each in found)
 
 
-def _in(address: Address, networks: Sequence[Network]) -> bool:
+def _is_in(address: Address, networks: Sequence[Network]) -> bool:
     return any(address in each for each in networks if each.version == address.version)

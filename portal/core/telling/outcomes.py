@@ -6,28 +6,28 @@ from portal.core.telling.models import State
 
 
 @dataclass(frozen=True)
-class Outcome:
+class DeliveryOutcome:
     """The state, in short what was answered, and whether to try again: only what surely did not arrive."""
 
     state: State
     answer: str = ""
-    again: bool = False
+    should_retry: bool = False
 
 
-def told(answer: str) -> Outcome:
-    return Outcome(State.TOLD, answer)
+def sent(answer: str) -> DeliveryOutcome:
+    return DeliveryOutcome(State.TOLD, answer)
 
 
-def uncertain(answer: str) -> Outcome:
+def uncertain(answer: str) -> DeliveryOutcome:
     """It may have arrived: not sent again."""
-    return Outcome(State.UNCERTAIN, answer)
+    return DeliveryOutcome(State.UNCERTAIN, answer)
 
 
-def failed(answer: str) -> Outcome:
+def failed(answer: str) -> DeliveryOutcome:
     """It did not arrive, and would not if it were sent again."""
-    return Outcome(State.FAILED, answer)
+    return DeliveryOutcome(State.FAILED, answer)
 
 
-def later(answer: str) -> Outcome:
+def failed_for_now(answer: str) -> DeliveryOutcome:
     """It did not arrive; the next try may."""
-    return Outcome(State.FAILED, answer, again=True)
+    return DeliveryOutcome(State.FAILED, answer, should_retry=True)

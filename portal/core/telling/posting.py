@@ -11,14 +11,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 
 from accessapi.errors import NotSent, OutcomeUnknown
-from accessapi.wire import Pool, Wire
+from accessapi.wire import ConnectionPool, ServiceTransport
 from portal.core.alerts.models import Severity
-from portal.core.alerts.shown import Words
+from portal.core.alerts.shown import AlertTexts
 from portal.core.telling import outcomes
-from portal.core.telling.mailing import address_of
+from portal.core.telling.mailing import alert_url
 from portal.core.telling.models import Telling, WebAddress
-from portal.core.telling.networks import Refused, Unknown, addresses_of
-from portal.core.telling.outcomes import Outcome
+from portal.core.telling.networks import HostNotFound, NetworkRefused, addresses_of
+from portal.core.telling.outcomes import DeliveryOutcome
 from portal.core.timers.clock import database_now
 from tenants.models import current_tenant
 
@@ -26,47 +26,55 @@ SIGNATURE = "X-Alert-Signature"
 _READ_SECONDS, _ANSWER_SECONDS, _ANSWER_MAX = 5.0, 10.0, 64 * 1024
 
 
-def post(telling: Telling) -> Outcome:
+def post(telling: Telling) -> DeliveryOutcome:
     """Post a telling to its web address. No redirect is followed, and of the answer only the status counts."""
     address = telling.address
     if address is None:
         raise ValueError("this telling is none to a web address")
     try:
-        status = _status(address, _body(telling, address), telling)
-    except Refused:
+        status = _post_body(address, _body(telling, address), telling)
+    except NetworkRefused:
         return outcomes.failed("network refused")
-    except Unknown:
-        return outcomes.later("name not found")
+    except HostNotFound:
+        return outcomes.failed_for_now("name not found")
     except NotSent as error:
-        return outcomes.later(error.reason)
+        return outcomes.failed_for_now(error.reason)
     except OutcomeUnknown as error:
-        return outcomes.told(_said(error.status)) if _is_good(error.status) else outcomes.uncertain("no answer")
-    if _is_good(status):
-        return outcomes.told(_said(status))
-    return outcomes.later(_said(status)) if status == 429 or status >= 500 else outcomes.failed(_said(status))
+        return (
+            outcomes.sent(_status_text(error.status)) if _is_success(error.status) else outcomes.uncertain("no answer")
+        )
+    if _is_success(status):
+        return outcomes.sent(_status_text(status))
+    return (
+        outcomes.failed_for_now(_status_text(status))
+        if status == 429 or status >= 500
+        else outcomes.failed(_status_text(status))
+    )
 
 
-def signature(secret: str, at: int, body: bytes) -> str:
+def sign(secret: str, at: int, body: bytes) -> str:
     """Sign a moment and a body: HMAC-SHA256 of "moment.body", in hexadecimal digits."""
     digest = hmac.new(secret.encode(), f"{at}.".encode() + body, hashlib.sha256).hexdigest()
     return f"t={at},v1={digest}"
 
 
-def _status(address: WebAddress, body: bytes, telling: Telling) -> int:
+def _post_body(address: WebAddress, body: bytes, telling: Telling) -> int:
     """Return the status that was answered. Each try goes to the next of the name's addresses."""
     parts = urlsplit(address.url)
     found = addresses_of(parts.hostname or "", parts.port or 443)
-    pool = Pool(keep=0, address=found[telling.attempts % len(found)])
+    pool = ConnectionPool(max_idle=0, address=found[telling.attempts % len(found)])
     at = int(database_now().timestamp())
     headers = {
         "Content-Type": "application/json; charset=utf-8",
         "Accept-Encoding": "identity",
         "User-Agent": "access-portal",
         "X-Alert-Delivery": str(telling.pk),
-        SIGNATURE: signature(address.secret, at, body),
+        SIGNATURE: sign(address.secret, at, body),
     }
     try:
-        wire = Wire(pool, read_seconds=_READ_SECONDS, answer_seconds=_ANSWER_SECONDS, answer_max=_ANSWER_MAX)
+        wire = ServiceTransport(
+            pool, read_seconds=_READ_SECONDS, answer_seconds=_ANSWER_SECONDS, answer_max=_ANSWER_MAX
+        )
         return wire.handle_request(httpx2.Request("POST", address.url, headers=headers, content=body)).status_code
     finally:
         pool.close()
@@ -90,13 +98,13 @@ def _text(telling: Telling) -> str:
     tenant, alert = current_tenant(), telling.alert
     if alert is None:
         return _("Test from %(tenant)s: alerts arrive here.") % {"tenant": tenant.name}
-    words, severity = Words(None, {}), Severity(alert.severity).label
-    return f"[{tenant.name}] {severity}: {words.sentence(alert)}\n{address_of(tenant, alert)}"
+    words, severity = AlertTexts(None, {}), Severity(alert.severity).label
+    return f"[{tenant.name}] {severity}: {words.sentence(alert)}\n{alert_url(tenant, alert)}"
 
 
-def _is_good(status: int | None) -> bool:
+def _is_success(status: int | None) -> bool:
     return status is not None and 200 <= status <= 299
 
 
-def _said(status: int | None) -> str:
+def _status_text(status: int | None) -> str:
     return f"HTTP {status}"

@@ -18,17 +18,17 @@ from celery.beat import Scheduler
 from django.db import Error, OperationalError, connection
 
 from portal.core.timers import position, rounds
-from portal.core.timers.lease import Holder
+from portal.core.timers.lease import LeaseHolder
 from portal.core.timers.ticking import TIMERS
-from tenants.postgresql.planned import Planned
+from tenants.postgresql.planned import PreparedStatement
 from tenants.scope import across_tenants
 
 log = structlog.get_logger(__name__)
 
 # How often the lease is renewed, or looked at by a clock that does not lead.
-_RENEW = 1.0
+_RENEW_SECONDS = 1.0
 # How soon a timer that had work is looked at again, however seldom it is looked at otherwise.
-_AGAIN = 5.0
+_CHECK_AGAIN_SECONDS = 5.0
 
 
 #: What a clock does before it looks at the lease each time.
@@ -39,7 +39,7 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery tells no types
     """Beat's scheduler, for `beat_scheduler`. Celery keeps how each timer is rung, and nothing is due of its own."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        self.holder = Holder()
+        self.holder = LeaseHolder()
         self._looks: dict[str, float] = dict.fromkeys(TIMERS, 0.0)
         self._renew_at = 0.0
         self._is_ticking = False
@@ -50,8 +50,8 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery tells no types
         self._is_ticking = True
         producer = self.producer
         if time.monotonic() >= self._renew_at:
-            self._keep_lease()
-        looks = self._ring(producer) if self.holder.leads else ()
+            self._renew_lease()
+        looks = self._enqueue_due(producer) if self.holder.is_leader else ()
         self._is_ticking = False
         return max(min((self._renew_at, *looks)) - time.monotonic(), 0)
 
@@ -64,58 +64,58 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery tells no types
             return
         with contextlib.suppress(Error):
             connection.close()
-            self.holder.give_up()
+            self.holder.release()
 
-    def _keep_lease(self) -> None:
-        led = self.holder.leads
-        self._renew_at = time.monotonic() + _RENEW
+    def _renew_lease(self) -> None:
+        led = self.holder.is_leader
+        self._renew_at = time.monotonic() + _RENEW_SECONDS
         try:
             for before in BEFORE_LEADING:
                 before()
-            place = position.here()
-            if self.holder.keep():
-                position.leave(place)
-            if self.holder.leads and not led:
-                rounds.begin()
+            place = position.read_position()
+            if self.holder.renew_or_take():
+                position.store_position(place)
+            if self.holder.is_leader and not led:
+                rounds.create_missing_runs()
                 log.info("clock_leads", host=self.holder.host)
-            elif led and not self.holder.leads:
+            elif led and not self.holder.is_leader:
                 log.warning("clock_leads_no_more", host=self.holder.host)
         except Error as error:
             log.warning("lease_not_renewed", error=type(error).__name__)
             connection.close()
 
-    def _ring(self, producer: Any) -> tuple[float, ...]:
+    def _enqueue_due(self, producer: Any) -> tuple[float, ...]:
         """Ring for each timer that has come and has work. Returns when to look at the timers next."""
         now = time.monotonic()
-        for timer in due(self._come(now)):
-            if not self.holder.leads:  # it stood still
+        for timer in timers_with_work(self._timers_to_check(now)):
+            if not self.holder.is_leader:  # it stood still
                 break
             self.apply_entry(self.schedule[timer], producer=producer)
-            self._looks[timer] = min(self._looks[timer], now + _AGAIN)
+            self._looks[timer] = min(self._looks[timer], now + _CHECK_AGAIN_SECONDS)
         return tuple(self._looks.values())
 
-    def _come(self, now: float) -> tuple[str, ...]:
+    def _timers_to_check(self, now: float) -> tuple[str, ...]:
         """The timers of which it is time, set to their next look: in step, unless that moment has passed as well."""
         come = tuple(timer for timer, at in self._looks.items() if at <= now)
         for timer in come:
-            pace = TIMERS[timer].pace
+            pace = TIMERS[timer].check_every
             following = self._looks[timer] + pace
             self._looks[timer] = following if following > now else now + pace
         return come
 
 
-def due(timers: tuple[str, ...]) -> Iterator[str]:
+def timers_with_work(timers: tuple[str, ...]) -> Iterator[str]:
     """Which of these timers have work. All, when the question fails: the task itself finds out. None, when the database
     does not answer.
     """
-    found = _ask(timers) if timers else ()
+    found = _query_timers(timers) if timers else ()
     return (timer for timer, is_due in zip(timers, found, strict=True) if is_due)
 
 
-def _ask(timers: tuple[str, ...]) -> tuple[bool, ...]:
+def _query_timers(timers: tuple[str, ...]) -> tuple[bool, ...]:
     try:
         with across_tenants("the timers of all tenants are looked at together"), connection.cursor() as cursor:
-            cursor.execute(_question(timers).asking({}))
+            cursor.execute(_build_query(timers).execute_text({}))
             return cursor.fetchone() or ()
     except Error as error:
         log.warning("timers_not_read", timers=timers, error=type(error).__name__)
@@ -124,11 +124,11 @@ def _ask(timers: tuple[str, ...]) -> tuple[bool, ...]:
 
 
 @lru_cache
-def _question(timers: tuple[str, ...]) -> Planned:
+def _build_query(timers: tuple[str, ...]) -> PreparedStatement:
     """One statement that asks for each timer whether there is a row of any of its querysets."""
     asked, params = [], []
     for timer in timers:
-        made = [rows.order_by().values("pk").query.sql_with_params() for rows in TIMERS[timer].work()]
+        made = [rows.order_by().values("pk").query.sql_with_params() for rows in TIMERS[timer].due_rows()]
         asked.append(" OR ".join(f"EXISTS ({rows})" for rows, _ in made))
         params += [param for _, given in made for param in given]
-    return Planned(f"SELECT {', '.join(asked)}", params)
+    return PreparedStatement(f"SELECT {', '.join(asked)}", params)

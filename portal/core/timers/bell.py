@@ -8,15 +8,17 @@ from django.utils.module_loading import import_string
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
-from portal.site.celery import PromisedTask, app
+from portal.site.celery import PortalTask, app
 
 log = structlog.get_logger(__name__)
-SECONDS = 60
+EXPIRES_SECONDS = 60
 
 
-def ring(task: str, rows: Sequence[tuple[int, ...]], *, queue: str | None = None, expires: float = SECONDS) -> None:
+def enqueue(
+    task: str, rows: Sequence[tuple[int, ...]], *, queue: str | None = None, expires: float = EXPIRES_SECONDS
+) -> None:
     """Send the task of this name once for each row of ids, at most until the broker does not answer."""
-    wake: PromisedTask = app.tasks.get(task) or import_string(task)
+    wake: PortalTask = app.tasks.get(task) or import_string(task)
     options = {"expires": expires} | ({"queue": queue} if queue else {})
     try:
         if len(rows) == 1:
@@ -29,6 +31,6 @@ def ring(task: str, rows: Sequence[tuple[int, ...]], *, queue: str | None = None
         log.warning("bell_not_heard", task=task, rows=len(rows), error=type(error).__name__)
 
 
-def ring_after_commit(task: str, *ids: int, expires: float = SECONDS) -> None:
+def enqueue_after_commit(task: str, *ids: int, expires: float = EXPIRES_SECONDS) -> None:
     """Send the task as soon as what was written is visible to whoever works on it."""
-    transaction.on_commit(lambda: ring(task, [ids], expires=expires))
+    transaction.on_commit(lambda: enqueue(task, [ids], expires=expires))

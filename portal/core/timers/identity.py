@@ -9,7 +9,7 @@ from django.db.models import Exists, Func, Q, TextField
 from portal.core.timers.models import Lease
 
 
-class Identity(Func):
+class DatabaseIdentity(Func):
     """The identity of the database that runs the statement."""
 
     template = (
@@ -20,11 +20,11 @@ class Identity(Func):
     output_field = TextField()
 
 
-def of_another_database() -> Q:
+def is_from_other_database() -> Q:
     """Return a condition for the clock's row: it was written in another database than this."""
-    return ~Q(identity="") & ~Q(identity=Identity())
+    return ~Q(identity="") & ~Q(identity=DatabaseIdentity())
 
 
-def is_copy() -> Exists:
+def is_unchecked_copy() -> Exists:
     """Return whether this database is a copy that nobody has looked through yet: nothing may leave it."""
-    return Exists(Lease.objects.filter(of_another_database()))
+    return Exists(Lease.objects.filter(is_from_other_database()))

@@ -10,11 +10,11 @@ from django.db.models import DateTimeField, ExpressionWrapper, F, OrderBy, Query
 
 from portal.core.timers.models import Run
 from portal.core.timers.ticking import TIMERS
-from tenants.postgresql.planned import Planned
+from tenants.postgresql.planned import PreparedStatement
 from tenants.scope import across_tenants
 
 # A timer is late when its work waits for this many seconds beyond its turn.
-_LATE = 60.0
+_LATE_SECONDS = 60.0
 
 
 class Lag(NamedTuple):
@@ -26,19 +26,19 @@ class Lag(NamedTuple):
     every: float
     seconds: float
     last_run: datetime | None
-    more: bool
+    is_round_open: bool
 
     @property
     def is_late(self) -> bool:
-        return self.seconds > self.every + _LATE
+        return self.seconds > self.every + _LATE_SECONDS
 
 
 def lags() -> list[Lag]:
     """Return the lag of every timer, in two statements: one for all rows that are due, one for all rounds."""
-    (now, waiting), runs = _waiting(), Run.objects.in_bulk()
+    (now, waiting), runs = _overdue_seconds(), Run.objects.in_bulk()
     return [
         _of_round(name, timer.every, runs, now)
-        if timer.in_rounds
+        if timer.is_in_rounds
         else Lag(name, timer.every, waiting.get(name) or 0.0, None, False)
         for name, timer in TIMERS.items()
     ]
@@ -52,27 +52,27 @@ def _of_round(name: str, every: float, runs: Mapping[str, Run], now: datetime) -
     return Lag(name, every, max(waited, 0.0), run.done_at, run.place > 0)
 
 
-def _waiting() -> tuple[datetime, dict[str, float]]:
+def _overdue_seconds() -> tuple[datetime, dict[str, float]]:
     """Return the database's time, and the seconds of each timer that has rows."""
     with across_tenants("the timers of all tenants are looked at together"), connection.cursor() as cursor:
-        names, question = _question()
-        cursor.execute(question.asking({}))
+        names, question = _build_query()
+        cursor.execute(question.execute_text({}))
         now, *ages = cursor.fetchone()
     return now, dict(zip(names, map(float, ages), strict=True))
 
 
 @cache
-def _question() -> tuple[list[str], Planned]:
+def _build_query() -> tuple[list[str], PreparedStatement]:
     """One statement that asks for each timer how old its oldest row that is due is, in seconds."""
     asked, params, names = ["clock_timestamp()"], [], []
     for name, timer in TIMERS.items():
-        made = [oldest.query.sql_with_params() for rows in timer.lag() for oldest in _oldest(rows)]
+        made = [oldest.query.sql_with_params() for rows in timer.lag_rows() for oldest in _oldest(rows)]
         if made:
             names.append(name)
             ages = ", ".join(f"extract(epoch FROM clock_timestamp() - ({rows}))" for rows, _ in made)
             asked.append(f"GREATEST(0, {ages})")
             params += [param for _, given in made for param in given]
-    return names, Planned(f"SELECT {', '.join(asked)}", params)
+    return names, PreparedStatement(f"SELECT {', '.join(asked)}", params)
 
 
 def _oldest(rows: QuerySet[Any]) -> list[QuerySet[Any]]:

@@ -16,18 +16,18 @@ from django.db import connection, transaction
 from django.db.models import Case, F, Q, QuerySet, When
 
 from portal.core.timers.clock import ClockTime
-from portal.core.timers.identity import Identity, of_another_database
+from portal.core.timers.identity import DatabaseIdentity, is_from_other_database
 from portal.core.timers.models import Lease
 from tenants import living
 
 #: How long a holder that says nothing keeps the lease.
-SECONDS = 10.0
+LEASE_SECONDS = 10.0
 # A holder stops so much earlier than the others may begin: the seconds of two machines differ a little.
 _MARGIN = 2.0
 _ROW = 1
 
 
-class Holder:
+class LeaseHolder:
     """One process that wants the lease."""
 
     def __init__(self) -> None:
@@ -38,38 +38,38 @@ class Holder:
         self._session: Any = None
 
     @property
-    def leads(self) -> bool:
+    def is_leader(self) -> bool:
         """Whether this process holds the lease, by its own clock alone. False after it stood still for too long."""
         return time.monotonic() < self._until
 
-    def keep(self) -> bool:
+    def renew_or_take(self) -> bool:
         """Renew the lease, or take it when it is free. Return whether this process holds it."""
         before = time.monotonic()
-        held = self._renewed() or self._taken()
-        self._until = before + SECONDS - _MARGIN if held else 0.0
+        held = self._renew() or self._take()
+        self._until = before + LEASE_SECONDS - _MARGIN if held else 0.0
         return held
 
-    def give_up(self) -> None:
+    def release(self) -> None:
         """Free the lease, so that another clock leads at once."""
         self._until, self._session = 0.0, None
         Lease.objects.filter(holder=self.token).update(holder=None)
 
-    def _renewed(self) -> bool:
+    def _renew(self) -> bool:
         if self._session is None or self._session is not connection.connection:
             return False
-        rows = Lease.objects.filter(holder=self.token).exclude(of_another_database())
+        rows = Lease.objects.filter(holder=self.token).exclude(is_from_other_database())
         return bool(rows.update(ticked_at=ClockTime()))
 
-    def _taken(self) -> bool:
+    def _take(self) -> bool:
         self._session = None
         Lease.objects.get_or_create(pk=_ROW)
         with transaction.atomic():
-            rows = Lease.objects.filter(Q(holder=self.token) | _free(), pk=_ROW).exclude(of_another_database())
+            rows = Lease.objects.filter(Q(holder=self.token) | _is_free(), pk=_ROW).exclude(is_from_other_database())
             since = Case(When(holder=self.token, then=F("since")), default=ClockTime())
-            now = {"since": since, "ticked_at": ClockTime(), "identity": Identity()}
+            now = {"since": since, "ticked_at": ClockTime(), "identity": DatabaseIdentity()}
             if not rows.update(holder=self.token, host=self.host, **now):
                 return False
-            _hold(self.token)
+            _lock_token(self.token)
         self._session = connection.connection
         return True
 
@@ -83,11 +83,11 @@ def _row() -> QuerySet[Lease]:
     return Lease.objects.filter(pk=_ROW)
 
 
-def _free() -> Q:
-    silent = Q(ticked_at__lt=ClockTime() - timedelta(seconds=SECONDS))
-    return Q(holder=None) | silent | living.ended("holder", since="ticked_at")
+def _is_free() -> Q:
+    silent = Q(ticked_at__lt=ClockTime() - timedelta(seconds=LEASE_SECONDS))
+    return Q(holder=None) | silent | living.session_ended("holder", since="ticked_at")
 
 
-def _hold(token: uuid.UUID) -> None:
+def _lock_token(token: uuid.UUID) -> None:
     """Take the token's lock with this session, before the others can see the lease as taken."""
-    list(_row().values_list(living.Held(token)))
+    list(_row().values_list(living.TakeLock(token)))

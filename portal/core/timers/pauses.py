@@ -12,11 +12,11 @@ from django.conf import settings
 _SHORTEST = 0.25
 
 
-def seconds(usual: float) -> float:
+def scaled_seconds(usual: float) -> float:
     """Return the share of so many seconds that `PORTAL_PAUSES` names: all of them in production."""
     return min(float(usual), max(usual * settings.PAUSES, _SHORTEST))
 
 
-def pause(usual: float) -> timedelta:
+def scaled_pause(usual: float) -> timedelta:
     """Return the same as a timedelta."""
-    return timedelta(seconds=seconds(usual))
+    return timedelta(seconds=scaled_seconds(usual))

@@ -15,29 +15,29 @@ from django.db.models import BooleanField, DateTimeField, ExpressionWrapper, Fun
 from redis import Redis
 from redis.exceptions import RedisError
 
-from portal.core.timers.identity import Identity, of_another_database
+from portal.core.timers.identity import DatabaseIdentity, is_from_other_database
 from portal.core.timers.models import Lease
 from portal.site import broker
 
 log = structlog.get_logger(__name__)
 # The clock renews its lease each second: the broker does not hold it up for longer than this.
-_PATIENCE = 0.2
+_BROKER_SECONDS = 0.2
 # The start of the server with whose database this process has compared.
 _compared: datetime | None = None
 
 
-class Place(NamedTuple):
+class DatabasePosition(NamedTuple):
     """Whether this is another database than the clock's row says; which it is; how many bytes of changes it has seen,
     none where the server may forget what it has confirmed, as in a trial; when the server started.
     """
 
-    is_another: bool
+    is_other_database: bool
     database: str
-    written: str | None
-    server: datetime
+    wal_bytes: str | None
+    server_started_at: datetime
 
 
-def here() -> Place | None:
+def read_position() -> DatabasePosition | None:
     """Return where the database is; None where no clock has run. What is committed later makes it durable."""
     written = Func(
         template="CASE WHEN current_setting('synchronous_commit') <> 'off'"
@@ -45,61 +45,61 @@ def here() -> Place | None:
         output_field=TextField(),
     )
     server = Func(function="pg_postmaster_start_time", output_field=DateTimeField())
-    is_another = ExpressionWrapper(of_another_database(), output_field=BooleanField())
-    rows = Lease.objects.values_list(is_another, Identity(), written, server)
-    return next((Place(*row) for row in rows[:1]), None)
+    is_another = ExpressionWrapper(is_from_other_database(), output_field=BooleanField())
+    rows = Lease.objects.values_list(is_another, DatabaseIdentity(), written, server)
+    return next((DatabasePosition(*row) for row in rows[:1]), None)
 
 
-def is_behind(place: Place) -> bool:
+def is_behind(place: DatabasePosition) -> bool:
     """Return whether the broker remembers more. Not asked again in this start of the server once it was answered."""
-    if place.written is None or place.server == _compared:
+    if place.wal_bytes is None or place.server_started_at == _compared:
         return False
     try:
-        remembered: Any = _memory(settings.REDIS_URL).get(_key(place)) or 0
+        remembered: Any = _broker_client(settings.REDIS_URL).get(_key(place)) or 0
     except (RedisError, OSError):
         return False  # asked again
     # The clock may have left a later position since this one was read: only one that is read now can be behind it.
-    now = place if int(place.written) >= int(remembered) else here()
-    if now is None or now.written is None or now.server != place.server:
+    now = place if int(place.wal_bytes) >= int(remembered) else read_position()
+    if now is None or now.wal_bytes is None or now.server_started_at != place.server_started_at:
         return False  # asked again
-    if int(now.written) >= int(remembered):
-        settle(place)
+    if int(now.wal_bytes) >= int(remembered):
+        mark_compared(place)
         return False
-    log.warning("database_was_set_back", position=now.written, remembered=int(remembered))
+    log.warning("database_was_set_back", position=now.wal_bytes, remembered=int(remembered))
     return True
 
 
-def settle(place: Place) -> None:
+def mark_compared(place: DatabasePosition) -> None:
     """Do not ask again: it is not behind, or the clock's row says so from now on."""
     global _compared
-    _compared = place.server
+    _compared = place.server_started_at
 
 
-def leave(place: Place | None) -> None:
+def store_position(place: DatabasePosition | None) -> None:
     """Leave it with the broker, unless this process has not compared yet: then it could hide that it is behind."""
-    if place is not None and place.server == _compared:
-        _keep(place)
+    if place is not None and place.server_started_at == _compared:
+        _store(place)
 
 
-def begin_anew() -> None:
+def reset_position() -> None:
     """Let this position count, however far the broker remembers the database: what was lost is known."""
-    if place := here():
-        _keep(place)
+    if place := read_position():
+        _store(place)
 
 
-def _keep(place: Place) -> None:
-    if place.written is None:
+def _store(place: DatabasePosition) -> None:
+    if place.wal_bytes is None:
         return
     try:
-        _memory(settings.REDIS_URL).set(_key(place), place.written)
+        _broker_client(settings.REDIS_URL).set(_key(place), place.wal_bytes)
     except (RedisError, OSError) as error:
         log.warning("position_not_kept", error=type(error).__name__)
 
 
-def _key(place: Place) -> str:
+def _key(place: DatabasePosition) -> str:
     return f"portal.position.{place.database}"
 
 
 @cache
-def _memory(address: str) -> Redis:
-    return broker.client(_PATIENCE)
+def _broker_client(address: str) -> Redis:
+    return broker.client(_BROKER_SECONDS)

@@ -17,7 +17,7 @@ from django.db.models import QuerySet
 from portal.core.timers import bell, ticking
 from portal.core.timers.clock import ClockTime
 from portal.core.timers.models import Run
-from portal.core.timers.ticking import Work
+from portal.core.timers.ticking import Querysets
 from tenants.models import Tenant
 from tenants.scope import across_tenants, tenant_scope
 
@@ -25,9 +25,9 @@ log = structlog.get_logger(__name__)
 
 Steps = Callable[[int], Iterable[int]]
 # How often the clock looks for a round that is due.
-_PACE = 5.0
+_CHECK_SECONDS = 5.0
 # The share of a task's time in which a run begins another step.
-_SHARE = 0.5
+_WORK_SHARE = 0.5
 # A process that died has ended by its task's limit; then another goes on.
 _MORE_THAN_THE_LIMIT = 15
 _AFTER_TROUBLE = timedelta(seconds=60)
@@ -42,29 +42,29 @@ def register(name: str, steps: Steps, *, every: float, queue: str, seconds: int 
     """
 
     def look() -> None:
-        if run(name, steps, every=every, seconds=seconds):
-            bell.ring(task, [()])
+        if continue_round(name, steps, every=every, seconds=seconds):
+            bell.enqueue(task, [()])
 
     def work() -> list[QuerySet[Any]]:
         return [Run.objects.filter(name=name, due_at__lte=ClockTime()).order_by("due_at")]
 
-    timer = ticking.Timer(every, work, list, pace=min(every, _PACE), in_rounds=True)
-    task = ticking.add(name, look, timer, queue=queue, seconds=seconds)
+    timer = ticking.Timer(every, work, list, check_every=min(every, _CHECK_SECONDS), is_in_rounds=True)
+    task = ticking.add_timer(name, look, timer, queue=queue, seconds=seconds)
 
 
-def begin() -> None:
+def create_missing_runs() -> None:
     """Note all rounds that were never run as due. Called by a clock that begins to lead."""
-    names = [name for name, timer in ticking.TIMERS.items() if timer.in_rounds]
+    names = [name for name, timer in ticking.TIMERS.items() if timer.is_in_rounds]
     Run.objects.bulk_create([Run(name=name) for name in names], ignore_conflicts=True)
 
 
-def run(name: str, steps: Steps, *, every: float, seconds: float) -> bool:
+def continue_round(name: str, steps: Steps, *, every: float, seconds: float) -> bool:
     """Go on with a round that is due and that no other process is at. Returns whether more of it is left."""
-    place = _claimed(name, seconds)
+    place = _claim_round(name, seconds)
     if place is None:
         return False
     mine = Run.objects.filter(name=name)
-    until = time.monotonic() + seconds * _SHARE
+    until = time.monotonic() + seconds * _WORK_SHARE
     try:
         for at in steps(place):
             if time.monotonic() >= until:
@@ -80,7 +80,7 @@ def run(name: str, steps: Steps, *, every: float, seconds: float) -> bool:
     return False
 
 
-def _claimed(name: str, seconds: float) -> int | None:
+def _claim_round(name: str, seconds: float) -> int | None:
     """Return the place after which to go on; None when the round is not due, or another process is at it."""
     Run.objects.get_or_create(name=name)
     due = Run.objects.filter(name=name, due_at__lte=ClockTime())
@@ -89,37 +89,37 @@ def _claimed(name: str, seconds: float) -> int | None:
     return Run.objects.values_list("place", flat=True).get(name=name)
 
 
-def of_tenants(rows: Work, work: Callable[[Tenant], object]) -> Steps:
+def tenant_steps(rows: Querysets, work: Callable[[Tenant], object]) -> Steps:
     """Return steps that call `work` in the scope of each tenant with such rows. One that fails is logged and passed
     over.
     """
 
     def steps(after: int) -> Iterator[int]:
-        for ids in _pages(rows, after, _TENANTS):
+        for ids in _tenant_id_batches(rows, after, _TENANTS):
             tenants = Tenant.objects.select_related("environment").in_bulk(ids)
             for pk in ids:
                 yield pk
-                attempt(tenants[pk], work)
+                run_for_tenant(tenants[pk], work)
 
     return steps
 
 
-def ringing(task: str, rows: Work, *, expires: float = bell.SECONDS) -> Steps:
+def enqueue_steps(task: str, rows: Querysets, *, expires: float = bell.EXPIRES_SECONDS) -> Steps:
     """Return steps that wake a worker for each tenant with such rows, many at a time."""
 
     def steps(after: int) -> Iterator[int]:
-        for ids in _pages(rows, after, _CALLS):
+        for ids in _tenant_id_batches(rows, after, _CALLS):
             yield ids[-1]
-            bell.ring(task, [(pk,) for pk in ids], expires=expires)
+            bell.enqueue(task, [(pk,) for pk in ids], expires=expires)
 
     return steps
 
 
-def deleting(rows: Work) -> Steps:
+def delete_steps(rows: Querysets) -> Steps:
     """Return steps that delete rows of all tenants, some at a time."""
 
     def steps(after: int) -> Iterator[int]:
-        for number in range(len(_called(rows))):
+        for number in range(len(_querysets_of(rows))):
             count = _ROWS
             while count == _ROWS:
                 yield 0
@@ -132,25 +132,25 @@ def deleting(rows: Work) -> Steps:
     return steps
 
 
-def _pages(rows: Work, after: int, count: int) -> Iterator[list[int]]:
+def _tenant_id_batches(rows: Querysets, after: int, count: int) -> Iterator[list[int]]:
     """Yield the ids of tenants that have rows, in order, so many at a time."""
     while ids := sorted(_tenants(rows, after, count))[:count]:
         yield ids
         after = ids[-1]
 
 
-def _tenants(rows: Work, after: int, count: int) -> set[int]:
+def _tenants(rows: Querysets, after: int, count: int) -> set[int]:
     with across_tenants("a round goes through all tenants"):
         found = [each.filter(tenant_id__gt=after).order_by("tenant_id").values("tenant_id") for each in rows()]
         return {row["tenant_id"] for each in found for row in each.distinct()[:count]}
 
 
-def _called(rows: Work) -> list[QuerySet[Any]]:
+def _querysets_of(rows: Querysets) -> list[QuerySet[Any]]:
     with across_tenants("a round goes through all tenants"):
         return rows()
 
 
-def attempt(tenant: Tenant, work: Callable[[Tenant], object]) -> None:
+def run_for_tenant(tenant: Tenant, work: Callable[[Tenant], object]) -> None:
     """Do the work in the tenant's scope. What fails is logged, so that the other tenants have their turn."""
     try:
         with tenant_scope(tenant):

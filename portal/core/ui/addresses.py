@@ -13,7 +13,7 @@ from django.http import Http404
 from django.urls import register_converter, reverse
 from django.urls.converters import get_converters
 
-from tenants.kept import KeptQuery
+from tenants.kept import CompiledQuery
 
 _Row = TypeVar("_Row", bound=Model)
 # PostgreSQL compares with no larger number.
@@ -21,7 +21,7 @@ _LARGEST = 2**63
 
 
 @lru_cache(maxsize=16_384)
-def within(name: str, slug: str, *more: str) -> str:
+def url_in_tenant(name: str, slug: str, *more: str) -> str:
     """The address of `name` in the tenant `slug`. Remembered: every page asks for the same few."""
     return reverse(name, args=[slug, *more])
 
@@ -56,7 +56,7 @@ def is_row_number(text: str) -> bool:
     return text.isascii() and text.isdecimal() and len(text) < 19
 
 
-def row_or_404(rows: "QuerySet[_Row]", **named: str | int) -> _Row:
+def get_row_or_404(rows: "QuerySet[_Row]", **named: str | int) -> _Row:
     """Return the row of these names, of the tenant in scope. Raises Http404, as for another tenant's row."""
     row = rows.filter(**named).first() if _are_comparable(named) else None
     if row is None:
@@ -64,7 +64,7 @@ def row_or_404(rows: "QuerySet[_Row]", **named: str | int) -> _Row:
     return row
 
 
-class NamedRow(Generic[_Row]):
+class RowLookup(Generic[_Row]):
     """The rows of `build()` by what names one: `_areas = NamedRow(Area.objects.all, area_id="")`, for addresses that
     are asked for often. The SQL is made once and planned once; see KeptQuery for what `build` may depend on.
     """
@@ -73,9 +73,9 @@ class NamedRow(Generic[_Row]):
         def found(**named: str | int) -> "QuerySet[_Row]":
             return build().filter(**named).order_by("pk")[:1]
 
-        self._kept = KeptQuery[_Row](found, planned_anew=False, **kinds)
+        self._kept = CompiledQuery[_Row](found, plan_each_time=False, **kinds)
 
-    def or_404(self, **named: str | int) -> _Row:
+    def get_or_404(self, **named: str | int) -> _Row:
         """Return what `row_or_404` would."""
         for row in self._kept.rows(**named) if _are_comparable(named) else []:
             return row

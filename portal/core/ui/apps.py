@@ -11,4 +11,6 @@ class UiConfig(AppConfig):
         from tenants import landing
 
         landing.register(nav.home_of)
-        together.ask("choices", lambda user: ListChoice.objects.filter(user=user), user=lambda request: request.user.pk)
+        together.register_query(
+            "choices", lambda user: ListChoice.objects.filter(user=user), user=lambda request: request.user.pk
+        )

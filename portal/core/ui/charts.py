@@ -26,7 +26,7 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Bars:
+class BarChart:
     """Bars over time, with the highest value as the scale. Draw with `{% bars chart %}`."""
 
     title: Text
@@ -41,12 +41,12 @@ class Bars:
         return sum(bar.value for bar in self.bars)
 
 
-def by_hour(title: Text, counts: Sequence[int], *, unit: Text = "", every: int = 3) -> Bars:
+def hourly_bar_chart(title: Text, counts: Sequence[int], *, unit: Text = "", every: int = 3) -> BarChart:
     """24 counts, one for each hour from 00:00, as bars with a tick each `every` hours."""
-    return bars(title, [(f"{hour:02d}:00", count) for hour, count in enumerate(counts)], unit=unit, every=every)
+    return bar_chart(title, [(f"{hour:02d}:00", count) for hour, count in enumerate(counts)], unit=unit, every=every)
 
 
-def bars(title: Text, points: Sequence[tuple[str, int]], *, unit: Text = "", every: int = 1) -> Bars:
+def bar_chart(title: Text, points: Sequence[tuple[str, int]], *, unit: Text = "", every: int = 1) -> BarChart:
     """(name, count) pairs as bars with the name under each `every`th. Counts below nought are drawn as nought."""
     top = max([count for _name, count in points] + [1])
     drawn = []
@@ -56,11 +56,11 @@ def bars(title: Text, points: Sequence[tuple[str, int]], *, unit: Text = "", eve
             height = max(height, 1.5)
         label = name if place % every == 0 else ""
         drawn.append(Bar(place * _STEP + 1, round(_HEIGHT - height, 2), _STEP - 2, height, label, name, count))
-    return Bars(title, unit, drawn, top, len(points) * _STEP)
+    return BarChart(title, unit, drawn, top, len(points) * _STEP)
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class BarPair:
     """Two bars of one time, the second wider and behind the first; None for what is not known, or not yet."""
 
     name: str
@@ -77,13 +77,13 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Pairs:
+class PairChart:
     """Pairs of bars over time, with what each of the two is called. Draw with `{% pairs chart %}`."""
 
     title: Text
     first: Text
     second: Text
-    pairs: Sequence[Pair]
+    pairs: Sequence[BarPair]
     top: int
     width: int
 
@@ -92,9 +92,9 @@ class Pairs:
         return any(pair.second is not None for pair in self.pairs)
 
 
-def pairs(
+def pair_chart(
     title: Text, names: tuple[Text, Text], points: Sequence[tuple[str, int | None, int | None]], *, every: int = 3
-) -> Pairs:
+) -> PairChart:
     """(name, count, other count) as pairs of bars with the name under each `every`th."""
     top = max([count for _name, *both in points for count in both if count is not None] + [1])
 
@@ -108,12 +108,12 @@ def pairs(
     for place, (name, first, second) in enumerate(points):
         x = place * _STEP + 1
         label = name if place % every == 0 else ""
-        drawn.append(Pair(name, label, x, bar(first, x + 2, _STEP - 6, name), bar(second, x, _STEP - 2, name)))
-    return Pairs(title, *names, drawn, top, len(points) * _STEP)
+        drawn.append(BarPair(name, label, x, bar(first, x + 2, _STEP - 6, name), bar(second, x, _STEP - 2, name)))
+    return PairChart(title, *names, drawn, top, len(points) * _STEP)
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class StackPart:
     """A piece of a bar: `kind` is a class of the style sheet."""
 
     kind: str
@@ -122,13 +122,13 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Pile:
+class StackedBar:
     """A bar of several pieces, one on the other. `of` is what it tells of."""
 
-    of: Any
+    subject: Any
     x: float
     width: int
-    parts: Sequence[Part]
+    parts: Sequence[StackPart]
 
     @property
     def middle(self) -> float:
@@ -136,58 +136,58 @@ class Pile:
 
 
 @dataclass(frozen=True, slots=True)
-class Piles:
+class StackedChart:
     """Bars of pieces beside each other, with the highest as the scale, rounded up so that it can be halved."""
 
-    bars: Sequence[Pile]
+    bars: Sequence[StackedBar]
     top: int
-    step: int
+    bar_distance: int
     height: int
 
     @property
-    def bar(self) -> int:
-        return self.step - 4
+    def bar_width(self) -> int:
+        return self.bar_distance - 4
 
     @property
     def width(self) -> int:
-        return len(self.bars) * self.step
+        return len(self.bars) * self.bar_distance
 
     @property
     def half_top(self) -> int:
         return self.top // 2
 
     @property
-    def half(self) -> float:
+    def half_height(self) -> float:
         """Where the line of half the top stands."""
         return self.height / 2
 
 
-def piles(
-    things: Sequence[Any], counts: Callable[[Any], Mapping[str, int]], *, step: int = 22, height: int = 120
-) -> Piles:
+def stacked_chart(
+    subjects: Sequence[Any], counts: Callable[[Any], Mapping[str, int]], *, step: int = 22, height: int = 120
+) -> StackedChart:
     """Bars, one for each thing, of the pieces that `counts` tells by kind, from the bottom up; none that is not nought
     is invisible.
     """
-    top = max([sum(counts(thing).values()) for thing in things] + [1])
+    top = max([sum(counts(thing).values()) for thing in subjects] + [1])
     top += top % 2
     drawn = [
-        Pile(thing, place * step + 2, step - 4, list(_pieces(counts(thing), top, height)))
-        for place, thing in enumerate(things)
+        StackedBar(thing, place * step + 2, step - 4, list(_stack_parts(counts(thing), top, height)))
+        for place, thing in enumerate(subjects)
     ]
-    return Piles(drawn, top, step, height)
+    return StackedChart(drawn, top, step, height)
 
 
-def _pieces(counts: Mapping[str, int], top: int, full: int) -> Iterator[Part]:
+def _stack_parts(counts: Mapping[str, int], top: int, full: int) -> Iterator[StackPart]:
     base = float(full)
     for kind, count in counts.items():
         if count:
             height = max(round(count / top * full, 2), 1.5)
             base -= height
-            yield Part(kind, round(base, 2), height)
+            yield StackPart(kind, round(base, 2), height)
 
 
 @dataclass(frozen=True, slots=True)
-class Meter:
+class UsageMeter:
     """How much of a limit is left: a thin bar with words. `low` at a fifth or less."""
 
     label: Text
@@ -201,22 +201,22 @@ class Meter:
         return max(0, min(100, round(100 * self.left / self.limit))) if self.limit > 0 else 0
 
     @property
-    def low(self) -> bool:
+    def is_low(self) -> bool:
         return self.share <= 20
 
     @property
-    def shown(self) -> tuple[str, int, int] | None:
+    def cache_key(self) -> tuple[str, int, int] | None:
         """All that is shown of it; None where a moment is shown, too."""
-        return None if self.low and self.refills_at else (str(self.label), self.left, self.limit)
+        return None if self.is_low and self.refills_at else (str(self.label), self.left, self.limit)
 
 
-def meter(source: Any) -> Meter:
+def build_meter(source: Any) -> UsageMeter:
     """A Meter from a mapping with its fields, or as it is."""
-    return source if isinstance(source, Meter) else Meter(**source)
+    return source if isinstance(source, UsageMeter) else UsageMeter(**source)
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class DaySpan:
     """A stretch of one day in minutes from 00:00, up to 1440."""
 
     start: int
@@ -233,9 +233,9 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Day:
+class RightsDay:
     """One row of the rights week: its name and when entry is allowed."""
 
     name: Text
-    spans: Sequence[Span]
-    holiday: bool = False
+    spans: Sequence[DaySpan]
+    is_holiday: bool = False

@@ -11,8 +11,8 @@ from django.utils.translation import get_language, gettext_lazy, pgettext_lazy
 from django.utils.translation import gettext as _
 
 from portal.core.ui.icons import icon
-from portal.core.ui.times import clock
-from portal.core.ui.vocabulary import bracketed
+from portal.core.ui.times import clock_tag
+from portal.core.ui.vocabulary import add_brackets
 
 #: state -> (word, icon, tone). The tone is a class: quiet, loud, alarm, good, bad, going, doubt, hatched, unknown.
 CHIPS: dict[str, tuple[str | Promise, str, str]] = {
@@ -69,25 +69,27 @@ class Chip:
     state: str
     text: str | Promise = ""
     as_of: datetime | None = None
-    wrong: str = ""
+    problem: str = ""
 
     @property
     def word(self) -> str:
         """The chip's words without markup, for files and titles."""
-        return " ".join(filter(None, [_word(self.state, str(self.text)), self.wrong and bracketed(self.wrong)]))
+        return " ".join(
+            filter(None, [_word_of(self.state, str(self.text)), self.problem and add_brackets(self.problem)])
+        )
 
     @property
     def tone(self) -> str:
         """The class that whatever shows the chip is drawn by."""
         tone = CHIPS.get(self.state, ("", "", "unknown"))[2]
-        return "loud" if self.wrong and tone in ("quiet", "unknown", "going") else tone
+        return "loud" if self.problem and tone in ("quiet", "unknown", "going") else tone
 
     @property
     def icon(self) -> str:
         return CHIPS.get(self.state, ("", "question-mark", ""))[1]
 
     def __html__(self) -> SafeString:
-        return _drawn(self) if self.wrong else chip(self.state, text=self.text, as_of=self.as_of)
+        return _draw(self) if self.problem else chip(self.state, text=self.text, as_of=self.as_of)
 
     __str__ = __html__  # a template asks for the text of a value before it asks whether that is safe
 
@@ -95,26 +97,26 @@ class Chip:
 def chip(state: str, *, text: str | Promise = "", as_of: datetime | None = None) -> SafeString:
     """The chip of `state`, with `text` in place of its word and "as of" when it is known."""
     if as_of is None:
-        return _plain(state, str(text), get_language())
-    return _drawn(Chip(state, str(text), as_of))
+        return _cached_chip(state, str(text), get_language())
+    return _draw(Chip(state, str(text), as_of))
 
 
 @lru_cache(maxsize=1024)
-def _plain(state: str, text: str, language: str | None) -> SafeString:
+def _cached_chip(state: str, text: str, language: str | None) -> SafeString:
     """Lists draw the same few chips on every row: each is drawn once per language."""
-    return _drawn(Chip(state, text))
+    return _draw(Chip(state, text))
 
 
-def _word(state: str, text: str) -> str:
+def _word_of(state: str, text: str) -> str:
     known = text or CHIPS.get(state, ("",))[0]
     return str(known or (_("Unknown: %(word)s") % {"word": state} if state else _("Unknown")))
 
 
-def _drawn(shown: Chip) -> SafeString:
-    moment = format_html(_("as of {time}"), time=clock(shown.as_of))
-    more = format_html(' <span class="chip-wrong">{}</span>', shown.wrong) if shown.wrong else ""
+def _draw(shown: Chip) -> SafeString:
+    moment = format_html(_("as of {time}"), time=clock_tag(shown.as_of))
+    more = format_html(' <span class="chip-wrong">{}</span>', shown.problem) if shown.problem else ""
     since = format_html(' <span class="chip-asof">{}</span>', moment) if shown.as_of else ""
     return format_html(
         '<span class="chip chip-{}">{}<span>{}</span>{}{}</span>',
-        shown.tone, icon(shown.icon, 16), _word(shown.state, str(shown.text)), more, since,
+        shown.tone, icon(shown.icon, 16), _word_of(shown.state, str(shown.text)), more, since,
     )  # fmt: skip

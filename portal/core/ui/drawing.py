@@ -13,9 +13,9 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 # White around the code, in modules (ISO/IEC 18004): without it readers do not find the edges.
-QUIET = 4
+QUIET_ZONE = 4
 # Up to this many modules from edge to edge there is room for medium correction.
-_ROOMY = 65
+_MAX_MEDIUM_WIDTH = 65
 # What a PNG is at least wide, in pixels.
 _PIXELS = 1024
 
@@ -24,24 +24,24 @@ class NotDrawable(ValueError):
     """There is no QR code of this: it is empty, too long, or no text. The data is never part of the message."""
 
 
-def symbol(data: str) -> segno.QRCode:
+def build_code(data: str) -> segno.QRCode:
     """The code of `data`. Raises NotDrawable."""
     if not data:
         raise NotDrawable("nothing to draw")
     try:
-        roomy = _made(data, "m")
-        return roomy if side(roomy) <= _ROOMY else _made(data, "l")
+        roomy = _encode(data, "m")
+        return roomy if code_width(roomy) <= _MAX_MEDIUM_WIDTH else _encode(data, "l")
     except segno.DataOverflowError:
         pass
     except (ValueError, UnicodeError):
         raise NotDrawable("no text that a code can hold") from None
     try:
-        return _made(data, "l")
+        return _encode(data, "l")
     except (ValueError, UnicodeError):
         raise NotDrawable("too long for a code") from None
 
 
-def _made(data: str, error: str) -> segno.QRCode:
+def _encode(data: str, error: str) -> segno.QRCode:
     if data.isascii():
         return segno.make_qr(data, error=error, boost_error=True)
     if _is_kanji(data):
@@ -61,7 +61,7 @@ def _is_kanji(data: str) -> bool:
     return same and len(raw) == 2 * len(data) and all(0x8140 <= p <= 0x9FFC or 0xE040 <= p <= 0xEBBF for p in pairs)
 
 
-def runs(code: segno.QRCode) -> Iterator[tuple[int, int, int]]:
+def dark_runs(code: segno.QRCode) -> Iterator[tuple[int, int, int]]:
     """The dark modules as (row, column, length), without the quiet zone."""
     for row, modules in enumerate(code.matrix):
         column, width = 0, len(modules)
@@ -74,27 +74,27 @@ def runs(code: segno.QRCode) -> Iterator[tuple[int, int, int]]:
             column += 1
 
 
-def side(code: segno.QRCode) -> int:
+def code_width(code: segno.QRCode) -> int:
     """Modules from edge to edge, the quiet zone included."""
-    return len(code.matrix) + 2 * QUIET
+    return len(code.matrix) + 2 * QUIET_ZONE
 
 
 def _strokes(code: segno.QRCode) -> str:
-    return "".join(f"M{column + QUIET} {row + QUIET}h{n}v1h-{n}z" for row, column, n in runs(code))
+    return "".join(f"M{column + QUIET_ZONE} {row + QUIET_ZONE}h{n}v1h-{n}z" for row, column, n in dark_runs(code))
 
 
-def svg(code: segno.QRCode, label: str) -> SafeString:
+def draw_svg(code: segno.QRCode, label: str) -> SafeString:
     """The code for a page: black on white in any theme, scaled by the style sheet, named for screen readers."""
     return format_html(
         '<svg class="qr" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0} {0}" role="img" aria-label="{1}"'
         ' shape-rendering="crispEdges"><rect width="{0}" height="{0}" fill="#fff"/><path fill="#000" d="{2}"/></svg>',
-        side(code), label, _strokes(code),
+        code_width(code), label, _strokes(code),
     )  # fmt: skip
 
 
-def svg_file(code: segno.QRCode) -> bytes:
+def draw_svg_file(code: segno.QRCode) -> bytes:
     """The same as a file of its own, ten pixels a module."""
-    width = side(code)
+    width = code_width(code)
     text = (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width * 10}" height="{width * 10}"'
@@ -104,11 +104,11 @@ def svg_file(code: segno.QRCode) -> bytes:
     return text.encode()
 
 
-def png_file(code: segno.QRCode) -> bytes:
+def draw_png_file(code: segno.QRCode) -> bytes:
     """A picture of about 1,000 pixels, whole pixels a module."""
     target = io.BytesIO()
-    code.save(target, kind="png", border=QUIET, scale=-(-_PIXELS // side(code)))
+    code.save(target, kind="png", border=QUIET_ZONE, scale=-(-_PIXELS // code_width(code)))
     return target.getvalue()
 
 
-FILES = {"svg": ("image/svg+xml", svg_file), "png": ("image/png", png_file)}
+FILE_FORMATS = {"svg": ("image/svg+xml", draw_svg_file), "png": ("image/png", draw_png_file)}

@@ -31,7 +31,7 @@ from tenants.models import SupportSession, Tenant
 
 Fact = Callable[[TenantRequest], Mapping[str, Any] | None]
 _facts: dict[str, Fact] = {}
-_guide: list[Callable[[HttpRequest], Mapping[str, Any] | None]] = []
+_guide_source: list[Callable[[HttpRequest], Mapping[str, Any] | None]] = []
 _banners: dict[str, tuple[Callable[[TenantRequest], Iterable["Banner"]], bool]] = {}
 
 
@@ -51,35 +51,35 @@ class Banner:
     until: datetime | None = None
     action: str | Promise = ""
     action_url: str = ""
-    action_get: bool = False
+    is_link: bool = False
     action_fields: Mapping[str, str] = field(default_factory=dict)
 
 
-def register(name: str, fact: Fact) -> None:
+def register_fact(name: str, fact: Fact) -> None:
     """Make `fact` the source of the frame's fact `name`; a second registration replaces the first."""
     _facts[name] = fact
 
 
-def guided(source: Callable[[HttpRequest], Mapping[str, Any] | None]) -> None:
+def register_guide(source: Callable[[HttpRequest], Mapping[str, Any] | None]) -> None:
     """Make `source` tell where the guide is about a page; a second registration replaces the first."""
-    _guide[:] = [source]
+    _guide_source[:] = [source]
 
 
-def banner(
-    source: Callable[[TenantRequest], Iterable[Banner]], *, when: Callable[[], QuerySet[Any]] | None = None
+def register_banners(
+    source: Callable[[TenantRequest], Iterable[Banner]], *, rows: Callable[[], QuerySet[Any]] | None = None
 ) -> None:
     """Add a source of banners. With `when`, the rows it is about: a page without any does not ask the source.
 
     Whether there are any is asked in the one statement of the frame, so that a quiet day costs no query of its own.
     """
     name = f"{source.__module__}.{source.__qualname__}"
-    if when is not None:
-        together.ask(name, lambda: when().order_by()[:1])
-    _banners[name] = (source, when is not None)
+    if rows is not None:
+        together.register_query(name, lambda: rows().order_by()[:1])
+    _banners[name] = (source, rows is not None)
 
 
 @dataclass(frozen=True, slots=True)
-class PersonLink:
+class AccountLink:
     """A line of the person's menu."""
 
     label: str | Promise
@@ -146,14 +146,14 @@ class Frame:
 
     @cached_property
     def kind(self) -> str:
-        return nav.kind_of(self.request)
+        return nav.page_kind_of(self.request)
 
     @cached_property
-    def links(self) -> list[nav.Link]:
+    def links(self) -> list[nav.NavLink]:
         return list(nav.links(self.request))
 
     @cached_property
-    def mast(self) -> tuple[Any, ...]:
+    def cache_key(self) -> tuple[Any, ...]:
         """All that the parts around a page follow from, but for the person's name and what was read: the tenant's
         address and mark, what is open to the person, the kind of page, and how pages look.
         """
@@ -164,31 +164,31 @@ class Frame:
         return where, may, bool(user and user.is_authenticated), self.theme
 
     @cached_property
-    def sections(self) -> list[list[nav.Link]]:
+    def sections(self) -> list[list[nav.NavLink]]:
         names = dict.fromkeys(link.entry.section for link in self.links)
         return [[link for link in self.links if link.entry.section == name] for name in names]
 
     @cached_property
-    def bar(self) -> list[nav.Link]:
+    def phone_links(self) -> list[nav.NavLink]:
         """The phone's bar: at most four, the areas marked for it first."""
-        return sorted(self.links, key=lambda link: not link.entry.phone)[:4]
+        return sorted(self.links, key=lambda link: not link.entry.is_in_phone_bar)[:4]
 
     @cached_property
-    def more(self) -> list[nav.Link]:
-        return [link for link in self.links if link not in self.bar]
+    def more_links(self) -> list[nav.NavLink]:
+        return [link for link in self.links if link not in self.phone_links]
 
     @cached_property
-    def person_links(self) -> list[PersonLink]:
+    def person_links(self) -> list[AccountLink]:
         """The account's own pages, those that this site has."""
-        return [PersonLink(label, icon, href) for label, icon, name in _ACCOUNT if (href := _reverse(name))]
+        return [AccountLink(label, icon, href) for label, icon, name in _ACCOUNT if (href := _reverse(name))]
 
     @cached_property
-    def home(self) -> nav.Link | None:
+    def home_link(self) -> nav.NavLink | None:
         """Where this person begins in the tenant; None outside of one, and where nothing is open to them."""
         return next(iter(self.links), None)
 
     @cached_property
-    def find_words(self) -> str | Promise:
+    def palette_label(self) -> str | Promise:
         """What the palette finds here for this person."""
         if self.tenant is None:
             return _("Find a tenant or a page")
@@ -198,23 +198,23 @@ class Frame:
         return _("Find a guest, a page") if "guests" in kinds else _("Find a door, a page")
 
     @cached_property
-    def find_url(self) -> str:
+    def palette_url(self) -> str:
         """Where the palette asks: in the tenant, if the person may ask there at all."""
-        return nav.address("find", self.access) or _reverse("ui:palette")
+        return nav.page_address("find", self.access) or _reverse("ui:palette")
 
     @cached_property
     def banners_url(self) -> str:
         """Where the page asks for newer banners; empty outside of a tenant."""
-        return nav.address("banners", self.access)
+        return nav.page_address("banners", self.access)
 
     @cached_property
-    def banners_mark(self) -> str:
+    def banners_version(self) -> str:
         """What the banners shown are known by."""
         shown = [
             (each.tone, str(each.title), str(each.text), each.since, each.until, str(each.action), each.action_url)
             for each in self.banners
         ]
-        return watching.mark(shown, self.alerts)
+        return watching.version_of(shown, self.alerts)
 
     @cached_property
     def banners(self) -> list[Banner]:
@@ -223,7 +223,7 @@ class Frame:
         support = self.request.access.support_session
         own = [support_banner(self.request.tenant, support)] if support else []
         for name, (source, asked) in _banners.items():
-            if not asked or together.told(self.request, name):
+            if not asked or together.load_rows(self.request, name):
                 own += source(self.request)
         return sorted(own, key=lambda each: each.tone == "note")  # what alarms stands above what can wait
 
@@ -237,7 +237,7 @@ class Frame:
         return self._fact("freshness")
 
     @property
-    def fresh_shape(self) -> tuple[Any, ...]:
+    def freshness_key(self) -> tuple[Any, ...]:
         """What the line about freshness follows from, but for the moments it tells."""
         told = self.freshness or {}
         return told.get("refresh_url"), bool(told.get("as_of")), bool(told.get("last_sync"))
@@ -249,7 +249,7 @@ class Frame:
     @cached_property
     def help(self) -> Mapping[str, Any] | None:
         """Where the guide tells about this page."""
-        return _guide[0](self.request) if _guide else None
+        return _guide_source[0](self.request) if _guide_source else None
 
     def _fact(self, name: str) -> Mapping[str, Any] | None:
         fact = _facts.get(name)

@@ -17,7 +17,7 @@ from tablericons import IconDoesNotExist
 PICTURES = "vendor/icons.svg"
 _SVG = "{http://www.w3.org/2000/svg}"
 # The size that the style sheet gives to icons that do not say theirs: two of three.
-_RULE = 16
+_DEFAULT_SIZE = 16
 
 
 @cache
@@ -28,21 +28,21 @@ def icon(name: str, size: int = 18, label: str = "") -> SafeString:
     `tablericons.IconDoesNotExist` for a name that the set does not have.
     """
     told = {"role": "img", "aria-label": label} if label else {"aria-hidden": "true"}
-    if name in _pictured():
+    if name in _names_in_file():
         drawn = ElementTree.Element("svg")
         ElementTree.SubElement(drawn, "use", {"href": f"{static(PICTURES)}#{name}"})
     else:
         drawn = _outline(name)
         drawn.attrib |= {"stroke-width": "1.75", "focusable": "false"}
     its_own = {name: value for name, value in drawn.attrib.items() if name not in ("width", "height")}
-    sides = {"width": str(size), "height": str(size)} if size != _RULE else {}
+    sides = {"width": str(size), "height": str(size)} if size != _DEFAULT_SIZE else {}
     drawn.attrib = {**its_own, "class": "icon"} | sides | told
     source = ElementTree.tostring(drawn, encoding="unicode", short_empty_elements=True)
     return mark_safe(" ".join(source.split()).replace(" />", "/>"))  # noqa: S308 - our set, attributes escaped here
 
 
 @cache
-def _pictured() -> frozenset[str]:
+def _names_in_file() -> frozenset[str]:
     """The icons that the file of pictures has."""
     return frozenset((files("portal.core.ui") / "pictures.txt").read_text().split())
 

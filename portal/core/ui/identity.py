@@ -22,20 +22,20 @@ _HEX = re.compile(r"#[0-9a-fA-F]{6}\Z")
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class TenantIdentity:
     """`colour` (`#rrggbb`), `ink` (black or white, whichever reads on it) and up to two `initials`."""
 
     name: str
     colour: str
-    ink: str
+    text_colour: str
     initials: str
 
     @classmethod
-    def of(cls, tenant: Any) -> "Identity":
+    def of(cls, tenant: Any) -> "TenantIdentity":
         name = str(getattr(tenant, "name", "") or getattr(tenant, "slug", "") or "?")
         own = str(getattr(tenant, "colour", "") or "")
         colour = COLOURS.get(own) or (own if _HEX.match(own) else _by_slug(str(getattr(tenant, "slug", name))))
-        return cls(name, colour, ink_on(colour), initials(name))
+        return cls(name, colour, text_colour_on(colour), initials(name))
 
 
 def _by_slug(slug: str) -> str:
@@ -52,7 +52,7 @@ def initials(name: str) -> str:
     return core[:2]
 
 
-def ink_on(colour: str) -> str:
+def text_colour_on(colour: str) -> str:
     """White or near-black, whichever stands out more on `colour` (`#rrggbb`), by WCAG's relative luminance."""
     channels = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]

@@ -1,7 +1,7 @@
 """Inputs that forms share, and how forms are laid out: the service's limits as help, errors summed up with links."""
 
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from accessapi.moments import is_sensible
+from accessapi.moments import is_in_range
 
 TOO_LONG = _("At most %(limit_value)d characters (currently %(show_value)d).")
 # Letters of no width or none to see: Hangul fillers and the blank of Braille.
@@ -21,63 +21,68 @@ _BLANK = "\u115f\u1160\u3164\uffa0\u2800"
 _MOMENT = "%Y-%m-%dT%H:%M:%S"
 
 
-def one_line(value: str) -> None:
+def validate_one_line(value: str) -> None:
     """Raise ValidationError for line breaks and control characters."""
     if any(unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") for character in value):
         raise ValidationError(_("Line breaks and control characters cannot be used here."))
 
 
-def plain(value: str) -> None:
+def validate_multiline(value: str) -> None:
     """The same for a text of several lines, in which line breaks may stand."""
-    one_line(value.replace("\n", "").replace("\r", ""))
+    validate_one_line(value.replace("\n", "").replace("\r", ""))
 
 
-def seen(value: str) -> None:
+def validate_visible(value: str) -> None:
     """Raise ValidationError for a text of which nothing would be seen: nobody could find or greet such a person."""
     if not any(unicodedata.category(one)[0] not in "CZ" and one not in _BLANK for one in value):
         raise ValidationError(_("This text has no visible characters. Enter it again."))
 
 
-def sensible(at: datetime | None) -> None:
+def validate_year(at: datetime | None) -> None:
     """Raise ValidationError for years that no calendar of the service takes."""
-    if at is not None and not is_sensible(at):
+    if at is not None and not is_in_range(at):
         raise ValidationError(_("Enter a year from 1900 to 9998."))
 
 
-def line(
-    label: Any, most: int, missing: Any = "", *, validators: Sequence[Callable[[str], None]] = (), **more: Any
+def line_field(
+    label: Any,
+    max_length: int,
+    required_message: Any = "",
+    *,
+    validators: Sequence[Callable[[str], None]] = (),
+    **more: Any,
 ) -> forms.CharField:
     """A line of text of at most so many characters; `missing` is what to say when it must be given and is not."""
     return forms.CharField(
         label=label,
-        max_length=most,
-        validators=[one_line, *validators],
-        error_messages={"max_length": TOO_LONG, "required": missing},
-        required=bool(missing),
+        max_length=max_length,
+        validators=[validate_one_line, *validators],
+        error_messages={"max_length": TOO_LONG, "required": required_message},
+        required=bool(required_message),
         **more,
     )
 
 
-def lines(label: Any, most: int, **more: Any) -> forms.CharField:
+def multiline_field(label: Any, max_length: int, **more: Any) -> forms.CharField:
     """A text of several lines, which may be left out."""
     return forms.CharField(
         label=label,
-        max_length=most,
+        max_length=max_length,
         required=False,
         widget=forms.Textarea(attrs={"rows": 2}),
-        validators=[plain],
+        validators=[validate_multiline],
         error_messages={"max_length": TOO_LONG},
         **more,
     )
 
 
-def moment(label: Any, *, required: bool = False, **more: Any) -> forms.DateTimeField:
+def moment_field(label: Any, *, required: bool = False, **more: Any) -> forms.DateTimeField:
     """A moment of service time (+09:00), in the browser's own control, with seconds: an end of day is 23:59:59."""
     return forms.DateTimeField(
         label=label,
         required=required,
         widget=forms.DateTimeInput(attrs={"type": "datetime-local", "step": "1"}, format=_MOMENT),
-        validators=[sensible],
+        validators=[validate_year],
         error_messages={"required": _("Enter a date and time.")},
         **more,
     )
@@ -102,7 +107,7 @@ def kind_of(bound: BoundField) -> str:
     return next((kind for widget, kind in _KINDS if isinstance(bound.field.widget, widget)), "text")
 
 
-def limit(bound: BoundField) -> str:
+def limit_words(bound: BoundField) -> str:
     """The field's limit in words, as the service sets it: "At most 20 characters"."""
     most = getattr(bound.field, "max_length", None)
     plain = kind_of(bound) in {"text", "area"} and not isinstance(bound.field, forms.EmailField)
@@ -114,13 +119,13 @@ def limit(bound: BoundField) -> str:
     return ""
 
 
-def control(bound: BoundField, **extra: Any) -> str:
+def draw_control(bound: BoundField, **extra: Any) -> str:
     """The widget of `bound`, tied to its help and its errors for screen readers.
 
     A limit is told and counted, not enforced by `maxlength`: that would cut what is pasted without a word.
     """
     attrs: dict[str, Any] = {"class": _CLASSES.get(kind_of(bound), "form-control"), "maxlength": False}
-    described = [f"{bound.auto_id}_help"] if bound.help_text or limit(bound) else []
+    described = [f"{bound.auto_id}_help"] if bound.help_text or limit_words(bound) else []
     if bound.errors:
         described.insert(0, f"{bound.auto_id}_errors")
         attrs["class"] += " is-invalid"
@@ -154,7 +159,7 @@ def problems(form: forms.BaseForm) -> list[Problem]:
     return found
 
 
-def offer(form: forms.BaseForm, **choices: Iterable[tuple[str, Any]]) -> None:
+def set_choices(form: forms.BaseForm, **choices: Iterable[tuple[str, Any]]) -> None:
     """Let fields of the form offer these choices."""
     for name, offered in choices.items():
         field = form.fields[name]
@@ -162,13 +167,8 @@ def offer(form: forms.BaseForm, **choices: Iterable[tuple[str, Any]]) -> None:
             field.choices = list(offered)
 
 
-def with_current(choices: Iterable[tuple[str, Any]], *current: str) -> list[tuple[str, Any]]:
+def add_current_choices(choices: Iterable[tuple[str, Any]], *current: str) -> list[tuple[str, Any]]:
     """`choices`, with values in use that it lacks added at the end and named as unknown, so that saving keeps them."""
     known = list(choices)
     strange = [value for value in dict.fromkeys(current) if value and value not in dict(known)]
     return [*known, *((value, _t("%(value)s (unknown)") % {"value": value}) for value in strange)]
-
-
-def unknown(values: Mapping[str, Any], known: Sequence[str]) -> list[tuple[str, Any]]:
-    """What the service sent beyond the `known` names, for `{% unknown_values %}`."""
-    return [(name, value) for name, value in values.items() if name not in set(known)]

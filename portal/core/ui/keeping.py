@@ -15,8 +15,8 @@ from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 
 # The nodes left out so far, while something is drawn to be kept.
-_left_out: ContextVar[list["FreshNode"] | None] = ContextVar("left_out", default=None)
-_HOLE = re.compile(r"\x00(\d+)\x00")
+_uncached_nodes: ContextVar[list["UncachedNode"] | None] = ContextVar("left_out", default=None)
+_PLACEHOLDER = re.compile(r"\x00(\d+)\x00")
 _INDENTED = re.compile(r"\s*\n\s*")
 # Line breaks of a template, and before them where one has a meaning: in texts to translate and as a page shows them.
 _BREAKS = re.compile(
@@ -37,7 +37,7 @@ class Loader(cached.Loader):
         return _BREAKS.sub(lambda found: found["meant"] or "\n", source)
 
 
-class FreshNode(Node):
+class UncachedNode(Node):
     """What stands within something kept and is drawn on each page."""
 
     child_nodelists = ("body",)
@@ -46,42 +46,42 @@ class FreshNode(Node):
         self.body = body
 
     def render(self, context: Context) -> SafeString:
-        left_out = _left_out.get()
+        left_out = _uncached_nodes.get()
         if left_out is None:
             return self.body.render(context)
         left_out.append(self)
         return SafeString(f"\x00{len(left_out) - 1}\x00")
 
 
-class KeptNode(Node):
+class CachedNode(Node):
     """A part of a page that follows from its keys and the language alone, drawn once for each in a process."""
 
-    MOST = 1000  # of some 20 KB at the most
+    MAX_ENTRIES = 1000  # of some 20 KB at the most
     child_nodelists = ("body",)
 
     def __init__(self, keys: list[Any], body: NodeList) -> None:
         self.keys, self.body = keys, body
-        self.kept: dict[tuple[Any, ...], list[Any]] = {}
+        self.entries: dict[tuple[Any, ...], list[Any]] = {}
 
     def render(self, context: Context) -> SafeString:
         key = (get_language(), *[each.resolve(context) for each in self.keys])
         if None in key:
             return self.body.render(context)
-        parts = self.kept.get(key)
+        parts = self.entries.get(key)
         if parts is None:
-            if len(self.kept) >= self.MOST:
-                self.kept.clear()
-            parts = self.kept[key] = self._draw(context)
+            if len(self.entries) >= self.MAX_ENTRIES:
+                self.entries.clear()
+            parts = self.entries[key] = self._render_parts(context)
         drawn = [each if type(each) is str else each.render(context) for each in parts]
         return SafeString("".join(drawn))  # parts of templates, escaped there
 
-    def _draw(self, context: Context) -> list[Any]:
+    def _render_parts(self, context: Context) -> list[Any]:
         """The texts and the nodes between them. Nothing that is kept is a place where indentation has a meaning."""
-        left_out: list[FreshNode] = []
-        outer = _left_out.set(left_out)
+        left_out: list[UncachedNode] = []
+        outer = _uncached_nodes.set(left_out)
         try:
             drawn = _INDENTED.sub("\n", self.body.render(context))
         finally:
-            _left_out.reset(outer)
-        parts = _HOLE.split(drawn)
+            _uncached_nodes.reset(outer)
+        parts = _PLACEHOLDER.split(drawn)
         return [left_out[int(each)] if place % 2 else each for place, each in enumerate(parts)]

@@ -15,13 +15,13 @@ from django.urls import NoReverseMatch, reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from portal.core.ui.addresses import within
+from portal.core.ui.addresses import url_in_tenant
 from tenants.access import Access, in_tenant
 from tenants.roles import Permission
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class NavEntry:
     """One area of work. `section` groups entries on the left; `phone` puts it in the bar of four. With `unless`, it is
     left out for those whose role opens the area that it is a page of. Without `contract` there is nothing on it.
     """
@@ -32,65 +32,67 @@ class Entry:
     url_name: str
     permission: Permission | None = None
     section: str = "work"
-    phone: bool = False
-    unless: Permission | None = None
+    is_in_phone_bar: bool = False
+    hidden_with: Permission | None = None
     contract: str = ""
 
     def is_open_to(self, allowed: frozenset[Permission]) -> bool:
         """Whether somebody with these permissions has this entry."""
-        return (self.permission is None or self.permission in allowed) and self.unless not in allowed
+        return (self.permission is None or self.permission in allowed) and self.hidden_with not in allowed
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class NavLink:
     """An entry made real for one request."""
 
-    entry: Entry
+    entry: NavEntry
     href: str
-    current: bool
+    is_current: bool
 
 
-ENTRIES: tuple[Entry, ...] = (
-    Entry("home", _("Overview"), "layout-dashboard", "home:index", Permission.TENANT_VIEW, phone=True),
-    Entry("members", _("Members"), "users", "members:index", Permission.MEMBERS_VIEW, phone=True),
-    Entry("groups", _("Groups"), "users-group", "groups:index", Permission.GROUPS_VIEW),
-    Entry("areas", _("Areas"), "map-pin", "areas:index", Permission.AREAS_VIEW),
-    Entry("explain", _("Access check"), "help", "explain:index", Permission.AREAS_VIEW),
-    Entry("guests", _("Guests"), "qrcode", "guests:index", Permission.GUESTS_VIEW, phone=True),
-    Entry(
+ENTRIES: tuple[NavEntry, ...] = (
+    NavEntry("home", _("Overview"), "layout-dashboard", "home:index", Permission.TENANT_VIEW, is_in_phone_bar=True),
+    NavEntry("members", _("Members"), "users", "members:index", Permission.MEMBERS_VIEW, is_in_phone_bar=True),
+    NavEntry("groups", _("Groups"), "users-group", "groups:index", Permission.GROUPS_VIEW),
+    NavEntry("areas", _("Areas"), "map-pin", "areas:index", Permission.AREAS_VIEW),
+    NavEntry("explain", _("Access check"), "help", "explain:index", Permission.AREAS_VIEW),
+    NavEntry("guests", _("Guests"), "qrcode", "guests:index", Permission.GUESTS_VIEW, is_in_phone_bar=True),
+    NavEntry(
         "building",
         _("On site"),
         "users",
         "guests:building",
         Permission.BUILDING_VIEW,
-        phone=True,
-        unless=Permission.GUESTS_VIEW,
+        is_in_phone_bar=True,
+        hidden_with=Permission.GUESTS_VIEW,
     ),
-    Entry("changes", _("Bulk changes"), "users-plus", "changes:index", Permission.MEMBERS_VIEW),
-    Entry("imports", _("Imports"), "table-import", "imports:index", Permission.IMPORTS_RUN),
-    Entry("intercom", _("Intercom"), "phone", "intercom:index", Permission.INTERCOM, contract="door"),
-    Entry("devices", _("Doors"), "door", "devices:index", Permission.DEVICES_VIEW, phone=True, contract="door"),
-    Entry("keys", _("Keys"), "key", "keys:index", Permission.DEVICES_VIEW, contract="key_box"),
-    Entry("cameras", _("Cameras"), "video", "cameras:index", Permission.CAMERAS_VIEW),
-    Entry("plans", _("Floor plans"), "map-2", "plans:index", Permission.DEVICES_VIEW),
-    Entry("alerts", _("Alerts"), "alert-triangle", "alerts:index", Permission.ALERTS_VIEW),
-    Entry("logs", _("Activity log"), "list-details", "logs:index", Permission.LOGS_TODAY),
-    Entry("evidence", _("Evidence"), "folder", "evidence:index", Permission.EVIDENCE_VIEW),
-    Entry("reports", _("Reports"), "report", "reports:index", Permission.REPORTS_VIEW),
-    Entry("reviews", _("Access reviews"), "checklist", "reviews:index", Permission.REVIEWS_VIEW),
-    Entry(
+    NavEntry("changes", _("Bulk changes"), "users-plus", "changes:index", Permission.MEMBERS_VIEW),
+    NavEntry("imports", _("Imports"), "table-import", "imports:index", Permission.IMPORTS_RUN),
+    NavEntry("intercom", _("Intercom"), "phone", "intercom:index", Permission.INTERCOM, contract="door"),
+    NavEntry(
+        "devices", _("Doors"), "door", "devices:index", Permission.DEVICES_VIEW, is_in_phone_bar=True, contract="door"
+    ),
+    NavEntry("keys", _("Keys"), "key", "keys:index", Permission.DEVICES_VIEW, contract="key_box"),
+    NavEntry("cameras", _("Cameras"), "video", "cameras:index", Permission.CAMERAS_VIEW),
+    NavEntry("plans", _("Floor plans"), "map-2", "plans:index", Permission.DEVICES_VIEW),
+    NavEntry("alerts", _("Alerts"), "alert-triangle", "alerts:index", Permission.ALERTS_VIEW),
+    NavEntry("logs", _("Activity log"), "list-details", "logs:index", Permission.LOGS_TODAY),
+    NavEntry("evidence", _("Evidence"), "folder", "evidence:index", Permission.EVIDENCE_VIEW),
+    NavEntry("reports", _("Reports"), "report", "reports:index", Permission.REPORTS_VIEW),
+    NavEntry("reviews", _("Access reviews"), "checklist", "reviews:index", Permission.REVIEWS_VIEW),
+    NavEntry(
         "my_reviews",
         _("My reviews"),
         "checklist",
         "reviews:mine",
         Permission.REVIEWS_DECIDE,
-        phone=True,
-        unless=Permission.REVIEWS_VIEW,
+        is_in_phone_bar=True,
+        hidden_with=Permission.REVIEWS_VIEW,
     ),
-    Entry("connection", _("Connection"), "plug-connected", "connection:index", Permission.CONNECTION_VIEW, "tenant"),
-    Entry("staff", _("Staff"), "id-badge-2", "staff:index", Permission.STAFF_VIEW, "tenant"),
-    Entry("audit", _("Audit log"), "list-check", "audit:index", Permission.AUDIT_VIEW, "tenant"),
-    Entry("roles", _("Roles"), "shield-check", "roles:index", Permission.TENANT_VIEW, "tenant"),
+    NavEntry("connection", _("Connection"), "plug-connected", "connection:index", Permission.CONNECTION_VIEW, "tenant"),
+    NavEntry("staff", _("Staff"), "id-badge-2", "staff:index", Permission.STAFF_VIEW, "tenant"),
+    NavEntry("audit", _("Audit log"), "list-check", "audit:index", Permission.AUDIT_VIEW, "tenant"),
+    NavEntry("roles", _("Roles"), "shield-check", "roles:index", Permission.TENANT_VIEW, "tenant"),
 )
 
 
@@ -103,26 +105,26 @@ def _exists(url_name: str) -> bool:
     return True
 
 
-def kind_of(request: HttpRequest) -> str:
+def page_kind_of(request: HttpRequest) -> str:
     """The kind of page that the request is for, or an empty string on pages that belong to no area."""
     match = request.resolver_match
     if match is None:
         return ""
     allowed = request.access.permissions if in_tenant(request) else None
-    mine = [each for each in ENTRIES if each.unless is None or (allowed is not None and each.is_open_to(allowed))]
+    mine = [each for each in ENTRIES if each.hidden_with is None or (allowed is not None and each.is_open_to(allowed))]
     exact = [entry for entry in mine if entry.url_name == match.view_name]
     same = [entry for entry in mine if entry.url_name.partition(":")[0] == match.namespace]
-    return (exact or same or [Entry("", "", "", "")])[0].kind
+    return (exact or same or [NavEntry("", "", "", "")])[0].kind
 
 
-def links(request: HttpRequest) -> Iterator[Link]:
+def links(request: HttpRequest) -> Iterator[NavLink]:
     """The entries that this person may enter in the request's tenant."""
     if not in_tenant(request):
         return
-    here, missing = kind_of(request), missing_contracts(request)
+    here, missing = page_kind_of(request), missing_contracts(request)
     for entry in ENTRIES:
         if _exists(entry.url_name) and entry.is_open_to(request.access.permissions) and entry.contract not in missing:
-            yield Link(entry, within(entry.url_name, request.tenant.slug), entry.kind == here)
+            yield NavLink(entry, url_in_tenant(entry.url_name, request.tenant.slug), entry.kind == here)
 
 
 def missing_contracts(request: HttpRequest) -> frozenset[str]:
@@ -133,34 +135,34 @@ def missing_contracts(request: HttpRequest) -> frozenset[str]:
 
 def home_of(slug: str, allowed: frozenset[Permission]) -> str:
     """The address in the tenant `slug` of the first page that `allowed` opens there: where somebody begins."""
-    return same_kind(ENTRIES[0].kind, slug, allowed)
+    return address_of_kind(ENTRIES[0].kind, slug, allowed)
 
 
-def same_kind(kind: str, slug: str, allowed: frozenset[Permission]) -> str:
+def address_of_kind(kind: str, slug: str, allowed: frozenset[Permission]) -> str:
     """The address in the tenant `slug` of the page of this kind, or of the first page that `allowed` opens there."""
     open_here = [entry for entry in ENTRIES if _exists(entry.url_name) and entry.is_open_to(allowed)]
     wanted = [entry for entry in open_here if entry.kind == kind]
     chosen = (wanted or open_here or [ENTRIES[0]])[0]
-    return within(chosen.url_name, slug) if _exists(chosen.url_name) else f"/t/{slug}/"
+    return url_in_tenant(chosen.url_name, slug) if _exists(chosen.url_name) else f"/t/{slug}/"
 
 
 # In the order of preference: the first that the person's role opens.
-_PLACES: dict[str, list[tuple[Permission, str]]] = {
+_ADDRESSES: dict[str, list[tuple[Permission, str]]] = {
     "find": [(Permission.TENANT_VIEW, "find")],
     "banners": [(Permission.TENANT_VIEW, "banners")],
 }
 
 
-def also_at(page: str, permission: Permission, url_name: str) -> None:
+def register_address(page: str, permission: Permission, url_name: str) -> None:
     """Offer a page at `url_name` to those whose role has `permission` and does not open the whole tenant."""
-    if (permission, url_name) not in _PLACES[page]:
-        _PLACES[page].append((permission, url_name))
+    if (permission, url_name) not in _ADDRESSES[page]:
+        _ADDRESSES[page].append((permission, url_name))
 
 
-def address(page: str, access: Access | None) -> str:
+def page_address(page: str, access: Access | None) -> str:
     """Where this person reaches the page; empty when the role opens no place of it."""
     if access is None:
         return ""
-    found = (url_name for permission, url_name in _PLACES[page] if access.can(permission))
+    found = (url_name for permission, url_name in _ADDRESSES[page] if access.can(permission))
     url_name = next(found, "")
-    return within(url_name, access.tenant.slug) if url_name else ""
+    return url_in_tenant(url_name, access.tenant.slug) if url_name else ""

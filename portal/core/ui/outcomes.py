@@ -30,7 +30,7 @@ FINAL = frozenset({"done", "refused", "uncertain", "expired", "cancelled"})
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class OutcomeStep:
     """One step of the way: `label`, when it was reached (`at`), and `state`: done, now, ahead or broken."""
 
     label: Text
@@ -39,7 +39,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class OutcomeLine:
     """Everything that the outcome line shows. Only `state` and `title` are required.
 
     - `state`: a key of STATES. `final`: stop asking; defaults to what the state says.
@@ -61,7 +61,7 @@ class Outcome:
     not_applied: Sequence[Text] = ()
     next_steps: Sequence[Text] = ()
     actions: Sequence[tuple[Text, str]] = ()
-    steps: Sequence[Step] = ()
+    steps: Sequence[OutcomeStep] = ()
     at: datetime | None = None
     by: str = ""
     audit_url: str = ""
@@ -87,9 +87,9 @@ class Outcome:
         return STATES[self.state][2]
 
 
-def way(state: str, *, asynchronous: bool, at: dict[str, datetime] | None = None) -> list[Step]:
+def outcome_steps(state: str, *, is_asynchronous: bool, at: dict[str, datetime] | None = None) -> list[OutcomeStep]:
     """The usual steps for `state`: recorded, sent, (accepted,) done. `at` gives the time of those reached."""
-    names = ["recorded", "sent", *(["accepted"] if asynchronous else []), "done"]
+    names = ["recorded", "sent", *(["accepted"] if is_asynchronous else []), "done"]
     times = at or {}
     broken = state in {"refused", "uncertain", "expired", "cancelled"}
     reached = names.index({"sending": "recorded"}.get(state, state)) if not broken else _furthest(names, times)
@@ -104,7 +104,7 @@ def way(state: str, *, asynchronous: bool, at: dict[str, datetime] | None = None
             mark = "now"
         if broken and place > reached + 1:
             break
-        steps.append(Step(label, mark, times.get(name) or (times.get(state) if mark == "broken" else None)))
+        steps.append(OutcomeStep(label, mark, times.get(name) or (times.get(state) if mark == "broken" else None)))
     return steps
 
 
@@ -146,14 +146,14 @@ class Progress:
         return min(100, self.done * 100 // self.total) if self.total > 0 else 100 if self.final else 0
 
     @property
-    def good(self) -> int:
+    def succeeded(self) -> int:
         return max(0, self.done - self.failed - self.uncertain)
 
     @property
-    def parts(self) -> list[tuple[str, float, float]]:
+    def bar_parts(self) -> list[tuple[str, float, float]]:
         """(tone, x, width) of the bar's stretches, in percent."""
         at, drawn = 0.0, []
-        for tone, count in (("good", self.good), ("bad", self.failed), ("doubt", self.uncertain)):
+        for tone, count in (("good", self.succeeded), ("bad", self.failed), ("doubt", self.uncertain)):
             width = round(100 * count / self.total, 3) if self.total > 0 else 0
             if width:
                 drawn.append((tone, round(at, 3), width))

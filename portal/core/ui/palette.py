@@ -22,7 +22,7 @@ from tenants.models import User
 from tenants.roles import Permission
 
 Text = str | Promise
-MOST = 6
+MAX_HITS = 6
 _LONGEST = 100
 
 
@@ -38,38 +38,38 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class HitGroup:
     label: Text
     hits: list[Hit]
 
 
 Source = Callable[[TenantRequest, str], Iterable[Hit]]
-Unread = Callable[[TenantRequest], str]
-_sources: dict[str, tuple[Text, Source, Permission, Unread]] = {}
+DescribeUnread = Callable[[TenantRequest], str]
+_sources: dict[str, tuple[Text, Source, Permission, DescribeUnread]] = {}
 
 
-def register(name: str, label: Text, source: Source, permission: Permission, unread: Unread) -> None:
+def register(name: str, label: Text, source: Source, permission: Permission, describe_unread: DescribeUnread) -> None:
     """Add a source of hits, shown under `label` in the order of registration.
 
     Where nothing is found, `unread` says what is not known of its list, to those with `permission`.
     """
-    _sources[name] = (label, source, permission, unread)
+    _sources[name] = (label, source, permission, describe_unread)
 
 
-def find(request: HttpRequest, text: str) -> list[Group]:
+def find_hits(request: HttpRequest, text: str) -> list[HitGroup]:
     """What `text` finds for this person, grouped; pages and tenants alone while nothing is typed."""
     text = text.strip()[:_LONGEST].replace("\x00", "")
     groups = []
     if in_tenant(request):
         if text:
             mine = [each for each in _sources.values() if request.access.can(each[2])]
-            groups = [Group(label, list(source(request, text))[:MOST]) for label, source, *_said in mine]
-        groups.append(Group(pgettext("portal", "Pages"), _pages(request, text)))
-    groups.append(Group(_("Tenants"), _tenants(request, text)))
+            groups = [HitGroup(label, list(source(request, text))[:MAX_HITS]) for label, source, *_said in mine]
+        groups.append(HitGroup(pgettext("portal", "Pages"), _pages(request, text)))
+    groups.append(HitGroup(_("Tenants"), _tenants(request, text)))
     return [group for group in groups if group.hits]
 
 
-def unread(request: HttpRequest) -> list[str]:
+def describe_unread(request: HttpRequest) -> list[str]:
     """Return what is not known of the lists that were searched, as far as this person may know of them."""
     if not in_tenant(request):
         return []
@@ -88,6 +88,6 @@ def _tenants(request: HttpRequest, text: str) -> list[Hit]:
     hits = []
     for tenant, role in tenants_of(cast(User, request.user)):
         if tenant.pk != here and (wanted in tenant.name.casefold() or wanted in tenant.slug):
-            address = nav.same_kind("home", tenant.slug, role.permissions)
+            address = nav.address_of_kind("home", tenant.slug, role.permissions)
             hits.append(Hit(tenant.name, address, hint=role.title, tenant=tenant))
-    return hits[:MOST]
+    return hits[:MAX_HITS]

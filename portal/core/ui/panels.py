@@ -13,24 +13,24 @@ from tenants.access import TenantRequest
 
 Panel = Callable[[TenantRequest], SafeString]
 _panels: dict[str, dict[str, Panel]] = {}
-_asked: dict[str, set[str]] = {}
+_queries: dict[str, set[str]] = {}
 
 
-def register(page: str, panel: Panel, *, asks: str = "") -> None:
+def register(page: str, panel: Panel, *, query: str = "") -> None:
     """Add a panel to a page; a second registration of the same function replaces the first.
 
     `asks` names what it is drawn from, where that is asked along with what every page asks (`together`).
     """
     _panels.setdefault(page, {})[f"{panel.__module__}.{panel.__qualname__}"] = panel
-    _asked.setdefault(page, set()).update({asks} - {""})
+    _queries.setdefault(page, set()).update({query} - {""})
 
 
-def want(page: str, request: TenantRequest) -> None:
+def prefetch(page: str, request: TenantRequest) -> None:
     """Have a page ask for what its panels are drawn from along with what every page asks."""
-    for name in _asked.get(page, ()):
-        together.want(request, name)
+    for name in _queries.get(page, ()):
+        together.prefetch(request, name)
 
 
-def drawn(page: str, request: TenantRequest) -> Iterator[SafeString]:
+def draw(page: str, request: TenantRequest) -> Iterator[SafeString]:
     """Draw the panels of a page."""
     return (panel(request) for panel in _panels.get(page, {}).values())

@@ -22,7 +22,7 @@ def theme(request: HttpRequest) -> str:
     return chosen if chosen in THEMES else "auto"
 
 
-def keep(request: HttpRequest, response: HttpResponse) -> None:
+def save(request: HttpRequest, response: HttpResponse) -> None:
     """Remember the theme or language that was posted; anything else is left alone."""
     offered = {
         "theme": (THEMES, THEME_COOKIE),
@@ -31,13 +31,13 @@ def keep(request: HttpRequest, response: HttpResponse) -> None:
     for name, (known, cookie) in offered.items():
         chosen = request.POST.get(name, "")
         if chosen in known:
-            _on_account(request, name, chosen)
+            _save_on_account(request, name, chosen)
             response.set_cookie(
                 cookie, chosen, max_age=_YEAR, samesite="Lax", secure=settings.SESSION_COOKIE_SECURE, httponly=True
             )
 
 
-def _on_account(request: HttpRequest, field: str, value: str) -> None:
+def _save_on_account(request: HttpRequest, field: str, value: str) -> None:
     user = request.user
     if user.is_authenticated and hasattr(user, field):
         setattr(user, field, value)

@@ -13,7 +13,7 @@ from urllib.parse import urljoin, urlsplit
 
 from django.utils.html import escape
 
-from tenants.unsent import OWN_FIELDS, Unsent
+from tenants.unsent import TECHNICAL_FIELDS, InterruptedRequest
 
 _ANCHOR = "unsent-form"
 _BUTTONS = ("submit", "button", "image", "reset", "file", "password")
@@ -21,7 +21,7 @@ _CHOSEN = {"checkbox": "checked", "radio": "checked", "option": "selected"}
 
 
 @dataclass
-class Control:
+class HtmlControl:
     """An input, a text area or an option, and where its start tag and the text within stand in the page."""
 
     kind: str
@@ -35,35 +35,35 @@ class Control:
 
 
 @dataclass
-class Form:
+class HtmlForm:
     """A form, the addresses its buttons post to, and what lies around it closed."""
 
     attributes: dict[str, str | None]
     start: int
     end: int
-    closed: list[tuple[int, int]] = field(default_factory=list)
+    closed_details: list[tuple[int, int]] = field(default_factory=list)
     addresses: set[str] = field(default_factory=set)
-    controls: list[Control] = field(default_factory=list)
+    controls: list[HtmlControl] = field(default_factory=list)
     buttons: set[str] = field(default_factory=set)
 
 
-class _Reader(HTMLParser):
+class _FormParser(HTMLParser):
     """The forms of a page, with those of their controls that stand elsewhere."""
 
     def __init__(self, text: str, path: str) -> None:
         super().__init__()
-        self.forms: list[Form] = []
+        self.forms: list[HtmlForm] = []
         self.main = 0
         self._path = path
         self._lines = [0]
         self._lines += [at + 1 for at, each in enumerate(text) if each == "\n"]
         self._closed: list[tuple[int, int]] = []
-        self._open: Form | None = None
+        self._open: HtmlForm | None = None
         self._samples = 0  # for the script: nothing of them is sent
         self._select = ""
         self._owner: str | None = None
-        self._last: Control | None = None
-        self._elsewhere: list[tuple[str, Control]] = []
+        self._last: HtmlControl | None = None
+        self._elsewhere: list[tuple[str, HtmlControl]] = []
         self._posted: list[tuple[str, str, str]] = []
         self.feed(text)
         named = {each.attributes["id"]: each for each in self.forms if each.attributes.get("id")}
@@ -75,13 +75,13 @@ class _Reader(HTMLParser):
                 named[form_id].addresses |= {address} if address else set()
                 named[form_id].buttons.add(name)
 
-    def _place(self) -> tuple[int, int]:
+    def _tag_position(self) -> tuple[int, int]:
         line, column = self.getpos()
         start = self._lines[line - 1] + column
         return start, start + len(self.get_starttag_text() or "")
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given, (start, end) = dict(attrs), self._place()
+        given, (start, end) = dict(attrs), self._tag_position()
         self._samples += tag == "template"
         if self._samples:
             return
@@ -90,7 +90,7 @@ class _Reader(HTMLParser):
         elif tag == "details":
             self._closed.append((start, end))
         elif tag == "form":
-            self._open = Form(given, start, end, list(self._closed))
+            self._open = HtmlForm(given, start, end, list(self._closed))
             self._open.addresses.add(self._resolved(given.get("action")))
             self.forms.append(self._open)
         elif tag == "select":
@@ -113,7 +113,7 @@ class _Reader(HTMLParser):
             return
         value = given.get("value")
         default = "on" if kind in ("checkbox", "radio") else ""
-        control = Control(kind, name, default if value is None else value, given, tag, start, end)
+        control = HtmlControl(kind, name, default if value is None else value, given, tag, start, end)
         if not name or "disabled" in given:
             return
         self._last = control
@@ -140,58 +140,58 @@ class _Reader(HTMLParser):
 
 
 @dataclass
-class Filled:
+class RefilledPage:
     """A page with a form filled in: its text, the place for a notice, the form's anchor, texts that found no field,
     whether something was chosen that is not offered any more, and whether a person entered anything at all.
     """
 
     text: str
-    at: int
+    notice_position: int
     anchor: str
-    left_over: list[str]
+    unplaced_texts: list[str]
     is_choice_lost: bool = False
     has_entries: bool = False
 
 
-def fill(text: str, path: str, unsent: Unsent) -> Filled:
+def refill_form(text: str, path: str, unsent: InterruptedRequest) -> RefilledPage:
     """Return the page with these values in the form that posts to their address, if it has one."""
-    reader = _Reader(text, path)
-    form = _best([each for each in reader.forms if unsent.address in each.addresses], unsent)
+    reader = _FormParser(text, path)
+    form = _best_form([each for each in reader.forms if unsent.address in each.addresses], unsent)
     wanted: dict[str, list[str]] = defaultdict(list)
     for name, value in unsent.values:
         wanted[name].append(value)
     if form is None:
-        return Filled(text, reader.main, "", _readable(wanted))
+        return RefilledPage(text, reader.main, "", _typed_texts(wanted))
     for name in form.buttons:
         wanted.pop(name, None)
     anchor = form.attributes.get("id") or _ANCHOR
-    changes = [(start, end, _with(text[start:end], "open", "")) for start, end in form.closed]
-    changes += [(form.start, form.end, _with(text[form.start : form.end], "id", anchor))]
-    changes += [change for control in form.controls for change in _changed(text, control, wanted)]
+    changes = [(start, end, _with_attribute(text[start:end], "open", "")) for start, end in form.closed_details]
+    changes += [(form.start, form.end, _with_attribute(text[form.start : form.end], "id", anchor))]
+    changes += [change for control in form.controls for change in _changes_of(text, control, wanted)]
     is_choice_lost = any(wanted.get(each.name) for each in form.controls if each.kind in _CHOSEN)
     at = reader.main + _shift(changes, reader.main)
     fields = {each.name for each in form.controls if each.kind not in ("hidden", *_BUTTONS)}
     has_entries = any(value and name in fields for name, value in unsent.values)
-    return Filled(_applied(text, changes), at, anchor, _readable(wanted), is_choice_lost, has_entries)
+    return RefilledPage(_apply_changes(text, changes), at, anchor, _typed_texts(wanted), is_choice_lost, has_entries)
 
 
-def _best(forms: list[Form], unsent: Unsent) -> Form | None:
+def _best_form(forms: list[HtmlForm], unsent: InterruptedRequest) -> HtmlForm | None:
     """Return the form that the values came from, of several that post to one address: each row of a list has its own,
     told apart by what it hides.
     """
     values = set(unsent.values)
     names = {name for name, _ in values}
 
-    def likeness(form: Form) -> tuple[int, int]:
+    def likeness(form: HtmlForm) -> tuple[int, int]:
         hidden = sum((each.name, each.value) in values for each in form.controls if each.kind == "hidden")
         return hidden, sum(each.name in names for each in form.controls)
 
     return max(forms, key=likeness, default=None)
 
 
-def _changed(text: str, control: Control, wanted: dict[str, list[str]]) -> Iterator[tuple[int, int, str]]:
+def _changes_of(text: str, control: HtmlControl, wanted: dict[str, list[str]]) -> Iterator[tuple[int, int, str]]:
     """Yield what of the page has to be written anew for one control, and take its value from `wanted`."""
-    if control.kind in _BUTTONS or control.name in OWN_FIELDS:
+    if control.kind in _BUTTONS or control.name in TECHNICAL_FIELDS:
         return
     values, raw = wanted.get(control.name, []), text[control.start : control.end]
     if mark := _CHOSEN.get(control.kind):
@@ -200,24 +200,24 @@ def _changed(text: str, control: Control, wanted: dict[str, list[str]]) -> Itera
             return
         if is_chosen := value in values:
             values.remove(value)
-        yield control.start, control.end, _with(raw, mark, "") if is_chosen else _without(raw, mark)
+        yield control.start, control.end, _with_attribute(raw, mark, "") if is_chosen else _without_attribute(raw, mark)
     elif values:
         value = values.pop(0)
         if control.tag == "textarea":
             yield control.end, control.text_end, "\n" + str(escape(value))
         else:
-            yield control.start, control.end, _with(raw, "value", value)
+            yield control.start, control.end, _with_attribute(raw, "value", value)
 
 
-def _with(tag: str, name: str, value: str) -> str:
+def _with_attribute(tag: str, name: str, value: str) -> str:
     """Return a start tag with this attribute set."""
-    bare = _without(tag, name)
+    bare = _without_attribute(tag, name)
     end = len(bare) - (2 if bare.endswith("/>") else 1)
     return f'{bare[:end].rstrip()} {name}="{escape(value)}"{bare[end:]}'
 
 
-def _without(tag: str, name: str) -> str:
-    reader = _Tag(tag)
+def _without_attribute(tag: str, name: str) -> str:
+    reader = _TagParser(tag)
     if name not in reader.given:
         return tag
     inner = "".join(
@@ -228,7 +228,7 @@ def _without(tag: str, name: str) -> str:
     return f"<{reader.tag}{inner}>"
 
 
-class _Tag(HTMLParser):
+class _TagParser(HTMLParser):
     """One start tag, read."""
 
     def __init__(self, text: str) -> None:
@@ -240,7 +240,7 @@ class _Tag(HTMLParser):
         self.tag, self.given = tag, dict(attrs)
 
 
-def _applied(text: str, changes: list[tuple[int, int, str]]) -> str:
+def _apply_changes(text: str, changes: list[tuple[int, int, str]]) -> str:
     parts, at = [], 0
     for start, end, new in sorted(changes):
         parts += [text[at:start], new]
@@ -254,7 +254,7 @@ def _shift(changes: list[tuple[int, int, str]], before: int) -> int:
     return sum(len(new) - (end - start) for start, end, new in ordered[: bisect_left(ordered, (before,))])
 
 
-def _readable(left_over: dict[str, list[str]]) -> list[str]:
+def _typed_texts(left_over: dict[str, list[str]]) -> list[str]:
     """Return the texts among values without a field that a person typed: not choices and sealed values."""
     values = [value.strip() for listed in left_over.values() for value in listed]
     return [value for value in values if " " in value or "\n" in value or "@" in value or not value.isascii()]

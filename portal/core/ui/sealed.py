@@ -10,7 +10,7 @@ from tenants.scope import current_tenant_id
 _SALT = "portal.core.ui.sealed"
 
 
-class NotOurs(ValueError):
+class InvalidSeal(ValueError):
     """A form's sealed value was not made by this portal for this tenant and purpose."""
 
 
@@ -24,9 +24,9 @@ def unseal(text: str, purpose: str = "kept") -> Any:
     try:
         tenant_id, meant, value = signing.loads(text, salt=_SALT)
     except (signing.BadSignature, ValueError, TypeError) as error:
-        raise NotOurs("not sealed here") from error
+        raise InvalidSeal("not sealed here") from error
     if (tenant_id, meant) != (current_tenant_id(), purpose):
-        raise NotOurs("sealed for something else")
+        raise InvalidSeal("sealed for something else")
     return value
 
 
@@ -34,11 +34,11 @@ def unseal_or_none(text: str, purpose: str = "kept") -> Any:
     """Return what `seal` was given, or None for anything else."""
     try:
         return unseal(text, purpose) if text else None
-    except NotOurs:
+    except InvalidSeal:
         return None
 
 
-class SeenForm(forms.Form):
+class ShownValuesForm(forms.Form):
     """A form that changes something, and carries what its person was shown of it in the hidden input `seen`.
 
     What others changed meanwhile is then neither sent nor overwritten. Of something new nothing was shown.
@@ -46,15 +46,15 @@ class SeenForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._about, self.seen = "", dict[str, Any]()
+        self._about, self.shown_values = "", dict[str, Any]()
 
-    def see(self, about: str, now: dict[str, Any]) -> None:
+    def set_shown(self, about: str, current: dict[str, Any]) -> None:
         """Set `seen`: what a posted form was filled with, and what is there now for a fresh one. `about` names it."""
         self._about = f"seen {about}"
         told = unseal_or_none(self.data.get("seen", ""), self._about) if self.is_bound else None
-        self.seen = told if isinstance(told, dict) else now
+        self.shown_values = told if isinstance(told, dict) else current
 
     @property
-    def seen_token(self) -> str:
+    def shown_token(self) -> str:
         """What the hidden input holds; nothing where nothing was shown."""
-        return seal(self.seen, self._about) if self._about else ""
+        return seal(self.shown_values, self._about) if self._about else ""

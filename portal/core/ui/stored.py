@@ -14,14 +14,14 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
-from portal.core.ui.sealed import SeenForm, seal, unseal_or_none
+from portal.core.ui.sealed import ShownValuesForm, seal, unseal_or_none
 from portal.core.ui.times import local
 
 FIELD = "shown"
-Seen = Mapping[str, Any]
+ShownValues = Mapping[str, Any]
 
 
-class StoredForm(forms.BaseForm):
+class ConflictForm(forms.BaseForm):
     """A form whose `initial` is what is stored now, also when it is bound."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -34,17 +34,17 @@ class StoredForm(forms.BaseForm):
         shown = unseal_or_none(self.data.get(self.add_prefix(FIELD), ""), self._purpose)
         if not isinstance(shown, dict):
             return
-        now = self._now
-        clashes = [name for name in now if name in shown and self._clashes(name, shown[name], now[name])]
+        now = self._stored_values
+        clashes = [name for name in now if name in shown and self._is_conflict(name, shown[name], now[name])]
         for name in clashes:
-            self.add_error(name, changed(self.fields[name], now[name]))
+            self.add_error(name, conflict_text(self.fields[name], now[name]))
         if clashes:
             # Sent again from this page, what it shows is decided.
             sent: Any = self.data
             self.data = sent = sent.copy()
             sent[self.add_prefix(FIELD)] = self._seal()
 
-    def _clashes(self, name: str, shown: str, stored: Any) -> bool:
+    def _is_conflict(self, name: str, shown: str, stored: Any) -> bool:
         """Return whether both changed this field. What this person left alone is as the other saved it."""
         now = _canonical(stored)
         if now == shown or name not in self.cleaned_data:
@@ -56,7 +56,7 @@ class StoredForm(forms.BaseForm):
         return typed != now
 
     @property
-    def _now(self) -> dict[str, Any]:
+    def _stored_values(self) -> dict[str, Any]:
         """What is stored, by field: also of those that a form adds when it is made."""
         fields = {name: field for name, field in self.fields.items() if name != FIELD}
         return {name: self.get_initial_for_field(field, name) for name, field in fields.items()}
@@ -66,24 +66,26 @@ class StoredForm(forms.BaseForm):
         return f"stored {type(self).__qualname__}"
 
     def _seal(self) -> str:
-        return seal({name: _canonical(value) for name, value in self._now.items()}, self._purpose)
+        return seal({name: _canonical(value) for name, value in self._stored_values.items()}, self._purpose)
 
 
-def changed(field: forms.Field, value: Any) -> str:
+def conflict_text(field: forms.Field, value: Any) -> str:
     """Return the words for a field that was changed to `value` after its page was opened."""
     words = _("Changed to “%(value)s” after you opened this page. Save again to replace it with your entry.")
-    return words % {"value": _read(field, value)}
+    return words % {"value": _text_of(field, value)}
 
 
-def add_clashes(form: SeenForm, meant: Iterable[tuple[Any, str, Any]], now: Seen, read: Seen) -> None:
+def add_conflicts(
+    form: ShownValuesForm, entries: Iterable[tuple[Any, str, Any]], current: ShownValues, texts: ShownValues
+) -> None:
     """Add an error to each field of the service that others changed as well: `now` are its values, `read` the same by
     input. `meant` are (described field, name of its input, what the person means).
     """
-    for each, name, value in meant:
-        before, after = form.seen.get(each.name), now.get(each.name)
-        if not (each.same(before, after) or each.same(value, before) or each.same(value, after)):
-            form.add_error(name, changed(form.fields[name], read.get(name)))
-            form.seen = {**form.seen, each.name: after}
+    for each, name, value in entries:
+        before, after = form.shown_values.get(each.name), current.get(each.name)
+        if not (each.is_same(before, after) or each.is_same(value, before) or each.is_same(value, after)):
+            form.add_error(name, conflict_text(form.fields[name], texts.get(name)))
+            form.shown_values = {**form.shown_values, each.name: after}
 
 
 def _canonical(value: Any) -> str:
@@ -101,7 +103,7 @@ def _canonical(value: Any) -> str:
     return str(getattr(value, "pk", value)).strip().replace("\r\n", "\n")
 
 
-def _read(field: forms.Field, value: Any) -> str:
+def _text_of(field: forms.Field, value: Any) -> str:
     """Return a value as people read it."""
     if hasattr(field, "read"):
         return str(field.read(value))

@@ -17,13 +17,13 @@ from django.utils import timezone
 from portal.core.ui import charts
 from portal.core.ui.chips import CHIPS, Chip
 from portal.core.ui.frame import Banner
-from portal.core.ui.outcomes import Outcome, Progress, way
+from portal.core.ui.outcomes import OutcomeLine, Progress, outcome_steps
 from portal.core.ui.tables import BulkAction, Column, Filter, Table
 
 
 def index(request: HttpRequest) -> HttpResponse:
     """The whole page; the sample list answers for itself when it is swapped."""
-    _check(request)
+    _check_access(request)
     table = SampleTable(request, ContentType.objects.all())  # type: ignore[arg-type]  # shown outside of any tenant
     now = timezone.now()
     context = {
@@ -32,10 +32,10 @@ def index(request: HttpRequest) -> HttpResponse:
         "progress": _progress(),
         "form": SampleForm(),
         "wrong": SampleForm({"name": "", "code": "x" * 24, "group": "g9", "starts": "soon"}),
-        "chart": charts.by_hour("Entries by hour", _HOURS, unit="entries"),
+        "chart": charts.hourly_bar_chart("Entries by hour", _HOURS, unit="entries"),
         "meters": [
-            charts.Meter("Calls left", 618, 720),
-            charts.Meter("Device calls left", 21, 180, now + timedelta(minutes=12)),
+            charts.UsageMeter("Calls left", 618, 720),
+            charts.UsageMeter("Device calls left", 21, 180, now + timedelta(minutes=12)),
         ],
         "week": _week(),
         "banners": _banners(),
@@ -46,7 +46,7 @@ def index(request: HttpRequest) -> HttpResponse:
 
 def part(request: HttpRequest, part: str) -> HttpResponse:
     """Single parts as other pages show them: confirm, forbidden, missing, plain."""
-    _check(request)
+    _check_access(request)
     pages = {
         "confirm": "components/confirm.html",
         "forbidden": "403.html",
@@ -67,7 +67,7 @@ def part(request: HttpRequest, part: str) -> HttpResponse:
     return render(request, pages[part], asked)
 
 
-def _check(request: HttpRequest) -> None:
+def _check_access(request: HttpRequest) -> None:
     if not (settings.DEBUG or (request.user.is_authenticated and request.user.platform_role)):
         raise Http404
 
@@ -132,7 +132,7 @@ class SampleForm(forms.Form):
 _HOURS = [0, 0, 0, 0, 1, 6, 22, 64, 131, 98, 41, 38, 72, 66, 40, 35, 37, 58, 92, 61, 24, 9, 3, 1]
 
 
-def _outcomes() -> list[Outcome]:
+def _outcomes() -> list[OutcomeLine]:
     now = timezone.now()
     at = {
         "recorded": now - timedelta(seconds=4),
@@ -141,27 +141,27 @@ def _outcomes() -> list[Outcome]:
     }
     door = "Unlock: Main entrance"
     return [
-        Outcome(
+        OutcomeLine(
             "accepted",
             door,
             id="a",
             message="The service has taken it; the door has not answered yet.",
             at=now,
             by="Sato Yuki",
-            steps=way("accepted", asynchronous=True, at=at),
+            steps=outcome_steps("accepted", is_asynchronous=True, at=at),
             audit_url="#",
         ),
-        Outcome(
+        OutcomeLine(
             "done",
             door,
             id="b",
             message="The door was unlocked.",
             at=now,
             by="Sato Yuki",
-            steps=way("done", asynchronous=True, at={**at, "done": now}),
+            steps=outcome_steps("done", is_asynchronous=True, at={**at, "done": now}),
             audit_url="#",
         ),
-        Outcome(
+        OutcomeLine(
             "refused",
             "Change: Tanaka Hana",
             id="c",
@@ -173,11 +173,11 @@ def _outcomes() -> list[Outcome]:
             applied=(),
             not_applied=("Member code", "Group"),
             next_steps=("Choose another code and save again.",),
-            steps=way("refused", asynchronous=False, at={"recorded": now, "sent": now}),
+            steps=outcome_steps("refused", is_asynchronous=False, at={"recorded": now, "sent": now}),
             actions=(("Correct it", "#"),),
             audit_url="#",
         ),
-        Outcome(
+        OutcomeLine(
             "uncertain",
             door,
             id="d",
@@ -185,17 +185,17 @@ def _outcomes() -> list[Outcome]:
             by="Sato Yuki",
             message="It may have opened: the service did not answer in time. It was not sent again.",
             next_steps=("Look at the door or ask somebody there.", "We are reading its status and log."),
-            steps=way("uncertain", asynchronous=True, at=at),
+            steps=outcome_steps("uncertain", is_asynchronous=True, at=at),
             audit_url="#",
         ),
-        Outcome(
+        OutcomeLine(
             "expired",
             door,
             id="e",
             at=now,
             message="It was not sent within 15 seconds, so it was dropped. The door stayed as it was.",
         ),
-        Outcome("cancelled", "Import: april.csv", id="f", at=now, message="Stopped by Sato Yuki."),
+        OutcomeLine("cancelled", "Import: april.csv", id="f", at=now, message="Stopped by Sato Yuki."),
     ]
 
 
@@ -217,11 +217,11 @@ def _progress() -> Progress:
     )
 
 
-def _week() -> list[charts.Day]:
-    day = [charts.Span(480, 1140)]
+def _week() -> list[charts.RightsDay]:
+    day = [charts.DaySpan(480, 1140)]
     names = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
-    week = [charts.Day(name, day if place < 5 else []) for place, name in enumerate(names)]
-    return [*week, charts.Day("Holiday", [charts.Span(600, 960)], holiday=True)]
+    week = [charts.RightsDay(name, day if place < 5 else []) for place, name in enumerate(names)]
+    return [*week, charts.RightsDay("Holiday", [charts.DaySpan(600, 960)], is_holiday=True)]
 
 
 def _banners() -> list[Banner]:
@@ -235,7 +235,7 @@ def _banners() -> list[Banner]:
             until=now + timedelta(minutes=24),
             action="End it",
             action_url="#",
-            action_get=True,
+            is_link=True,
         ),
         Banner(
             "alarm",
@@ -244,7 +244,7 @@ def _banners() -> list[Banner]:
             since=now - timedelta(minutes=7),
             action="Lock now",
             action_url="#",
-            action_get=True,
+            is_link=True,
         ),
         Banner(
             "lost",
@@ -253,6 +253,6 @@ def _banners() -> list[Banner]:
             "plug-off",
             action="Reconnect",
             action_url="#",
-            action_get=True,
+            is_link=True,
         ),
     ]

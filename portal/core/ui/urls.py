@@ -4,8 +4,8 @@ from portal.core.ui import style, views
 
 app_name = "ui"
 urlpatterns = [
-    path("look/", views.look, name="look"),
-    path("look/lists/<slug:name>/", views.list_choice, name="list_choice"),
+    path("look/", views.save_look, name="look"),
+    path("look/lists/<slug:name>/", views.save_list_choice, name="list_choice"),
     path("switch/", views.switcher, name="switcher"),
     path("find/", views.find, name="palette"),
     path("_components/", style.index, name="components"),

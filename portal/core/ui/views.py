@@ -30,10 +30,10 @@ def _back(request: HttpRequest) -> HttpResponseRedirect:
 
 @login_not_required
 @require_POST
-def look(request: HttpRequest) -> HttpResponse:
+def save_look(request: HttpRequest) -> HttpResponse:
     """Keep the chosen theme or language and go back."""
     response = _back(request)
-    preferences.keep(request, response)
+    preferences.save(request, response)
     return response
 
 
@@ -42,50 +42,50 @@ def switcher(request: HttpRequest) -> HttpResponse:
     """The person's tenants, each with the address of the same kind of page there."""
     kind, here = request.GET.get("kind", ""), request.GET.get("here", "")
     listed: list[dict[str, Any]] = [
-        {"tenant": t, "role": role, "here": t.slug == here, "href": nav.same_kind(kind, t.slug, role.permissions)}
+        {"tenant": t, "role": role, "here": t.slug == here, "href": nav.address_of_kind(kind, t.slug, role.permissions)}
         for t, role in tenants_of(_person(request))
     ]
     return render(request, "components/switcher.html", {"tenants": listed})
 
 
-def _found(request: HttpRequest) -> HttpResponse:
+def _palette_response(request: HttpRequest) -> HttpResponse:
     text = request.GET.get("q", "")
-    groups = palette.find(request, text)
-    unread = palette.unread(request) if text and not groups else []
+    groups = palette.find_hits(request, text)
+    unread = palette.describe_unread(request) if text and not groups else []
     return render(request, "components/palette_hits.html", {"groups": groups, "text": text, "unread": unread})
 
 
 @require_GET
 def find(request: HttpRequest) -> HttpResponse:
     """What the palette finds outside of a tenant."""
-    return _found(request)
+    return _palette_response(request)
 
 
-def finding(permission: Permission) -> View:
+def palette_view(permission: Permission) -> View:
     """The view of what the palette finds inside a tenant, for those with `permission`; each source asks for its own."""
-    return tenant_view(permission)(_found)
+    return tenant_view(permission)(_palette_response)
 
 
-find_in_tenant = finding(Permission.TENANT_VIEW)
+find_in_tenant = palette_view(Permission.TENANT_VIEW)
 
 
-def _banners(request: HttpRequest) -> HttpResponse:
+def _banners_response(request: HttpRequest) -> HttpResponse:
     frame = Frame(request)
-    if watching.has_seen(request, frame.banners_mark):
-        return watching.unchanged()
+    if watching.is_up_to_date(request, frame.banners_version):
+        return watching.unchanged_response()
     return render(request, "components/frame_banners.html#lines", {"frame": frame})
 
 
-def watching_banners(permission: Permission) -> View:
+def banners_view(permission: Permission) -> View:
     """The view of the banners above every page, asked for while somebody looks, for those with `permission`."""
-    return tenant_view(permission)(_banners)
+    return tenant_view(permission)(_banners_response)
 
 
-banners_of_tenant = watching_banners(Permission.TENANT_VIEW)
+banners_of_tenant = banners_view(Permission.TENANT_VIEW)
 
 
 @require_POST
-def list_choice(request: HttpRequest, name: str) -> HttpResponse:
+def save_list_choice(request: HttpRequest, name: str) -> HttpResponse:
     """Keep the columns that a person wants to see in the lists called `name`, or as what they look at its rows."""
     table = Table.registry.get(name)
     if table is None:

@@ -64,12 +64,12 @@ WORDS: dict[str, dict[str, str | Promise]] = {
 _WIDE = ("。", "」", "）", "！", "？")
 
 
-class Drawn(str):
+class HtmlText(str):
     """A text that is itself in files and `html` on a page."""
 
     html: SafeString
 
-    def __new__(cls, text: str, html: SafeString) -> Drawn:
+    def __new__(cls, text: str, html: SafeString) -> HtmlText:
         made = super().__new__(cls, text)
         made.html = html
         return made
@@ -78,33 +78,33 @@ class Drawn(str):
         return self.html
 
 
-def word(kind: str, value: str, raw: str = "") -> str:
+def service_word(kind: str, value: str, raw: str = "") -> str:
     """Return the word for a value of a field of this kind; else `raw` or the value, in code type on a page."""
     known = WORDS[kind].get(value)
     if known is not None:
         return str(known)
     text = raw or value
-    return Drawn(text, format_html("<code>{}</code>", text)) if text else ""
+    return HtmlText(text, format_html("<code>{}</code>", text)) if text else ""
 
 
-def joined(values: Iterable[str]) -> str:
+def join_values(values: Iterable[str]) -> str:
     """Return several, one after the other."""
     found, between = list(values), _t(", ")
-    return Drawn(between.join(found), format_html_join(between, "{}", ((each,) for each in found)))
+    return HtmlText(between.join(found), format_html_join(between, "{}", ((each,) for each in found)))
 
 
-def bracketed(words: str) -> str:
+def add_brackets(words: str) -> str:
     """Return words in the brackets of the reader's language."""
     text = _t("(%(names)s)")
-    return Drawn(text % {"names": words}, format_html(text.replace("%(names)s", "{}"), words))
+    return HtmlText(text % {"names": words}, format_html(text.replace("%(names)s", "{}"), words))
 
 
-def beside(name: str, side: str) -> str:
+def add_side(name: str, side: str) -> str:
     """Return the name of a door or an area, with the side of the door that it is about: "Lobby (entry side)"."""
     if not side:
         return name
-    said, text = word("side", side), _t("{name} ({side})")
-    return Drawn(text.format(name=name, side=said), format_html(text, name=name, side=said))
+    said, text = service_word("side", side), _t("{name} ({side})")
+    return HtmlText(text.format(name=name, side=said), format_html(text, name=name, side=said))
 
 
 def join_sentences(parts: Iterable[object]) -> str:

@@ -15,32 +15,32 @@ from django.utils.translation import get_language
 _HEADER = "X-Seen"
 # Seconds between two looks: `live` shows the log as it arrives, `state` what must be on every page 10 s after it could
 # be known (doors, keys, cameras), `heavy` is drawn whole to know whether it changed.
-SECONDS = {"live": 1.5, "state": 5, "calm": 10, "heavy": 15}
+INTERVALS = {"live": 1.5, "state": 5, "calm": 10, "heavy": 15}
 
 
-def mark(*parts: Any) -> str:
+def version_of(*parts: Any) -> str:
     """A short name for what a part of a page is drawn from, in the reader's language."""
     return hashlib.blake2s(repr((get_language(), parts)).encode(), digest_size=9).hexdigest()
 
 
-def is_asked(request: HttpRequest) -> bool:
+def is_poll(request: HttpRequest) -> bool:
     """Whether a page asks by itself, not a person."""
     return _HEADER in request.headers
 
 
-def has_seen(request: HttpRequest, shown: str) -> bool:
+def is_up_to_date(request: HttpRequest, version: str) -> bool:
     """Whether the page that asks shows just this already."""
-    return request.headers.get(_HEADER) == shown
+    return request.headers.get(_HEADER) == version
 
 
-def unchanged() -> HttpResponse:
+def unchanged_response() -> HttpResponse:
     """Leave the page as it is."""
     return HttpResponse(status=204)
 
 
-def path_of_page(request: HttpRequest) -> str:
+def page_path(request: HttpRequest) -> str:
     """The path of the page that a person looks at, also while the page asks for a part of itself."""
-    if not is_asked(request):
+    if not is_poll(request):
         return request.path
     try:
         return urlsplit(request.headers.get("HX-Current-URL", "")).path

@@ -23,7 +23,7 @@ class Day:
         return cls(local(timezone.now()).date())
 
     @classmethod
-    def named(cls, text: str) -> "Day":
+    def parse(cls, text: str) -> "Day":
         """The day of an address (`2026-11-21`); today for anything else."""
         named = read_day(text)
         return cls(named) if named is not None and _FIRST <= named <= _LAST else cls.today()
@@ -40,7 +40,7 @@ class Day:
     def is_today(self) -> bool:
         return self == Day.today()
 
-    def clock(self, moment: datetime | None) -> str:
+    def time_text(self, moment: datetime | None) -> str:
         """Return `09:41` for a moment of this day, else `11-20 09:41`, with the year when that differs, too."""
         if moment is None:
             return ""
@@ -49,7 +49,7 @@ class Day:
             return f"{there:%H:%M}"
         return f"{there:%m-%d %H:%M}" if there.year == self.date.year else f"{there:%Y-%m-%d %H:%M}"
 
-    def moved(self, days: int) -> "Day":
+    def plus_days(self, days: int) -> "Day":
         return Day(min(max(self.date + timedelta(days=days), _FIRST), _LAST))
 
 
@@ -60,9 +60,9 @@ class Month:
     first: date
 
     @classmethod
-    def named(cls, text: str) -> "Month":
+    def parse(cls, text: str) -> "Month":
         """The month of an address (`2026-11`); this one for anything else."""
-        day = Day.named(f"{text}-01") if len(text) == 7 else Day.today()
+        day = Day.parse(f"{text}-01") if len(text) == 7 else Day.today()
         return cls(day.date.replace(day=1))
 
     @property
@@ -84,11 +84,11 @@ class Month:
 
     @property
     def next(self) -> "Month":
-        return Month(Day(self.first).moved(31).date.replace(day=1))
+        return Month(Day(self.first).plus_days(31).date.replace(day=1))
 
     @property
-    def before(self) -> "Month":
-        return Month(Day(self.first).moved(-1).date.replace(day=1))
+    def previous(self) -> "Month":
+        return Month(Day(self.first).plus_days(-1).date.replace(day=1))
 
     @property
     def is_current(self) -> bool:

@@ -7,29 +7,29 @@ from django.utils.functional import Promise
 
 from portal.core.visits.days import Day
 from portal.core.visits.models import By, Visit
-from portal.core.visits.queries import MAY_ARRIVE
-from portal.core.visits.standing import LABELS, Standing
+from portal.core.visits.queries import MAY_CHECK_IN
+from portal.core.visits.standing import LABELS, VisitStatus
 
-_PRESENT = (Standing.HERE, Standing.OVERDUE)
+_PRESENT = (VisitStatus.HERE, VisitStatus.OVERDUE)
 
 
 @dataclass(frozen=True)
-class Row:
+class VisitRow:
     """One visit on the board. `steps` are (step, key) that can be taken; `note` says what the histories told."""
 
     visit: Visit
-    standing: Standing
+    status: VisitStatus
     href: str
     start: str
     end: str
     since: str
-    by_code: bool
+    is_by_code: bool
     steps: tuple[str, ...]
     # How many of its party have not arrived yet, this one included.
-    together: int = 0
-    used_again: str = ""
-    suggested_arrival: str = ""
-    suggested_leave: str = ""
+    party_waiting: int = 0
+    used_again_at: str = ""
+    suggested_arrival_time: str = ""
+    suggested_leave_time: str = ""
 
     @property
     def key(self) -> str:
@@ -37,50 +37,50 @@ class Row:
 
     @property
     def label(self) -> Promise:
-        return LABELS[self.standing]
+        return LABELS[self.status]
 
 
-def row_of(slug: str, visit: Visit, day: Day, *, may_act: bool) -> Row:
+def row_of(slug: str, visit: Visit, day: Day, *, may_act: bool) -> VisitRow:
     """A row for a classified visit, with times as they read on `day`."""
-    standing = Standing(visit.standing)  # type: ignore[attr-defined]  # annotated
-    since = {Standing.LEFT: visit.left_at, Standing.HERE: visit.arrived_at, Standing.OVERDUE: visit.arrived_at}
-    who = visit.left_by if standing == Standing.LEFT else visit.arrived_by
-    return Row(
+    standing = VisitStatus(visit.standing)  # type: ignore[attr-defined]  # annotated
+    since = {VisitStatus.LEFT: visit.left_at, VisitStatus.HERE: visit.arrived_at, VisitStatus.OVERDUE: visit.arrived_at}
+    who = visit.left_by if standing == VisitStatus.LEFT else visit.arrived_by
+    return VisitRow(
         visit,
         standing,
-        address(slug, visit),
-        day.clock(visit.use_date_start),
-        day.clock(visit.use_date_end),
-        day.clock(since.get(standing)),
+        visit_url(slug, visit),
+        day.time_text(visit.use_date_start),
+        day.time_text(visit.use_date_end),
+        day.time_text(since.get(standing)),
         who == By.HISTORY,
         _steps(standing) if may_act and visit.erased_at is None else (),
         0,
-        *_told(visit, standing, day),
+        *_suggested_times(visit, standing, day),
     )
 
 
-def _steps(standing: Standing) -> tuple[str, ...]:
-    if standing in MAY_ARRIVE:
+def _steps(standing: VisitStatus) -> tuple[str, ...]:
+    if standing in MAY_CHECK_IN:
         return ("arrived",)
     if standing in _PRESENT:
         return ("left",)
-    return ("back",) if standing == Standing.LEFT else ()
+    return ("back",) if standing == VisitStatus.LEFT else ()
 
 
-def _told(visit: Visit, standing: Standing, day: Day) -> tuple[str, str, str]:
+def _suggested_times(visit: Visit, standing: VisitStatus, day: Day) -> tuple[str, str, str]:
     """What the histories tell that the desk has not said: used again, an arrival, a departure; times or nothing."""
     again = arrival = leave = ""
-    if standing == Standing.LEFT and visit.last_use_at and visit.left_at and visit.last_use_at > visit.left_at:
-        again = day.clock(visit.last_use_at) if visit.suggested_leave_at is None else ""
+    if standing == VisitStatus.LEFT and visit.last_use_at and visit.left_at and visit.last_use_at > visit.left_at:
+        again = day.time_text(visit.last_use_at) if visit.suggested_leave_at is None else ""
     came, went = visit.suggested_arrival_at, visit.suggested_leave_at
-    if standing in MAY_ARRIVE and came and (visit.left_at is None or came > visit.left_at):
-        arrival = day.clock(came)
+    if standing in MAY_CHECK_IN and came and (visit.left_at is None or came > visit.left_at):
+        arrival = day.time_text(came)
     if standing in _PRESENT and went and visit.arrived_at and went >= visit.arrived_at:
-        leave = day.clock(went)
+        leave = day.time_text(went)
     return again, arrival, leave
 
 
-def address(slug: str, visit: Visit) -> str:
+def visit_url(slug: str, visit: Visit) -> str:
     """The visit's page, whether the service has named its guest or not."""
     if visit.guest_id is None:
         return reverse("guests:visit", args=[slug, visit.pk])

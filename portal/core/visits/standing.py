@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Classified = QuerySet[WithAnnotations[Visit, _Standing]]
 
 
-class Standing(StrEnum):
+class VisitStatus(StrEnum):
     """Where a visit stands, for the desk."""
 
     ASKED = "asked"  # no guest yet: under way or uncertain
@@ -40,53 +40,53 @@ class Standing(StrEnum):
 
 
 # In the order of the desk: what needs somebody first.
-LABELS: dict[Standing, Promise] = {
-    Standing.OVERDUE: _("Overdue"),
-    Standing.EXPECTED: _("Expected"),
-    Standing.HERE: pgettext_lazy("guests", "On site"),
-    Standing.ASKED: _("Being issued"),
-    Standing.LEFT: pgettext_lazy("guests", "Left"),
-    Standing.NOT_COME: _("No-show"),
-    Standing.CUT: _("Deactivated"),
-    Standing.NOT_ISSUED: _("Not issued"),
+LABELS: dict[VisitStatus, Promise] = {
+    VisitStatus.OVERDUE: _("Overdue"),
+    VisitStatus.EXPECTED: _("Expected"),
+    VisitStatus.HERE: pgettext_lazy("guests", "On site"),
+    VisitStatus.ASKED: _("Being issued"),
+    VisitStatus.LEFT: pgettext_lazy("guests", "Left"),
+    VisitStatus.NOT_COME: _("No-show"),
+    VisitStatus.CUT: _("Deactivated"),
+    VisitStatus.NOT_ISSUED: _("Not issued"),
 }
-HINTS: dict[Standing, Promise] = {
-    Standing.OVERDUE: _("Still on site after the end time"),
-    Standing.ASKED: _("Code not yet confirmed by the service"),
-    Standing.NOT_ISSUED: _("No code: refused or stopped"),
+HINTS: dict[VisitStatus, Promise] = {
+    VisitStatus.OVERDUE: _("Still on site after the end time"),
+    VisitStatus.ASKED: _("Code not yet confirmed by the service"),
+    VisitStatus.NOT_ISSUED: _("No code: refused or stopped"),
 }
-ICONS: dict[Standing, str] = {
-    Standing.OVERDUE: "alert-triangle",
-    Standing.EXPECTED: "clock",
-    Standing.HERE: "user-check",
-    Standing.ASKED: "loader",
-    Standing.LEFT: "logout",
-    Standing.NOT_COME: "user-off",
-    Standing.CUT: "cut",
-    Standing.NOT_ISSUED: "ban",
+ICONS: dict[VisitStatus, str] = {
+    VisitStatus.OVERDUE: "alert-triangle",
+    VisitStatus.EXPECTED: "clock",
+    VisitStatus.HERE: "user-check",
+    VisitStatus.ASKED: "loader",
+    VisitStatus.LEFT: "logout",
+    VisitStatus.NOT_COME: "user-off",
+    VisitStatus.CUT: "cut",
+    VisitStatus.NOT_ISSUED: "ban",
 }
 
 
-def standing(visit: Visit, now: datetime | None = None) -> Standing:
+def status_of(visit: Visit, now: datetime | None = None) -> VisitStatus:
     """The one word for a visit at `now`. Presence comes first: somebody who is here is here, whatever the code does.
 
     Whoever left on an earlier day and has a code for today is expected once more.
     """
     now = now or timezone.now()
-    if visit.left_at is not None and not (visit.left_at < day_start(now) and _is_expected(visit, now)):
-        return Standing.LEFT
+    if visit.left_at is not None and not (visit.left_at < day_start(now) and _is_still_expected(visit, now)):
+        return VisitStatus.LEFT
     if visit.arrived_at is not None and visit.left_at is None:
-        return Standing.OVERDUE if visit.use_date_end < now else Standing.HERE
+        return VisitStatus.OVERDUE if visit.use_date_end < now else VisitStatus.HERE
     if visit.is_cut:
-        return Standing.CUT
+        return VisitStatus.CUT
     if visit.stage != Stage.ISSUED:
-        return Standing(visit.stage)
+        return VisitStatus(visit.stage)
     if visit.use_date_end < now or visit.gone_at is not None:
-        return Standing.NOT_COME
-    return Standing.EXPECTED
+        return VisitStatus.NOT_COME
+    return VisitStatus.EXPECTED
 
 
-def _is_expected(visit: Visit, now: datetime) -> bool:
+def _is_still_expected(visit: Visit, now: datetime) -> bool:
     """Whether the code still lets somebody in, now or later."""
     return visit.stage == Stage.ISSUED and not visit.is_cut and visit.use_date_end >= now and visit.gone_at is None
 
@@ -101,19 +101,19 @@ _CUT = Q(must_end_at__isnull=False) & (Q(ended_confirmed_at__isnull=True) | Q(us
 _LIVE = Q(must_end_at__isnull=True) | Q(ended_confirmed_at__isnull=False, use_date_end__gt=F("must_end_at"))
 
 
-def classified(visits: QuerySet[Visit], now: datetime) -> "Classified":
+def with_status(visits: QuerySet[Visit], now: datetime) -> "Classified":
     """Return the visits, each with its `standing` at `now`: `standing` in SQL, as a property test holds."""
     over = Q(use_date_end__lt=now)
     again = Q(stage=Stage.ISSUED, use_date_end__gte=now, gone_at__isnull=True) & _LIVE
     words = Case(
-        When(again, left_at__lt=day_start(now), then=Value(Standing.EXPECTED.value)),
-        When(left_at__isnull=False, then=Value(Standing.LEFT.value)),
-        When(over, arrived_at__isnull=False, then=Value(Standing.OVERDUE.value)),
-        When(arrived_at__isnull=False, then=Value(Standing.HERE.value)),
-        When(_CUT, then=Value(Standing.CUT.value)),
+        When(again, left_at__lt=day_start(now), then=Value(VisitStatus.EXPECTED.value)),
+        When(left_at__isnull=False, then=Value(VisitStatus.LEFT.value)),
+        When(over, arrived_at__isnull=False, then=Value(VisitStatus.OVERDUE.value)),
+        When(arrived_at__isnull=False, then=Value(VisitStatus.HERE.value)),
+        When(_CUT, then=Value(VisitStatus.CUT.value)),
         When(~Q(stage=Stage.ISSUED), then=F("stage")),
-        When(over | Q(gone_at__isnull=False), then=Value(Standing.NOT_COME.value)),
-        default=Value(Standing.EXPECTED.value),
+        When(over | Q(gone_at__isnull=False), then=Value(VisitStatus.NOT_COME.value)),
+        default=Value(VisitStatus.EXPECTED.value),
         output_field=CharField(),
     )
     return visits.annotate(standing=words)
@@ -155,7 +155,7 @@ UPDATE {visit} AS v
 """
 
 
-def take_over(tenant: Tenant) -> None:
+def update_from_mirror(tenant: Tenant) -> None:
     """Bring the visits of the tenant in scope up to what the mirror knows of its guests, all at once.
 
     Guests that are in no visit get one (issued elsewhere); a guest whose hours cannot be read waits until they can.

@@ -127,7 +127,7 @@ class Migration(migrations.Migration):
                 ),
                 ("reference", models.TextField(db_collation="C")),
                 ("at", models.DateTimeField()),
-                ("title", tenants.wording.SaidField(blank=True, default="")),
+                ("title", tenants.wording.SentenceField(blank=True, default="")),
                 ("facts", models.JSONField(default=dict)),
                 ("added_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 (

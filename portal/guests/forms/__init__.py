@@ -17,7 +17,9 @@ class LinesField(forms.CharField):
     """Names, one per line; cleaned to a list without empty lines."""
 
     def __init__(self, **more: Any) -> None:
-        super().__init__(widget=forms.Textarea(attrs={"rows": 3}), required=False, validators=[inputs.plain], **more)
+        super().__init__(
+            widget=forms.Textarea(attrs={"rows": 3}), required=False, validators=[inputs.validate_multiline], **more
+        )
 
     def clean(self, value: Any) -> list[str]:
         names = [line.strip() for line in super().clean(value).splitlines() if line.strip()]
@@ -25,7 +27,7 @@ class LinesField(forms.CharField):
             raise ValidationError(_("A visit can have at most %(n)d guests."), params={"n": MOST_GUESTS})
         long = [str(place) for place, name in enumerate(names, 1) if len(name) > limits.GUEST_NAME_MAX]
         for name in names:
-            inputs.seen(name)
+            inputs.validate_visible(name)
         if long:
             words = _("Names can have at most %(most)d characters. Too long: line %(lines)s.")
             raise ValidationError(words, params={"most": limits.GUEST_NAME_MAX, "lines": ", ".join(long)})

@@ -10,40 +10,51 @@ from django.utils.translation import gettext_lazy as _
 from accessapi.limits import JST
 from accessapi.resources import write_moment
 from portal.core.mirror.fields.field import Field
-from portal.core.mirror.fields.guests import AREAS, CODE, DETAIL, EMAIL, END, GRACE, GUEST_NAME, KEYS, REMARKS, START
+from portal.core.mirror.fields.guests import (
+    AREAS,
+    CODE,
+    DETAIL_FIELDS,
+    EMAIL,
+    END,
+    GRACE,
+    GUEST_NAME,
+    KEYS,
+    REMARKS,
+    START,
+)
 from portal.core.mirror.models import Guest
 from portal.core.ui import inputs
-from portal.core.ui.sealed import SeenForm
-from portal.core.ui.stored import add_clashes, changed
+from portal.core.ui.sealed import ShownValuesForm
+from portal.core.ui.stored import add_conflicts, conflict_text
 from portal.core.visits.models import Preset, Visit
 from portal.guests import hours, places
 from portal.guests.forms import AreasField, KeysField, offer
 from portal.guests.issuing import new_code
-from portal.guests.places import Host, Places, host_of
+from portal.guests.places import GuestPlaces, Host, host_of
 
-Seen = dict[str, Any]
-_PLAIN = (GUEST_NAME, EMAIL, GRACE, REMARKS)
-_MOMENTS = {"start": START, "end": END}
+GuestValues = dict[str, Any]
+_PLAIN_FIELDS = (GUEST_NAME, EMAIL, GRACE, REMARKS)
+_MOMENT_FIELDS = {"start": START, "end": END}
 # What the portal itself keeps of a visit.
-_OWN = ("company", "host")
+_PORTAL_FIELDS = ("company", "host")
 
 
-class ChangeForm(SeenForm):
+class ChangeForm(ShownValuesForm):
     """Changes a guest. `body()` is what differs from what the person was shown (`seen`, signed into the form), so that
     values which others changed meanwhile are neither sent nor overwritten; of areas and keys, what was added and taken
     away is applied to what is known now. What was never read is left out, and stays as it is.
     """
 
-    name = GUEST_NAME.typed(strip=True, validators=[inputs.seen])
-    start = START.typed(required=True)
-    end = END.typed(required=True)
-    grace_minutes = GRACE.typed()
+    name = GUEST_NAME.form_field(strip=True, validators=[inputs.validate_visible])
+    start = START.form_field(required=True)
+    end = END.form_field(required=True)
+    grace_minutes = GRACE.form_field()
     area_ids = AreasField(AREAS.label)
     keys = KeysField(KEYS.label)
-    company = inputs.line(_("Company"), 100)
-    host = inputs.line(_("Host"), 100)
-    email = EMAIL.typed(help_text=_("Stored with the guest. No e-mail is sent again."))
-    remarks = REMARKS.typed()
+    company = inputs.line_field(_("Company"), 100)
+    host = inputs.line_field(_("Host"), 100)
+    email = EMAIL.form_field(help_text=_("Stored with the guest. No e-mail is sent again."))
+    remarks = REMARKS.form_field()
     new_code = forms.BooleanField(
         label=_("Replace the code"),
         required=False,
@@ -52,65 +63,65 @@ class ChangeForm(SeenForm):
     revive = forms.BooleanField(label=_("Reactivate the code"), required=False)
     resurrects = False
 
-    def __init__(self, *args: Any, visit: Visit, guest: Guest, known: Places, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, visit: Visit, guest: Guest, known: GuestPlaces, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.visit, self.guest = visit, guest
-        self.current = seen_of(visit, guest)
-        self.see(f"guest {visit.guest_id}", self.current)
-        self.initial = {**as_values(self.seen), **self.initial}
+        self.current = guest_values(visit, guest)
+        self.set_shown(f"guest {visit.guest_id}", self.current)
+        self.initial = {**form_values(self.shown_values), **self.initial}
         areas, keys = known.area_choices(self.initial["area_ids"]), known.key_choices(self.initial["keys"])
         offer(self, area_ids=areas, keys=keys)
-        for each in DETAIL:
-            if self.seen.get(each.name) is None:
-                del self.fields[each.input]
+        for each in DETAIL_FIELDS:
+            if self.shown_values.get(each.name) is None:
+                del self.fields[each.input_name]
         if not visit.is_cut:
             del self.fields["revive"]
         self.replacement = new_code()
 
     @property
-    def left_alone(self) -> list[str]:
+    def unknown_labels(self) -> list[str]:
         """What is not known of this guest, and so is not changed from here."""
-        return [str(each.label) for each in DETAIL if each.input not in self.fields]
+        return [str(each.label) for each in DETAIL_FIELDS if each.input_name not in self.fields]
 
     # What is meant
 
     def clean_email(self) -> str:
         email = str(self.cleaned_data["email"])
-        if not email and self.seen.get("email"):
+        if not email and self.shown_values.get("email"):
             raise forms.ValidationError(_("The e-mail address cannot be removed. Enter another one."))
         return email
 
     def clean(self) -> dict[str, Any]:
         given = super().clean() or {}
         typed: list[tuple[Field, str, Any]] = [
-            (each, each.input, given[each.input]) for each in _PLAIN if each.input in given
+            (each, each.input_name, given[each.input_name]) for each in _PLAIN_FIELDS if each.input_name in given
         ]
-        typed += [(each, field, given[field]) for field, each in _MOMENTS.items() if field in given]
-        meant = [(each, name, each.meant(value)) for each, name, value in typed]
-        add_clashes(self, meant, self.current, as_values(self.current))
-        for name in _OWN:
-            self._take_own(name)
+        typed += [(each, field, given[field]) for field, each in _MOMENT_FIELDS.items() if field in given]
+        meant = [(each, name, each.value_of_input(value)) for each, name, value in typed]
+        add_conflicts(self, meant, self.current, form_values(self.current))
+        for name in _PORTAL_FIELDS:
+            self._merge_portal_field(name)
         start, end = given.get("start"), given.get("end")
         if start and end and end < start:
             self.add_error("end", _t("The end is before the start."))
         return given
 
-    def _take_own(self, name: str) -> None:
+    def _merge_portal_field(self, name: str) -> None:
         """Keep what somebody else saved in a field that this person left alone; where both changed it, say so."""
-        before, now, typed = self.seen.get(name, ""), self.current[name], self.cleaned_data.get(name)
+        before, now, typed = self.shown_values.get(name, ""), self.current[name], self.cleaned_data.get(name)
         if typed is None or now in (before, typed):
             return
         if typed == before:
             self.cleaned_data[name] = now
             return
-        self.add_error(name, changed(self.fields[name], now))
-        self.seen = {**self.seen, name: now}
+        self.add_error(name, conflict_text(self.fields[name], now))
+        self.shown_values = {**self.shown_values, name: now}
 
     @property
-    def merged(self) -> list[str]:
+    def merged_labels(self) -> list[str]:
         """Labels of the lists that somebody else changed as well while this form was open: both changes count."""
-        lists = [each for each in (AREAS, KEYS) if self.seen.get(each.name) is not None]
-        both = [each for each in lists if not each.same(self.seen[each.name], self.current.get(each.name))]
+        lists = [each for each in (AREAS, KEYS) if self.shown_values.get(each.name) is not None]
+        both = [each for each in lists if not each.is_same(self.shown_values[each.name], self.current.get(each.name))]
         return [str(each.label) for each in both if each.name in self.body()]
 
     @property
@@ -124,17 +135,17 @@ class ChangeForm(SeenForm):
         """What to send, in the specification's names: what was changed, and nothing else."""
         given = self.cleaned_data
         body: dict[str, Any] = {}
-        typed: dict[Field, Any] = {each: given[each.input] for each in _PLAIN if each.input in given}
-        typed |= {each: given[field] for field, each in _MOMENTS.items()}
+        typed: dict[Field, Any] = {each: given[each.input_name] for each in _PLAIN_FIELDS if each.input_name in given}
+        typed |= {each: given[field] for field, each in _MOMENT_FIELDS.items()}
         for each, value in typed.items():
-            if not each.same(each.meant(value), self.seen.get(each.name)):
-                body[each.name] = each.meant(value)
-        if AREAS.input in given:
-            areas = _merged(self.seen[AREAS.name], given[AREAS.input], self.current.get(AREAS.name))
+            if not each.is_same(each.value_of_input(value), self.shown_values.get(each.name)):
+                body[each.name] = each.value_of_input(value)
+        if AREAS.input_name in given:
+            areas = _merged(self.shown_values[AREAS.name], given[AREAS.input_name], self.current.get(AREAS.name))
             body |= {AREAS.name: areas} if areas is not None else {}
-        if KEYS.input in given:
-            seen, now = (places.values_of(each.get(KEYS.name)) for each in (self.seen, self.current))
-            keys = _merged(seen, given[KEYS.input], now)
+        if KEYS.input_name in given:
+            seen, now = (places.values_of(each.get(KEYS.name)) for each in (self.shown_values, self.current))
+            keys = _merged(seen, given[KEYS.input_name], now)
             body |= {KEYS.name: places.keys_of(keys)} if keys is not None else {}
         if given.get("new_code"):
             body[CODE.name] = self.replacement
@@ -151,7 +162,7 @@ def _merged(seen: list[str], given: list[str], now: list[str] | None) -> list[st
     return [*kept, *(each for each in added if each not in kept)]
 
 
-def seen_of(visit: Visit, guest: Guest) -> Seen:
+def guest_values(visit: Visit, guest: Guest) -> GuestValues:
     """A guest's fields as the specification writes them; None for what was never read."""
     detail = guest.detail if isinstance(guest.detail, dict) else {}
     start, end = guest.use_date_start or visit.use_date_start, guest.use_date_end or visit.use_date_end
@@ -160,20 +171,20 @@ def seen_of(visit: Visit, guest: Guest) -> Seen:
         EMAIL.name: guest.email or "",
         START.name: write_moment(start),
         END.name: write_moment(end),
-        **{each.name: detail.get(each.name) for each in DETAIL},
+        **{each.name: detail.get(each.name) for each in DETAIL_FIELDS},
         "company": visit.company,
         "host": visit.host_name,
     }
 
 
-def as_values(seen: Seen) -> dict[str, Any]:
+def form_values(seen: GuestValues) -> dict[str, Any]:
     """The same as the form's values."""
     return {
-        **{each.input: seen.get(each.name) for each in _PLAIN},
-        **{field: datetime.fromisoformat(seen[each.name]) for field, each in _MOMENTS.items()},
-        AREAS.input: seen.get(AREAS.name) or [],
-        KEYS.input: places.values_of(seen.get(KEYS.name)),
-        **{name: seen.get(name, "") for name in _OWN},
+        **{each.input_name: seen.get(each.name) for each in _PLAIN_FIELDS},
+        **{field: datetime.fromisoformat(seen[each.name]) for field, each in _MOMENT_FIELDS.items()},
+        AREAS.input_name: seen.get(AREAS.name) or [],
+        KEYS.input_name: places.values_of(seen.get(KEYS.name)),
+        **{name: seen.get(name, "") for name in _PORTAL_FIELDS},
     }
 
 
@@ -183,7 +194,7 @@ class ExtendForm(forms.Form):
     to = forms.ChoiceField(
         required=False, choices=[("30", "30"), ("60", "60"), ("closing", "closing"), ("until", "until")]
     )
-    until = inputs.line(_("Until"), 40)
+    until = inputs.line_field(_("Until"), 40)
     revive = forms.BooleanField(label=_("Reactivate the code"), required=False)
     resurrects = False
 
@@ -191,44 +202,46 @@ class ExtendForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.visit = visit
         self.now = hours.now()
-        self.closing = closing(presets, self.now)
+        self.closing = closing_time(presets, self.now)
 
     @property
-    def base(self) -> datetime:
+    def extends_from(self) -> datetime:
         """From when it is extended: the end, or now when that is over."""
         return max(self.visit.use_date_end.astimezone(JST), self.now)
 
     @property
-    def ways(self) -> list[tuple[str, str, str]]:
+    def buttons(self) -> list[tuple[str, str, str]]:
         """(value, word, the time it comes to) of each button."""
-        found = [(str(n), word, hours.shown(self._by(n), self.now)) for n, word in ((30, "+30"), (60, "+60"))]
-        if self.closing is not None and self.closing > self.base:
-            found.append(("closing", _t("closing"), hours.shown(self.closing, self.now)))
+        found = [
+            (str(n), word, hours.format_end(self._end_after(n), self.now)) for n, word in ((30, "+30"), (60, "+60"))
+        ]
+        if self.closing is not None and self.closing > self.extends_from:
+            found.append(("closing", _t("closing"), hours.format_end(self.closing, self.now)))
         return found
 
-    def _by(self, minutes: int) -> datetime:
-        return (self.base + timedelta(minutes=minutes)).replace(second=0)
+    def _end_after(self, minutes: int) -> datetime:
+        return (self.extends_from + timedelta(minutes=minutes)).replace(second=0)
 
     def clean(self) -> dict[str, Any]:
         given = super().clean() or {}
         if not self.errors:
-            given["end"] = self._end(given)
+            given["end"] = self._parse_end(given)
         return given
 
-    def _end(self, given: dict[str, Any]) -> datetime | None:
+    def _parse_end(self, given: dict[str, Any]) -> datetime | None:
         if given.get("to") in ("30", "60"):
-            return self._by(int(given["to"]))
+            return self._end_after(int(given["to"]))
         if given.get("to") == "closing" and self.closing is not None:
-            if self.closing <= self.base:  # the page stood open, or another desk was faster
+            if self.closing <= self.extends_from:  # the page stood open, or another desk was faster
                 self.add_error("until", _t("Closing time is not later than the current end time. Nothing was changed."))
             return self.closing
         try:
-            end = hours.read(given.get("until") or "", self.now)
-            inputs.sensible(end)
+            end = hours.parse_end(given.get("until") or "", self.now)
+            inputs.validate_year(end)
         except (hours.NotATime, forms.ValidationError):
             self.add_error("until", _t("Enter a time like 18:00 or 1800, minutes like +90, or a date before the time."))
             return None
-        except hours.IsOver:
+        except hours.TimeIsOver:
             self.add_error("until", _t("This time has passed. To end the code now, use “Deactivate now”."))
             return None
         if end <= self.visit.use_date_start:
@@ -239,7 +252,7 @@ class ExtendForm(forms.Form):
         return {END.name: write_moment(self.cleaned_data["end"])}
 
 
-def closing(presets: list[Preset], now: datetime) -> datetime | None:
+def closing_time(presets: list[Preset], now: datetime) -> datetime | None:
     """Today's closing time: the time of day at which the default preset ends, or the first that has one."""
     timed = sorted((p for p in presets if p.until is not None), key=lambda p: not p.is_default)
     if not timed or timed[0].until is None:

@@ -18,22 +18,22 @@ from portal.core.ui import inputs
 from portal.core.visits import queries
 from portal.core.visits.models import DeskSettings, Preset, Stage, Visit
 from portal.guests import hours, places
-from portal.guests.clashes import Clash
+from portal.guests.clashes import CodeClash
 from portal.guests.forms import AreasField, KeysField, LinesField, offer
-from portal.guests.issuing import Order
-from portal.guests.places import Places, host_of
+from portal.guests.issuing import CodeOrder
+from portal.guests.places import GuestPlaces, host_of
 
 _Values = dict[str, Any]
 # What a preset fills in; what a person left as the shown preset had it, follows the chosen one.
-FILLED = ("until", "area_ids", "keys", "grace_minutes", "remarks")
+PRESET_FIELDS = ("until", "area_ids", "keys", "grace_minutes", "remarks")
 
 
 @dataclass(frozen=True)
-class Desk:
+class DeskData:
     """What the form is made from: presets, places and settings of the tenant, read once."""
 
     presets: list[Preset]
-    places: Places
+    places: GuestPlaces
     settings: DeskSettings
 
     def preset(self, number: str) -> Preset | None:
@@ -44,9 +44,9 @@ class Desk:
         return next((preset for preset in self.presets if preset.is_default), None) or next(iter(self.presets), None)
 
 
-def filling(preset: Preset | None, start: datetime, language: str) -> _Values:
+def preset_values(preset: Preset | None, start: datetime, language: str) -> _Values:
     """The form's values as a preset has them, for a code that begins at `start`."""
-    end = hours.shown(hours.end_of(preset, start), start)
+    end = hours.format_end(hours.end_of(preset, start), start)
     if preset is None:
         return {"until": end, "area_ids": [], "keys": [], "grace_minutes": 0, "remarks": ""}
     words = preset.remarks_ja if language == "ja" else preset.remarks_en
@@ -69,45 +69,47 @@ class IssueForm(forms.Form):
     `clash`, `refused` and `used_for` say what stood against a valid form that was sent.
     """
 
-    name = GUEST_NAME.typed(strip=True, validators=[inputs.seen])
-    until = inputs.line(_("Until"), 40, help_text=_("18:00 or 1800, +90 for minutes, 2h, 11-22 9:00."))
+    name = GUEST_NAME.form_field(strip=True, validators=[inputs.validate_visible])
+    until = inputs.line_field(_("Until"), 40, help_text=_("18:00 or 1800, +90 for minutes, 2h, 11-22 9:00."))
     preset = forms.ChoiceField(label=_("Preset"), required=False, widget=forms.RadioSelect)
     others = LinesField(
         label=_("Other guests on this visit"), help_text=_("One name per line. Each guest gets their own code.")
     )
-    start = START.typed(help_text=_("Leave empty for now."))
-    company = inputs.line(_("Company"), 100)
-    host = inputs.line(_("Host"), 100, help_text=_("The person they visit. A member's name is linked to that member."))
+    start = START.form_field(help_text=_("Leave empty for now."))
+    company = inputs.line_field(_("Company"), 100)
+    host = inputs.line_field(
+        _("Host"), 100, help_text=_("The person they visit. A member's name is linked to that member.")
+    )
     delivery = forms.ChoiceField(
         label=_("Delivery"),
         required=False,
         widget=forms.RadioSelect,
         choices=[("direct", _("At the desk (screen, print or link)")), ("mail", _("By e-mail from the service"))],
     )
-    email = EMAIL.typed()
+    email = EMAIL.form_field()
     language = forms.ChoiceField(
         label=_("Guest's language"),
         required=False,
         widget=forms.RadioSelect,
         choices=[("ja", _("Japanese")), ("en", _("English"))],
     )
-    remarks = REMARKS.typed(label=_("Remarks in the e-mail"))
+    remarks = REMARKS.form_field(label=_("Remarks in the e-mail"))
     area_ids = AreasField(AREAS.label)
     keys = KeysField(KEYS.label)
-    grace_minutes = GRACE.typed()
-    is_for_reserve = RESERVE.typed()
+    grace_minutes = GRACE.form_field()
+    is_for_reserve = RESERVE.form_field()
     shown_preset = forms.CharField(required=False, widget=forms.HiddenInput, max_length=20)
     shown_until = forms.CharField(required=False, widget=forms.HiddenInput, max_length=40)
 
-    clash: Clash | None = None
+    clash: CodeClash | None = None
     refused: Intent | None = None
-    used_for: Sequence[Visit] = ()
+    issued_visits: Sequence[Visit] = ()
 
-    def __init__(self, *args: Any, desk: Desk, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, desk: DeskData, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.desk = desk
         self.now = hours.now()
-        self.initial = {**self._blank(), **self.initial}
+        self.initial = {**self._initial_values(), **self.initial}
         areas = [area for preset in desk.presets for area in preset.area_ids]
         keys = [value for preset in desk.presets for value in places.values_of(preset.keys)]
         offer(
@@ -119,12 +121,12 @@ class IssueForm(forms.Form):
         if not desk.presets:
             del self.fields["preset"]
 
-    def _blank(self) -> _Values:
+    def _initial_values(self) -> _Values:
         """As a fresh form stands there: the default preset's values, beginning now."""
         number = str(self.initial.get("preset") or "")
         preset = self.desk.preset(number) or self.desk.default
         language = "ja" if (get_language() or "").startswith("ja") else "en"
-        filled = filling(preset, self.now, language)
+        filled = preset_values(preset, self.now, language)
         return {
             **filled,
             "preset": str(preset.pk) if preset else "",
@@ -141,21 +143,21 @@ class IssueForm(forms.Form):
         given = super().clean() or {}
         given["language"] = given.get("language") or "ja"
         given["delivery"] = given.get("delivery") or self.desk.settings.delivery
-        self._follow_preset(given)
+        self._apply_preset(given)
         if "until" in given and "start" not in self.errors:
             self._clean_hours(given)
         if given["delivery"] == "mail" and not given.get("email") and "email" not in self.errors:
             self.add_error("email", _t("Enter the e-mail address for the code."))
         return given
 
-    def _follow_preset(self, given: _Values) -> None:
+    def _apply_preset(self, given: _Values) -> None:
         chosen = self.desk.preset(given.get("preset") or "") or self.desk.default
         given["chosen"] = chosen
         shown = self.desk.preset(str(given.get("shown_preset") or ""))
         start = given.get("start") or self.now
-        new = filling(chosen, start, given["language"])
-        old = [filling(shown, start, language) for language in ("ja", "en")] if shown else []
-        for name in FILLED:
+        new = preset_values(chosen, start, given["language"])
+        old = [preset_values(shown, start, language) for language in ("ja", "en")] if shown else []
+        for name in PRESET_FIELDS:
             if name not in given:
                 continue
             if name == "until":
@@ -172,8 +174,8 @@ class IssueForm(forms.Form):
     def _clean_hours(self, given: _Values) -> None:
         start = given.get("start") or self.now
         try:
-            end = hours.read(given["until"], start)
-        except hours.IsOver as over:
+            end = hours.parse_end(given["until"], start)
+        except hours.TimeIsOver as over:
             words = _t("This time has passed. For tomorrow, enter %(tomorrow)s.")
             self.add_error("until", words % {"tomorrow": f"{over.tomorrow:%m-%d %H:%M}"})
             return
@@ -182,7 +184,7 @@ class IssueForm(forms.Form):
             return
         given["use_date_start"], given["use_date_end"] = start, end
         try:
-            inputs.sensible(end)
+            inputs.validate_year(end)
         except ValidationError as error:
             self.add_error("until", error)
             return
@@ -202,12 +204,12 @@ class IssueForm(forms.Form):
     def names(self) -> list[str]:
         return [self.cleaned_data["name"], *self.cleaned_data["others"]]
 
-    def orders(self) -> list[Order]:
+    def orders(self) -> list[CodeOrder]:
         """What to issue, one order for each guest."""
         given = self.cleaned_data
         host = host_of(given["host"])
         return [
-            Order(
+            CodeOrder(
                 name=name,
                 start=given["use_date_start"],
                 end=given["use_date_end"],
@@ -218,7 +220,7 @@ class IssueForm(forms.Form):
                 mail=given["delivery"] == "mail",
                 remarks=given["remarks"] if given["delivery"] == "mail" else "",
                 is_for_reserve=given["is_for_reserve"],
-                arrives=self.is_walk_in,
+                checks_in=self.is_walk_in,
                 company=given["company"],
                 host=host,
                 preset=given["chosen"],
@@ -235,56 +237,56 @@ def _same(given: Any, filled: Any) -> bool:
     return bool(given == filled)
 
 
-def desk() -> Desk:
+def load_desk() -> DeskData:
     """Presets, places and settings of the tenant in scope."""
-    return Desk(queries.presets(), Places(), queries.desk_settings())
+    return DeskData(queries.presets(), GuestPlaces(), queries.desk_settings())
 
 
-def initial(query: Mapping[str, str]) -> _Values:
+def initial_values(query: Mapping[str, str]) -> _Values:
     """Return values for a fresh form: of `?preset=3`, `?host=…`, `?name=…`, or `?again=12`, a visit without a code."""
     given: _Values = {name: query[name][:200] for name in ("name", "host", "company", "preset") if name in query}
     again = query.get("again", "")
     if again.isdecimal() and len(again) < 19:
         visit = Visit.objects.select_related("intent").filter(pk=again).exclude(stage=Stage.ASKED).first()
-        given |= _of_visit(visit) if visit is not None else {}
+        given |= _values_of_visit(visit) if visit is not None else {}
     return {name: value for name, value in given.items() if "\x00" not in str(value)}
 
 
-def _of_visit(visit: Visit) -> _Values:
+def _values_of_visit(visit: Visit) -> _Values:
     """A visit as the form's values; nothing of it is typed again, and its code is a new one."""
     values: dict[str, Any] = {"name": visit.guest_name, "company": visit.company, "host": visit.host_name}
     now = hours.now()
     start = visit.use_date_start if visit.use_date_start > now else None
     if visit.use_date_end > now:
-        values |= {"start": start, "until": hours.shown(visit.use_date_end, start or now)}
+        values |= {"start": start, "until": hours.format_end(visit.use_date_end, start or now)}
     if visit.preset_id is not None:
         values["preset"] = str(visit.preset_id)
     body = visit.intent.body if visit.intent is not None else None
-    return values | (_of_body(body) if body else {})
+    return values | (_values_of_body(body) if body else {})
 
 
-def _of_body(body: dict[str, Any]) -> dict[str, Any]:
+def _values_of_body(body: dict[str, Any]) -> dict[str, Any]:
     method = body.get(METHOD.name) or {}
     return {
-        AREAS.input: list(body.get(AREAS.name, [])),
-        KEYS.input: places.values_of(body.get(KEYS.name, [])),
-        GRACE.input: body.get(GRACE.name, 0),
-        EMAIL.input: method.get(EMAIL.name) or body.get(EMAIL.name, ""),
-        METHOD.input: "mail" if EMAIL.name in method else "direct",
-        REMARKS.input: method.get(REMARKS.name, ""),
-        RESERVE.input: body.get(RESERVE.name, False),
+        AREAS.input_name: list(body.get(AREAS.name, [])),
+        KEYS.input_name: places.values_of(body.get(KEYS.name, [])),
+        GRACE.input_name: body.get(GRACE.name, 0),
+        EMAIL.input_name: method.get(EMAIL.name) or body.get(EMAIL.name, ""),
+        METHOD.input_name: "mail" if EMAIL.name in method else "direct",
+        REMARKS.input_name: method.get(REMARKS.name, ""),
+        RESERVE.input_name: body.get(RESERVE.name, False),
     }
 
 
-def for_script(desk: Desk) -> str:
+def script_data(desk: DeskData) -> str:
     """What the page's script needs to show the chosen preset at once: `static/js/guests.js`."""
-    return json.dumps({str(preset.pk): _told(preset) for preset in desk.presets} | {"": _told(None)})
+    return json.dumps({str(preset.pk): _script_preset(preset) for preset in desk.presets} | {"": _script_preset(None)})
 
 
-def _told(preset: Preset | None) -> dict[str, Any]:
+def _script_preset(preset: Preset | None) -> dict[str, Any]:
     now = hours.now()
-    japanese, english = filling(preset, now, "ja"), filling(preset, now, "en")
-    minutes = int(hours.FALLBACK.total_seconds() // 60) if preset is None else preset.minutes
+    japanese, english = preset_values(preset, now, "ja"), preset_values(preset, now, "en")
+    minutes = int(hours.DEFAULT_DURATION.total_seconds() // 60) if preset is None else preset.minutes
     return {
         "minutes": minutes,
         "until": f"{preset.until:%H:%M}" if preset is not None and preset.until is not None else None,

@@ -10,22 +10,25 @@ from django.utils.translation import pgettext_lazy
 
 from portal.core.mirror.fields.guests import AREAS, GRACE, KEYS, REMARKS
 from portal.core.ui import inputs
-from portal.core.ui.stored import StoredForm
+from portal.core.ui.stored import ConflictForm
 from portal.core.visits.models import Preset
 from portal.guests import places
 from portal.guests.forms import AreasField, KeysField, offer
-from portal.guests.places import Places
+from portal.guests.places import GuestPlaces
 
 _LONGEST_MINUTES = 366 * 24 * 60
 
 
-class PresetForm(StoredForm, forms.Form):
+class PresetForm(ConflictForm, forms.Form):
     """What a preset is made of. `columns()` are the model's values."""
 
-    name = inputs.line(
-        pgettext_lazy("preset", "Name"), 60, pgettext_lazy("preset", "Enter a name."), validators=[inputs.seen]
+    name = inputs.line_field(
+        pgettext_lazy("preset", "Name"),
+        60,
+        pgettext_lazy("preset", "Enter a name."),
+        validators=[inputs.validate_visible],
     )
-    name_ja = inputs.line(_("Name in Japanese"), 60)
+    name_ja = inputs.line_field(_("Name in Japanese"), 60)
     ends = forms.ChoiceField(
         label=_("Code ends"),
         widget=forms.RadioSelect,
@@ -48,11 +51,11 @@ class PresetForm(StoredForm, forms.Form):
     )
     area_ids = AreasField(AREAS.label)
     keys = KeysField(KEYS.label)
-    grace_minutes = GRACE.typed()
-    remarks_ja = REMARKS.typed(label=_("Remarks in Japanese"))
-    remarks_en = REMARKS.typed(label=_("Remarks in English"))
+    grace_minutes = GRACE.form_field()
+    remarks_ja = REMARKS.form_field(label=_("Remarks in Japanese"))
+    remarks_en = REMARKS.form_field(label=_("Remarks in English"))
 
-    def __init__(self, *args: Any, known: Places, preset: Preset | None = None, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, known: GuestPlaces, preset: Preset | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.initial = {**_values(preset), **self.initial}
         used, keys = self.initial.get("area_ids", ()), self.initial.get("keys", ())

@@ -19,55 +19,61 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy, override
 
 from portal.core.files import books
-from portal.core.files.writing import csv_lines
-from portal.core.intents.record import Asker
+from portal.core.files.writing import render_csv_lines
+from portal.core.intents.record import Requester
 from portal.core.jobs import acts, filing, kinds
-from portal.core.jobs.kinds import Piece, Told
+from portal.core.jobs.kinds import AuditDescription, FilePiece
 from portal.core.jobs.models import Job
 from portal.core.jobs.states import JobState
 from portal.core.log import filters
 from portal.core.mirror import log
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import History, HistorySearch, MirrorState
 from portal.logs.exports import cells
 from tenants.roles import Permission
-from tenants.wording import Said, say
+from tenants.wording import Sentence, coded_sentence
 
 KIND = "log_export"
 #: What the rows of a part are made with, by the kind of file.
-ROWS = {"csv": lambda lines: b"".join(csv_lines(lines)), "xlsx": books.rows_of}
+ROW_WRITERS = {"csv": lambda lines: b"".join(render_csv_lines(lines)), "xlsx": books.render_rows}
 # Records that a worker writes in a second where others are at work beside it; alone it writes four times as many.
-PACE = 5_000
-_PART, _COUNTED = 5_000, 10_000
+RECORDS_PER_SECOND = 5_000
+_PART_SIZE, _MAX_EXACT = 5_000, 10_000
 
 
-def about(query: QueryDict) -> int:
+def estimate_count(query: QueryDict) -> int:
     """About how many records an address asks for: exact for few, otherwise as PostgreSQL expects."""
-    found = filters.narrowed(log.keys(), query)
-    exact = found[: _COUNTED + 1].count()
-    if exact <= _COUNTED:
+    found = filters.apply_filters(log.search_rows(), query)
+    exact = found[: _MAX_EXACT + 1].count()
+    if exact <= _MAX_EXACT:
         return exact
     return max(exact, int(json.loads(found.order_by().explain(format="json"))[0]["Plan"]["Plan Rows"]))
 
 
-def ask(*, by: Asker, query: QueryDict, kind: str, count: int, told: list[str]) -> Job:
+def start_export(*, by: Requester, query: QueryDict, kind: str, count: int, description: list[str]) -> Job:
     """Begin an export of what an address asks for; return the one that runs, where the same person asked for the same.
 
     `count`: about how many records these are; `told`: what the file says of itself.
     """
     with transaction.atomic():
         # Whoever writes records has ended, so that all keys below the one that is drawn now are there.
-        MirrorState.objects.select_for_update().filter(kind=Kind.HISTORIES).first()
+        MirrorState.objects.select_for_update().filter(kind=MirrorKind.HISTORIES).first()
         same = {"by": by.user, "options__match": query.urlencode(), "options__format": kind}
         if running := Job.objects.filter(kind=KIND, state=JobState.RUNNING, stop_asked=False, **same).first():
             return running
-        options = {"format": kind, "match": query.urlencode(), "below": log.next_key(), "told": told, **_settled(query)}
-        title = say("log.export", kind=kind.upper())
+        options = {
+            "format": kind,
+            "match": query.urlencode(),
+            "below": log.next_record_key(),
+            "told": description,
+            **_frozen_filters(query),
+        }
+        title = coded_sentence("log.export", kind=kind.upper())
         facts = {"format": kind, "records": count, "filter": _without_text(query)}
-        return acts.begin(by=by, kind=KIND, title=title, size=count, options=options, facts=facts)
+        return acts.create_and_start(by=by, kind=KIND, title=title, size=count, options=options, facts=facts)
 
 
-def _settled(query: QueryDict) -> dict[str, Any]:
+def _frozen_filters(query: QueryDict) -> dict[str, Any]:
     """What moves with the day, or with the building, as it is now; the rest of the address as `query`."""
     rest = query.copy()
     settled: dict[str, Any] = {"since": None, "until": None, "doors": None}
@@ -92,23 +98,23 @@ def records(job: Job) -> QuerySet[HistorySearch]:
     """What the export is about, by what records are found by, the newest first."""
     options = job.options
     since, until = (datetime.fromisoformat(at) if (at := options[name]) else None for name in ("since", "until"))
-    settled = log.Narrow(since=since, until=until, device_ids=options["doors"])
-    found = log.narrowed(log.keys().filter(id__lt=options["below"]), settled)
-    return filters.narrowed(found, QueryDict(options["query"]))
+    settled = log.RecordFilter(since=since, until=until, device_ids=options["doors"])
+    found = log.filter_records(log.search_rows().filter(id__lt=options["below"]), settled)
+    return filters.apply_filters(found, QueryDict(options["query"]))
 
 
-def _piece(job: Job, place: list[Any] | None) -> Piece:
+def _write_piece(job: Job, place: list[Any] | None) -> FilePiece:
     """The next records, in the language of whoever asked."""
     found = records(job)
-    keys = list(_after(found, place).values_list("id", "at", named=True)[:_PART])
-    end, last = [keys[-1].at.isoformat(), keys[-1].id] if keys else place, len(keys) < _PART
-    rows = {row.pk: row for row in log.records(keys) if row.told_at is None}
+    keys = list(_after(found, place).values_list("id", "at", named=True)[:_PART_SIZE])
+    end, last = [keys[-1].at.isoformat(), keys[-1].id] if keys else place, len(keys) < _PART_SIZE
+    rows = {row.pk: row for row in log.load_records(keys) if row.told_at is None}
     # After the others: one that was dated anew since is seen here at the latest.
-    rows |= {row.pk: row for row in _dated_again(found, place, None if last else end)}
+    rows |= {row.pk: row for row in _redated_records(found, place, None if last else end)}
     ordered = sorted(rows.values(), key=lambda row: (row.told_at or row.at, row.pk), reverse=True)
     with override(job.language):
-        lines = [cells.of(row) for row in ordered]
-    return Piece(ROWS[job.options["format"]](lines), len(lines), end, last=last)
+        lines = [cells.cells_of(row) for row in ordered]
+    return FilePiece(ROW_WRITERS[job.options["format"]](lines), len(lines), end, is_last=last)
 
 
 def _after(found: QuerySet[Any], place: list[Any] | None, name: str = "at") -> QuerySet[Any]:
@@ -119,34 +125,36 @@ def _after(found: QuerySet[Any], place: list[Any] | None, name: str = "at") -> Q
     return found.filter(**{f"{name}__lte": at}).exclude(**{name: at, "id__gte": place[1]})
 
 
-def _dated_again(found: QuerySet[HistorySearch], begin: list[Any] | None, end: list[Any] | None) -> list[History]:
+def _redated_records(found: QuerySet[HistorySearch], begin: list[Any] | None, end: list[Any] | None) -> list[History]:
     """Those of the records that were told of between two places, and that the log dates otherwise."""
     told = _after(History.objects.filter(told_at__isnull=False), begin, "told_at")
     if end is not None:
         told = told.exclude(pk__in=_after(told, end, "told_at").values("pk"))
     known = dict(told.values_list("id", "at"))
     here = found.filter(id__in=list(known), at__in=list(known.values())) if known else found.none()
-    return log.records(here.values_list("id", "at", named=True))
+    return log.load_records(here.values_list("id", "at", named=True))
 
 
-def _told(job: Job, act: str) -> Told:
-    return Told(f"log.export_{act}", f"{KIND}:{job.pk}", say(f"log.export_{act}", kind=_format(job)))
+def _audit_entry(job: Job, act: str) -> AuditDescription:
+    return AuditDescription(
+        f"log.export_{act}", f"{KIND}:{job.pk}", coded_sentence(f"log.export_{act}", kind=_format(job))
+    )
 
 
-def _format(job: Job) -> Said | str:
+def _format(job: Job) -> Sentence | str:
     return str(job.options.get("format", "")).upper()
 
 
 def register() -> None:
     kinds.register(
-        kinds.Kind(
+        kinds.JobKind(
             name=KIND,
             permission=Permission.LOGS_VIEW,
-            carrier=filing,
+            executor=filing,
             family=KIND,
-            told=_told,
-            page=lambda job: reverse("logs:export_page", args=[job.tenant.slug, job.pk]),
-            piece=_piece,
+            describe_for_audit=_audit_entry,
+            page_address=lambda job: reverse("logs:export_page", args=[job.tenant.slug, job.pk]),
+            read_piece=_write_piece,
             unit=gettext_lazy("records"),
         )
     )

@@ -7,11 +7,11 @@ from portal.core.log.filters import status_word
 from portal.core.mirror.fields.values import as_json
 from portal.core.mirror.models import History
 from portal.core.ui.times import local
-from portal.core.ui.vocabulary import word
+from portal.core.ui.vocabulary import service_word
 from tenants.models import current_tenant
 
 
-def heading() -> list[str]:
+def headings() -> list[str]:
     return [
         pgettext("log", "Time"),
         pgettext("log", "Event"),
@@ -34,13 +34,13 @@ def heading() -> list[str]:
     ]
 
 
-def of(record: History) -> list[str]:
+def cells_of(record: History) -> list[str]:
     """A record as a line: words where there are some, beside them what the service said."""
     units = (f"{unit.get('unit_no', '')} {unit.get('unit_name', '')}".strip() for unit in record.units)
     return [
         f"{local(record.at):%Y-%m-%d %H:%M:%S}",
         record.content,
-        word("category", record.category),
+        service_word("category", record.category),
         record.category,
         status_word(record.status, current_tenant().environment.catalogue.states),
         record.status,

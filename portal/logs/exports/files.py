@@ -10,48 +10,50 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, override, pgettext
 
 from portal.core.files import books
-from portal.core.files.writing import csv_lines, csv_of
+from portal.core.files.writing import render_csv, render_csv_lines
 from portal.core.jobs import filing
 from portal.core.jobs.models import Job
 from portal.core.log import filters, gaps
 from portal.core.ui.times import local
 from portal.logs.exports import cells
-from portal.logs.exports.actions import PACE
+from portal.logs.exports.actions import RECORDS_PER_SECOND
 from tenants.access import TenantRequest
 
 
-def minutes(count: int) -> int:
+def estimate_minutes(count: int) -> int:
     """About how many minutes so many records take to be written."""
-    return ceil(count / PACE / 60)
+    return ceil(count / RECORDS_PER_SECOND / 60)
 
 
-def told(request: TenantRequest, query: QueryDict) -> list[str]:
+def describe(request: TenantRequest, query: QueryDict) -> list[str]:
     """What the file says of itself, settled when it is asked for: what it is about, and what is missing."""
     known, now = filters.coverage_of(request), f"{local(timezone.now()):%Y-%m-%d %H:%M:%S}"
     through = f"{local(known.through):%Y-%m-%d %H:%M:%S}" if known.through else "–"
-    asked = filters.in_words(request, query) or [_("All records")]
+    asked = filters.describe(request, query) or [_("All records")]
     exported = _("Exported by %(name)s on %(time)s.") % {"name": request.user, "time": now}
     complete = _("Complete through %(time)s. Records loaded after the export was started are not included.")
-    missing = [line.text for line in gaps.lines(known, *filters.span(query))]
+    missing = [line.text for line in gaps.gap_notices(known, *filters.time_span(query))]
     return [request.tenant.name, _("Activity log"), *asked, complete % {"time": through}, *missing, exported]
 
 
 def stream(job: Job) -> Iterator[bytes]:
     """The file, piece by piece."""
     with override(job.language):
-        names, about, log = cells.heading(), _about(job), _("Activity log")
+        names, about, log = cells.headings(), _about(job), _("Activity log")
         about_title = pgettext("sheet", "About this file")
     if job.options["format"] == "csv":
         return _csv(job, names, about)
-    sheets = books.shared_out(filing.parts(job).values_list("rows", "size"))
+    sheets = books.count_parts_per_sheet(filing.parts_of(job).values_list("rows", "size"))
     lines = [[line] for line in about]
-    return books.stream(sheets, filing.bodies(job), title=log, heading=names, about=(about_title, lines))
+    return books.stream_workbook(
+        sheets, filing.part_contents(job), title=log, heading=names, about=(about_title, lines)
+    )
 
 
 def _csv(job: Job, names: list[str], about: list[str]) -> Iterator[bytes]:
-    yield from csv_of([names])
-    yield from filing.bodies(job)
-    yield from csv_lines([[" · ".join(about)]])
+    yield from render_csv([names])
+    yield from filing.part_contents(job)
+    yield from render_csv_lines([[" · ".join(about)]])
 
 
 def _about(job: Job) -> list[str]:

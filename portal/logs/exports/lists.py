@@ -9,12 +9,12 @@ from portal.core.jobs import filing, kinds
 from portal.core.jobs.lists import job_chip
 from portal.core.jobs.models import Job
 from portal.core.jobs.states import JobState
-from portal.core.ui.tables import Column, Empty, Table
+from portal.core.ui.tables import Column, EmptyState, Table
 
 
 def kept_until(job: Job) -> datetime | None:
     """When the file of a finished export is, or was, deleted; None for one without a file."""
-    return filing.deleted_at(job) if job.state == JobState.DONE else None
+    return filing.deletion_due_at(job) if job.state == JobState.DONE else None
 
 
 class Exports(Table):
@@ -30,7 +30,7 @@ class Exports(Table):
         Column("id", pgettext_lazy("moment", "Started"), value="created_at", kind="time", sort="id"),
         Column("until", _("File deleted on"), value=kept_until, kind="time"),
     )
-    empty = Empty(_("No exports yet"), _("Choose “Export…” in the activity log."), icon="download")
+    empty = EmptyState(_("No exports yet"), _("Choose “Export…” in the activity log."), icon="download")
 
     def row_href(self, row: Job) -> str:
-        return kinds.page(row)
+        return kinds.page_address(row)

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from portal.core.jobs.views import under
+from portal.core.jobs.views import job_urls
 from portal.logs.exports import views
 
 _EXPORT = "exports/<int:job_id>/"
@@ -10,5 +10,5 @@ urlpatterns = [
     path("exports/", views.index, name="exports"),
     path("exports/new/", views.ask, name="export"),
     path(f"{_EXPORT}file/", views.file, name="export_file"),
-    *under(views.EXPORTS, "stop", "continue", at=_EXPORT, prefix="export_"),
+    *job_urls(views.EXPORTS, "stop", "continue", path_prefix=_EXPORT, name_prefix="export_"),
 ]

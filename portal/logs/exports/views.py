@@ -5,13 +5,13 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from portal.core.files.writing import send_made
-from portal.core.intents.record import Asker
+from portal.core.files.writing import send_streamed_file
+from portal.core.intents.record import Requester
 from portal.core.jobs import acts, filing, kinds, queries
 from portal.core.jobs.models import Job
-from portal.core.jobs.pages import View, progress_of_file
+from portal.core.jobs.pages import JobPage, progress_of_file
 from portal.core.jobs.states import ALIVE, JobState
-from portal.core.jobs.views import Pages, of_family
+from portal.core.jobs.views import JobPages, job_finder
 from portal.core.log import filters
 from portal.logs.exports import actions, files
 from portal.logs.exports.forms import ExportForm
@@ -25,7 +25,7 @@ _FILTERS = ("q", *(each.name for each in filters.FILTERS))
 
 @tenant_view(VIEW)
 def index(request: TenantRequest) -> HttpResponse:
-    return Exports(request, queries.jobs(actions.KIND)).respond("logs/exports.html")
+    return Exports(request, queries.jobs_of_family(actions.KIND)).respond("logs/exports.html")
 
 
 @tenant_view(VIEW, methods=["GET", "POST"], proof=Proof.SHORT)
@@ -36,13 +36,15 @@ def ask(request: TenantRequest) -> HttpResponse:
     went for a year.
     """
     query, form = _filters(request.GET), ExportForm(request.POST or None)
-    count = actions.about(query)
+    count = actions.estimate_count(query)
     if form.is_valid():
-        told, kind = files.told(request, query), form.cleaned_data["kind"]
-        job = actions.ask(by=Asker.of(request), query=query, kind=kind, count=count, told=told)
-        return redirect(kinds.page(job))
-    asked = filters.in_words(request, query)
-    context = {"form": form, "count": count, "minutes": files.minutes(count), "asked": asked}
+        told, kind = files.describe(request, query), form.cleaned_data["kind"]
+        job = actions.start_export(
+            by=Requester.from_request(request), query=query, kind=kind, count=count, description=told
+        )
+        return redirect(kinds.page_address(job))
+    asked = filters.describe(request, query)
+    context = {"form": form, "count": count, "minutes": files.estimate_minutes(count), "asked": asked}
     context["match"] = query.urlencode()
     return render(request, "logs/export.html", context)
 
@@ -57,13 +59,13 @@ def _filters(asked: QueryDict) -> QueryDict:
 
 
 def _page(request: TenantRequest, job: Job) -> HttpResponse:
-    view = View(request, job)
+    view = JobPage(request, job)
     view.context |= {
         "progress": progress_of_file(job),
         "final": job.state not in ALIVE,
         "stopped": job.state == JobState.STOPPED and job.erased_at is None,
         "ready": _is_ready(job),
-        "deleted_at": filing.deleted_at(job),
+        "deleted_at": filing.deletion_due_at(job),
         "asked": job.options.get("told", []),
     }
     return render(request, "logs/export_job.html", view.context)
@@ -73,22 +75,22 @@ def _is_ready(job: Job) -> bool:
     return job.state == JobState.DONE and job.erased_at is None
 
 
-EXPORTS = Pages(
+EXPORTS = JobPages(
     VIEW,
-    find=of_family(actions.KIND),
-    page=_page,
-    home=lambda job: reverse("logs:exports", args=[job.tenant.slug]),
+    find_job=job_finder(actions.KIND),
+    show_job=_page,
+    home_address=lambda job: reverse("logs:exports", args=[job.tenant.slug]),
     proof=Proof.NONE,
-    progress=progress_of_file,
+    describe_progress=progress_of_file,
 )
 
 
-@tenant_view(VIEW, file=True)
+@tenant_view(VIEW, is_file=True)
 def file(request: TenantRequest, job_id: int) -> HttpResponseBase:
     """The file of a finished export; each download is written down first."""
-    job = EXPORTS.find(request, job_id=job_id)
+    job = EXPORTS.find_job(request, job_id=job_id)
     if not _is_ready(job):
         raise Http404
-    acts.downloaded(by=Asker.of(request), job=job, rows=job.looked_at)
+    acts.record_download(by=Requester.from_request(request), job=job, rows=job.looked_at)
     kind = job.options["format"]
-    return send_made(files.stream(job), kind=kind, name=f"activity-log-{request.tenant.slug}-{job.pk}")
+    return send_streamed_file(files.stream(job), kind=kind, name=f"activity-log-{request.tenant.slug}-{job.pk}")

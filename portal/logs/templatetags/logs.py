@@ -13,7 +13,7 @@ from tenants.roles import Permission
 
 register = template.Library()
 # As many as stand in two lines; the others are a click away.
-QUICK = 8
+MAX_QUICK = 8
 
 
 @register.inclusion_tag("logs/saved.html", takes_context=True)
@@ -23,10 +23,10 @@ def saved_searches(context: Context) -> dict[str, Any]:
     They follow what a person chooses, and stay while the list moves by itself: a name may just be typed.
     """
     request, late = context["request"], bool(context.get("late"))
-    if not request.access.can(Permission.LOGS_VIEW) or (late and watching.is_asked(request)):
+    if not request.access.can(Permission.LOGS_VIEW) or (late and watching.is_poll(request)):
         return {}
-    kept, asked = searches.shown(request), filters.asked(request.GET).urlencode()
-    quick = [each for place, each in enumerate(kept) if place < QUICK or each.is_here]
+    kept, asked = searches.list_searches(request), filters.chosen_filters(request.GET).urlencode()
+    quick = [each for place, each in enumerate(kept) if place < MAX_QUICK or each.is_current]
     return {
         "request": request,
         "csrf_token": context.get("csrf_token"),
@@ -35,6 +35,6 @@ def saved_searches(context: Context) -> dict[str, Any]:
         "quick": quick,
         "more": len(kept) - len(quick),
         "asked": asked,
-        "may_save": bool(asked) and not any(each.is_here for each in kept),
+        "may_save": bool(asked) and not any(each.is_current for each in kept),
         "most_letters": NAME_MAX,
     }

@@ -9,14 +9,14 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from portal.core.budget.priorities import Priority
-from portal.core.intents.asking import FOLLOWED, Form, ask
+from portal.core.intents.asking import UNDER_WAY_OR_DONE, ErrorTarget, submit_and_redirect
 from portal.core.intents.models import Intent
-from portal.core.intents.record import Asker
+from portal.core.intents.record import Requester
 from portal.core.mirror import queries as mirror
 from portal.core.mirror.models import Member
 from portal.core.mirror.queries import get_member
 from portal.members import actions, codes, faces, pages, portraits, queries, temporary
-from portal.members.forms import DeleteForm, FaceForm, ProfileForm, TemporaryForm
+from portal.members.forms import DeleteForm, FaceForm, ProfileForm, TemporaryKeysForm
 from portal.members.pages import back_to_member
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission, Proof
@@ -28,14 +28,14 @@ def reveal(request: TenantRequest, member_id: str, what: str) -> HttpResponse:
     if what not in ("card", "qr"):
         raise Http404
     member = get_member(member_id)
-    value = actions.reveal(member=member, what=what, by=Asker.of(request))
+    value = actions.reveal(member=member, what=what, by=Requester.from_request(request))
     # QR data also as a picture, unless it is more than a code holds.
-    drawn = codes.picture(value, str(member)) if what == "qr" and value else None
+    drawn = codes.draw_qr(value, str(member)) if what == "qr" and value else None
     if request.htmx:
         told = {"member": member, "what": what, "value": value, "drawn": drawn}
         return render(request, "members/secret.html", told)
     shown = {what: value, f"{what}_drawn": drawn}
-    return render(request, "members/page.html", pages.context(request, member) | {"shown": shown})
+    return render(request, "members/page.html", pages.page_context(request, member) | {"shown": shown})
 
 
 @tenant_view(Permission.SECRETS_REVEAL, methods=["POST"])
@@ -44,9 +44,9 @@ def one_time(request: TenantRequest, member_id: str) -> HttpResponse:
     member = get_member(member_id)
     told = _current_code(member, Priority.PEOPLE)
     if "code" in told:
-        actions.reveal(member=member, what="one_time", by=Asker.of(request))
-        told["permit"] = codes.permit(request, member)
-    return _with_code(request, member, told)
+        actions.reveal(member=member, what="one_time", by=Requester.from_request(request))
+        told["permit"] = codes.renewal_permit(request, member)
+    return _render_code(request, member, told)
 
 
 @tenant_view(Permission.SECRETS_REVEAL, methods=["POST"], proof=Proof.NONE)
@@ -56,27 +56,27 @@ def one_time_next(request: TenantRequest, member_id: str) -> HttpResponse:
     The permit that came with the first one, for which proof was asked, stands for it.
     """
     member = get_member(member_id)
-    if not codes.is_permitted(request, member):
-        return _with_code(request, member, {"pause": _("Shown for ten minutes.")})
+    if not codes.may_renew(request, member):
+        return _render_code(request, member, {"pause": _("Shown for ten minutes.")})
     told = _current_code(member, Priority.JOBS)
     if "code" in told:
         told["permit"] = request.POST["permit"]
-    return _with_code(request, member, told)
+    return _render_code(request, member, told)
 
 
 def _current_code(member: Member, priority: Priority) -> dict[str, object]:
     try:
-        return {"code": codes.current(member, priority)}
-    except codes.NoCode as reason:
-        return {"pause" if reason.short else "trouble": str(reason)}
+        return {"code": codes.current_code(member, priority)}
+    except codes.NoOneTimeCode as reason:
+        return {"pause" if reason.is_temporary else "trouble": str(reason)}
 
 
-def _with_code(request: TenantRequest, member: Member, told: dict[str, object]) -> HttpResponse:
+def _render_code(request: TenantRequest, member: Member, told: dict[str, object]) -> HttpResponse:
     """A fragment for htmx, else the member's page with it."""
     told = {"member": member, "may_reveal": True, "asked": True, **told}
     if request.htmx:
         return render(request, "members/one_time.html", told)
-    return render(request, "members/page.html", pages.context(request, member) | {"one_time": told})
+    return render(request, "members/page.html", pages.page_context(request, member) | {"one_time": told})
 
 
 @tenant_view(Permission.DOORS_OPERATE, methods=["GET", "POST"])
@@ -85,13 +85,15 @@ def keys(request: TenantRequest, member_id: str) -> HttpResponse:
     request.access.check(Permission.MEMBERS_VIEW)
     member = get_member(member_id)
     boxes, chosen = list(mirror.key_boxes().defer("status")[:200]), request.GET.getlist("units")
-    form = TemporaryForm(request.POST or None, member=member, boxes=boxes, chosen=chosen)
+    form = TemporaryKeysForm(request.POST or None, member=member, boxes=boxes, chosen=chosen)
     if form.is_valid():
-        body = form.body(Asker.of(request))
-        act = partial(temporary.ask, member=member, body=body)
-        if answer := ask(request, form, act, body=body, shows=FOLLOWED, **back_to_member(request)):
+        body = form.body(Requester.from_request(request))
+        act = partial(temporary.request_keys, member=member, body=body)
+        if answer := submit_and_redirect(
+            request, form, act, body=body, shows=UNDER_WAY_OR_DONE, **back_to_member(request)
+        ):
             return answer
-    running = temporary.running(queries.intents_about(member))
+    running = temporary.running_uses(queries.intents_about(member))
     return render(request, "members/keys.html", {"member": member, "form": form, "running": running})
 
 
@@ -102,7 +104,7 @@ def face(request: TenantRequest, member_id: str) -> HttpResponse:
     form = FaceForm(request.POST if request.method == "POST" else None, request.FILES or None)
     if form.is_valid():
         act = partial(faces.replace if member.has_face else faces.register, member=member, picture=form.picture)
-        if answer := _ask_for_face(request, form, act, member, form.picture.described):
+        if answer := _ask_for_face(request, form, act, member, form.picture.metadata):
             return answer
     state = faces.state_of(member, queries.intents_about(member))
     response = render(request, "members/face.html", {"member": member, "form": form, "face": state})
@@ -120,11 +122,15 @@ def face_delete(request: TenantRequest, member_id: str) -> HttpResponse:
 
 
 def _ask_for_face(
-    request: TenantRequest, form: Form, act: Callable[..., Intent], member: Member, body: Mapping[str, object] | None
+    request: TenantRequest,
+    form: ErrorTarget,
+    act: Callable[..., Intent],
+    member: Member,
+    body: Mapping[str, object] | None,
 ) -> HttpResponse | None:
     page = reverse("members:face", args=[request.tenant.slug, member.member_id])
-    on = back_to_member(request) | {"to": page, "shows": FOLLOWED}
-    return ask(request, form, act, body=body, **on)
+    on = back_to_member(request) | {"to": page, "shows": UNDER_WAY_OR_DONE}
+    return submit_and_redirect(request, form, act, body=body, **on)
 
 
 @tenant_view(Permission.MEMBERS_EDIT, methods=["GET", "POST"])
@@ -133,7 +139,7 @@ def picture_edit(request: TenantRequest, member_id: str) -> HttpResponse:
     form = ProfileForm(request.POST if request.method == "POST" else None, request.FILES or None)
     if form.is_valid():
         act = partial(faces.set_profile, member=member, picture=form.picture)
-        if answer := ask(request, form, act, body=form.picture.described, **back_to_member(request)):
+        if answer := submit_and_redirect(request, form, act, body=form.picture.metadata, **back_to_member(request)):
             return answer
     return render(request, "members/picture.html", {"member": member, "form": form})
 
@@ -141,7 +147,7 @@ def picture_edit(request: TenantRequest, member_id: str) -> HttpResponse:
 @tenant_view(Permission.MEMBERS_VIEW)
 def picture(request: TenantRequest, member_id: str) -> HttpResponse:
     """The profile picture itself, from our own address."""
-    member = get_member(member_id, gone=True)
+    member = get_member(member_id, include_gone=True)
     content = portraits.content_of(request.tenant, member.member_id)
     if content is None:
         raise Http404

@@ -10,19 +10,19 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from portal.core.intents.asking import ask, lead, once
+from portal.core.intents.asking import redirect_or_show_errors, submit_and_redirect, submit_once
 from portal.core.intents.models import Intent
 from portal.core.intents.states import State
 from portal.core.log import happened
-from portal.core.mirror.freshness import known
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.freshness import freshness_for
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.queries import get_member
-from portal.core.mirror.reading import NotRead, member_for_page
-from portal.core.rights.forms import NewRights
+from portal.core.mirror.reading import ReadFailed, read_member_for_page
+from portal.core.rights.forms import NewMemberRightsForm
 from portal.members import actions, bounds, leavers, pages, portraits, queries
 from portal.members.forms import DeleteForm, ExportForm, MemberForm
-from portal.members.leavers import Which
-from portal.members.lists import Leavers, Members
+from portal.members.leavers import CleanupList
+from portal.members.lists import CleanupMembers, Members
 from portal.members.pages import back_to_member
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
@@ -31,8 +31,8 @@ from tenants.roles import Permission
 @tenant_view(Permission.MEMBERS_VIEW)
 def index(request: TenantRequest) -> HttpResponseBase:
     table = Members(request)
-    if table.wanted_file:
-        return table.export(table.wanted_file)
+    if table.requested_file:
+        return table.export(table.requested_file)
     return table.respond("members/index.html", {"may_edit": request.access.can(Permission.MEMBERS_EDIT)})
 
 
@@ -44,27 +44,31 @@ def export(request: TenantRequest) -> HttpResponseBase:
     form = ExportForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         return table.export(form.cleaned_data["kind"], secrets=form.cleaned_data["secrets"])
-    return render(request, "members/export.html", {"form": form, "count": table.matching.order_by().count()})
+    return render(request, "members/export.html", {"form": form, "count": table.matching_rows.order_by().count()})
 
 
 @tenant_view(Permission.MEMBERS_VIEW)
-def review(request: TenantRequest, which: str = Which.ENDING) -> HttpResponseBase:
+def review(request: TenantRequest, which: str = CleanupList.ENDING) -> HttpResponseBase:
     """One list of members to review, the others as tabs. How many each has comes later: counting may take longer."""
-    if which not in Which.values:
+    if which not in CleanupList.values:
         raise Http404
-    lists = leavers.shown_to(request.access)
+    lists = leavers.lists_for(request.access)
     if request.htmx and request.htmx.target == "leaver-tabs":
-        told = {"tabs": leavers.tabs(which, lists, leavers.counts(request.tenant, lists, known(request)))}
+        told = {
+            "tabs": leavers.tabs(which, lists, leavers.count_members(request.tenant, lists, freshness_for(request)))
+        }
         return render(request, "members/leaver_tabs.html", told)
-    table = Leavers(request, Which(which))
-    if table.wanted_file:
-        return table.export(table.wanted_file)
+    table = CleanupMembers(request, CleanupList(which))
+    if table.requested_file:
+        return table.export(table.requested_file)
     context = {
         "which": which,
         "tabs": leavers.tabs(which, lists, {}),
-        "kept_back": [(each.label, needed.label) for each, needed in leavers.NEEDS.items() if each not in lists],
-        "purpose": leavers.PURPOSES[Which(which)],
-        "log": leavers.of_log(known(request)[Kind.HISTORIES]) if which == Which.NEVER else "",
+        "kept_back": [(each.label, needed.label) for each, needed in leavers.PERMISSIONS.items() if each not in lists],
+        "purpose": leavers.PURPOSES[CleanupList(which)],
+        "log": leavers.log_period_text(freshness_for(request)[MirrorKind.HISTORIES])
+        if which == CleanupList.NEVER
+        else "",
     }
     return table.respond("members/leavers.html", context)
 
@@ -74,15 +78,15 @@ def new(request: TenantRequest) -> HttpResponse:
     chosen = {"membergroup_id": request.GET.get("group", "")}
     rights = request.access.can(Permission.RIGHTS_EDIT)
     form = MemberForm(request.POST or None, groups=queries.group_choices(), rights=rights, initial=chosen)
-    given = NewRights(request.POST or None) if rights else None
+    given = NewMemberRightsForm(request.POST or None) if rights else None
     if form.is_bound and (body := _new_body(form, given)) is not None:
-        act = bounds.heeded(form, partial(actions.create, body=body))
-        if answer := ask(request, form, act, body=body, **back_to_member(request)):
+        act = bounds.learning_from(form, partial(actions.create, body=body))
+        if answer := submit_and_redirect(request, form, act, body=body, **back_to_member(request)):
             return answer
     return render(request, "members/new.html", {"form": form, "given": given})
 
 
-def _new_body(form: MemberForm, given: NewRights | None) -> dict[str, Any] | None:
+def _new_body(form: MemberForm, given: NewMemberRightsForm | None) -> dict[str, Any] | None:
     """What creates the member, with the rights chosen on the same page; None while something has to be corrected."""
     sound = all([form.is_valid(), given is None or given.is_valid()])
     rights = given.body_for(form.cleaned_data["membergroup_id"]) if sound and given is not None else {}
@@ -91,24 +95,24 @@ def _new_body(form: MemberForm, given: NewRights | None) -> dict[str, Any] | Non
 
 @tenant_view(Permission.MEMBERS_VIEW)
 def page(request: TenantRequest, member_id: str) -> HttpResponse:
-    happened.want(request)
-    return render(request, "members/page.html", pages.context(request, get_member(member_id, gone=True)))
+    happened.prefetch(request)
+    return render(request, "members/page.html", pages.page_context(request, get_member(member_id, include_gone=True)))
 
 
 @tenant_view(Permission.MEMBERS_VIEW)
 def reading(request: TenantRequest, member_id: str) -> HttpResponse:
     """The same page, or its facts alone when htmx asks, after reading the service once within budget."""
-    member, trouble = get_member(member_id, gone=True), ""
+    member, trouble = get_member(member_id, include_gone=True), ""
     try:
-        told = member_for_page(member_id)
-        portraits.noted(request.tenant, member_id, told.profile_image_url)
-    except NotRead as why:
+        told = read_member_for_page(member_id)
+        portraits.save_address(request.tenant, member_id, told.profile_image_url)
+    except ReadFailed as why:
         trouble = str(why)
     member.refresh_from_db()
     shown = {"trouble": trouble, "read": not trouble}
     if request.htmx:
-        return render(request, "members/facts.html", pages.facts(request, member) | shown)
-    return render(request, "members/page.html", pages.context(request, member) | shown)
+        return render(request, "members/facts.html", pages.member_facts(request, member) | shown)
+    return render(request, "members/page.html", pages.page_context(request, member) | shown)
 
 
 @tenant_view(Permission.MEMBERS_EDIT, methods=["GET", "POST"])
@@ -121,8 +125,8 @@ def edit(request: TenantRequest, member_id: str) -> HttpResponse:
         if not body:
             messages.info(request, _("No changes. Nothing was sent."))
             return redirect("members:page", request.tenant.slug, member_id)
-        act = bounds.heeded(form, partial(actions.update, member=member, body=body))
-        if answer := ask(request, form, act, body=body, **back_to_member(request)):
+        act = bounds.learning_from(form, partial(actions.update, member=member, body=body))
+        if answer := submit_and_redirect(request, form, act, body=body, **back_to_member(request)):
             return answer
     return render(request, "members/edit.html", {"form": form, "member": member})
 
@@ -131,12 +135,12 @@ def edit(request: TenantRequest, member_id: str) -> HttpResponse:
 def delete(request: TenantRequest, member_id: str) -> HttpResponse:
     member = get_member(member_id)
     form = DeleteForm(request.POST if request.method == "POST" else None)
-    if form.is_valid() and (intent := once(request, form, partial(actions.delete, member=member))):
+    if form.is_valid() and (intent := submit_once(request, form, partial(actions.delete, member=member))):
         if intent.state == State.FAILED and intent.http_status == 404:  # that it is gone is what was wanted
             messages.info(request, _("This member was already deleted from the service."))
             return redirect("members:index", request.tenant.slug)
         on = back_to_member(request) | {"to": partial(_deleted, request)}
-        if answer := lead(form, intent, body=None, **on):
+        if answer := redirect_or_show_errors(form, intent, body=None, **on):
             return answer
     return render(request, "members/delete.html", {"form": form, "member": member})
 

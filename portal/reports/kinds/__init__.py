@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from portal.reports.content import Content
+from portal.reports.content import ReportContent
 from portal.reports.kinds import access, passages, work
 from portal.reports.models import Every, Report
 from tenants.roles import Permission
 
 
 @dataclass(frozen=True)
-class Kind:
+class ReportKind:
     """`needs` are asked of whoever opens a report and of whoever is sent it. `of_area`: an area is chosen (`area`), or
     must be. `as_of_now`: it says how things are when it is made, and has no period. `every`: which time is offered.
     """
@@ -21,54 +21,54 @@ class Kind:
     name: str
     title: Promise
     about: Promise
-    needs: frozenset[Permission]
-    make: Callable[[Report], Content]
-    of_area: str = ""  # "", "may" or "must"
-    as_of_now: bool = False
+    permissions: frozenset[Permission]
+    create_content: Callable[[Report], ReportContent]
+    area_choice: str = ""  # "", "may" or "must"
+    is_as_of_now: bool = False
     every: Every = Every.WEEK
 
 
 _ALL = (
-    Kind(
+    ReportKind(
         "week",
         _("Week at a glance"),
         _("Entries, guests, alerts and staff’s actions, day by day."),
         frozenset({Permission.REPORTS_VIEW, Permission.LOGS_VIEW, Permission.ALERTS_VIEW}),
-        passages.week,
+        passages.week_at_a_glance,
     ),
-    Kind(
+    ReportKind(
         "may_enter",
         _("Who may enter"),
         _("Members with a right to an area, and when."),
         frozenset({Permission.REPORTS_VIEW, Permission.MEMBERS_VIEW, Permission.AREAS_VIEW}),
-        access.may_enter,
-        of_area="must",
-        as_of_now=True,
+        access.access_by_area,
+        area_choice="must",
+        is_as_of_now=True,
     ),
-    Kind(
+    ReportKind(
         "entered",
         _("Who entered"),
         _("Everyone who used a door of an area, how often, first and last."),
         frozenset({Permission.REPORTS_VIEW, Permission.LOGS_VIEW, Permission.MEMBERS_VIEW}),
-        passages.entered,
-        of_area="may",
+        passages.who_entered,
+        area_choice="may",
     ),
-    Kind(
+    ReportKind(
         "unused",
         _("Unused credentials and rights"),
         _("Members whose card, code or face opened nothing, and rights to areas that were not used."),
         frozenset({Permission.REPORTS_VIEW, Permission.LOGS_VIEW, Permission.MEMBERS_VIEW, Permission.AREAS_VIEW}),
-        access.unused,
+        access.unused_access,
     ),
-    Kind(
+    ReportKind(
         "keys",
         _("Keys"),
         _("Which keys are out, with whom, and since when."),
         frozenset({Permission.REPORTS_VIEW, Permission.DEVICES_VIEW, Permission.LOGS_VIEW}),
         work.keys,
-        as_of_now=True,
+        is_as_of_now=True,
     ),
-    Kind(
+    ReportKind(
         "guests",
         _("Guests"),
         _("Visits of the period, their hosts and companies, and who arrived."),
@@ -76,14 +76,14 @@ _ALL = (
         work.guests,
         every=Every.MONTH,
     ),
-    Kind(
+    ReportKind(
         "alerts",
         _("Alerts"),
         _("Alerts by kind, and how fast they were taken and closed."),
         frozenset({Permission.REPORTS_VIEW, Permission.ALERTS_VIEW, Permission.LOGS_VIEW}),
         work.alerts,
     ),
-    Kind(
+    ReportKind(
         "staff",
         _("Staff’s actions"),
         _("What each person on the staff did, from the audit log."),
@@ -92,4 +92,4 @@ _ALL = (
     ),
 )
 
-KINDS: Mapping[str, Kind] = {kind.name: kind for kind in _ALL}
+KINDS: Mapping[str, ReportKind] = {kind.name: kind for kind in _ALL}

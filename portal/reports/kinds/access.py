@@ -10,24 +10,24 @@ from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
 from portal.areas import rolls
-from portal.areas.loading import Loaded
+from portal.areas.loading import LoadedRights
 from portal.areas.models import EVERYWHERE, Grant, Pass
-from portal.core.mirror.freshness import Freshness, behind, freshness_of
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.freshness import Freshness, describe_outdated, freshness_of
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Area, History, Member
-from portal.core.mirror.places import leads, used
+from portal.core.mirror.places import directions_by_door, use_categories
 from portal.core.rights import words
 from portal.core.ui.times import local
 from portal.reports import periods
-from portal.reports.content import Cell, Content, Line, Sheet, of_sheet
-from portal.reports.kinds.passages import NAMES, area_of, completeness, figure, is_whole, number
+from portal.reports.content import CellValue, ReportContent, ReportTable, TableLine, lines_of_table
+from portal.reports.kinds.passages import MEMBER_COLUMNS, area_of, completeness, figure_of, is_complete, number_of
 from portal.reports.models import Report
-from portal.reports.periods import stamped
+from portal.reports.periods import moment_text
 from tenants.scope import current_tenant_id
 
-_AT_ONCE = 1000
+_BATCH_SIZE = 1000
 # Who used which door, who used an area by any of its doors, and who holds a right to one: looked up once in a report.
-_TABLES = (
+_TABLES_SQL = (
     """
 CREATE TEMP TABLE report_passed ON COMMIT DROP AS
 SELECT member_id, device_id, max(at) AS last_at FROM {history}
@@ -50,7 +50,7 @@ SELECT DISTINCT g.area_id, m.member_id, m.id
     "ANALYZE report_passed, report_used, report_held",
 )
 # Of each area, how many hold a right to it; then how many of them, or of those with a right to all areas, used it.
-_COUNTED = """
+_COUNTS_SQL = """
 SELECT area_id, count(*), 0 FROM report_held GROUP BY area_id
  UNION ALL
 SELECT u.area_id, 0, count(DISTINCT u.member_id)
@@ -58,7 +58,7 @@ SELECT u.area_id, 0, count(DISTINCT u.member_id)
  GROUP BY u.area_id
 """
 # Members and the areas that they did not use; a right to all areas was not used where no area was.
-_UNUSED = """
+_UNUSED_SQL = """
 SELECT m.member_name, m.member_code, m.membergroup_name, n.areas
   FROM (SELECT h.id, array_agg(h.area_id) AS areas FROM report_held h
          WHERE NOT EXISTS (SELECT FROM report_used u
@@ -68,7 +68,7 @@ SELECT m.member_name, m.member_code, m.membergroup_name, n.areas
  ORDER BY m.name_key, m.id
 """
 # Members with something that could open a door, who opened none in the period, and when they did so last before it.
-_IDLE = """
+_IDLE_SQL = """
 SELECT m.member_name, m.member_code, m.membergroup_name, m.has_card, m.has_qr, m.has_face,
        (SELECT max(h.at) FROM {history} h
          WHERE h.tenant_id = %(tenant)s AND h.member_id = m.member_id AND h.category = ANY(%(used)s)
@@ -79,65 +79,65 @@ SELECT m.member_name, m.member_code, m.membergroup_name, m.has_card, m.has_qr, m
  ORDER BY m.name_key, m.id
 """
 #: Names of areas in one line; the rest is counted.
-_NAMED = 8
+_MAX_NAMED = 8
 
 
-def _loaded(fresh: Freshness) -> Loaded:
+def _loaded(fresh: Freshness) -> LoadedRights:
     members = Member.objects.filter(gone_at__isnull=True)
-    known, listed = members.filter(rights_read_at__isnull=False).count(), fresh[Kind.MEMBERS].as_of is not None
-    return Loaded(known=known, everybody=members.count(), is_listed=listed)
+    known, listed = members.filter(rights_read_at__isnull=False).count(), fresh[MirrorKind.MEMBERS].as_of is not None
+    return LoadedRights(known=known, total=members.count(), is_list_loaded=listed)
 
 
 def _holders(area: Area) -> QuerySet[Grant]:
     rows = Grant.objects.filter(area_id__in=[area.area_id, EVERYWHERE], member__gone_at__isnull=True)
     rows = rows.exclude(held__kind=Pass.Kind.NEVER).select_related("member", "held")
-    read = [f"member__{name}" for name in (*NAMES, "rights_read_at")]
+    read = [f"member__{name}" for name in (*MEMBER_COLUMNS, "rights_read_at")]
     return rows.only("area_id", "held", *read).order_by("member__name_key", "member_id", "area_id", "pk")
 
 
-def may_enter(report: Report) -> Content:
+def access_by_area(report: Report) -> ReportContent:
     """Return everybody with a right to the area, and when it holds."""
     area, fresh = area_of(report), freshness_of(report.tenant)
     loaded = _loaded(fresh)
-    roll = rolls.of_area(area.area_id).roll if area else rolls.Roll()
+    roll = rolls.count_area(area.area_id).count if area else rolls.AccessCount()
     columns = [pgettext("person", "Name"), _("Member code"), _("Group"), pgettext("rights", "When"), _("Read at")]
     gone = [] if area else [_("This area is no longer there.")]
-    return Content(
+    return ReportContent(
         title=_("Who may enter"),
         about=report.choices.get("area_name", ""),
-        period=_("As of %(at)s") % {"at": stamped(report.until)},
-        sheets=[Sheet(_("Members"), columns)],
-        lines=of_sheet(0, _rights(area) if area else ()),
-        figures=[figure(_("Members"), roll.may_enter, at_least=loaded.is_partial or roll.unknown > 0)],
-        complete=[*gone, *_of_rights(fresh, loaded)],
+        period=_("As of %(at)s") % {"at": moment_text(report.until)},
+        sheets=[ReportTable(_("Members"), columns)],
+        lines=lines_of_table(0, _rights(area) if area else ()),
+        figures=[figure_of(_("Members"), roll.with_access, is_at_least=loaded.is_partial or roll.unknown > 0)],
+        complete=[*gone, *_completeness_of_rights(fresh, loaded)],
         is_partial=loaded.is_partial or roll.unknown > 0 or area is None,
     )
 
 
-def _rights(area: Area) -> Iterator[Sequence[Cell]]:
-    for grant in _holders(area).iterator(chunk_size=_AT_ONCE):
+def _rights(area: Area) -> Iterator[Sequence[CellValue]]:
+    for grant in _holders(area).iterator(chunk_size=_BATCH_SIZE):
         member = grant.member
-        when = _("Every area") if grant.area_id == EVERYWHERE else words.when(grant.held.body)
+        when = _("Every area") if grant.area_id == EVERYWHERE else words.pass_text(grant.held.body)
         who = [member.member_name, member.member_code, member.membergroup_name]
-        yield [*who, when, stamped(member.rights_read_at)]
+        yield [*who, when, moment_text(member.rights_read_at)]
 
 
-def unused(report: Report) -> Content:
+def unused_access(report: Report) -> ReportContent:
     """Return members whose credentials opened nothing in the period, and rights to areas that were not used."""
-    fresh, at_most = freshness_of(report.tenant), not is_whole(report.since, report.until)
+    fresh, at_most = freshness_of(report.tenant), not is_complete(report.since, report.until)
     loaded = _loaded(fresh)
     person = [pgettext("person", "Name"), _("Member code"), _("Group")]
-    content = Content(
+    content = ReportContent(
         title=_("Unused credentials and rights"),
         about="",
-        period=periods.words(report.since, report.until),
+        period=periods.period_text(report.since, report.until),
         sheets=[
-            Sheet(_("Credentials that opened nothing"), [*person, _("Credentials"), _("Last used")]),
-            Sheet(_("Rights by area"), [_("Area"), _("May enter"), _("Used it"), _("Did not use it")]),
-            Sheet(_("Rights that were not used"), [*person, _("Areas")]),
+            ReportTable(_("Credentials that opened nothing"), [*person, _("Credentials"), _("Last used")]),
+            ReportTable(_("Rights by area"), [_("Area"), _("May enter"), _("Used it"), _("Did not use it")]),
+            ReportTable(_("Rights that were not used"), [*person, _("Areas")]),
         ],
         lines=(),
-        complete=[*completeness(report), *_of_rights(fresh, loaded)]
+        complete=[*completeness(report), *_completeness_of_rights(fresh, loaded)]
         + ([_("Use in the gaps of the log is not counted.")] if at_most else []),
         is_partial=at_most or loaded.is_partial,
     )
@@ -145,7 +145,7 @@ def unused(report: Report) -> Content:
     return content
 
 
-def _unused_lines(report: Report, content: Content, *, at_most: bool, of_loaded: bool) -> Iterator[Line]:
+def _unused_lines(report: Report, content: ReportContent, *, at_most: bool, of_loaded: bool) -> Iterator[TableLine]:
     """Yield the lines of the three tables, and note the figures: what the log lacks may be a use, so that they are too
     high rather than too low, while rights that are not loaded are missing in them.
     """
@@ -154,34 +154,34 @@ def _unused_lines(report: Report, content: Content, *, at_most: bool, of_loaded:
     idle = unused_rights = 0
     with transaction.atomic():  # in which the tables and the cursors live
         with connection.cursor() as cursor:
-            for statement in _TABLES:
-                cursor.execute(_stated(statement), values)
-        for row in _rows(_IDLE, values):
+            for statement in _TABLES_SQL:
+                cursor.execute(_with_tables(statement), values)
+        for row in _rows(_IDLE_SQL, values):
             idle += 1
             yield 0, _member(row)
         for area, holders, users in _by_area(areas, values):
             unused_rights += holders - users
-            held, used = number(holders, at_least=of_loaded), number(users, at_least=at_most or of_loaded)
-            yield 1, [area, held, used, number(holders - users, at_least=of_loaded, at_most=at_most)]
+            held, used = number_of(holders, is_at_least=of_loaded), number_of(users, is_at_least=at_most or of_loaded)
+            yield 1, [area, held, used, number_of(holders - users, is_at_least=of_loaded, is_at_most=at_most)]
         names = {area.area_id: area.area_name for area in areas} | {EVERYWHERE: _("Every area")}
-        for name, code, group, ids in _rows(_UNUSED, values):
-            yield 2, [name, code, group, _named(sorted(names[each] for each in ids))]
+        for name, code, group, ids in _rows(_UNUSED_SQL, values):
+            yield 2, [name, code, group, _short_list(sorted(names[each] for each in ids))]
     rights = _("Rights that were not used")
     content.figures += [
-        figure(_("Members with unused credentials"), idle, at_most=at_most),
-        figure(rights, unused_rights, at_least=of_loaded, at_most=at_most),
+        figure_of(_("Members with unused credentials"), idle, is_at_most=at_most),
+        figure_of(rights, unused_rights, is_at_least=of_loaded, is_at_most=at_most),
     ]
 
 
-def _of_rights(fresh: Freshness, loaded: Loaded) -> list[str]:
+def _completeness_of_rights(fresh: Freshness, loaded: LoadedRights) -> list[str]:
     """Return what is not known of members, areas and rights; a sentence that all is, too."""
-    late = behind(fresh, Kind.MEMBERS, Kind.AREAS)
-    if not loaded.is_listed:
+    late = describe_outdated(fresh, MirrorKind.MEMBERS, MirrorKind.AREAS)
+    if not loaded.is_list_loaded:
         return late
-    return [*late, loaded.sentence() or _("Rights of all members loaded.")]
+    return [*late, loaded.summary() or _("Rights of all members loaded.")]
 
 
-def _member(row: Sequence[Any]) -> Sequence[Cell]:
+def _member(row: Sequence[Any]) -> Sequence[CellValue]:
     name, code, group, *has, last = row
     held = ", ".join(word for is_there, word in zip(has, (_("Card"), _("QR code"), _("Face")), strict=True) if is_there)
     return [name, code, group, held, local(last).date().isoformat() if last else _("Not in the log")]
@@ -191,35 +191,35 @@ def _by_area(areas: Sequence[Area], values: dict[str, Any]) -> Iterator[tuple[st
     """Yield of each area its name, how many hold a right to it, and how many of them used it."""
     held: Counter[str] = Counter()
     used: Counter[str] = Counter()
-    for area_id, holders, users in _rows(_COUNTED, values):
+    for area_id, holders, users in _rows(_COUNTS_SQL, values):
         held[area_id] += holders
         used[area_id] += users
     for area in areas:
         yield area.area_name, held[area.area_id] + held[EVERYWHERE], used[area.area_id]
 
 
-def _named(names: Sequence[str]) -> str:
-    more = [_("%(n)s more") % {"n": len(names) - _NAMED}] if len(names) > _NAMED else []
-    return ", ".join([*names[:_NAMED], *more])
+def _short_list(names: Sequence[str]) -> str:
+    more = [_("%(n)s more") % {"n": len(names) - _MAX_NAMED}] if len(names) > _MAX_NAMED else []
+    return ", ".join([*names[:_MAX_NAMED], *more])
 
 
 def _rows(statement: str, values: dict[str, Any]) -> Iterator[Sequence[Any]]:
     """Yield the rows of a statement, a thousand at a time from the database."""
     with connection.chunked_cursor() as cursor:
-        cursor.execute(_stated(statement), values)
-        while some := cursor.fetchmany(_AT_ONCE):
+        cursor.execute(_with_tables(statement), values)
+        while some := cursor.fetchmany(_BATCH_SIZE):
             yield from some
 
 
-def _stated(statement: str) -> str:
+def _with_tables(statement: str) -> str:
     tables = {"history": History, "grants": Grant, "members": Member, "passes": Pass}
     return statement.format(**{name: model._meta.db_table for name, model in tables.items()})
 
 
 def _values(report: Report, areas: Sequence[Area]) -> dict[str, Any]:
-    doors = [(lead.area_id, device_id) for device_id, found in leads(areas).items() for lead in found]
+    doors = [(lead.area_id, device_id) for device_id, found in directions_by_door(areas).items() for lead in found]
     return {
-        "tenant": current_tenant_id(), "since": report.since, "until": report.until, "used": used(),
+        "tenant": current_tenant_id(), "since": report.since, "until": report.until, "used": use_categories(),
         "may": [Pass.Kind.ALWAYS, Pass.Kind.SCHEDULE], "everywhere": EVERYWHERE,
         "known": [EVERYWHERE, *(area.area_id for area in areas)],
         "areas": [area_id for area_id, _device_id in doors], "doors": [device_id for _area_id, device_id in doors],

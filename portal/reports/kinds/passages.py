@@ -16,34 +16,34 @@ from django.utils.translation import ngettext, pgettext
 
 from portal.core.alerts.models import Alert, Watch
 from portal.core.log import gaps
-from portal.core.mirror.coverage import Coverage, Missing, coverage
-from portal.core.mirror.histories import LATE
+from portal.core.mirror.coverage import Coverage, GapKind, load_coverage
+from portal.core.mirror.histories import LATE_SCHEDULE
 from portal.core.mirror.models import Area, History, Member
-from portal.core.mirror.places import leads, used
+from portal.core.mirror.places import directions_by_door, use_categories
 from portal.core.ui.times import TOKYO, local
 from portal.core.visits.models import Visit
 from portal.reports import periods
-from portal.reports.content import Cell, Content, Figure, Sheet, amount, of_sheet
+from portal.reports.content import CellValue, ReportContent, ReportFigure, ReportTable, lines_of_table, number_in
 from portal.reports.models import Report
-from portal.reports.periods import stamped
+from portal.reports.periods import moment_text
 from tenants.models import current_tenant
 from tenants.scope import current_tenant_id
 from tenants.trail.queries import acts
 
 #: What a report needs of a member; the rest is large, or encrypted.
-NAMES = ("tenant_id", "member_id", "member_name", "member_code", "membergroup_name")
-_AT_ONCE = 1000
-_LEAST = timedelta(microseconds=1)
-_ALERTS = 4  # their column in the week
+MEMBER_COLUMNS = ("tenant_id", "member_id", "member_name", "member_code", "membergroup_name")
+_BATCH_SIZE = 1000
+_SMALLEST_STEP = timedelta(microseconds=1)
+_ALERTS_COLUMN = 4  # their column in the week
 # So far back the log is read again for what devices reported late.
-LATE_FOR = max(back for _, back in LATE.values())
-_ENTERED = """
+LATE_PERIOD = max(back for _, back in LATE_SCHEDULE.values())
+_ENTRIES_SQL = """
 SELECT member_id, max(member_name), count(*), min(at), max(at) FROM {history}
  WHERE tenant_id = %(tenant)s AND at >= %(since)s AND at < %(until)s AND category = ANY(%(used)s) AND member_id <> ''
    AND NOT notified AND (%(doors)s::text[] IS NULL OR device_id = ANY(%(doors)s::text[]))
  GROUP BY member_id ORDER BY count(*) DESC, member_id
 """
-_BY_DAY = """
+_BY_DAY_SQL = """
 SELECT (at AT TIME ZONE 'Asia/Tokyo')::date,
        count(*) FILTER (WHERE category = ANY(%(used)s) AND member_id <> ''), count(*)
   FROM {history}
@@ -54,16 +54,16 @@ SELECT (at AT TIME ZONE 'Asia/Tokyo')::date,
 
 def completeness(report: Report) -> list[str]:
     """Return what is missing of the log in a report's time; a sentence that nothing is, too."""
-    known = coverage()
+    known = load_coverage()
     if known.through is None:
         return [_("The activity log is not loaded.")]
-    missing = [line.text for line in gaps.lines(known, report.since, report.until)]
+    missing = [line.text for line in gaps.gap_notices(known, report.since, report.until)]
     if report.until > known.through:
-        missing.append(_("Activity log until %(at)s.") % {"at": stamped(known.through)})
-    return [*(missing or [_("Activity log complete for this period.")]), *_still_to_come(report, known.through)]
+        missing.append(_("Activity log until %(at)s.") % {"at": moment_text(known.through)})
+    return [*(missing or [_("Activity log complete for this period.")]), *_late_records(report, known.through)]
 
 
-def _still_to_come(report: Report, through: datetime) -> list[str]:
+def _late_records(report: Report, through: datetime) -> list[str]:
     """Return what the log may still get of a report's time, though it was read."""
     said = []
     if number := _notified(report.since, report.until).count():
@@ -73,7 +73,7 @@ def _still_to_come(report: Report, through: datetime) -> list[str]:
             number,
         )
         said.append(words % {"n": number_format(number, force_grouping=True)})
-    if report.until > through - LATE_FOR:
+    if report.until > through - LATE_PERIOD:
         said.append(_("Devices that were offline may still report records of this period."))
     return said
 
@@ -82,44 +82,44 @@ def _notified(since: datetime, until: datetime) -> QuerySet[History]:
     return History.objects.filter(notified=True, at__gte=since, at__lt=until)
 
 
-def is_whole(since: datetime, until: datetime) -> bool:
+def is_complete(since: datetime, until: datetime) -> bool:
     """Whether nothing of the log is missing in this time, as far as anybody can tell."""
-    return _is_whole(coverage(), since, until) and not _notified(since, until).exists()
+    return _is_complete(load_coverage(), since, until) and not _notified(since, until).exists()
 
 
-def _is_whole(known: Coverage, since: datetime, until: datetime) -> bool:
+def _is_complete(known: Coverage, since: datetime, until: datetime) -> bool:
     """What was read again after the service did not answer is there."""
-    missing = (gap for gap in known.gaps(since, until) if gap.why is not Missing.OUTAGE)
+    missing = (gap for gap in known.gaps(since, until) if gap.kind is not GapKind.OUTAGE)
     return known.through is not None and until <= known.through and not any(missing)
 
 
-def figure(label: str, n: int, *, at_least: bool = False, at_most: bool = False) -> Figure:
+def figure_of(label: str, n: int, *, is_at_least: bool = False, is_at_most: bool = False) -> ReportFigure:
     """Return a headline figure. `at_least`: there may be more. `at_most`: some may not belong to it. Both: of what is
     known, there may be fewer.
     """
-    return Figure(label, _words(n, at_least=at_least, at_most=at_most))
+    return ReportFigure(label, _number_text(n, is_at_least=is_at_least, is_at_most=is_at_most))
 
 
-def number(n: int, *, at_least: bool = False, at_most: bool = False) -> Cell:
+def number_of(n: int, *, is_at_least: bool = False, is_at_most: bool = False) -> CellValue:
     """Return a number of a table with its doubt, in the words of `figure`; one without a doubt stays a number."""
-    return _words(n, at_least=at_least, at_most=at_most) if at_least or at_most else n
+    return _number_text(n, is_at_least=is_at_least, is_at_most=is_at_most) if is_at_least or is_at_most else n
 
 
-def _words(n: int, *, at_least: bool, at_most: bool = False) -> str:
+def _number_text(n: int, *, is_at_least: bool, is_at_most: bool = False) -> str:
     said = {"n": number_format(n, force_grouping=True)}
-    if at_most:
-        return (_("at most %(n)s of those loaded") if at_least else _("at most %(n)s")) % said
-    return _("at least %(n)s") % said if at_least else said["n"]
+    if is_at_most:
+        return (_("at most %(n)s of those loaded") if is_at_least else _("at most %(n)s")) % said
+    return _("at least %(n)s") % said if is_at_least else said["n"]
 
 
-def _or_not(n: int, unknown: str) -> str:
+def _at_least_or(n: int, unknown: str) -> str:
     """Return at least so many, or why none is known."""
-    return _words(n, at_least=True) if n else unknown
+    return _number_text(n, is_at_least=True) if n else unknown
 
 
 def _execute(statement: str, since: datetime, until: datetime, **more: Any) -> Sequence[Any]:
     """Run a statement over the log of a time, and return its rows."""
-    values = {"tenant": current_tenant_id(), "since": since, "until": until, "used": used(), **more}
+    values = {"tenant": current_tenant_id(), "since": since, "until": until, "used": use_categories(), **more}
     with connection.cursor() as cursor:
         cursor.execute(statement.format(history=History._meta.db_table), values)
         return list(cursor.fetchall())
@@ -133,51 +133,53 @@ def area_of(report: Report) -> Area | None:
 
 def doors_into(area: Area) -> list[str]:
     """Return the doors that lead into an area."""
-    return [device_id for device_id, found in leads([area]).items() if any(lead.inward for lead in found)]
+    return [
+        device_id for device_id, found in directions_by_door([area]).items() if any(lead.is_inward for lead in found)
+    ]
 
 
-def entered(report: Report) -> Content:
+def who_entered(report: Report) -> ReportContent:
     """Return who used a door, or a door into the area, by how often; nobody where the area is gone."""
-    area, at_least = area_of(report), not is_whole(report.since, report.until)
+    area, at_least = area_of(report), not is_complete(report.since, report.until)
     chosen = bool(report.choices.get("area"))
     doors = (doors_into(area) if area else []) if chosen else None
-    rows = _execute(_ENTERED, report.since, report.until, doors=doors)
+    rows = _execute(_ENTRIES_SQL, report.since, report.until, doors=doors)
     person = [pgettext("person", "Name"), _("Member code"), _("Group")]
     columns = [*person, pgettext("log", "Entries"), _("First entry"), _("Last entry")]
     note = _("By records of use at doors that lead into this area.") if chosen else _("By records of use at any door.")
     gone = [_("This area is no longer there.")] if chosen and area is None else []
-    content = Content(
+    content = ReportContent(
         title=_("Who entered"),
         about=report.choices.get("area_name", "") or _("All doors"),
-        period=periods.words(report.since, report.until),
-        sheets=[Sheet(pgettext("report", "By person"), columns, note)],
+        period=periods.period_text(report.since, report.until),
+        sheets=[ReportTable(pgettext("report", "By person"), columns, note)],
         lines=(),
         figures=[
-            figure(pgettext("report", "People"), len(rows), at_least=at_least),
-            figure(pgettext("log", "Entries"), sum(row[2] for row in rows), at_least=at_least),
+            figure_of(pgettext("report", "People"), len(rows), is_at_least=at_least),
+            figure_of(pgettext("log", "Entries"), sum(row[2] for row in rows), is_at_least=at_least),
         ],
         complete=[*gone, *completeness(report)],
         is_partial=at_least or bool(gone),
     )
-    content.lines = of_sheet(0, _people(rows, content))
+    content.lines = lines_of_table(0, _people(rows, content))
     return content
 
 
-def _people(rows: Sequence[Any], content: Content) -> Iterator[Sequence[Cell]]:
-    for at in range(0, len(rows), _AT_ONCE):
-        some = rows[at : at + _AT_ONCE]
+def _people(rows: Sequence[Any], content: ReportContent) -> Iterator[Sequence[CellValue]]:
+    for at in range(0, len(rows), _BATCH_SIZE):
+        some = rows[at : at + _BATCH_SIZE]
         ids = [row[0] for row in some]
-        members = {each.member_id: each for each in Member.objects.filter(member_id__in=ids).only(*NAMES)}
+        members = {each.member_id: each for each in Member.objects.filter(member_id__in=ids).only(*MEMBER_COLUMNS)}
         guests = name_guests([each for each in ids if each not in members], content)
         for member_id, name, count, first, last in some:
             member = members.get(member_id)
             known = (member.member_name, member.member_code, member.membergroup_name) if member else (name, "", "")
             if member_id in guests:
                 known = (guests[member_id], "", _("Guest"))
-            yield [*known, count, stamped(first), stamped(last)]
+            yield [*known, count, moment_text(first), moment_text(last)]
 
 
-def name_guests(ids: Sequence[str], content: Content) -> dict[str, str]:
+def name_guests(ids: Sequence[str], content: ReportContent) -> dict[str, str]:
     """Return the names of those of these who are guests; the content notes since when it names guests."""
     visits = Visit.objects.filter(guest_id__in=ids, erased_at=None).values_list(
         "guest_id", "guest_name", "use_date_end"
@@ -189,30 +191,30 @@ def name_guests(ids: Sequence[str], content: Content) -> dict[str, str]:
     return names
 
 
-def unwatched(since: datetime, until: datetime) -> list[str]:
+def unmonitored_text(since: datetime, until: datetime) -> list[str]:
     """Return what is to be said of the alerts of a time: since when there could be any; nothing if all was seen."""
-    watched = _watched_since()
+    watched = _monitored_since()
     if watched is not None and watched <= since:
         return []
     if watched is None or watched >= until:
         return [_("Alerts were not watched for in this period.")]
-    return [_("Alerts since %(at)s.") % {"at": stamped(watched)}]
+    return [_("Alerts since %(at)s.") % {"at": moment_text(watched)}]
 
 
-def _watched_since() -> datetime | None:
+def _monitored_since() -> datetime | None:
     watch = Watch.objects.first()
     return watch.since if watch is not None else None
 
 
-def before_portal(since: datetime) -> list[str]:
+def before_portal_text(since: datetime) -> list[str]:
     """Return since when the portal itself records guests and staff's actions; nothing if all the time."""
     begun = current_tenant().created_at
-    said = _("Guests and staff’s actions recorded since %(at)s.") % {"at": stamped(begun)}
+    said = _("Guests and staff’s actions recorded since %(at)s.") % {"at": moment_text(begun)}
     return [said] if begun > since else []
 
 
 @dataclass(frozen=True)
-class _Days:
+class _DailyNumbers:
     """Numbers of each day of a time: entries, records, guests, alerts, acts of staff. Each is said with its doubt:
     those of the log and of alerts where the log of the day has gaps, alerts before they were watched for, and guests
     and acts before the portal was there.
@@ -222,33 +224,33 @@ class _Days:
     until: datetime
 
     @cached_property
-    def rows(self) -> list[Sequence[Cell]]:
-        log = {day: (used, records) for day, used, records in _execute(_BY_DAY, self.since, self.until)}
+    def rows(self) -> list[Sequence[CellValue]]:
+        log = {day: (used, records) for day, used, records in _execute(_BY_DAY_SQL, self.since, self.until)}
         guests = self._count(Visit.objects.filter(arrived_at__isnull=False), "arrived_at")
         alerts = self._count(Alert.objects.all(), "began_at")
         staff = self._count(acts().filter(by__isnull=False), "act_at")
-        known, watched, begun = coverage(), _watched_since(), current_tenant().created_at
-        found: list[Sequence[Cell]] = []
-        day, end = local(self.since).date(), local(self.until - _LEAST).date()
+        known, watched, begun = load_coverage(), _monitored_since(), current_tenant().created_at
+        found: list[Sequence[CellValue]] = []
+        day, end = local(self.since).date(), local(self.until - _SMALLEST_STEP).date()
         while day <= end:
-            since, until = periods.of_days(day, day)
-            whole = _is_whole(known, max(since, self.since), min(until, self.until))
-            of_log = [each if whole else _or_not(each, _("not loaded")) for each in log.get(day, (0, 0))]
-            came = number(guests[day], at_least=not whole)  # the log marks arrivals, too
+            since, until = periods.period_of_days(day, day)
+            whole = _is_complete(known, max(since, self.since), min(until, self.until))
+            of_log = [each if whole else _at_least_or(each, _("not loaded")) for each in log.get(day, (0, 0))]
+            came = number_of(guests[day], is_at_least=not whole)  # the log marks arrivals, too
             own = [
-                told if since >= begun else _or_not(each, _("not recorded"))
+                told if since >= begun else _at_least_or(each, _("not recorded"))
                 for told, each in ((came, guests[day]), (staff[day], staff[day]))
             ]
             if watched is None or watched >= until:
-                seen: Cell = _or_not(alerts[day], _("not monitored"))
+                seen: CellValue = _at_least_or(alerts[day], _("not monitored"))
             else:
-                seen = number(alerts[day], at_least=not whole or watched > since)
+                seen = number_of(alerts[day], is_at_least=not whole or watched > since)
             found.append([day.isoformat(), *of_log, own[0], seen, own[1]])
             day += timedelta(days=1)
         return found
 
-    def sum(self, column: int) -> int:
-        return sum(amount(row[column]) or 0 for row in self.rows)
+    def sum_of(self, column: int) -> int:
+        return sum(number_in(row[column]) or 0 for row in self.rows)
 
     def is_doubtful(self, column: int) -> bool:
         """Whether there may be more than the sum of a column, as its days say."""
@@ -260,9 +262,12 @@ class _Days:
         return Counter(dict(found.values_list("day").annotate(n=Count("pk"))))
 
 
-def week(report: Report) -> Content:
+def week_at_a_glance(report: Report) -> ReportContent:
     """Return entries, guests, alerts and acts of each day, and their sums beside those of the time before."""
-    now, before = _Days(report.since, report.until), _Days(report.since - (report.until - report.since), report.since)
+    now, before = (
+        _DailyNumbers(report.since, report.until),
+        _DailyNumbers(report.since - (report.until - report.since), report.since),
+    )
     columns = [
         _("Day"),
         pgettext("log", "Entries"),
@@ -271,26 +276,26 @@ def week(report: Report) -> Content:
         _("Alerts"),
         _("Staff’s actions"),
     ]
-    return Content(
+    return ReportContent(
         title=_("Week at a glance"),
         about="",
-        period=periods.words(report.since, report.until),
-        sheets=[Sheet(_("Day by day"), columns, drawn=1)],
-        lines=of_sheet(0, now.rows),
-        figures=[_compared(columns[place], place, now, before) for place in (1, 3, _ALERTS, 5)],
+        period=periods.period_text(report.since, report.until),
+        sheets=[ReportTable(_("Day by day"), columns, drawn=1)],
+        lines=lines_of_table(0, now.rows),
+        figures=[_figure_with_comparison(columns[place], place, now, before) for place in (1, 3, _ALERTS_COLUMN, 5)],
         is_partial=any(now.is_doubtful(place) for place in range(1, len(columns))),
         complete=[
             *completeness(report),
-            *unwatched(report.since, report.until),
-            *before_portal(report.since),
+            *unmonitored_text(report.since, report.until),
+            *before_portal_text(report.since),
         ],
     )
 
 
-def _compared(label: str, column: int, now: _Days, before: _Days) -> Figure:
+def _figure_with_comparison(label: str, column: int, now: _DailyNumbers, before: _DailyNumbers) -> ReportFigure:
     """Return the sum of a column, beside that of the time before where anything is known of it."""
-    sums = [days.sum(column) for days in (now, before)]
+    sums = [days.sum_of(column) for days in (now, before)]
     doubts = [days.is_doubtful(column) for days in (now, before)]
-    told = [_words(n, at_least=doubt) for n, doubt in zip(sums, doubts, strict=True)]
+    told = [_number_text(n, is_at_least=doubt) for n, doubt in zip(sums, doubts, strict=True)]
     is_told = sums[1] or not doubts[1]
-    return Figure(label, told[0], _("Time before: %(n)s") % {"n": told[1]} if is_told else "")
+    return ReportFigure(label, told[0], _("Time before: %(n)s") % {"n": told[1]} if is_told else "")

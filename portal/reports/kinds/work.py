@@ -12,29 +12,36 @@ from django.utils.translation import ngettext, pgettext
 
 from accessapi.overrides import States
 from portal.core.alerts.models import Alert
-from portal.core.alerts.shown import Words
+from portal.core.alerts.shown import AlertTexts
 from portal.core.keys import states
 from portal.core.log import gaps
-from portal.core.mirror.freshness import Freshness, behind, freshness_of
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.freshness import Freshness, describe_outdated, freshness_of
+from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Key, KeyBox
 from portal.core.mirror.models.keys import KeyState
 from portal.core.visits.models import Visit
 from portal.reports import periods
-from portal.reports.content import Cell, Content, Line, Sheet, of_sheet
-from portal.reports.kinds.passages import before_portal, completeness, figure, is_whole, name_guests, unwatched
+from portal.reports.content import CellValue, ReportContent, ReportTable, TableLine, lines_of_table
+from portal.reports.kinds.passages import (
+    before_portal_text,
+    completeness,
+    figure_of,
+    is_complete,
+    name_guests,
+    unmonitored_text,
+)
 from portal.reports.models import Report
-from portal.reports.periods import stamped
+from portal.reports.periods import moment_text
 from tenants import sentences
 from tenants.connections.titles import TITLES
 from tenants.trail.queries import acts
 
-_AT_ONCE = 1000
+_BATCH_SIZE = 1000
 # Stands for every value of a sentence, also for those that are counted.
-_VALUE = 424242
+_PLACEHOLDER = 424242
 
 
-def _span(length: timedelta | float | None) -> str:
+def _duration_text(length: timedelta | float | None) -> str:
     """Return a length of time in hours, minutes and seconds."""
     if length is None:
         return ""
@@ -45,32 +52,32 @@ def _span(length: timedelta | float | None) -> str:
 # Keys
 
 
-def keys(report: Report) -> Content:
+def keys(report: Report) -> ReportContent:
     """Return every key with where it is, as far as known."""
     words = report.tenant.environment.catalogue.states
-    rows = list(states.known(by_log=True).order_by("key_box__key_device_name", "unit_no", "pk"))
+    rows = list(states.keys_with_state(by_log=True).order_by("key_box__key_device_name", "unit_no", "pk"))
     offline = sum(not states.is_connected(box, words) for box in KeyBox.objects.all())
     out = sum(1 for key in rows if key.state == KeyState.OUT)
     unknown = sum(1 for key in rows if key.state == KeyState.UNKNOWN)
     columns = [_("Key box"), _("Key"), pgettext("key", "State"), pgettext("key", "Since"), _("With"), _("Known at")]
     fresh = freshness_of(report.tenant)
-    late = [*behind(fresh, Kind.KEY_BOXES), *of_log(fresh)]
-    content = Content(
+    late = [*describe_outdated(fresh, MirrorKind.KEY_BOXES), *log_gap_text(fresh)]
+    content = ReportContent(
         title=_("Keys"),
         about="",
-        period=_("As of %(at)s") % {"at": stamped(report.until)},
-        sheets=[Sheet(_("Keys"), columns)],
-        lines=of_sheet(0, [_key(key, words) for key in rows]),
+        period=_("As of %(at)s") % {"at": moment_text(report.until)},
+        sheets=[ReportTable(_("Keys"), columns)],
+        lines=lines_of_table(0, [_key_cells(key, words) for key in rows]),
         figures=[
-            figure(_("Keys out"), out, at_least=bool(unknown or late)),
-            figure(
-                _("Key box and log disagree"), sum(1 for key in rows if key.differs), at_least=bool(unknown or late)
+            figure_of(_("Keys out"), out, is_at_least=bool(unknown or late)),
+            figure_of(
+                _("Key box and log disagree"), sum(1 for key in rows if key.differs), is_at_least=bool(unknown or late)
             ),
         ],
         complete=[
-            *_known(len(rows), unknown, late),
+            *_unknown_text(len(rows), unknown, late),
             *late,
-            *([states.offline_words(offline) % {"n": offline}] if offline else []),
+            *([states.offline_text(offline) % {"n": offline}] if offline else []),
         ],
         is_partial=bool(unknown or offline or late),
     )
@@ -78,7 +85,7 @@ def keys(report: Report) -> Content:
     return content
 
 
-def _known(number: int, unknown: int, late: Sequence[str]) -> list[str]:
+def _unknown_text(number: int, unknown: int, late: Sequence[str]) -> list[str]:
     """Return of how many keys it is not known where they are; nothing where `late` says what is not known."""
     if unknown:
         words = ngettext("%(n)s key: not known where it is.", "%(n)s keys: not known where they are.", unknown)
@@ -88,57 +95,57 @@ def _known(number: int, unknown: int, late: Sequence[str]) -> list[str]:
     return [_("Known of every key.") if number else _("No keys.")]
 
 
-def of_log(fresh: Freshness) -> list[str]:
+def log_gap_text(fresh: Freshness) -> list[str]:
     """Return why the log does not tell of now, on which a report of now rests; nothing where it does."""
-    log = fresh[Kind.HISTORIES]
+    log = fresh[MirrorKind.HISTORIES]
     if log.as_of is None:
         return [_("The activity log is not loaded.")]
-    return [paused] if (paused := gaps.paused(log)) else []
+    return [paused] if (paused := gaps.paused_text(log)) else []
 
 
-def _key(key: Key, words: States) -> Sequence[Cell]:
+def _key_cells(key: Key, words: States) -> Sequence[CellValue]:
     state, since = KeyState(key.state), key.since_seen()[0]
     with_whom = (key.holder_name or key.holder_id) if state == KeyState.OUT else ""
     named = key.unit_name or key.unit_no
     said = states.state_of(key, words).word
-    return [str(key.key_box), named, said, stamped(since), with_whom, stamped(key.known_at)]
+    return [str(key.key_box), named, said, moment_text(since), with_whom, moment_text(key.known_at)]
 
 
 # Guests
 
 
-def guests(report: Report) -> Content:
+def guests(report: Report) -> ReportContent:
     """Return the visits of the period, and who had how many."""
     rows = Visit.objects.filter(use_date_start__gte=report.since, use_date_start__lt=report.until)
     erased = rows.filter(erased_at__isnull=False).count()
     kept = rows.filter(erased_at=None).order_by("use_date_start", "pk")
-    begun, late = before_portal(report.since), behind(freshness_of(report.tenant), Kind.GUESTS)
-    unmarked = not is_whole(report.since, report.until)
+    begun, late = before_portal_text(report.since), describe_outdated(freshness_of(report.tenant), MirrorKind.GUESTS)
+    unmarked = not is_complete(report.since, report.until)
     hosts = Counter(kept.exclude(host_name="").values_list("host_name", flat=True))
     forgotten = ngettext(
         "%(n)s visit without names: they were deleted after their time.",
         "%(n)s visits without names: they were deleted after their time.",
         erased,
     )
-    return Content(
+    return ReportContent(
         title=_("Guests"),
         about="",
-        period=periods.words(report.since, report.until),
+        period=periods.period_text(report.since, report.until),
         sheets=[
-            Sheet(
+            ReportTable(
                 _("Visits"),
                 [_("From"), _("To"), pgettext("person", "Name"), _("Company"), _("Host"), _("Arrived"), _("Left")],
             ),
-            Sheet(_("By host"), [_("Host"), _("Visits")]),
+            ReportTable(_("By host"), [_("Host"), _("Visits")]),
         ],
         lines=_visits(kept, hosts),
         named_since=kept.aggregate(end=Min("use_date_end"))["end"],
         figures=[
-            figure(_("Visits"), rows.count(), at_least=bool(begun or late)),
-            figure(
+            figure_of(_("Visits"), rows.count(), is_at_least=bool(begun or late)),
+            figure_of(
                 _("Arrived"),
                 rows.filter(arrived_at__isnull=False).count(),
-                at_least=bool(begun or late) or unmarked,
+                is_at_least=bool(begun or late) or unmarked,
             ),
         ],
         is_partial=bool(begun or late) or unmarked,
@@ -152,11 +159,11 @@ def guests(report: Report) -> Content:
     )
 
 
-def _visits(rows: QuerySet[Visit], hosts: Counter[str]) -> Iterator[Line]:
-    for visit in rows.iterator(chunk_size=_AT_ONCE):
-        times = [stamped(visit.use_date_start), stamped(visit.use_date_end)]
+def _visits(rows: QuerySet[Visit], hosts: Counter[str]) -> Iterator[TableLine]:
+    for visit in rows.iterator(chunk_size=_BATCH_SIZE):
+        times = [moment_text(visit.use_date_start), moment_text(visit.use_date_end)]
         who = [visit.guest_name, visit.company, visit.host_name]
-        yield 0, [*times, *who, stamped(visit.arrived_at), stamped(visit.left_at)]
+        yield 0, [*times, *who, moment_text(visit.arrived_at), moment_text(visit.left_at)]
     for host, count in sorted(hosts.items(), key=lambda each: (-each[1], each[0])):
         yield 1, [host, count]
 
@@ -164,7 +171,7 @@ def _visits(rows: QuerySet[Visit], hosts: Counter[str]) -> Iterator[Line]:
 # Alerts
 
 
-def alerts(report: Report) -> Content:
+def alerts(report: Report) -> ReportContent:
     """Return the alerts of the period by kind, with how long it took until somebody took and closed them."""
     rows = list(
         Alert.objects.filter(began_at__gte=report.since, began_at__lt=report.until)
@@ -172,45 +179,45 @@ def alerts(report: Report) -> Content:
         .order_by("began_at", "pk")
     )
     taken = [(row.taken_at - row.began_at).total_seconds() for row in rows if row.taken_at]
-    doubt = unwatched(report.since, report.until)
-    is_partial = bool(doubt) or not is_whole(report.since, report.until)
+    doubt = unmonitored_text(report.since, report.until)
+    is_partial = bool(doubt) or not is_complete(report.since, report.until)
     by_kind: dict[str, list[Alert]] = defaultdict(list)
-    said = Words(None, {})
+    said = AlertTexts(None, {})
     for row in rows:
         by_kind[said.title(row)].append(row)
     kinds = [pgettext("alert", "Kind"), _("Alerts"), _("Taken"), _("Time to take, median"), _("Longest"), _("Open")]
     each = [_("Began"), pgettext("alert", "Kind"), _("Door"), _("Taken by"), _("After"), _("Closed by"), _("Ended")]
-    return Content(
+    return ReportContent(
         title=_("Alerts"),
         about="",
-        period=periods.words(report.since, report.until),
-        sheets=[Sheet(_("By kind"), kinds), Sheet(_("All alerts"), each)],
+        period=periods.period_text(report.since, report.until),
+        sheets=[ReportTable(_("By kind"), kinds), ReportTable(_("All alerts"), each)],
         lines=_alerts(by_kind, rows, said),
         figures=[
-            figure(_("Alerts"), len(rows), at_least=is_partial),
-            figure(_("Taken"), len(taken)),
-            figure(_("Never taken"), len(rows) - len(taken)),
+            figure_of(_("Alerts"), len(rows), is_at_least=is_partial),
+            figure_of(_("Taken"), len(taken)),
+            figure_of(_("Never taken"), len(rows) - len(taken)),
         ],
         complete=[_("Alerts by the rules that were on."), *doubt, *completeness(report)],
         is_partial=is_partial,
     )
 
 
-def _alerts(by_kind: dict[str, list[Alert]], rows: list[Alert], said: Words) -> Iterator[Line]:
+def _alerts(by_kind: dict[str, list[Alert]], rows: list[Alert], said: AlertTexts) -> Iterator[TableLine]:
     for title, some in sorted(by_kind.items(), key=lambda each: (-len(each[1]), each[0])):
         waits = [(row.taken_at - row.began_at).total_seconds() for row in some if row.taken_at]
-        times = [_span(median(waits)), _span(max(waits))] if waits else ["", ""]
+        times = [_duration_text(median(waits)), _duration_text(max(waits))] if waits else ["", ""]
         yield 0, [title, len(some), len(waits), *times, sum(1 for row in some if row.closed_at is None)]
     for row in rows:
         taken = row.taken_at - row.began_at if row.taken_at else None
-        who = [str(row.taken_by or ""), _span(taken), str(row.closed_by or "")]
-        yield 1, [stamped(row.began_at), said.title(row), said.place(row), *who, stamped(row.ended_at)]
+        who = [str(row.taken_by or ""), _duration_text(taken), str(row.closed_by or "")]
+        yield 1, [moment_text(row.began_at), said.title(row), said.place(row), *who, moment_text(row.ended_at)]
 
 
 # Staff
 
 
-def staff(report: Report) -> Content:
+def staff(report: Report) -> ReportContent:
     """Return how often each person did what, from the audit log."""
     rows = acts().filter(act_at__gte=report.since, act_at__lt=report.until, by__isnull=False).order_by()
     by = rows.values_list("by__name", "by__email", "action")
@@ -224,33 +231,33 @@ def staff(report: Report) -> Content:
         _("In support sessions"),
         _("Last"),
     ]
-    return Content(
+    return ReportContent(
         title=_("Staff’s actions"),
         about="",
-        period=periods.words(report.since, report.until),
-        sheets=[Sheet(_("By person and action"), columns)],
-        lines=of_sheet(
+        period=periods.period_text(report.since, report.until),
+        sheets=[ReportTable(_("By person and action"), columns)],
+        lines=lines_of_table(
             0,
             [
-                [name or email, email, _titled(action), n, support, stamped(last)]
+                [name or email, email, _action_text(action), n, support, moment_text(last)]
                 for name, email, action, n, support, last in told
             ],
         ),
         figures=[
-            figure(pgettext("report", "People"), len({row[1] for row in told})),
-            figure(_("Actions"), sum(row[3] for row in told)),
-            figure(_("In support sessions"), sum(row[4] for row in told)),
+            figure_of(pgettext("report", "People"), len({row[1] for row in told})),
+            figure_of(_("Actions"), sum(row[3] for row in told)),
+            figure_of(_("In support sessions"), sum(row[4] for row in told)),
         ],
-        complete=[_("Audit log of this portal, support staff included."), *before_portal(report.since)],
-        is_partial=bool(before_portal(report.since)),
+        complete=[_("Audit log of this portal, support staff included."), *before_portal_text(report.since)],
+        is_partial=bool(before_portal_text(report.since)),
     )
 
 
-def _titled(action: str) -> str:
+def _action_text(action: str) -> str:
     """Return an action in words, without the values of its sentence; a code that is not known as it is."""
     if action in TITLES:
         return str(TITLES[action])
     if action not in sentences.TEXTS:
         return action
-    said = str(sentences.TEXTS[action] % defaultdict(lambda: _VALUE)).replace(str(_VALUE), "…")
+    said = str(sentences.TEXTS[action] % defaultdict(lambda: _PLACEHOLDER)).replace(str(_PLACEHOLDER), "…")
     return re.split(r"[:：]\s*…", said)[0]

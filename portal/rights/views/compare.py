@@ -8,16 +8,16 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
-from portal.core.intents.asking import lead, once
-from portal.core.intents.record import Asker
+from portal.core.intents.asking import redirect_or_show_errors, submit_once
+from portal.core.intents.record import Requester
 from portal.core.jobs import kinds
 from portal.core.mirror import queries
 from portal.core.mirror.models import Member
 from portal.core.mirror.queries import find_members, get_member
 from portal.core.rights import places, words
-from portal.core.rights.reading import known
+from portal.core.rights.reading import rights_in_mirror
 from portal.rights import actions, comparing
-from portal.rights.actions import Trouble
+from portal.rights.actions import Problems
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 
@@ -31,12 +31,19 @@ def compare(request: TenantRequest) -> HttpResponse:
     shown: dict[str, Any] = {**chosen, "q": request.GET.get("q", ""), "trouble": []}
     if missing := [side for side, member in chosen.items() if member is None]:
         taken = tuple(member.member_id for member in chosen.values() if member)
-        shown |= {"missing": missing[0], "hits": comparing.hits(shown["q"], without=taken)[: comparing.MOST_HITS]}
+        shown |= {
+            "missing": missing[0],
+            "hits": comparing.find_members(shown["q"], exclude=taken)[: comparing.MAX_HITS],
+        }
         return render(request, "rights/compare.html", shown)
     rights = {side: _rights(member, shown["trouble"]) for side, member in chosen.items() if member}
     if all(rights.values()):
-        found = comparing.pairs(rights["a"].told, rights["b"].told, places.known())
-        shown |= {"differs": [p for p in found if not p.same], "alike": [p for p in found if p.same], "rights": rights}
+        found = comparing.compare(rights["a"].parts, rights["b"].parts, places.load_place_names())
+        shown |= {
+            "differs": [p for p in found if not p.is_same],
+            "alike": [p for p in found if p.is_same],
+            "rights": rights,
+        }
     shown["may_edit"] = request.access.can(Permission.RIGHTS_EDIT)
     return render(request, "rights/compare.html", shown)
 
@@ -49,8 +56,8 @@ def _chosen(request: TenantRequest, side: str) -> Member | None:
 def _rights(member: Member, trouble: list[str]) -> Any:
     """What the mirror knows; what it never read is read now, by one call."""
     if member.rights is not None:
-        return known(member)
-    read, why = actions.read(member)
+        return rights_in_mirror(member)
+    read, why = actions.read_rights(member)
     if why:
         trouble.append(_("%(name)s: %(why)s") % {"name": member, "why": why})
     return read
@@ -64,58 +71,58 @@ def copy(request: TenantRequest) -> HttpResponse:
     told = _rights(source, trouble)
     given = request.POST if request.method == "POST" else request.GET
     parts = [part for part in given.getlist("part") if part in PARTS] or list(PARTS)
-    body = comparing.body_from(told.told, parts) if told else {}
-    targets, named = _targets(given.getlist("to"), source), places.known()
+    body = comparing.body_of(told.parts, parts) if told else {}
+    targets, named = _targets(given.getlist("to"), source), places.load_place_names()
     shown = {
         "source": source, "told": told, "trouble": trouble, "parts": _parts(parts), "targets": targets,
-        "q": request.GET.get("q", ""), "group": request.GET.get("group", ""), "most": comparing.MOST_TARGETS,
-        "groups": queries.groups(), "saying": words.summary(body, named),
+        "q": request.GET.get("q", ""), "group": request.GET.get("group", ""), "most": comparing.MAX_TARGETS,
+        "groups": queries.groups(), "saying": words.summary_lines(body, named),
     }  # fmt: skip
     if request.method == "POST" and told and targets and body:
-        answer = _copied(request, Trouble(trouble=trouble), source, targets, body)
+        answer = _submit_copy(request, Problems(problems=trouble), source, targets, body)
         if answer is not None:
             return answer
     taken = (source.member_id, *(member.member_id for member in targets))
-    rows = comparing.hits(shown["q"], group=shown["group"], without=taken)
-    limit = comparing.MOST_TARGETS if shown["group"] else comparing.MOST_HITS
+    rows = comparing.find_members(shown["q"], group=shown["group"], exclude=taken)
+    limit = comparing.MAX_TARGETS if shown["group"] else comparing.MAX_HITS
     shown |= {"hits": rows[:limit], "preview": _preview(targets, body, named)}
     return render(request, "rights/copy.html", shown)
 
 
-def _copied(
-    request: TenantRequest, form: Trouble, source: Member, targets: list[Member], body: dict[str, Any]
+def _submit_copy(
+    request: TenantRequest, form: Problems, source: Member, targets: list[Member], body: dict[str, Any]
 ) -> HttpResponse | None:
     """One is sent at once, several become a job that is looked at first. None: the form says why not."""
     if len(targets) > 1:
-        job = comparing.open_job(source=source, targets=targets, body=body, by=Asker.of(request))
-        return redirect(kinds.page(job))
-    act = partial(actions.give, member=targets[0], body=body)
+        job = comparing.prepare_job(source=source, targets=targets, body=body, by=Requester.from_request(request))
+        return redirect(kinds.page_address(job))
+    act = partial(actions.replace_rights, member=targets[0], body=body)
     try:
-        intent = once(request, form, act)
-    except actions.Already:
+        intent = submit_once(request, form, act)
+    except actions.NothingToChange:
         messages.info(request, _("They already have the same rights. Nothing was sent."))
         return redirect("members:page", request.tenant.slug, targets[0].member_id)
     if intent is None:
         return None
-    return lead(form, intent, body=intent.body, **actions.TO_MEMBER)
+    return redirect_or_show_errors(form, intent, body=intent.body, **actions.REDIRECT_TO_MEMBER)
 
 
 def _targets(ids: list[str], source: Member) -> list[Member]:
     """Those who were chosen, each once, without the source. 404 where somebody is not there."""
-    asked = list(dict.fromkeys(ids[: comparing.MOST_TARGETS]))
+    asked = list(dict.fromkeys(ids[: comparing.MAX_TARGETS]))
     found = {member.member_id: member for member in find_members(asked)}
     if found.keys() != set(asked):
         raise Http404
     return [found[member_id] for member_id in asked if member_id != source.member_id]
 
 
-def _preview(targets: list[Member], body: dict[str, Any], named: places.Places) -> list[dict[str, Any]]:
+def _preview(targets: list[Member], body: dict[str, Any], named: places.PlaceNames) -> list[dict[str, Any]]:
     """What would change for each, as far as their rights are known."""
     return [
         {
             "member": member,
             "unread": member.rights is None,
-            "changes": words.changes(member.rights, {**member.rights, **body}, named) if member.rights else [],
+            "changes": words.differences(member.rights, {**member.rights, **body}, named) if member.rights else [],
         }
         for member in targets
     ]

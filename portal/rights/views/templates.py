@@ -8,7 +8,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from accessapi.permissions import by_schedule
-from portal.core.intents.record import Asker
+from portal.core.intents.record import Requester
 from portal.core.mirror.fields.members import DOORS_AND_KEYS
 from portal.core.mirror.queries import get_member
 from portal.core.rights import keeping, places, words
@@ -25,38 +25,38 @@ _REDRAWS = {"schedule.act": "show"}
 
 @tenant_view(Permission.MEMBERS_VIEW)
 def index(request: TenantRequest) -> HttpResponse:
-    named = places.known()
-    kept = [{"template": each, **_drawn(each, named)} for each in keeping.templates()]
-    ready = [] if kept else [{"ready": each, "week": week_of(each.pass_)} for each in keeping.ready()]
+    named = places.load_place_names()
+    kept = [{"template": each, **_drawn(each, named)} for each in keeping.all_templates()]
+    ready = [] if kept else [{"ready": each, "week": week_of(each.pass_)} for each in keeping.suggested_templates()]
     may_edit = request.access.can(Permission.RIGHTS_EDIT)
     return render(request, "rights/templates.html", {"kept": kept, "ready": ready, "may_edit": may_edit})
 
 
-@tenant_view(Permission.RIGHTS_EDIT, methods=["GET", "POST"], redraws=_REDRAWS)
+@tenant_view(Permission.RIGHTS_EDIT, methods=["GET", "POST"], redraw_values=_REDRAWS)
 def new(request: TenantRequest) -> HttpResponse:
     """A schedule to keep; `?ready=office` begins with one of the two that are offered."""
-    form = TemplateForm(request.POST or None, initial=_beginning(request.GET.get("ready", "")))
-    if answer := _kept(request, form, kind=Kind.SCHEDULE):
+    form = TemplateForm(request.POST or None, initial=_initial(request.GET.get("ready", "")))
+    if answer := _save(request, form, kind=Kind.SCHEDULE):
         return answer
     return render(request, "rights/template.html", {"form": form})
 
 
-@tenant_view(Permission.RIGHTS_EDIT, methods=["GET", "POST"], redraws=_REDRAWS)
+@tenant_view(Permission.RIGHTS_EDIT, methods=["GET", "POST"], redraw_values=_REDRAWS)
 def edit(request: TenantRequest, pk: int) -> HttpResponse:
-    template = keeping.get(pk)
+    template = keeping.get_template(pk)
     started = {"name": template.name, "name_ja": template.name_ja, "schedule": template.schedule}
     form = TemplateForm(request.POST or None, initial=started, template=template)
-    if answer := _kept(request, form, template=template):
+    if answer := _save(request, form, template=template):
         return answer
-    shown = {"form": form, "template": template, **_drawn(template, places.known())}
+    shown = {"form": form, "template": template, **_drawn(template, places.load_place_names())}
     return render(request, "rights/template.html", shown)
 
 
 @tenant_view(Permission.RIGHTS_EDIT, methods=["GET", "POST"])
 def delete(request: TenantRequest, pk: int) -> HttpResponse:
-    template = keeping.get(pk)
+    template = keeping.get_template(pk)
     if request.method == "POST":
-        keeping.drop(template=template, by=Asker.of(request))
+        keeping.delete(template=template, by=Requester.from_request(request))
         messages.success(request, _("Template deleted: %(name)s") % {"name": template})
         return redirect("rights:templates", request.tenant.slug)
     return render(request, "rights/template_delete.html", {"template": template})
@@ -69,20 +69,20 @@ def from_member(request: TenantRequest, member_id: str) -> HttpResponse:
     form = TemplateForm(request.POST or None, template=RightsTemplate(kind=Kind.RIGHTS))
     whole = canonical(member.rights or {})
     values = {each.name: whole[each.name] for each in DOORS_AND_KEYS}
-    if member.rights is not None and (answer := _kept(request, form, kind=Kind.RIGHTS, **values)):
+    if member.rights is not None and (answer := _save(request, form, kind=Kind.RIGHTS, **values)):
         return answer
-    lines = words.gathered(words.lines(values, places.known()))
+    lines = words.group_by_time(words.rights_lines(values, places.load_place_names()))
     return render(request, "rights/template.html", {"form": form, "member": member, "lines": lines})
 
 
-def _beginning(key: str) -> dict[str, Any]:
-    for each in keeping.ready():
+def _initial(key: str) -> dict[str, Any]:
+    for each in keeping.suggested_templates():
         if each.key == key:
             return {"name": each.name, "name_ja": each.name_ja, "schedule": each.pass_}
     return {"schedule": by_schedule()} if key == "empty" else {}
 
 
-def _kept(request: TenantRequest, form: TemplateForm, **values: Any) -> HttpResponse | None:
+def _save(request: TenantRequest, form: TemplateForm, **values: Any) -> HttpResponse | None:
     """Keep what the form says and go back to the list. None: it has to be shown again, for another line of the
     schedule, or because something is wrong with it or somebody took the name a moment ago.
     """
@@ -91,7 +91,7 @@ def _kept(request: TenantRequest, form: TemplateForm, **values: Any) -> HttpResp
     if editing or not form.is_valid():
         return None
     try:
-        keeping.keep(by=Asker.of(request), **values, **form.cleaned_data)
+        keeping.save(by=Requester.from_request(request), **values, **form.cleaned_data)
     except keeping.NameTaken:
         form.add_error("name", _("A template with this name already exists."))
         return None
@@ -99,8 +99,8 @@ def _kept(request: TenantRequest, form: TemplateForm, **values: Any) -> HttpResp
     return redirect("rights:templates", request.tenant.slug)
 
 
-def _drawn(template: RightsTemplate, named: places.Places) -> dict[str, Any]:
+def _drawn(template: RightsTemplate, named: places.PlaceNames) -> dict[str, Any]:
     if template.kind == Kind.SCHEDULE:
         return {"week": week_of(template.schedule), "lines": []}
     told = {"devices_pass": template.devices_pass, "keys_pass": template.keys_pass}
-    return {"week": None, "lines": words.summary(told, named)}
+    return {"week": None, "lines": words.summary_lines(told, named)}

@@ -8,7 +8,7 @@ from sandbox.cameras.canvas import Canvas, Colour, Lens, mix, shade
 from sandbox.cameras.light import Light
 
 #: Steps of somebody walking: metres to the right of the camera and away from it.
-Way = tuple[tuple[float, float], ...]
+Route = tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True)
@@ -17,13 +17,13 @@ class Doorway:
 
     left: float
     right: float
-    high: float
-    away: float
+    height: float
+    distance: float
     #: To the reader, and from there through the door; reversed where people come towards the camera.
-    approach: Way
-    through: Way
+    approach: Route
+    route_through: Route
     #: How much of the people behind it is seen: glass is clear, an unlit room is not.
-    clear: float = 0.0
+    transparency: float = 0.0
     reader: tuple[float, float] = (0.0, 1.2)
 
 
@@ -32,13 +32,13 @@ class Scene:
     """A room: how it is painted, where people cross it, and its door."""
 
     lens: Lens
-    outdoors: bool
+    is_outdoors: bool
     paint: Callable[[Canvas, Light, Random, bool], None]
-    ways: tuple[Way, ...]
+    routes: tuple[Route, ...]
     doorway: Doorway
 
 
-def tiles(canvas: Canvas, left: float, right: float, far: float, size: float, colour: Colour) -> None:
+def draw_tiles(canvas: Canvas, left: float, right: float, far: float, size: float, colour: Colour) -> None:
     """Draw the joints of floor tiles."""
     across = left
     while across <= right + 0.01:
@@ -50,35 +50,35 @@ def tiles(canvas: Canvas, left: float, right: float, far: float, size: float, co
         away -= size
 
 
-def plant(canvas: Canvas, across: float, away: float, bright: float, random: Random) -> None:
+def draw_plant(canvas: Canvas, across: float, away: float, bright: float, random: Random) -> None:
     """Draw a plant in a pot."""
     canvas.box(across - 0.22, across + 0.22, 0, 0.5, away, away + 0.4, shade((176, 170, 160), bright))
     for _ in range(26):
         place = (across + random.uniform(-0.4, 0.4), random.uniform(0.6, 1.5), away)
-        canvas.disc(place, random.uniform(0.09, 0.17), shade((54, random.randint(98, 140), 62), bright))
+        canvas.ball(place, random.uniform(0.09, 0.17), shade((54, random.randint(98, 140), 62), bright))
 
 
-def reader(canvas: Canvas, across: float, up: float, away: float, bright: float, opened: bool) -> None:
+def draw_reader(canvas: Canvas, across: float, up: float, away: float, bright: float, opened: bool) -> None:
     """Draw a card reader: its lamp is red, and green while the door is open."""
-    canvas.wall(across - 0.07, across + 0.07, up - 0.12, up + 0.12, away, shade((38, 40, 46), bright + 0.2))
-    canvas.disc((across, up + 0.05, away), 0.035, (70, 235, 110) if opened else (230, 60, 50))
+    canvas.front_wall(across - 0.07, across + 0.07, up - 0.12, up + 0.12, away, shade((38, 40, 46), bright + 0.2))
+    canvas.ball((across, up + 0.05, away), 0.035, (70, 235, 110) if opened else (230, 60, 50))
 
 
-def door(canvas: Canvas, way: Doorway, colour: Colour, bright: float, opened: bool) -> None:
+def draw_door(canvas: Canvas, way: Doorway, colour: Colour, bright: float, opened: bool) -> None:
     """Draw a hinged door in the back wall, dark behind when it is open."""
-    left, right, high, away = way.left, way.right, way.high, way.away
-    canvas.wall(left - 0.08, right + 0.08, 0, high + 0.08, away, shade((92, 94, 100), bright))
+    left, right, high, away = way.left, way.right, way.height, way.distance
+    canvas.front_wall(left - 0.08, right + 0.08, 0, high + 0.08, away, shade((92, 94, 100), bright))
     if opened:
-        canvas.wall(left, right, 0, high, away, shade((74, 70, 62), bright))
-        canvas.side(left, 0, high, away - 0.8, away, shade(colour, bright * 0.8))
+        canvas.front_wall(left, right, 0, high, away, shade((74, 70, 62), bright))
+        canvas.side_wall(left, 0, high, away - 0.8, away, shade(colour, bright * 0.8))
     else:
-        canvas.wall(left, right, 0, high, away, shade(colour, bright))
-        canvas.wall(left + 0.3, right - 0.3, 1.2, high - 0.25, away, shade((150, 168, 180), bright * 0.8))
-        canvas.wall(right - 0.16, right - 0.06, 0.95, 1.1, away, shade((215, 215, 210), bright))
-    reader(canvas, *way.reader, away, bright, opened)
+        canvas.front_wall(left, right, 0, high, away, shade(colour, bright))
+        canvas.front_wall(left + 0.3, right - 0.3, 1.2, high - 0.25, away, shade((150, 168, 180), bright * 0.8))
+        canvas.front_wall(right - 0.16, right - 0.06, 0.95, 1.1, away, shade((215, 215, 210), bright))
+    draw_reader(canvas, *way.reader, away, bright, opened)
 
 
-def sky(light: Light) -> tuple[Colour, Colour]:
+def sky_colours(light: Light) -> tuple[Colour, Colour]:
     """Return the colours (above, at the horizon): night, a warm dusk, day."""
     if light.sun > 0.6:
         return mix((120, 140, 175), (116, 168, 224), light.sun), mix((222, 196, 170), (214, 230, 240), light.sun)

@@ -7,27 +7,27 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from pydantic import BaseModel
 
-from sandbox.console.requests import Control
+from sandbox.console.requests import RequestBody
 from sandbox.errors import ApiError
 
 from . import messages, words
-from .forms import Form, Wrong, read, refused, typed
+from .forms import FormState, InvalidForm, rejected_form, typed_values, validate
 from .messages import Message
 
 #: Shows the page with these forms, each under its action's name, and this status.
-Show = Callable[[dict[str, Form], int], HttpResponse]
+ShowPage = Callable[[dict[str, FormState], int], HttpResponse]
 
 
 @dataclass(frozen=True)
-class Act:
+class FormAction:
     """What a form does: its fields, the function called with them, and where on the page its reader is led."""
 
     fields: type[BaseModel]
-    do: Callable[..., Message]
+    run: Callable[..., Message]
     anchor: str = ""
 
 
-def answered(request: HttpRequest, acts: Mapping[str, Act], show: Show, *about: Any) -> HttpResponse:
+def respond(request: HttpRequest, actions: Mapping[str, FormAction], show: ShowPage, *about: Any) -> HttpResponse:
     """Return the page or, after a form, a redirect to it. A form with errors comes back as it was typed (422).
 
     `about` is passed to the action before the fields that were read.
@@ -35,22 +35,22 @@ def answered(request: HttpRequest, acts: Mapping[str, Act], show: Show, *about: 
     if request.method != "POST":
         return show({}, 200)
     name = request.POST.get("act", "")
-    act = acts.get(name, _UNKNOWN)
-    values = typed(act.fields, request.POST)
+    act = actions.get(name, _UNKNOWN_ACTION)
+    values = typed_values(act.fields, request.POST)
     try:
-        message = act.do(*about, read(act.fields, values))
-    except Wrong as wrong:
-        return show({name: refused(values, wrong, words.of(request)["errors"])}, 422)
+        message = act.run(*about, validate(act.fields, values))
+    except InvalidForm as wrong:
+        return show({name: rejected_form(values, wrong, words.words_for(request)["errors"])}, 422)
     except ApiError as error:
-        refusal = Wrong.at("", "refused", detail=error.detail)
-        return show({name: refused(values, refusal, words.of(request)["errors"])}, 422)
+        refusal = InvalidForm.for_field("", "refused", detail=error.detail)
+        return show({name: rejected_form(values, refusal, words.words_for(request)["errors"])}, 422)
     response = HttpResponseRedirect(request.get_full_path() + (f"#{act.anchor}" if act.anchor else ""))
-    messages.keep(response, message)
+    messages.save(response, message)
     return response
 
 
-def _unknown(*_: Any) -> Message:
-    raise Wrong.at("", "act")
+def _reject_unknown(*_: Any) -> Message:
+    raise InvalidForm.for_field("", "act")
 
 
-_UNKNOWN = Act(Control, _unknown)
+_UNKNOWN_ACTION = FormAction(RequestBody, _reject_unknown)

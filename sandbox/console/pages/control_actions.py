@@ -8,19 +8,19 @@ from pydantic import AwareDatetime, Field, field_validator
 from sandbox import behaviour, clock
 from sandbox.behaviour import Behaviour, UnknownSetting
 from sandbox.console import setup
-from sandbox.console.faults import Wanted
+from sandbox.console.faults import FaultBody
 from sandbox.console.pages.words import Words
-from sandbox.console.requests import Control, Reset
+from sandbox.console.requests import RequestBody, ResetBody
 from sandbox.faults import kinds, store
 
-from .actions import Act
-from .forms import Wrong, together
+from .actions import FormAction
+from .forms import InvalidForm, collect_errors
 from .messages import Message
 
 #: The setting that has a form of its own.
-CLOCK = "clock_offset"
+CLOCK_SETTING = "clock_offset"
 #: The kinds of faults, each with its fields.
-FAULTS = {get_args(kind.model_fields["kind"].annotation)[0]: kind for kind in get_args(kinds.Kind)}
+FAULT_KINDS = {get_args(kind.model_fields["kind"].annotation)[0]: kind for kind in get_args(kinds.AnyFault)}
 
 
 @dataclass(frozen=True)
@@ -31,20 +31,20 @@ class Target:
     words: Words
 
 
-class MoveForm(Control):
+class MoveForm(RequestBody):
     """One of three, by the button that was pressed; a time without an offset is in Japan."""
 
-    seconds: float | None = Field(None, ge=-behaviour.FARTHEST, le=behaviour.FARTHEST)
+    seconds: float | None = Field(None, ge=-behaviour.MAX_CLOCK_SECONDS, le=behaviour.MAX_CLOCK_SECONDS)
     at: AwareDatetime | None = None
     way: str = ""
 
     @field_validator("at", mode="before")
     @classmethod
     def _in_japan(cls, value: str) -> str:
-        return value if value.endswith("Z") or "+" in value else f"{value}{clock.wire(clock.now())[-6:]}"
+        return value if value.endswith("Z") or "+" in value else f"{value}{clock.format_moment(clock.now())[-6:]}"
 
 
-class FaultForm(Control):
+class FaultForm(RequestBody):
     """A fault as it was typed; fields that its kind does not have are left out."""
 
     kind: str = ""
@@ -60,13 +60,13 @@ class FaultForm(Control):
     limit: str = ""
 
 
-class ClearForm(Control):
+class ClearForm(RequestBody):
     """One fault, or all."""
 
     fault: int | None = Field(None, ge=0, lt=2**63)
 
 
-class ResetForm(Reset):
+class ResetForm(ResetBody):
     """What to begin with, and a word that confirms it. Bounded, since a person waits for the page."""
 
     tenants: int = Field(3, ge=0, le=200)
@@ -79,7 +79,9 @@ def move_clock(target: Target, wanted: MoveForm) -> Message:
     """Move the clock by some time, to a time, or back to its default."""
     by = {"by": wanted.seconds, "to": wanted.at, "back": True}.get(wanted.way)
     if by is None:
-        raise Wrong.at("at" if wanted.way == "to" else "seconds", "missing" if wanted.way else "one_of_three")
+        raise InvalidForm.for_field(
+            "at" if wanted.way == "to" else "seconds", "missing" if wanted.way else "one_of_three"
+        )
     try:
         behaviour.move_clock(
             target.key,
@@ -87,20 +89,20 @@ def move_clock(target: Target, wanted: MoveForm) -> Message:
             at=wanted.at if wanted.way == "to" else None,
         )
     except UnknownSetting:
-        raise Wrong.at("at" if wanted.way == "to" else "seconds", "too_far") from None
+        raise InvalidForm.for_field("at" if wanted.way == "to" else "seconds", "too_far") from None
     return Message("plain", target.words["said"]["clock"])
 
 
-def ask_for_fault(target: Target, wanted: FaultForm) -> Message:
+def add_fault(target: Target, wanted: FaultForm) -> Message:
     """Add a fault for the next calls."""
     given = {name: value for name, value in wanted.model_dump().items() if value != ""}
-    kind = FAULTS.get(wanted.kind)
+    kind = FAULT_KINDS.get(wanted.kind)
     if kind is None:
-        raise Wrong.at("kind", "literal_error")
+        raise InvalidForm.for_field("kind", "literal_error")
     whose = {"tenant_id": target.key} | {name: given[name] for name in ("operation", "count") if name in given}
-    whom, fault = together(
-        lambda: Wanted.model_validate(whose),
-        lambda: kinds.read({name: value for name, value in given.items() if name in kind.model_fields}),
+    whom, fault = collect_errors(
+        lambda: FaultBody.model_validate(whose),
+        lambda: kinds.read_fault({name: value for name, value in given.items() if name in kind.model_fields}),
     )
     store.add(fault, **whom.model_dump())
     return Message("plain", f"{target.words['said']['fault']} · {target.words['fault_kinds'][wanted.kind]}")
@@ -114,9 +116,9 @@ def clear_faults(target: Target, wanted: ClearForm) -> Message:
 
 def set_behaviour(target: Target, wanted: Behaviour) -> Message:
     """Set what was filled in, and return everything else to its default."""
-    names = set(Behaviour.model_fields) - {CLOCK}
+    names = set(Behaviour.model_fields) - {CLOCK_SETTING}
     given: dict[str, Any] = {name: getattr(wanted, name) for name in names & wanted.model_fields_set}
-    behaviour.change(target.key, dict.fromkeys(names) | given)
+    behaviour.save_settings(target.key, dict.fromkeys(names) | given)
     return Message("plain", target.words["said"]["settings"])
 
 
@@ -124,16 +126,16 @@ def reset(target: Target, wanted: ResetForm) -> Message:
     """Delete everything, and seed again."""
     word = target.words["confirm_word"]
     if wanted.word.strip().casefold() != word:
-        raise Wrong.at("word", "confirm", word=word)
-    setup.reset(Reset(tenants=wanted.tenants, members=wanted.members, seed=wanted.seed))
+        raise InvalidForm.for_field("word", "confirm", word=word)
+    setup.reset(ResetBody(tenants=wanted.tenants, members=wanted.members, seed=wanted.seed))
     return Message("plain", target.words["said"]["reset"])
 
 
 #: For everybody; a tenant has all but the last.
-ACTS = {
-    "clock": Act(MoveForm, move_clock, "clock-control"),
-    "fault": Act(FaultForm, ask_for_fault, "faults"),
-    "clear": Act(ClearForm, clear_faults, "faults"),
-    "settings": Act(Behaviour, set_behaviour, "behaviour"),
-    "anew": Act(ResetForm, reset),
+ACTIONS = {
+    "clock": FormAction(MoveForm, move_clock, "clock-control"),
+    "fault": FormAction(FaultForm, add_fault, "faults"),
+    "clear": FormAction(ClearForm, clear_faults, "faults"),
+    "settings": FormAction(Behaviour, set_behaviour, "behaviour"),
+    "anew": FormAction(ResetForm, reset),
 }

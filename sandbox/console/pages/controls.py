@@ -6,16 +6,16 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 
 from sandbox import behaviour, clock
-from sandbox.behaviour import EVERYBODY, Behaviour
+from sandbox.behaviour import ALL_TENANTS, Behaviour
 from sandbox.catalogue import CATALOGUE
 from sandbox.faults import store
 from sandbox.service.models import Settings
 
 from . import glance, words
-from .actions import answered
-from .control_actions import ACTS, CLOCK, FAULTS, Target
-from .forms import Form
-from .page import page, render, tenant_of
+from .actions import respond
+from .control_actions import ACTIONS, CLOCK_SETTING, FAULT_KINDS, Target
+from .forms import FormState
+from .page import console_page, render, tenant_of
 
 #: The settings in groups for people. What is not named here comes last.
 _GROUPS = {
@@ -34,58 +34,62 @@ _GROUPS = {
 }
 
 
-@page
-def controls(request: HttpRequest, tenant_id: str = EVERYBODY) -> HttpResponse:
+@console_page
+def controls(request: HttpRequest, tenant_id: str = ALL_TENANTS) -> HttpResponse:
     """GET: what is set. POST act=…: something is set, for this tenant or for everybody."""
     tenant = tenant_of(tenant_id) if tenant_id else None
-    target = Target(tenant_id, words.of(request))
-    acts = {name: act for name, act in ACTS.items() if name != "anew" or tenant is None}
+    target = Target(tenant_id, words.words_for(request))
+    acts = {name: act for name, act in ACTIONS.items() if name != "anew" or tenant is None}
 
-    def show(forms: dict[str, Form], status: int) -> HttpResponse:
-        context = {"tenant": tenant, "page": "controls", "forms": forms} | _seen(target, forms)
+    def show(forms: dict[str, FormState], status: int) -> HttpResponse:
+        context = {"tenant": tenant, "page": "controls", "forms": forms} | _context(target, forms)
         return render(request, "controls", context, status)
 
-    with behaviour.clock_of(tenant_id):
-        return answered(request, acts, show, target)
+    with behaviour.using_clock_of(tenant_id):
+        return respond(request, acts, show, target)
 
 
-def _seen(target: Target, forms: dict[str, Form]) -> dict[str, Any]:
+def _context(target: Target, forms: dict[str, FormState]) -> dict[str, Any]:
     said = target.words
-    left = [_fault(row, target) for row in store.left() if not target.key or row["tenant_id"] in (None, target.key)]
+    left = [
+        _fault_view(row, target)
+        for row in store.list_remaining()
+        if not target.key or row["tenant_id"] in (None, target.key)
+    ]
     return {
         "now": clock.now(),
-        "offset_seconds": behaviour.of(target.key).clock_offset,
+        "offset_seconds": behaviour.behaviour_of(target.key).clock_offset,
         "faults": left,
         "can_clear": any(fault["can_clear"] for fault in left),
         "operations": [(0, said["any_operation"]), *((row.number, f"{row.number} {row.name}") for row in CATALOGUE)],
-        "fault_kinds": [(kind, said["fault_kinds"][kind]) for kind in FAULTS],
+        "fault_kinds": [(kind, said["fault_kinds"][kind]) for kind in FAULT_KINDS],
         "groups": list(_groups(target, forms.get("settings"))),
         "glance": None if target.key else glance.summary(),
     }
 
 
-def _fault(fault: dict[str, Any], target: Target) -> dict[str, Any]:
+def _fault_view(fault: dict[str, Any], target: Target) -> dict[str, Any]:
     """Return a fault as it is shown, without the values that are the default."""
     plain = {"id", "tenant_id", "operation", "kind", "left"}
-    usual = {name: shape.default for name, shape in FAULTS[fault["kind"]].model_fields.items()}
+    usual = {name: shape.default for name, shape in FAULT_KINDS[fault["kind"]].model_fields.items()}
     values = {name: value for name, value in fault.items() if name not in plain and value != usual.get(name)}
     number = fault["operation"]
     return {
         "id": fault["id"],
         "can_clear": not target.key or fault["tenant_id"] == target.key,
         "whom": fault["tenant_id"] or target.words["everybody"],
-        "operation": CATALOGUE.by_number(number).name if number else target.words["any_operation"],
+        "operation": CATALOGUE.find_by_number(number).name if number else target.words["any_operation"],
         "word": target.words["fault_kinds"][fault["kind"]],
         "left": fault["left"],
-        "values": [(name, _plain(value)) for name, value in values.items()],
+        "values": [(name, _format_number(value)) for name, value in values.items()],
     }
 
 
-def _groups(target: Target, form: Form | None) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+def _groups(target: Target, form: FormState | None) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """Yield (word, settings) of each group. A setting shows what was typed, else what is kept here."""
     kept = Settings.objects.filter(key=target.key).values_list("values", flat=True).first() or {}
-    inherited = behaviour.of(EVERYBODY) if target.key else behaviour.defaults()
-    named = {name for group in _GROUPS.values() for name in group} | {CLOCK}
+    inherited = behaviour.behaviour_of(ALL_TENANTS) if target.key else behaviour.defaults()
+    named = {name for group in _GROUPS.values() for name in group} | {CLOCK_SETTING}
     groups = _GROUPS | {"other": [name for name in Behaviour.model_fields if name not in named]}
     for group, names in groups.items():
         shown = [_setting(name, kept, getattr(inherited, name), form, target) for name in names]
@@ -93,8 +97,8 @@ def _groups(target: Target, form: Form | None) -> Iterator[tuple[str, list[dict[
             yield target.words["setting_groups"][group], shown
 
 
-def _setting(name: str, kept: dict[str, Any], default: Any, form: Form | None, target: Target) -> dict[str, Any]:
-    value = form.typed.get(name, "") if form else _plain(kept.get(name, ""))
+def _setting(name: str, kept: dict[str, Any], default: Any, form: FormState | None, target: Target) -> dict[str, Any]:
+    value = form.values.get(name, "") if form else _format_number(kept.get(name, ""))
     if isinstance(value, bool):
         value = str(value).lower()
     said = target.words
@@ -105,13 +109,13 @@ def _setting(name: str, kept: dict[str, Any], default: Any, form: Form | None, t
         "name": name,
         "word": said["settings"].get(name, name),
         "value": value,
-        "default": said["never"] if default is None else _plain(default),
+        "default": said["never"] if default is None else _format_number(default),
         "is_switch": is_switch,
         "is_set": name in kept,
         "error": form[name].error if form else "",
     }
 
 
-def _plain(value: Any) -> Any:
+def _format_number(value: Any) -> Any:
     """Return a number as a person would type it."""
     return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -12,7 +12,7 @@ from sandbox.engine import doors, keys
 from sandbox.service.models import Area, Camera, KeyBox, PassController, Tenant
 
 #: Seconds for which a camera's latest picture stays the same.
-_PICTURE = 10
+_PICTURE_SECONDS = 10
 
 
 @dataclass(frozen=True)
@@ -24,16 +24,16 @@ class Chip:
     word: str
 
 
-def plan(tenant: Tenant, now: datetime, words: Words) -> list[dict[str, Any]]:
+def areas_with_doors(tenant: Tenant, now: datetime, words: Words) -> list[dict[str, Any]]:
     """Return the areas with their doors, in the order of their creation."""
     inside: dict[int, list[dict[str, Any]]] = {}
     for door in PassController.objects.filter(tenant=tenant).select_related("area").order_by("id"):
-        inside.setdefault(door.area_id, []).append(door_sight(door, now, words))
+        inside.setdefault(door.area_id, []).append(door_view(door, now, words))
     areas = Area.objects.filter(tenant=tenant).order_by("id")
     return [{"area": area, "doors": inside.get(area.pk, [])} for area in areas]
 
 
-def door_sight(door: PassController, now: datetime, words: Words) -> dict[str, Any]:
+def door_view(door: PassController, now: datetime, words: Words) -> dict[str, Any]:
     """Return a door with its states; `wrong` says that somebody should look."""
     leaf, (lock, errors), problem = doors.leaf(door, now), doors.lock(door, now), doors.problem(door)
     said = words["states"]
@@ -51,20 +51,20 @@ def door_sight(door: PassController, now: datetime, words: Words) -> dict[str, A
         "problem": problem,
         "has_power": door.has_power,
         "is_connected": door.is_connected,
-        "chips": chips + lines(door, words),
-        "wrong": bool(problem) or not door.answers,
+        "chips": chips + cut_lines(door, words),
+        "wrong": bool(problem) or not door.is_reachable,
     }
 
 
-def boxes(tenant: Tenant, now: datetime, words: Words) -> list[dict[str, Any]]:
+def key_boxes(tenant: Tenant, now: datetime, words: Words) -> list[dict[str, Any]]:
     """Return the key boxes with the place of every key."""
     rows = KeyBox.objects.filter(tenant=tenant).order_by("id")
-    return [box_sight(box, now, words) for box in rows]
+    return [key_box_view(box, now, words) for box in rows]
 
 
-def box_sight(box: KeyBox, now: datetime, words: Words) -> dict[str, Any]:
+def key_box_view(box: KeyBox, now: datetime, words: Words) -> dict[str, Any]:
     """Return a key box; units: {no, name, restriction, use}, use None while the key is in its place."""
-    out, locks = keys.out(box, now), doors.unit_locks(box, now)
+    out, locks = keys.keys_out(box, now), doors.unit_locks(box, now)
     units = [
         {
             "no": unit["unit_no"],
@@ -84,12 +84,12 @@ def box_sight(box: KeyBox, now: datetime, words: Words) -> dict[str, Any]:
         "is_connected": box.is_connected,
         "guest_keys_enabled": box.guest_keys_enabled,
         "temporary_use_enabled": box.temporary_use_enabled,
-        "chips": lines(box, words),
-        "wrong": not box.answers,
+        "chips": cut_lines(box, words),
+        "wrong": not box.is_reachable,
     }
 
 
-def lines(device: PassController | KeyBox, words: Words) -> list[Chip]:
+def cut_lines(device: PassController | KeyBox, words: Words) -> list[Chip]:
     """Return a chip for each of the device's lines that is cut."""
     said = words["states"]
     found = [] if device.has_power else [Chip("away", "power", said["no_power"])]
@@ -98,15 +98,15 @@ def lines(device: PassController | KeyBox, words: Words) -> list[Chip]:
 
 def cameras(request: HttpRequest, tenant: Tenant, now: datetime) -> list[dict[str, Any]]:
     """Return the cameras with the address of their latest picture, which stays the same for some seconds."""
-    second = int(now.timestamp()) // _PICTURE * _PICTURE
+    second = int(now.timestamp()) // _PICTURE_SECONDS * _PICTURE_SECONDS
     rows = Camera.objects.filter(tenant=tenant).order_by("id")
     return [{"camera": row, "picture": _picture(request, row, second) if row.is_connected else ""} for row in rows]
 
 
 def _picture(request: HttpRequest, camera: Camera, second: int) -> str:
-    expires = second + 6 * _PICTURE
-    grant = addresses.Grant(camera.tenant_id, camera.camera_id, addresses.SNAPSHOT, second, second, expires)
-    return addresses.address(request, grant)
+    expires = second + 6 * _PICTURE_SECONDS
+    grant = addresses.MediaGrant(camera.tenant_id, camera.camera_id, addresses.SNAPSHOT, second, second, expires)
+    return addresses.media_address(request, grant)
 
 
 def _leaf(leaf: str, words: Words) -> Chip:

@@ -8,18 +8,18 @@ from django.http import QueryDict
 from pydantic import BaseModel, ValidationError
 
 M = TypeVar("M", bound=BaseModel)
-Errors = dict[str, tuple[str, dict[str, Any]]]
+FormErrors = dict[str, tuple[str, dict[str, Any]]]
 
 
-class Wrong(Exception):
+class InvalidForm(Exception):
     """What was typed cannot be used: for each field an error's word and the values in its sentence."""
 
-    def __init__(self, errors: Errors) -> None:
+    def __init__(self, errors: FormErrors) -> None:
         super().__init__(", ".join(errors))
         self.errors = errors
 
     @classmethod
-    def at(cls, name: str, word: str, /, **parts: Any) -> "Wrong":
+    def for_field(cls, name: str, word: str, /, **parts: Any) -> "InvalidForm":
         """Return an error of one field, for a reason of the console's own."""
         return cls({name: (word, parts)})
 
@@ -34,68 +34,68 @@ class Field:
 
 
 @dataclass
-class Form:
+class FormState:
     """What was typed into a form, and a sentence for each field that cannot be used."""
 
-    typed: Mapping[str, Any] = field(default_factory=dict)
+    values: Mapping[str, Any] = field(default_factory=dict)
     errors: Mapping[str, str] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Field:
-        return Field(name, self.typed.get(name, ""), self.errors.get(name, ""))
+        return Field(name, self.values.get(name, ""), self.errors.get(name, ""))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.errors)
 
 
-def typed(model: type[BaseModel], data: QueryDict) -> dict[str, Any]:
+def typed_values(model: type[BaseModel], data: QueryDict) -> dict[str, Any]:
     """Return the fields of `model` as they were sent; those with several values as lists."""
     several = {name for name, shape in model.model_fields.items() if get_origin(shape.annotation) is list}
     return {name: data.getlist(name) if name in several else str(data[name]).strip() for name in data}
 
 
-def read(model: type[M], values: Mapping[str, Any]) -> M:
+def validate(model: type[M], values: Mapping[str, Any]) -> M:
     """Return the fields that were filled in, as the model has them. Raises Wrong."""
     given = {name: value for name, value in values.items() if name in model.model_fields and value not in ("", [])}
     try:
         return model.model_validate(given)
     except ValidationError as error:
-        raise wrong(error) from None
+        raise to_invalid_form(error) from None
 
 
-def wrong(error: ValidationError) -> Wrong:
+def to_invalid_form(error: ValidationError) -> InvalidForm:
     """Return the first error of each field."""
-    found: Errors = {}
+    found: FormErrors = {}
     for item in error.errors(include_url=False, include_input=False):
         names = [part for part in item["loc"] if isinstance(part, str)]
         found.setdefault(names[-1] if names else "", (item["type"], item.get("ctx", {})))
-    return Wrong(found)
+    return InvalidForm(found)
 
 
-def together(*reads: Callable[[], Any]) -> list[Any]:
+def collect_errors(*reads: Callable[[], Any]) -> list[Any]:
     """Return the results of all these functions. Raises Wrong with the errors of all of them."""
     found: list[Any] = []
-    errors: Errors = {}
+    errors: FormErrors = {}
     for read_one in reads:
         try:
             found.append(read_one())
         except ValidationError as error:
-            errors |= wrong(error).errors
+            errors |= to_invalid_form(error).errors
     if errors:
-        raise Wrong(errors)
+        raise InvalidForm(errors)
     return found
 
 
-def refused(values: Mapping[str, Any], wrong: Wrong, sentences: Mapping[str, str]) -> Form:
+def rejected_form(values: Mapping[str, Any], wrong: InvalidForm, sentences: Mapping[str, str]) -> FormState:
     """Return the form again, with everything that was typed and its errors."""
-    return Form(
+    return FormState(
         values,
         {
-            name: sentences.get(word, sentences["other"]).format_map(_Parts(parts))
+            name: sentences.get(word, sentences["other"]).format_map(_PartsOrDots(parts))
             for name, (word, parts) in wrong.errors.items()
         },
     )
 
 
-class _Parts(dict[str, Any]):
+class _PartsOrDots(dict[str, Any]):
     def __missing__(self, key: str) -> str:
         return "…"

@@ -10,48 +10,52 @@ from sandbox.faults import store
 from sandbox.seeding.tenants import describe
 
 from . import devices, people, records, words
-from .actions import answered
-from .forms import Form
-from .house_actions import ACTS, Chosen
-from .page import is_live, page, render, tenant_of, text
+from .actions import respond
+from .forms import FormState
+from .house_actions import ACTIONS, BuildingSelection
+from .page import console_page, is_live, read_text, render, tenant_of
 
 
-@page
-def house(request: HttpRequest, tenant_id: str) -> HttpResponse:
+@console_page
+def building(request: HttpRequest, tenant_id: str) -> HttpResponse:
     """GET ?at=&who=&q=: the house, with a device and a person chosen. POST act=…: something is done there."""
     tenant = tenant_of(tenant_id)
-    with behaviour.clock_of(tenant.pk):
+    with behaviour.using_clock_of(tenant.pk):
         steps.advance(tenant)
-        chosen = Chosen(tenant, text(request.GET, "at"), text(request.GET, "who"), words.of(request))
+        chosen = BuildingSelection(
+            tenant, read_text(request.GET, "at"), read_text(request.GET, "who"), words.words_for(request)
+        )
 
-        def show(forms: dict[str, Form], status: int) -> HttpResponse:
-            return render(request, "house", _seen(request, chosen) | {"forms": forms}, status)
+        def show(forms: dict[str, FormState], status: int) -> HttpResponse:
+            return render(request, "house", _context(request, chosen) | {"forms": forms}, status)
 
-        return answered(request, ACTS, show, chosen)
+        return respond(request, ACTIONS, show, chosen)
 
 
-def _seen(request: HttpRequest, chosen: Chosen) -> dict[str, Any]:
+def _context(request: HttpRequest, chosen: BuildingSelection) -> dict[str, Any]:
     """Return everything the page shows; as functions where a live part may not need it."""
     tenant, said, now = chosen.tenant, chosen.words, clock.now()
-    query = text(request.GET, "q", 80)
+    query = read_text(request.GET, "q", 80)
     return {
         "tenant": tenant,
         "page": "house",
         "access": describe(tenant),
         "now": now,
-        "offset_seconds": behaviour.of(tenant.pk).clock_offset,
-        "faults_left": sum(fault["left"] for fault in store.left() if fault["tenant_id"] in (None, tenant.pk)),
-        "plan": devices.plan(tenant, now, said),
-        "boxes": devices.boxes(tenant, now, said),
+        "offset_seconds": behaviour.behaviour_of(tenant.pk).clock_offset,
+        "faults_left": sum(
+            fault["left"] for fault in store.list_remaining() if fault["tenant_id"] in (None, tenant.pk)
+        ),
+        "plan": devices.areas_with_doors(tenant, now, said),
+        "boxes": devices.key_boxes(tenant, now, said),
         "cameras": devices.cameras(request, tenant, now),
-        "door": devices.door_sight(chosen.door, now, said) if chosen.door else None,
-        "box": devices.box_sight(chosen.box, now, said) if chosen.box else None,
-        "who": people.about(chosen.who) if chosen.who else None,
-        "carried": people.carried(chosen.who, now, said) if chosen.who else [],
+        "door": devices.door_view(chosen.door, now, said) if chosen.door else None,
+        "box": devices.key_box_view(chosen.box, now, said) if chosen.box else None,
+        "who": people.describe(chosen.person) if chosen.person else None,
+        "carried": people.credentials_of(chosen.person, now, said) if chosen.person else [],
         "query": query,
-        "found": [] if chosen.who or is_live(request) else people.search(tenant, query),
+        "found": [] if chosen.person or is_live(request) else people.search(tenant, query),
         "log": records.log(tenant, now, said),
-        "held": records.held(tenant),
+        "held": records.count_held_back(tenant),
         "deliveries": records.deliveries(tenant, said),
         "requests": records.requests(tenant, now, said),
         "commands": records.commands(tenant),

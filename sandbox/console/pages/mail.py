@@ -9,24 +9,24 @@ from django.utils.safestring import SafeString, mark_safe
 from sandbox.service.models import Mail
 
 from . import words
-from .page import Missing, page, render, tenant_of
+from .page import PageMissing, console_page, render, tenant_of
 
 
-@page
+@console_page
 def mail(request: HttpRequest, tenant_id: str, number: int) -> HttpResponse:
     """GET: the mail."""
     tenant = tenant_of(tenant_id)
     found = Mail.objects.filter(tenant=tenant, pk=number).first()
     if found is None:
-        raise Missing
+        raise PageMissing
     return render(
         request,
         "mail",
-        {"tenant": tenant, "mail": found, "code": _drawn(found.qr_data, words.of(request)["kinds"]["qr"])},
+        {"tenant": tenant, "mail": found, "code": _draw_code(found.qr_data, words.words_for(request)["kinds"]["qr"])},
     )
 
 
-def _drawn(data: str, title: str) -> SafeString:
+def _draw_code(data: str, title: str) -> SafeString:
     """Return the code as a picture; empty when no code can hold the data."""
     try:
         code = segno.make(data, micro=False)

@@ -19,13 +19,13 @@ class Message:
     history_id: str = ""
 
 
-def keep(response: HttpResponse, message: Message) -> None:
+def save(response: HttpResponse, message: Message) -> None:
     """Keep a message for the next page."""
     value = signing.dumps(asdict(message), salt=_SALT, compress=True)
     response.set_cookie(_COOKIE, value, max_age=_SECONDS, path=_PLACE, httponly=True, samesite="Lax")
 
 
-def take(request: HttpRequest) -> Message | None:
+def load(request: HttpRequest) -> Message | None:
     """Return the message to show now, if any."""
     try:
         return Message(**signing.loads(request.COOKIES.get(_COOKIE, ""), salt=_SALT, max_age=_SECONDS))
@@ -33,6 +33,6 @@ def take(request: HttpRequest) -> Message | None:
         return None
 
 
-def forget(response: HttpResponse) -> None:
+def clear(response: HttpResponse) -> None:
     """Drop the message that was shown."""
     response.delete_cookie(_COOKIE, path=_PLACE, samesite="Lax")

@@ -19,13 +19,13 @@ from sandbox.service.models import Tenant
 from . import assets, messages, words
 
 View = Callable[..., HttpResponseBase]
-PLACE = "/console/"
+COOKIE_PATH = "/console/"
 #: A person's choices by query parameter: the cookie that keeps each and its values. The first is the default.
 CHOICES = {"lang": ("console_language", ("", "en", "ja")), "theme": ("console_theme", ("auto", "light", "dark"))}
 #: Header that asks for the live parts of a page.
-LIVE = "Sandbox-Live"
+LIVE_HEADER = "Sandbox-Live"
 _YEAR = 365 * 24 * 3600
-_POLICY = "; ".join(
+_CONTENT_SECURITY_POLICY = "; ".join(
     [
         "default-src 'none'",
         "script-src 'self'",
@@ -41,63 +41,63 @@ _POLICY = "; ".join(
 log = logging.getLogger(__name__)
 
 
-class Missing(Exception):
+class PageMissing(Exception):
     """Nothing is at this address."""
 
 
-class _NoForgery(CsrfViewMiddleware):
+class _FormProtection(CsrfViewMiddleware):
     """Refuses forms from elsewhere, and those whose cookie is gone, with a page."""
 
     def _reject(self, request: HttpRequest, reason: str) -> HttpResponse:
-        return trouble(request, 403)
+        return error_page(request, 403)
 
 
-def page(view: View) -> View:
+def console_page(view: View) -> View:
     """Make a view a page of the console: safe against forgery, with errors answered by a page."""
-    protected = decorator_from_middleware(_NoForgery)(view)
+    protected = decorator_from_middleware(_FormProtection)(view)
 
     @never_cache
     @wraps(view)
-    def served(request: HttpRequest, **parts: Any) -> HttpResponseBase:
-        if request.method == "GET" and (kept := _choose(request)):
+    def respond(request: HttpRequest, **parts: Any) -> HttpResponseBase:
+        if request.method == "GET" and (kept := _save_choice(request)):
             return kept
         try:
             if request.method not in {"GET", "HEAD", "POST"}:
-                return _safe(trouble(request, 405))
-            return _safe(protected(request, **parts))
-        except Missing:
-            return _safe(trouble(request, 404))
+                return _with_security_headers(error_page(request, 405))
+            return _with_security_headers(protected(request, **parts))
+        except PageMissing:
+            return _with_security_headers(error_page(request, 404))
         except (SuspiciousOperation, BadRequest, MultiPartParserError, UnreadablePostError):
-            return _safe(trouble(request, 400))
+            return _with_security_headers(error_page(request, 400))
         except Exception:
             log.exception("%s %s failed", request.method, request.path)
-            return _safe(trouble(request, 500))
+            return _with_security_headers(error_page(request, 500))
 
-    return served
+    return respond
 
 
 def render(request: HttpRequest, template: str, context: dict[str, Any], status: int = 200) -> HttpResponse:
     """Return the page, or only its live parts."""
-    message = None if is_live(request) else messages.take(request)
+    message = None if is_live(request) else messages.load(request)
     language = words.language(request)
     frame = {
         "request": request,
         "words": words.WORDS[language],
         "language": language,
-        "theme": chosen(request, "theme"),
+        "theme": chosen_option(request, "theme"),
         "assets": assets.ADDRESSES,
         "live": is_live(request),
         "said": message,
     }
     response = rendered(request, f"console/{template}.html", frame | context, status=status)
     if message:
-        messages.forget(response)
+        messages.clear(response)
     return response
 
 
-def trouble(request: HttpRequest, status: int) -> HttpResponse:
+def error_page(request: HttpRequest, status: int) -> HttpResponse:
     """Return a page that says what went wrong, with a link back."""
-    shown = words.of(request)["trouble"]
+    shown = words.words_for(request)["trouble"]
     return render(request, "trouble", {"trouble": shown.get(status, shown[400]), "status": status}, status=status)
 
 
@@ -105,28 +105,28 @@ def tenant_of(tenant_id: str) -> Tenant:
     """Return the tenant. Raises Missing."""
     found = None if "\0" in tenant_id else Tenant.objects.filter(pk=tenant_id).first()
     if found is None:
-        raise Missing
+        raise PageMissing
     return found
 
 
 def is_live(request: HttpRequest) -> bool:
     """Return whether only the live parts are wanted."""
-    return LIVE in request.headers
+    return LIVE_HEADER in request.headers
 
 
-def chosen(request: HttpRequest, name: str) -> str:
+def chosen_option(request: HttpRequest, name: str) -> str:
     """Return what the person chose, or the default."""
     cookie, values = CHOICES[name]
     value = request.COOKIES.get(cookie, "")
     return value if value in values else values[0]
 
 
-def text(values: QueryDict, name: str, most: int = 600) -> str:
+def read_text(values: QueryDict, name: str, max_length: int = 600) -> str:
     """Return a parameter without what the database cannot store."""
-    return values.get(name, "").replace("\0", "").strip()[:most]
+    return values.get(name, "").replace("\0", "").strip()[:max_length]
 
 
-def _choose(request: HttpRequest) -> HttpResponse | None:
+def _save_choice(request: HttpRequest) -> HttpResponse | None:
     """Keep a language or theme that the address names, and return a redirect to the page; None without one."""
     wanted = {name: request.GET[name] for name in CHOICES if name in request.GET}
     if not wanted:
@@ -138,12 +138,12 @@ def _choose(request: HttpRequest) -> HttpResponse | None:
     for name, value in wanted.items():
         cookie, values = CHOICES[name]
         if value in values:
-            response.set_cookie(cookie, value, max_age=_YEAR, path=PLACE, httponly=True, samesite="Lax")
+            response.set_cookie(cookie, value, max_age=_YEAR, path=COOKIE_PATH, httponly=True, samesite="Lax")
     return response
 
 
-def _safe(response: HttpResponseBase) -> HttpResponseBase:
-    response["Content-Security-Policy"] = _POLICY
+def _with_security_headers(response: HttpResponseBase) -> HttpResponseBase:
+    response["Content-Security-Policy"] = _CONTENT_SECURITY_POLICY
     response["X-Content-Type-Options"] = "nosniff"
     response["X-Frame-Options"] = "DENY"
     # With no-referrer a browser sends its own forms with the origin "null", which the forgery check refuses.

@@ -9,12 +9,12 @@ from sandbox.engine import people, totp
 from sandbox.service.models import Guest, Member, Tenant
 
 #: How many members and how many guests a search shows.
-FOUND = 5
+MAX_FOUND = 5
 _KINDS = {"card": "card", "qr": "qr", "one_time": "code", "face": "face"}
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownCredential:
     """One thing to show to a device. `value` is what the device reads, `text` what a person sees of it."""
 
     kind: str
@@ -34,10 +34,10 @@ def find(tenant: Tenant, identifier: str) -> Member | Guest | None:
 
 def search(tenant: Tenant, text: str) -> list[dict[str, Any]]:
     """Return the first people with `text` in their name, code or card."""
-    return [about(row) for row in people.search(tenant, text, FOUND)]
+    return [describe(row) for row in people.search(tenant, text, MAX_FOUND)]
 
 
-def about(row: Member | Guest) -> dict[str, Any]:
+def describe(row: Member | Guest) -> dict[str, Any]:
     """Return a person's name, identifier, and what tells them from others of the same name."""
     person = people.Person(row, "", "")
     start, end = person.period
@@ -52,22 +52,22 @@ def about(row: Member | Guest) -> dict[str, Any]:
     }
 
 
-def carried(row: Member | Guest, at: datetime, words: Words) -> list[Shown]:
+def credentials_of(row: Member | Guest, at: datetime, words: Words) -> list[ShownCredential]:
     """Return what this person can show at `at`; a one-time code is that of this time."""
     pairs = [("qr", row.qr_data)] if isinstance(row, Guest) else people.credentials(row, at)
     return [
-        Shown(kind, value, _KINDS[kind], words["kinds"][kind], _seen(row, kind, value, at, words))
+        ShownCredential(kind, value, _KINDS[kind], words["kinds"][kind], _credential_text(row, kind, value, at, words))
         for kind, value in pairs
     ]
 
 
-def _seen(row: Member | Guest, kind: str, value: str, at: datetime, words: Words) -> str:
+def _credential_text(row: Member | Guest, kind: str, value: str, at: datetime, words: Words) -> str:
     if kind == "face":
         return ""
     if kind != "one_time" or not isinstance(row, Member):
         return value
     ways = row.detail.get("qrcode", {}).get("one_time_qr", {})
-    read = totp.read(value)
+    read = totp.read_qr_text(value)
     left = totp.seconds_left(at, ways.get("timestep", 300))
     text: str = words["code_good_for"].format(code=read[1] if read else value, seconds=left)
     return text

@@ -37,10 +37,10 @@ _ICONS = {
 def log(tenant: Tenant, now: datetime, words: Words) -> list[dict[str, Any]]:
     """Return the newest records that the service shows, newest first."""
     rows = History.objects.filter(tenant=tenant, held_by="", at__lte=now).order_by("-at", "-id")[:LOGS]
-    return [_line(row, words) for row in rows]
+    return [_log_line(row, words) for row in rows]
 
 
-def held(tenant: Tenant) -> int:
+def count_held_back(tenant: Tenant) -> int:
     """Return how many records are still in devices without a connection."""
     return History.objects.filter(tenant=tenant).exclude(held_by="").count()
 
@@ -91,17 +91,17 @@ def mails(tenant: Tenant) -> list[Mail]:
 def calls(tenant: Tenant) -> list[dict[str, Any]]:
     """Return the calls of the API by a known token, newest first."""
     rows = Call.objects.filter(tenant_id=tenant.pk).order_by("-id")[:OTHERS]
-    return [{"row": row, "name": _operation(row.operation), **_sign(100 <= row.status < 400)} for row in rows]
+    return [{"row": row, "name": _operation(row.operation), **_result_icon(100 <= row.status < 400)} for row in rows]
 
 
-def _line(row: History, words: Words) -> dict[str, Any]:
+def _log_line(row: History, words: Words) -> dict[str, Any]:
     member, device = row.member or {}, row.device or {}
     return {
         "row": row,
         "icon": _ICONS.get(row.category, "dot"),
         "category": words["categories"].get(row.category, row.category),
         "tone": row.category if row.category in _ICONS else "normal",
-        "text": sentences.of(row.content, words),
+        "text": sentences.translate_sentence(row.content, words),
         "restored": row.status == "restore",
         "who": member.get("name") or (member.get("data", "")[:40] if member else ""),
         "where": device.get("name", ""),
@@ -111,7 +111,9 @@ def _line(row: History, words: Words) -> dict[str, Any]:
 
 def _event(row: Delivery, words: Words) -> str:
     try:
-        return sentences.of(str(next(CATALOGUE.webhook.records(json.loads(row.body)))["event_name"]), words)
+        return sentences.translate_sentence(
+            str(next(CATALOGUE.webhook.read_records(json.loads(row.body)))["event_name"]), words
+        )
     except (ValueError, KeyError, TypeError):
         return ""
 
@@ -123,10 +125,10 @@ def _answer(row: Delivery, words: Words) -> dict[str, str]:
     if row.status is None:
         return {"tone": "bad", "icon": "cross", "word": said["no_answer"]}
     accepted = row.status < 300
-    return _sign(accepted) | {"word": said["answered" if accepted else "refused"].format(status=row.status)}
+    return _result_icon(accepted) | {"word": said["answered" if accepted else "refused"].format(status=row.status)}
 
 
-def _sign(is_good: bool) -> dict[str, str]:
+def _result_icon(is_good: bool) -> dict[str, str]:
     return {"tone": "good", "icon": "check"} if is_good else {"tone": "bad", "icon": "cross"}
 
 

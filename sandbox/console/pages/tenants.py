@@ -9,20 +9,20 @@ from pydantic import Field, field_validator
 
 from accessapi.operations import SCOPES
 from sandbox.console import setup
-from sandbox.console.requests import Contract, NewClient, NewTenant
+from sandbox.console.requests import ClientBody, Contract, TenantBody
 from sandbox.seeding.tenants import describe
 from sandbox.service.models import Client, Member, PassController, Settings, Tenant
 
 from . import glance, words
-from .actions import Act, answered
-from .forms import Form, Wrong
+from .actions import FormAction, respond
+from .forms import FormState, InvalidForm
 from .messages import Message
-from .page import page, render, text
+from .page import console_page, read_text, render
 
 _PAGE, _CLIENTS = 25, 50
 
 
-class TenantForm(NewTenant):
+class TenantForm(TenantBody):
     """A new tenant by hand: it needs a name."""
 
     name: str = Field(min_length=1, max_length=200)
@@ -30,7 +30,7 @@ class TenantForm(NewTenant):
     members: int = Field(50, ge=0, le=200_000)
 
 
-class ClientForm(NewClient):
+class ClientForm(ClientBody):
     """A client by hand: a name, and one address per line."""
 
     name: str = Field(min_length=1, max_length=200)
@@ -41,22 +41,22 @@ class ClientForm(NewClient):
         return [line.strip() for text in value for line in text.splitlines() if line.strip()]
 
 
-@page
+@console_page
 def index(request: HttpRequest) -> HttpResponse:
     """GET ?q=&page=: tenants. POST act=create or register."""
 
-    def show(forms: dict[str, Form], status: int) -> HttpResponse:
-        return render(request, "tenants", _seen(request) | {"forms": forms}, status)
+    def show(forms: dict[str, FormState], status: int) -> HttpResponse:
+        return render(request, "tenants", _context(request) | {"forms": forms}, status)
 
-    return answered(request, _ACTS, show, words.of(request))
+    return respond(request, _ACTIONS, show, words.words_for(request))
 
 
 def create(said: words.Words, wanted: TenantForm) -> Message:
     """Create a tenant with its house."""
     try:
-        tenant = setup.new_tenant(wanted)
-    except setup.Taken as taken:
-        raise Wrong.at(str(taken), "taken") from taken
+        tenant = setup.add_tenant(wanted)
+    except setup.AlreadyTaken as taken:
+        raise InvalidForm.for_field(str(taken), "taken") from taken
     known = describe(tenant)
     access = f"{said['login']} {known['admin_login']} · {said['password']} {known['admin_password']}"
     return Message("good", f"{said['said_created']} · {tenant.name}", access)
@@ -65,17 +65,17 @@ def create(said: words.Words, wanted: TenantForm) -> Message:
 def register(said: words.Words, wanted: ClientForm) -> Message:
     """Register a client, or change one."""
     if not wanted.redirect_uris:
-        raise Wrong.at("redirect_uris", "no_uri")
-    client, _ = setup.register(wanted)
+        raise InvalidForm.for_field("redirect_uris", "no_uri")
+    client, _ = setup.register_client(wanted)
     access = f"{said['client_id']} {client.client_id} · {said['client_secret']} {client.client_secret}"
     return Message("good", f"{said['said_registered']} · {client.name}", access)
 
 
-_ACTS = {"create": Act(TenantForm, create), "register": Act(ClientForm, register)}
+_ACTIONS = {"create": FormAction(TenantForm, create), "register": FormAction(ClientForm, register)}
 
 
-def _seen(request: HttpRequest) -> dict[str, Any]:
-    query = text(request.GET, "q", 80)
+def _context(request: HttpRequest) -> dict[str, Any]:
+    query = read_text(request.GET, "q", 80)
     rows = Tenant.objects.prefetch_related("administrators").order_by("created_at", "pk")
     if query:
         named = Q(name__icontains=query) | Q(pk__icontains=query) | Q(administrators__login__icontains=query)

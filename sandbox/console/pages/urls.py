@@ -5,24 +5,24 @@ from django.urls import path, re_path
 
 from .assets import asset
 from .controls import controls
-from .house import house
+from .house import building
 from .mail import mail
-from .page import Missing, page
+from .page import PageMissing, console_page
 from .tenants import index
 
 
-@page
-def nothing(request: HttpRequest, **parts: str) -> HttpResponse:
+@console_page
+def page_missing(request: HttpRequest, **parts: str) -> HttpResponse:
     """Answer everything else below /console/ with 404."""
-    raise Missing
+    raise PageMissing
 
 
 urlpatterns = [
     path("", index),
     path("controls/", controls),
-    path("t/<str:tenant_id>/", house),
+    path("t/<str:tenant_id>/", building),
     path("t/<str:tenant_id>/controls/", controls),
     path("t/<str:tenant_id>/mails/<int:number>/", mail),
     path("static/<str:digest>/<str:name>", asset),
-    re_path("(?P<rest>.*)", nothing),
+    re_path("(?P<rest>.*)", page_missing),
 ]

@@ -7,7 +7,7 @@ from .tenants import Tenant
 
 #: A member's place in the list. By the bare id PostgreSQL would use the primary key for the order too, and read all
 #: members of other tenants that come before.
-PLACE = models.F("id") + 0
+CREATION_ORDER = models.F("id") + 0
 
 
 class Group(models.Model):
@@ -50,7 +50,7 @@ class Member(models.Model):
             ),
         ]
         indexes = [
-            models.Index("tenant", PLACE, name="service_member_page"),
+            models.Index("tenant", CREATION_ORDER, name="service_member_page"),
             # Not a B-tree, which limits the length: a code's text has no limit.
             HashIndex(fields=["qr_data"], name="service_member_qr"),
         ]

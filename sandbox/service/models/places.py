@@ -37,7 +37,7 @@ class PassController(models.Model):
         constraints = [models.UniqueConstraint(fields=["tenant", "device_id"], name="service_pass_controller_id")]
 
     @property
-    def answers(self) -> bool:
+    def is_reachable(self) -> bool:
         """Return whether a command reaches it."""
         return self.has_power and self.is_connected
 
@@ -60,12 +60,12 @@ class KeyBox(models.Model):
         constraints = [models.UniqueConstraint(fields=["tenant", "key_device_id"], name="service_key_box_id")]
 
     @property
-    def answers(self) -> bool:
+    def is_reachable(self) -> bool:
         """Return whether a command reaches it."""
         return self.has_power and self.is_connected
 
     @property
-    def numbers(self) -> set[str]:
+    def unit_numbers(self) -> set[str]:
         """Return the numbers of its keys."""
         return {unit["unit_no"] for unit in self.units}
 

@@ -23,7 +23,7 @@ class Tenant(models.Model):
     #: Until when the people of engine.simulation have come and gone.
     lived_until = models.DateTimeField(null=True)
 
-    def has(self, contract: str) -> bool:
+    def has_contract(self, contract: str) -> bool:
         """Return whether the tenant has this contract (or `licence`)."""
         return contract in self.contracts
 

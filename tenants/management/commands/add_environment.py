@@ -13,14 +13,14 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
-from accessapi.client import checked_base_url
-from accessapi.overrides import OverrideError, load
-from accessapi.wire import tls
-from tenants.management.files import one_line, text_of
+from accessapi.client import validate_base_url
+from accessapi.overrides import OverrideError, load_overrides
+from accessapi.wire import tls_context
+from tenants.management.files import read_line, read_text
 from tenants.models import ServiceEnvironment
 
-_ASK_SECONDS = 5
-_NEEDED = ("base_url", "client_id", "client_secret_file")
+_TIMEOUT_SECONDS = 5
+_REQUIRED_OPTIONS = ("base_url", "client_id", "client_secret_file")
 
 
 class Command(BaseCommand):
@@ -39,7 +39,9 @@ class Command(BaseCommand):
         parser.add_argument("--check", action="store_true", help="change nothing, say whether its address answers")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        given = {f"--{name.replace('_', '-')}": options[name] is not None for name in (*_NEEDED, "operations")}
+        given = {
+            f"--{name.replace('_', '-')}": options[name] is not None for name in (*_REQUIRED_OPTIONS, "operations")
+        }
         if options["check"]:
             if any(given.values()):
                 raise CommandError("--check takes only the name of an environment. Nothing was changed.")
@@ -48,10 +50,10 @@ class Command(BaseCommand):
         missing = [option for option, is_given in given.items() if not is_given and option != "--operations"]
         if missing:
             raise CommandError(f"These options are missing: {', '.join(missing)}. Nothing was changed.")
-        row, made = _saved(options)
+        row, made = _save(options)
         self.stdout.write(f"Environment {row.name} was {'added' if made else 'changed'}.")
         self.stdout.write(f"Redirect URI to register with the service: {row.redirect_uri}")
-        if reason := _why_silent(row):
+        if reason := _unreachable_reason(row):
             self.stderr.write(
                 f"Warning: {row.base_url} does not answer: {reason}. The environment was saved. Check the address; "
                 f"`add_environment {row.name} --check` asks again."
@@ -63,36 +65,36 @@ class Command(BaseCommand):
         row = ServiceEnvironment.objects.filter(name=name).first()
         if row is None:
             raise CommandError(f"There is no environment {name!r}.")
-        if reason := _why_silent(row):
+        if reason := _unreachable_reason(row):
             raise CommandError(f"{row.base_url} does not answer: {reason}.")
         self.stdout.write(f"{row.base_url} answers.")
 
 
 @transaction.atomic
-def _saved(options: dict[str, Any]) -> tuple[ServiceEnvironment, bool]:
+def _save(options: dict[str, Any]) -> tuple[ServiceEnvironment, bool]:
     """Save the environment. Return it, and whether it is new."""
     row = ServiceEnvironment.objects.filter(name=options["name"]).first()
     made = row is None
     row = row or ServiceEnvironment(name=options["name"])
     try:
-        row.base_url = checked_base_url(options["base_url"])
+        row.base_url = validate_base_url(options["base_url"])
     except ValueError as error:
         raise CommandError(f"--base-url: {error}. Nothing was changed.") from error
     row.client_id = options["client_id"]
-    row.client_secret = one_line(options["client_secret_file"], "--client-secret-file")
+    row.client_secret = read_line(options["client_secret_file"], "--client-secret-file")
     if options["operations"] is not None:
-        row.overrides = _checked(options["operations"])
+        row.overrides = _load_overrides(options["operations"])
     _validate(row)
     row.save()
     return row, made
 
 
-def _why_silent(row: ServiceEnvironment) -> str:
+def _unreachable_reason(row: ServiceEnvironment) -> str:
     """Ask the service once, without a token. Return why nothing answers; empty when anything does, also a refusal."""
-    url = row.base_url + row.catalogue.operation("get_tenant").path
+    url = row.base_url + row.catalogue.find("get_tenant").path
     try:
         with (
-            httpx2.Client(timeout=_ASK_SECONDS, verify=tls(), trust_env=False) as client,
+            httpx2.Client(timeout=_TIMEOUT_SECONDS, verify=tls_context(), trust_env=False) as client,
             client.stream("GET", url),
         ):
             return ""
@@ -100,10 +102,10 @@ def _why_silent(row: ServiceEnvironment) -> str:
         return str(error) or type(error).__name__
 
 
-def _checked(file: str) -> str:
-    text = text_of(file, "--operations")
+def _load_overrides(file: str) -> str:
+    text = read_text(file, "--operations")
     try:
-        load(text)
+        load_overrides(text)
     except OverrideError as error:
         raise CommandError(f"--operations {file}: {error}. Nothing was changed.") from error
     return text

@@ -13,11 +13,11 @@ from django.core.validators import validate_email
 from django.db import transaction
 
 from tenants import audit, roles
-from tenants.management.files import one_line
+from tenants.management.files import read_line
 from tenants.models import Staff, Tenant, User
 from tenants.scope import tenant_scope
-from tenants.staff.actions import named, new_user
-from tenants.wording import say
+from tenants.staff.actions import name_of, new_user
+from tenants.wording import coded_sentence
 
 
 class Command(BaseCommand):
@@ -48,20 +48,20 @@ class Command(BaseCommand):
                 )
                 audit.record(
                     tenant=tenant, by=None, by_label="command line", action="staff.add", target=f"user:{user.pk}",
-                    summary=say("staff.add", person=named(user), role=say(f"role.{role.name}")),
+                    summary=coded_sentence("staff.add", person=name_of(user), role=coded_sentence(f"role.{role.name}")),
                 )  # fmt: skip
         self.stdout.write(f"{user.email} is now {role.name}" + (f" of {tenant.slug}." if tenant else "."))
 
 
 def _role(name: str) -> type[roles.Role]:
     try:
-        return roles.role(name)
+        return roles.find_role(name)
     except KeyError as error:
         raise CommandError(f"{error.args[0]} Nothing was changed.") from error
 
 
 def _tenant(role: type[roles.Role], slug: str | None) -> Tenant | None:
-    if role.platform:
+    if role.is_platform:
         if slug:
             raise CommandError(f"{role.name} is a role of the platform and takes no --tenant. Nothing was changed.")
         return None
@@ -94,7 +94,7 @@ def _user(email: str, name: str, password_file: str | None) -> User:
 
 def _password(file: str, user: User) -> str:
     """Return the password in a file. Raises CommandError where the rules of the site's own forms refuse it."""
-    password = one_line(file, "--password-file")
+    password = read_line(file, "--password-file")
     try:
         validate_password(password, user)
     except ValidationError as error:

@@ -12,7 +12,7 @@ from django.db import transaction
 from tenants import audit
 from tenants.models import Connection, ServiceEnvironment, Tenant
 from tenants.scope import tenant_scope
-from tenants.wording import say
+from tenants.wording import coded_sentence
 
 
 class Command(BaseCommand):
@@ -45,6 +45,6 @@ class Command(BaseCommand):
         with tenant_scope(row):
             Connection.objects.get_or_create(tenant=row)
             action = "tenant.add" if made else "tenant.change"
-            said = say(action, name=row.name)
+            said = coded_sentence(action, name=row.name)
             audit.record(tenant=row, by=None, by_label="command line", action=action, target="tenant", summary=said)
         self.stdout.write(f"Tenant {row.slug} was {'added' if made else 'changed'}.")

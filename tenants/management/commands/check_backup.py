@@ -9,8 +9,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import OperationalError
 
-from tenants.backup.checking import Check
-from tenants.backup.reading import Unreadable
+from tenants.backup.checking import BackupCheck
+from tenants.backup.reading import UnreadableDump
 
 
 class Command(BaseCommand):
@@ -26,8 +26,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            check = Check(options["file"], alone=options["alone"])
-        except Unreadable as error:
+            check = BackupCheck(options["file"], is_alone=options["alone"])
+        except UnreadableDump as error:
             raise CommandError(f"Do not trust this dump. {error}") from error
         except OperationalError as error:
             raise CommandError(

@@ -20,4 +20,4 @@ class Command(migrate.Command):
         with grants.as_owner(alias):
             super().handle(*args, **options)
             if not (options["plan"] or options["check_unapplied"]):
-                grants.give(alias)
+                grants.apply(alias)

@@ -31,18 +31,18 @@ class Command(BaseCommand):
         left = closed = 0
         for column in rotation.columns():
             if not options["check"]:
-                self._say(column.label, rotation.rotate_column(column, options["batch"]))
-            for row, opens in rotation.remaining(column):
+                self._print_count(column.label, rotation.rotate_column(column, options["batch"]))
+            for row, opens in rotation.list_remaining(column):
                 left += 1
                 closed += not opens
                 if not opens:
                     self.stderr.write(f"{column.label} of row {row} does not open with the keys of VAULT_KEYS")
         if not options["check"]:
-            self._say("second factors", rotation.rotate_second_factors())
-        self.stdout.write(f"Current key: {vault.ring().current}. Secrets under other keys: {left}.")
+            self._print_count("second factors", rotation.rotate_second_factors())
+        self.stdout.write(f"Current key: {vault.key_ring().current}. Secrets under other keys: {left}.")
         if closed:
             raise CommandError(f"{closed} secrets could not be opened and were left as they are.")
 
-    def _say(self, label: str, changed: int) -> None:
+    def _print_count(self, label: str, changed: int) -> None:
         if changed:
             self.stdout.write(f"{label}: {changed} re-encrypted")

@@ -28,4 +28,4 @@ def command_pictures(context: Context, intent: Intent) -> dict[str, Any]:
     """Draw the pictures before and after a door's command, for those who may see pictures of the past."""
     request = context["request"]
     may = intent.target.startswith("pass_controller:") and request.access.can(Permission.CAMERAS_RECORDED)
-    return {"shown": commands.shown_of(intent) if may else [], "request": request}
+    return {"shown": commands.pictures_of(intent) if may else [], "request": request}

@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 
 from portal.core.intents import nonces, queries, words
 from portal.core.intents.models import Intent
-from portal.core.ui.outcomes import Outcome
+from portal.core.ui.outcomes import OutcomeLine
 from tenants import carrying
 
 register = template.Library()
@@ -18,16 +18,16 @@ register = template.Library()
 @register.simple_tag(takes_context=True)
 def intent_nonce(context: dict[str, Any]) -> SafeString:
     """Hidden inputs that make a form one intent, however often it is sent."""
-    return _inputs(nonces.FIELD, context.get("nonce") or nonces.new(context["request"]))
+    return _hidden_inputs(nonces.FIELD, context.get("nonce") or nonces.create_nonce(context["request"]))
 
 
 @register.simple_tag
 def click_stamp() -> SafeString:
     """Hidden inputs that tell when the button was pressed, for a form that carries a command through."""
-    return _inputs(nonces.STAMP_FIELD, nonces.stamp())
+    return _hidden_inputs(nonces.STAMP_FIELD, nonces.sign_page_time())
 
 
-def _inputs(name: str, value: str) -> SafeString:
+def _hidden_inputs(name: str, value: str) -> SafeString:
     """The value, and what `static/js/clicked.js` counts in."""
     hidden = '<input type="hidden" name="{}" value="{}"><input type="hidden" name="{}" value="" data-elapsed>'
     return format_html(hidden, name, value, nonces.ELAPSED_FIELD)
@@ -36,11 +36,11 @@ def _inputs(name: str, value: str) -> SafeString:
 @register.simple_tag(takes_context=True)
 def carried_command(context: dict[str, Any]) -> dict[str, str] | None:
     """What this page of confirming would carry through: `title` and `page`."""
-    return carrying.waiting(context["request"])
+    return carrying.find(context["request"])
 
 
 @register.simple_tag(takes_context=True)
-def story_of(context: dict[str, Any], intent: Intent) -> Outcome:
+def story_of(context: dict[str, Any], intent: Intent) -> OutcomeLine:
     """`{% story_of intent as story %}{% outcome story %}`. Who may not look at the intent is not led to its address."""
-    told, access = words.story(intent), context["request"].access
+    told, access = words.outcome_of(intent), context["request"].access
     return told if queries.is_visible_to(access, intent) else replace(told, poll_url="", audit_url="")

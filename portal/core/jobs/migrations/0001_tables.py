@@ -43,7 +43,7 @@ class Migration(migrations.Migration):
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("kind", models.CharField(max_length=20)),
-                ("title", tenants.wording.SaidField(blank=True, default="")),
+                ("title", tenants.wording.SentenceField(blank=True, default="")),
                 ("options", models.JSONField(default=dict)),
                 ("permission", models.CharField(max_length=40)),
                 ("language", models.CharField(default="en", max_length=10)),

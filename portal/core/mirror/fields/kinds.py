@@ -10,18 +10,18 @@ from django.utils.translation import gettext as _
 
 from accessapi.limits import IDENTIFIER_BYTES_MAX
 from accessapi.resources import write_moment
-from portal.core.mirror.fields.field import Field, Unreadable, Words
+from portal.core.mirror.fields.field import Field, LabelText, UnreadableCells
 from portal.core.mirror.fields.values import (
-    NEW,
+    NEW_MASK,
     Item,
-    Keys,
-    Odd,
+    TenantKeys,
+    Unexpected,
     as_json,
-    masked,
-    moment,
+    is_contained,
+    item_moment,
+    item_text,
+    mask_secret,
     moment_of_cell,
-    text,
-    within,
     without_seed,
 )
 from portal.core.mirror.folding import fold, sort_key
@@ -33,94 +33,96 @@ from portal.core.ui import inputs
 class Text(Field):
     """A text. `key`: the column of its folded form, by which it sorts and is found."""
 
-    of = str
+    column_type = str
     key: str = ""
-    several: bool = False  # of several lines
+    is_multiline: bool = False  # of several lines
 
-    def keep(self, item: Item, keys: Keys, odd: Odd) -> tuple[Any, ...]:
-        value = text(item, self.name, odd)
+    def column_values(self, item: Item, keys: TenantKeys, odd: Unexpected) -> tuple[Any, ...]:
+        value = item_text(item, self.name, odd)
         return (value, sort_key(value)) if self.key else (value,)
 
-    def written(self, row: Any) -> Any:
-        return super().written(row) or ""
+    def written_value(self, row: Any) -> Any:
+        return super().written_value(row) or ""
 
-    def typed(self, **more: Any) -> forms.Field:
+    def form_field(self, **more: Any) -> forms.Field:
         most = self.limits["maxLength"]
-        if self.several:
-            return inputs.lines(most=most, **self._said(**more))
-        return inputs.line(most=most, missing=self.missing, **self._said(**{"strip": False, **more}))
+        if self.is_multiline:
+            return inputs.multiline_field(max_length=most, **self._input_options(**more))
+        return inputs.line_field(
+            max_length=most, required_message=self.required_message, **self._input_options(**{"strip": False, **more})
+        )
 
     @property
-    def _shown(self) -> dict[str, Any]:
-        return {**super()._shown, "sort": self.key}
+    def _column_options(self) -> dict[str, Any]:
+        return {**super()._column_options, "sort": self.key}
 
 
 @dataclass(frozen=True, eq=False)
 class Reference(Text):
     """The identifier of something whose name the column `named` keeps beside it; lists sort by its column `sort`."""
 
-    named: str = ""
-    sort: str = ""
+    name_column: str = ""
+    sort_column: str = ""
 
-    def keep(self, item: Item, keys: Keys, odd: Odd) -> tuple[Any, ...]:
-        (value,) = super().keep(item, keys, odd)
+    def column_values(self, item: Item, keys: TenantKeys, odd: Unexpected) -> tuple[Any, ...]:
+        (value,) = super().column_values(item, keys, odd)
         if len(value.encode()) <= IDENTIFIER_BYTES_MAX:
             return (value,)
         odd[self.name] = value
         return ("",)
 
-    def drawn(self, value: Any, named: Mapping[str, str] | None = None) -> str:
-        return (named or {}).get(value) or super().drawn(value)
+    def format_value(self, value: Any, named: Mapping[str, str] | None = None) -> str:
+        return (named or {}).get(value) or super().format_value(value)
 
-    def typed(self, **more: Any) -> forms.Field:
-        return forms.ChoiceField(error_messages={"required": self.missing}, **self._said(**more))
+    def form_field(self, **more: Any) -> forms.Field:
+        return forms.ChoiceField(error_messages={"required": self.required_message}, **self._input_options(**more))
 
     @property
-    def _shown(self) -> dict[str, Any]:
-        return {"value": self.named, "sort": self.sort}
+    def _column_options(self) -> dict[str, Any]:
+        return {"value": self.name_column, "sort": self.sort_column}
 
 
 @dataclass(frozen=True, eq=False)
-class Sealed(Text):
+class SecretText(Text):
     """A text that rests encrypted. `fingerprint`: the column by which it is compared, hashed for `purpose`."""
 
     fingerprint: str = ""
     purpose: str = ""
 
-    def keep(self, item: Item, keys: Keys, odd: Odd) -> tuple[Any, ...]:
-        value = text(item, self.name, {}) or None  # what should be a secret is not kept in clear
+    def column_values(self, item: Item, keys: TenantKeys, odd: Unexpected) -> tuple[Any, ...]:
+        value = item_text(item, self.name, {}) or None  # what should be a secret is not kept in clear
         return (value, keys.fingerprint(self.purpose, value) if value else None) if self.fingerprint else (value,)
 
 
 @dataclass(frozen=True, eq=False)
-class Card(Text):
+class CardNumber(Text):
     """The number of an IC card: it rests encrypted, and is found by its exact number, without case and width."""
 
     fingerprint: str = ""
     flag: str = ""
 
-    def keep(self, item: Item, keys: Keys, odd: Odd) -> tuple[Any, ...]:
-        strange: Odd = {}
-        card = text(item, self.name, strange) or (as_json(item[self.name]) if strange else None)
-        return card, self.print(card, keys) if card else None, card is not None
+    def column_values(self, item: Item, keys: TenantKeys, odd: Unexpected) -> tuple[Any, ...]:
+        strange: Unexpected = {}
+        card = item_text(item, self.name, strange) or (as_json(item[self.name]) if strange else None)
+        return card, self.fingerprint_of(card, keys) if card else None, card is not None
 
-    def print(self, card: str, keys: Keys) -> bytes:
+    def fingerprint_of(self, card: str, keys: TenantKeys) -> bytes:
         """Return by what a card's number is found."""
         return keys.fingerprint("card", fold(card))
 
-    def drawn(self, value: Any, named: Mapping[str, str] | None = None) -> str:
-        return masked(str(value)) if value else ""
+    def format_value(self, value: Any, named: Mapping[str, str] | None = None) -> str:
+        return mask_secret(str(value)) if value else ""
 
 
 @dataclass(frozen=True, eq=False)
-class QrCode(Field):
+class QrCodeField(Field):
     """A QR code in one of its variants: it rests encrypted, and of a one-time code never the seed."""
 
-    of = dict
+    column_type = dict
     fingerprint: str = ""
     flag: str = ""
 
-    def keep(self, item: Item, keys: Keys, odd: Odd) -> tuple[Any, ...]:
+    def column_values(self, item: Item, keys: TenantKeys, odd: Unexpected) -> tuple[Any, ...]:
         code = without_seed(item.get(self.name)) or None
         if code is None:
             return None, None, False
@@ -128,35 +130,35 @@ class QrCode(Field):
         told = [code.get("data"), code.get("email")] if isinstance(code, dict) else code
         return code, keys.fingerprint("qr", as_json(told)), True
 
-    def same(self, wanted: Any, told: Any) -> bool:
+    def is_same(self, wanted: Any, told: Any) -> bool:
         """Whether somebody has this very code: an address that has one is not sent another."""
         if not wanted or not isinstance(told, dict):
             return not wanted and not told
-        return within(wanted, told)
+        return is_contained(wanted, told)
 
-    def drawn(self, value: Any, named: Mapping[str, str] | None = None) -> str:
+    def format_value(self, value: Any, named: Mapping[str, str] | None = None) -> str:
         if isinstance(value, dict) and value.get("email"):
             return str(value["email"])
         data = value.get("data") if isinstance(value, dict) else value
-        return masked(str(data or "")) if value else ""
+        return mask_secret(str(data or "")) if value else ""
 
-    def audited(self, value: Any, mask: str = NEW) -> dict[str, Any]:
-        if mask != NEW:  # of what was there before the trail need not know more
-            return super().audited(value, mask)
+    def audit_values(self, value: Any, mask: str = NEW_MASK) -> dict[str, Any]:
+        if mask != NEW_MASK:  # of what was there before the trail need not know more
+            return super().audit_values(value, mask)
         code = value or {}
-        once = {f"{self.trail}_{name}": each for name, each in (code.get("one_time_qr") or {}).items()}
-        once.pop(f"{self.trail}_enabled", None)
-        return {self.trail: code.get("email") or (NEW if code else ""), **once}
+        once = {f"{self.audit_name}_{name}": each for name, each in (code.get("one_time_qr") or {}).items()}
+        once.pop(f"{self.audit_name}_enabled", None)
+        return {self.audit_name: code.get("email") or (NEW_MASK if code else ""), **once}
 
-    def parsed(self, texts: Mapping[str, str]) -> Any:
+    def parse_cells(self, texts: Mapping[str, str]) -> Any:
         data, email = texts.get("qr_data"), texts.get("qr_email", "").strip()
         if data and email:
-            raise Unreadable("qr_email", "two_qr_codes")
+            raise UnreadableCells("qr_email", "two_qr_codes")
         if email and ("@" not in email[1:-1] or any(map(str.isspace, email))):
-            raise Unreadable("qr_email", "email")
+            raise UnreadableCells("qr_email", "email")
         return {"data": data} if data else {"email": email}
 
-    def cell_of(self, value: Any) -> str:
+    def error_cell_of(self, value: Any) -> str:
         return "qr_email" if "email" in (value or {}) else "qr_data"
 
 
@@ -166,41 +168,41 @@ class Moment(Field):
     without nulls. `never`: what none means.
     """
 
-    of = datetime
-    ends: bool = False
+    column_type = datetime
+    is_end: bool = False
     key: str = ""
-    never: Words = ""
+    none_text: LabelText = ""
 
-    def keep(self, item: Item, keys: Keys, odd: Odd) -> tuple[Any, ...]:
-        at = moment(item, self.name, odd)
+    def column_values(self, item: Item, keys: TenantKeys, odd: Unexpected) -> tuple[Any, ...]:
+        at = item_moment(item, self.name, odd)
         if not self.key:
             return (at,)
         return at, (UNREADABLE if self.name in odd else NEVER) if at is None else int(at.timestamp())
 
-    def written(self, row: Any) -> Any:
-        at = super().written(row)
+    def written_value(self, row: Any) -> Any:
+        at = super().written_value(row)
         return at and write_moment(at)
 
-    def same(self, wanted: Any, told: Any) -> bool:
-        return super().same(wanted, write_moment(told) if isinstance(told, datetime) else told)
+    def is_same(self, wanted: Any, told: Any) -> bool:
+        return super().is_same(wanted, write_moment(told) if isinstance(told, datetime) else told)
 
-    def drawn(self, value: Any, named: Mapping[str, str] | None = None) -> str:
-        return str(value)[:16].replace("T", " ") if value else str(self.never)
+    def format_value(self, value: Any, named: Mapping[str, str] | None = None) -> str:
+        return str(value)[:16].replace("T", " ") if value else str(self.none_text)
 
-    def typed(self, **more: Any) -> forms.Field:
-        return inputs.moment(**self._said(**more))
+    def form_field(self, **more: Any) -> forms.Field:
+        return inputs.moment_field(**self._input_options(**more))
 
-    def meant(self, typed: Any) -> Any:
+    def value_of_input(self, typed: Any) -> Any:
         return typed and write_moment(typed)
 
-    def parsed(self, texts: Mapping[str, str]) -> Any:
-        at = moment_of_cell(texts[self.name], self.ends)
+    def parse_cells(self, texts: Mapping[str, str]) -> Any:
+        at = moment_of_cell(texts[self.name], self.is_end)
         if at is None:
-            raise Unreadable(self.name, "moment")
+            raise UnreadableCells(self.name, "moment")
         return at
 
     @property
-    def _shown(self) -> dict[str, Any]:
+    def _column_options(self) -> dict[str, Any]:
         return {"value": self.name, "kind": "time", "sort": self.key}
 
 
@@ -208,17 +210,17 @@ class Moment(Field):
 class Flag(Field):
     """Yes, no, or not told."""
 
-    of = bool
+    column_type = bool
 
-    def drawn(self, value: Any, named: Mapping[str, str] | None = None) -> str:
-        return {"true": _("yes"), "false": _("no")}.get(str(value).lower()) or super().drawn(value)
+    def format_value(self, value: Any, named: Mapping[str, str] | None = None) -> str:
+        return {"true": _("yes"), "false": _("no")}.get(str(value).lower()) or super().format_value(value)
 
-    def typed(self, **more: Any) -> forms.Field:
-        return forms.BooleanField(required=False, **self._said(**more))
+    def form_field(self, **more: Any) -> forms.Field:
+        return forms.BooleanField(required=False, **self._input_options(**more))
 
 
 @dataclass(frozen=True, eq=False)
-class Presence(Flag):
+class PresenceFlag(Flag):
     """Something of which only is kept, in `flag`, that it is there."""
 
     flag: str = ""
@@ -227,51 +229,51 @@ class Presence(Flag):
     def columns(self) -> tuple[str, ...]:
         return (self.flag,)
 
-    def keep(self, item: Item, keys: Keys, odd: Odd) -> tuple[Any, ...]:
+    def column_values(self, item: Item, keys: TenantKeys, odd: Unexpected) -> tuple[Any, ...]:
         return (bool(item.get(self.name)),)
 
 
 @dataclass(frozen=True, eq=False)
-class Number(Field):
+class WholeNumberField(Field):
     """A whole number; `invalid` is what to say of anything else."""
 
-    of = int
-    invalid: Words = ""
+    column_type = int
+    invalid_message: LabelText = ""
 
-    def same(self, wanted: Any, told: Any) -> bool:
+    def is_same(self, wanted: Any, told: Any) -> bool:
         return bool((wanted or 0) == (told or 0))
 
-    def meant(self, typed: Any) -> Any:
+    def value_of_input(self, typed: Any) -> Any:
         return typed or 0
 
-    def typed(self, **more: Any) -> forms.Field:
+    def form_field(self, **more: Any) -> forms.Field:
         return forms.IntegerField(
             min_value=self.limits.get("minimum"),
             max_value=self.limits.get("maximum"),
             required=False,
-            error_messages={"invalid": self.invalid},
-            **self._said(**more),
+            error_messages={"invalid": self.invalid_message},
+            **self._input_options(**more),
         )
 
 
 @dataclass(frozen=True, eq=False)
-class Rights(Field):
+class RightsField(Field):
     """What somebody may enter or take. Values mean the same when `normal` makes them equal."""
 
-    normal: Callable[[Any], Any] = field(kw_only=True)
+    normalise: Callable[[Any], Any] = field(kw_only=True)
 
-    def same(self, wanted: Any, told: Any) -> bool:
-        return bool(self.normal(wanted) == self.normal(told))
+    def is_same(self, wanted: Any, told: Any) -> bool:
+        return bool(self.normalise(wanted) == self.normalise(told))
 
 
 @dataclass(frozen=True, eq=False)
-class Privileges(Field):
+class PrivilegesField(Field):
     """What goes beyond rights: an object of `flags`, of which an absent one is as `unsaid`."""
 
     flags: tuple[Flag, ...] = ()
 
-    def same(self, wanted: Any, told: Any) -> bool:
-        return bool({**self.unsaid, **(wanted or {})} == {**self.unsaid, **(told or {})})
+    def is_same(self, wanted: Any, told: Any) -> bool:
+        return bool({**self.default, **(wanted or {})} == {**self.default, **(told or {})})
 
-    def audited(self, value: Any, mask: str = NEW) -> dict[str, Any]:
+    def audit_values(self, value: Any, mask: str = NEW_MASK) -> dict[str, Any]:
         return dict(value or {})

@@ -9,38 +9,40 @@ from django.utils.translation import pgettext_lazy
 from accessapi.permissions import normalise_devices, normalise_keys
 from accessapi.resources.groups import GroupUpdate
 from accessapi.resources.members import MemberUpdate, Privilege
-from portal.core.mirror.fields.field import Cell, Field, Fields
+from portal.core.mirror.fields.field import Field, FieldSet, SheetColumn
 from portal.core.mirror.fields.kinds import (
-    Card,
+    CardNumber,
     Flag,
     Moment,
-    Presence,
-    Privileges,
-    QrCode,
+    PresenceFlag,
+    PrivilegesField,
+    QrCodeField,
     Reference,
-    Rights,
+    RightsField,
     Text,
 )
 from portal.core.mirror.models import Group, Member
 
 MEMBER_ID = Field(
-    "member_id", _("Member ID"), mono=True, quiet=True,
-    cells=(Cell(
+    "member_id", _("Member ID"), is_code=True, is_hidden=True,
+    sheet_columns=(SheetColumn(
         ("Member ID", "会員ID"), "メンバーID, 利用者ID",
         help=_("The service's ID. Identifies the member to change."),
     ),),
 )  # fmt: skip
 NAME = Text(
-    "member_name", _("Name"), sent=MemberUpdate, key="name_key", missing=_("Enter a name."), part="who", short="name",
-    cells=(Cell(
+    "member_name", _("Name"), request_model=MemberUpdate, key="name_key", required_message=_("Enter a name."),
+    section="who", column_name="name",
+    sheet_columns=(SheetColumn(
         ("Name", "氏名"),
         "member name, full name, display name, 名前, 会員名, メンバー名, 利用者名, 社員名, お名前, 姓名",
         ("Aiko Tanaka", "田中 愛子"), help=_("At most {n} characters. Required for new members."),
     ),),
 )  # fmt: skip
 CODE = Text(
-    "member_code", _("Member code"), sent=MemberUpdate, key="code_key", mono=True, part="who", short="code",
-    cells=(Cell(
+    "member_code", _("Member code"), request_model=MemberUpdate, key="code_key", is_code=True, section="who",
+    column_name="code",
+    sheet_columns=(SheetColumn(
         ("Member code", "会員コード"),
         "code, employee number, employee no, employee id, employee code, staff number, staff no, staff id, "
         "社員番号, 会員番号, 社員コード, 職員番号, 学籍番号, 従業員番号, メンバーコード, コード, 社員no",
@@ -49,9 +51,9 @@ CODE = Text(
     ),),
 )  # fmt: skip
 GROUP = Reference(
-    "membergroup_id", _("Group"), sent=MemberUpdate, named="membergroup_name", sort="group_key",
-    missing=_("Choose a group."), part="who", short="group",
-    cells=(Cell(
+    "membergroup_id", _("Group"), request_model=MemberUpdate, name_column="membergroup_name", sort_column="group_key",
+    required_message=_("Choose a group."), section="who", column_name="group",
+    sheet_columns=(SheetColumn(
         ("Group", "グループ"),
         "group name, member group, membergroup, membergroup id, membergroup name, group id, department, division, "
         "team, グループ名, 会員グループ, 会員グループ名, 会員グループID, 所属, 所属グループ, 部署, 部署名, 部門, "
@@ -59,35 +61,37 @@ GROUP = Reference(
         name="group", help=_("Name or ID of an existing group. Required for new members."),
     ),),
 )  # fmt: skip
-CARD = Card(
-    "card_data", _("Card"), sent=MemberUpdate, fingerprint="card_fingerprint", flag="has_card", trail="card",
+CARD = CardNumber(
+    "card_data", _("Card"), request_model=MemberUpdate, fingerprint="card_fingerprint", flag="has_card",
+    audit_name="card",
     help=_("IC card data; leading zeros are kept."),
-    cells=(Cell(
+    sheet_columns=(SheetColumn(
         ("Card", "カード番号"),
         "card data, card number, card no, card id, ic card, idm, カード, カードデータ, カードID, ICカード, "
         "ICカード番号, カードno",
-        ("0123456789ABCDEF", "0123456789ABCDEF"), help=_("IC card data, at most {n} characters."), secret=True,
+        ("0123456789ABCDEF", "0123456789ABCDEF"), help=_("IC card data, at most {n} characters."), is_secret=True,
     ),),
 )  # fmt: skip
-QR = QrCode(
-    "qrcode", _("QR code"), sent=MemberUpdate, fingerprint="qr_fingerprint", flag="has_qr", trail="qr", inputs=("qr",),
-    within={
+QR = QrCodeField(
+    "qrcode", _("QR code"), request_model=MemberUpdate, fingerprint="qr_fingerprint", flag="has_qr", audit_name="qr",
+    input_names=("qr",),
+    part_inputs={
         "qrcode.email": ("qr_email",), "qrcode.data": ("qr_data",), "one_time_qr": ("qr",),
         "timestep": ("qr_timestep",), "skew": ("qr_skew",),
     },
-    cells=(Cell(
+    sheet_columns=(SheetColumn(
         ("QR data", "QRデータ"), "qr, qr code, qr code data, QRコード, QRコードデータ, QR情報", name="qr_data",
-        label=_("QR code: data"), help=_("Text of a QR code you prepared."), secret=True,
-    ), Cell(
+        label=_("QR code: data"), help=_("Text of a QR code you prepared."), is_secret=True,
+    ), SheetColumn(
         ("QR e-mail", "QR送付先メールアドレス"),
         "qr code email, QR送付先, QRメール, QRメールアドレス, QR送信先メールアドレス", name="qr_email",
         label=_("QR code: e-mail"), help=_("The service issues a QR code and e-mails it to this address."),
     )),
 )  # fmt: skip
 START = Moment(
-    "use_date_start", _("Start of use"), sent=MemberUpdate, help=_("Leave empty for now."), part="period",
-    short="start", quiet=True,
-    cells=(Cell(
+    "use_date_start", _("Start of use"), request_model=MemberUpdate, help=_("Leave empty for now."), section="period",
+    column_name="start", is_hidden=True,
+    sheet_columns=(SheetColumn(
         ("Use from", "利用開始日"),
         "use start, start, start date, valid from, 利用開始日時, 利用開始, 開始日, 開始日時, 有効開始日, "
         "使用開始日, 有効期間開始",
@@ -96,9 +100,9 @@ START = Moment(
     ),),
 )  # fmt: skip
 END = Moment(
-    "use_date_end", _("End of use"), sent=MemberUpdate, key="use_end_key", ends=True, never=_("no end"),
-    help=_("Leave empty for no end date. Japan time (+09:00)."), part="period", short="end",
-    cells=(Cell(
+    "use_date_end", _("End of use"), request_model=MemberUpdate, key="use_end_key", is_end=True, none_text=_("no end"),
+    help=_("Leave empty for no end date. Japan time (+09:00)."), section="period", column_name="end",
+    sheet_columns=(SheetColumn(
         ("Use until", "利用終了日"),
         "use end, end, end date, valid until, valid to, expiry, 利用終了日時, 利用終了, 終了日, 終了日時, "
         "有効終了日, 使用終了日, 有効期限, 利用期限, 有効期間終了",
@@ -109,16 +113,31 @@ PRIVILEGES = (
     Flag("keys_without_2fa", _("Can take keys without two-factor authentication")),
     Flag("restricted_keys_enabled", _("Can take restricted keys")),
 )
-PRIVILEGE = Privileges(
-    "privilege", _("Privileges"), sent=MemberUpdate, inside="rights", unsaid=Privilege().model_dump(), flags=PRIVILEGES,
+PRIVILEGE = PrivilegesField(
+    "privilege", _("Privileges"), request_model=MemberUpdate, json_column="rights", default=Privilege().model_dump(),
+    flags=PRIVILEGES,
 )  # fmt: skip
 _NOTHING = {"default_mode": "deny_all"}  # specification: rule 1 of the permissions
 DOORS_AND_KEYS = (
-    Rights("devices_pass", _("Areas"), sent=MemberUpdate, inside="rights", unsaid=_NOTHING, normal=normalise_devices),
-    Rights("keys_pass", _("Keys"), sent=MemberUpdate, inside="rights", unsaid=_NOTHING, normal=normalise_keys),
+    RightsField(
+        "devices_pass",
+        _("Areas"),
+        request_model=MemberUpdate,
+        json_column="rights",
+        default=_NOTHING,
+        normalise=normalise_devices,
+    ),
+    RightsField(
+        "keys_pass",
+        _("Keys"),
+        request_model=MemberUpdate,
+        json_column="rights",
+        default=_NOTHING,
+        normalise=normalise_keys,
+    ),
 )
 
-MEMBER = Fields(
+MEMBER = FieldSet(
     Member,
     MEMBER_ID,
     NAME,
@@ -127,19 +146,22 @@ MEMBER = Fields(
     Text("membergroup_name", _("Group"), key="group_key"),
     CARD,
     QR,
-    Presence("face_data", _("Face"), flag="has_face", trail="face"),
+    PresenceFlag("face_data", _("Face"), flag="has_face", audit_name="face"),
     START,
     END,
-    Text("account_type", _("Account type"), listed=False),
-    Presence("profile_image_url", _("Picture"), flag="has_profile_image", listed=False, trail="picture"),
+    Text("account_type", _("Account type"), is_listed=False),
+    PresenceFlag("profile_image_url", _("Picture"), flag="has_profile_image", is_listed=False, audit_name="picture"),
     *DOORS_AND_KEYS,
     PRIVILEGE,
 )
 # What single reads alone tell: a list can neither confirm nor refute it.
-RIGHTS = MEMBER.inside("rights")
+RIGHTS_NAMES = MEMBER.names_in_column("rights")
 
 # Of a member group one field can be changed (specification: resource "Member group", operations 16 to 18).
 GROUP_NAME = Text(
-    "membergroup_name", _("Group name"), sent=GroupUpdate, missing=pgettext_lazy("group", "Enter a name.")
+    "membergroup_name",
+    _("Group name"),
+    request_model=GroupUpdate,
+    required_message=pgettext_lazy("group", "Enter a name."),
 )
-MEMBERGROUP = Fields(Group, GROUP_NAME)
+MEMBERGROUP = FieldSet(Group, GROUP_NAME)

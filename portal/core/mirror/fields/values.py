@@ -8,18 +8,18 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from accessapi.moments import in_service_time, read_moment
+from accessapi.moments import read_moment, to_service_time
 from accessapi.resources import write_moment
 from portal.core.files import moments
 from tenants import vault
 
 # What stands for a secret, before and after a change: they differ, so that a change shows as one.
-OLD, NEW = "•••", "••••"
+OLD_MASK, NEW_MASK = "•••", "••••"
 Item = Mapping[str, Any]
-Odd = dict[str, Any]  # what is not of its field's type, as it came
+Unexpected = dict[str, Any]  # what is not of its field's type, as it came
 
 
-def text(item: Item, name: str, odd: Odd) -> str:
+def item_text(item: Item, name: str, odd: Unexpected) -> str:
     """Return a text; empty for none and for what is none, which goes to `odd`. A number counts as its digits."""
     value = item.get(name)
     if value is None or isinstance(value, str):
@@ -30,12 +30,12 @@ def text(item: Item, name: str, odd: Odd) -> str:
     return ""
 
 
-def moment(item: Item, name: str, odd: Odd) -> datetime | None:
+def item_moment(item: Item, name: str, odd: Unexpected) -> datetime | None:
     """Return a datetime of the service; what is none goes to `odd` as it came."""
     value = item.get(name)
     if value is None or value == "":
         return None
-    read = in_service_time(value) if isinstance(value, datetime) else read_moment(value)
+    read = to_service_time(value) if isinstance(value, datetime) else read_moment(value)
     if read is None:
         odd[name] = value
     return read
@@ -44,7 +44,7 @@ def moment(item: Item, name: str, odd: Odd) -> datetime | None:
 @lru_cache(maxsize=10_000)
 def moment_of_cell(cell: str, ends: bool) -> str | None:
     """Return the moment that a cell means, as written; None for none. A day alone begins or, as an end, ends."""
-    found = moments.moment_of(cell, end=ends)
+    found = moments.parse_moment(cell, end=ends)
     try:
         return write_moment(found) if found is not None else None
     except (ValueError, OverflowError):
@@ -58,24 +58,24 @@ def without_seed(code: Any) -> Any:
     return code
 
 
-def masked(secret: str) -> str:
+def mask_secret(secret: str) -> str:
     """Return enough of a secret to recognise it by, and too little to make another."""
-    return NEW + secret[-4:] if len(secret) >= 8 else NEW
+    return NEW_MASK + secret[-4:] if len(secret) >= 8 else NEW_MASK
 
 
-def address(email: str, mask: str = NEW) -> str:
+def mask_email(email: str, mask: str = NEW_MASK) -> str:
     """Return `y••••` for an e-mail address; empty for none."""
     return f"{email[:1]}{mask}" if email else ""
 
 
-def within(wanted: Any, told: Any) -> bool:
+def is_contained(wanted: Any, told: Any) -> bool:
     """Whether everything wanted is told, and perhaps more."""
     if isinstance(wanted, dict):
-        return isinstance(told, dict) and all(within(value, told.get(name)) for name, value in wanted.items())
+        return isinstance(told, dict) and all(is_contained(value, told.get(name)) for name, value in wanted.items())
     return bool(wanted == told)
 
 
-class Keys:
+class TenantKeys:
     """A tenant's derived keys, one for each purpose, each derived once: they stay what they are when the vault's
     sealing keys rotate.
     """
@@ -92,15 +92,15 @@ class Keys:
 
     def fingerprint(self, purpose: str, text: str) -> bytes:
         """Return what a text is found and compared by, without telling it."""
-        return hashed(self.of(purpose), text, 32)
+        return keyed_hash(self.of(purpose), text, 32)
 
 
-def hashed(key: bytes, text: str, size: int) -> bytes:
+def keyed_hash(key: bytes, text: str, size: int) -> bytes:
     """Return so many bytes that only who has the key can work out for a text."""
     return hashlib.blake2b(text.encode(), digest_size=size, key=key).digest()
 
 
-def digest(key: bytes, item: Mapping[str, Any]) -> bytes:
+def keyed_digest(key: bytes, item: Mapping[str, Any]) -> bytes:
     """Equal when the service says the same of something again."""
     # Version 2 of marshal: the bytes follow from the values alone.
     return hashlib.blake2b(marshal.dumps(dict(item), 2), digest_size=16, key=key).digest()

@@ -6,7 +6,7 @@ named with their schema: a temporary table of the caller's would come first othe
 
 from django.db import migrations
 
-from tenants.rls import MINE
+from tenants.rls import POLICY_CONDITION
 
 # The policy of the whole table, for the part: `tenants.rls`.
 _MAKE = """
@@ -32,7 +32,7 @@ BEGIN
             EXECUTE format('ALTER TABLE public.%I ENABLE ROW LEVEL SECURITY', part);
             EXECUTE format('ALTER TABLE public.%I FORCE ROW LEVEL SECURITY', part);
             EXECUTE format($policy$CREATE POLICY tenant_rows ON public.%I
-                USING (MINE) WITH CHECK (MINE)$policy$, part);
+                USING (POLICY_CONDITION) WITH CHECK (POLICY_CONDITION)$policy$, part);
         END IF;
         -- PostgreSQL refuses the part while the default part holds what belongs into it.
         EXECUTE format('WITH moved AS (DELETE FROM public.%I WHERE at >= $1 AND at < $2 RETURNING *)'
@@ -43,7 +43,7 @@ BEGIN
     PERFORM set_config('portal.across', across, true);
 END $$;
 REVOKE ALL ON FUNCTION mirror_make_month FROM PUBLIC;
-""".replace("MINE", MINE)
+""".replace("POLICY_CONDITION", POLICY_CONDITION)
 
 _DROP = """
 CREATE FUNCTION mirror_drop_month(month date) RETURNS void LANGUAGE plpgsql STRICT SECURITY DEFINER

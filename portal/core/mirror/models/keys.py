@@ -7,7 +7,7 @@ from django.db.models import TextChoices
 from django.utils.translation import pgettext_lazy
 
 from portal.core.mirror.models.places import KeyBox
-from portal.core.mirror.order import natural_order
+from portal.core.mirror.order import natural_sort_column
 from tenants.models import TenantModel
 
 
@@ -36,7 +36,7 @@ class Key(TenantModel):
 
     key_box = models.ForeignKey(KeyBox, on_delete=models.CASCADE, related_name="keys")
     unit_no = models.TextField(db_collation="C")
-    number_order = natural_order("unit_no", "unit_no")
+    number_order = natural_sort_column("unit_no", "unit_no")
     unit_name = models.TextField(blank=True, default="")
     restriction = models.BooleanField(null=True)
     state = models.CharField(max_length=3, choices=KeyState, blank=True, default=KeyState.UNKNOWN)

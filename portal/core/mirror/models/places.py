@@ -5,7 +5,7 @@ from datetime import datetime
 from django.db import models
 from django.db.models import Q, TextChoices
 
-from portal.core.mirror.order import natural_order
+from portal.core.mirror.order import natural_sort_column
 from tenants.models import TenantModel
 from tenants.vault import EncryptedJSON
 
@@ -15,7 +15,7 @@ class Area(TenantModel):
 
     area_id = models.TextField(db_collation="C")
     area_name = models.TextField()
-    name_order = natural_order("area_name", "area_id")
+    name_order = natural_sort_column("area_name", "area_id")
     is_outside = models.BooleanField(null=True)
     is_management = models.BooleanField(null=True)
     devices_list = models.JSONField(default=list)
@@ -82,18 +82,18 @@ class DeviceStatus(models.Model):
     class Meta:
         abstract = True
 
-    def _said(self, name: str, within: str = "") -> str:
+    def _text_from_status(self, name: str, within: str = "") -> str:
         holder = self.status.get(within) if within else self.status
         value = holder.get(name) if isinstance(holder, dict) else None
         return "" if value is None else str(value)
 
     @property
     def door(self) -> str:
-        return self._said("door", "door_status")
+        return self._text_from_status("door", "door_status")
 
     @property
     def lock(self) -> str:
-        return self._said("lock", "door_status")
+        return self._text_from_status("lock", "door_status")
 
     @property
     def errors(self) -> list[str]:
@@ -105,19 +105,19 @@ class DeviceStatus(models.Model):
 
     @property
     def power_status(self) -> str:
-        return self._said("power_status")
+        return self._text_from_status("power_status")
 
     @property
     def cloud_com_status(self) -> str:
-        return self._said("cloud_com_status")
+        return self._text_from_status("cloud_com_status")
 
     @property
     def sync_status(self) -> str:
-        return self._said("sync_status")
+        return self._text_from_status("sync_status")
 
 
 #: Doors that are read in a moment, not at their turn.
-SOON = Q(urgent=True) | Q(state=DoorState.PASSING)
+IS_READ_SOON = Q(urgent=True) | Q(state=DoorState.PASSING)
 
 
 class PassController(DeviceStatus, TenantModel):
@@ -131,7 +131,7 @@ class PassController(DeviceStatus, TenantModel):
 
     device_id = models.TextField(db_collation="C")
     device_name = models.TextField(blank=True, default="")
-    name_order = natural_order("device_name", "device_id")
+    name_order = natural_sort_column("device_name", "device_id")
     state = models.CharField(
         max_length=12, choices=DoorState, blank=True, default=DoorState.UNKNOWN, db_default=DoorState.UNKNOWN
     )
@@ -145,7 +145,7 @@ class PassController(DeviceStatus, TenantModel):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["tenant", "device_id"], name="mirror_passcontroller_once")]
-        indexes = [models.Index(fields=["look_at"], name="mirror_passcontroller_soon", condition=SOON)]
+        indexes = [models.Index(fields=["look_at"], name="mirror_passcontroller_soon", condition=IS_READ_SOON)]
 
     def __str__(self) -> str:
         return self.device_name or self.device_id
@@ -164,7 +164,7 @@ class KeyBox(DeviceStatus, TenantModel):
 
     key_device_id = models.TextField(db_collation="C")
     key_device_name = models.TextField(blank=True, default="")
-    name_order = natural_order("key_device_name", "key_device_id")
+    name_order = natural_sort_column("key_device_name", "key_device_id")
     product_type = models.TextField(blank=True, default="")
     number_of_management = models.IntegerField(null=True)
     units = models.JSONField(default=list)

@@ -4,7 +4,7 @@ from django import template
 from django.template.context import Context
 
 from portal.core.mirror import freshness
-from portal.core.mirror.kinds import Kind
+from portal.core.mirror.kinds import MirrorKind
 
 register = template.Library()
 
@@ -15,10 +15,10 @@ def why_nothing(context: Context, kind: str, operation: str = "") -> freshness.A
 
     Without a kind ("") only what the service refused of the operation counts.
     """
-    return freshness.absence(context["request"], Kind(kind) if kind else None, operation)
+    return freshness.absence(context["request"], MirrorKind(kind) if kind else None, operation)
 
 
 @register.simple_tag(takes_context=True)
 def unread(context: Context, kind: str) -> str:
     """`{% unread "members" %}`: beside "nothing found", what is not known of the list that was searched."""
-    return freshness.unread(context["request"], Kind(kind))
+    return freshness.describe_unread(context["request"], MirrorKind(kind))

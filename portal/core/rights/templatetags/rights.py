@@ -7,9 +7,9 @@ from django.urls import NoReverseMatch, reverse
 
 from portal.core.mirror.models import Member
 from portal.core.rights import places, words
-from portal.core.rights.reading import known
+from portal.core.rights.reading import rights_in_mirror
 from portal.core.rights.sheet import split_privilege
-from portal.core.rights.weeks import Week, union, week_of
+from portal.core.rights.weeks import Week, union_week, week_of
 from tenants.roles import Permission
 
 register = template.Library()
@@ -19,17 +19,17 @@ register = template.Library()
 def rights_panel(context: Any, member: Member) -> dict[str, Any]:
     """`{% rights_panel member %}`: what a member may do, in words and drawn as a week, with links to more."""
     request = context["request"]
-    rights = known(member)
+    rights = rights_in_mirror(member)
     shown = {"member": member, "request": request, "known": rights is not None}
     if rights is None:
         return shown | _links(request, member)
-    found = words.lines(rights.told, places.known())
+    found = words.rights_lines(rights.parts, places.load_place_names())
     flags, odd = split_privilege(rights.privilege)
     said = words.privilege_words()
-    scheduled = [line.pass_ for line in found if not line.unknown and _is_scheduled(line.pass_)]
+    scheduled = [line.pass_ for line in found if not line.is_unknown and _is_scheduled(line.pass_)]
     return shown | {
-        "lines": [words.upper(text) for text in words.gathered(found)],
-        "week": union(scheduled) if scheduled else None,
+        "lines": [words.capitalise(text) for text in words.group_by_time(found)],
+        "week": union_week(scheduled) if scheduled else None,
         "several": len(found) > 1,
         "privileges": [said[name] for name, given in flags.items() if given],
         "odd": list(odd.items()) if isinstance(odd, dict) else [("privilege", odd)],

@@ -23,7 +23,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("rule", models.CharField(max_length=40)),
                 ("subject", models.TextField(blank=True, db_collation="C", default="")),
-                ("title", tenants.wording.SaidField()),
+                ("title", tenants.wording.SentenceField()),
                 ("before", models.JSONField()),
                 ("after", models.JSONField()),
                 ("asked_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),

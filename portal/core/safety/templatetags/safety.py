@@ -4,7 +4,7 @@ from typing import Any
 
 from django import template
 
-from portal.core.safety.changing import waiting
+from portal.core.safety.changing import waiting_changes
 
 register = template.Library()
 
@@ -12,5 +12,5 @@ register = template.Library()
 @register.inclusion_tag("safety/waiting.html", takes_context=True)
 def waiting_change(context: dict[str, Any], rule: str, subject: object = "") -> dict[str, Any]:
     """Show the change of this setting that waits, if there is one."""
-    rows = waiting().select_related("asked_by").filter(rule=rule, subject=str(subject))
+    rows = waiting_changes().select_related("asked_by").filter(rule=rule, subject=str(subject))
     return {"change": rows.first(), "request": context["request"]}

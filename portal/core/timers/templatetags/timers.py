@@ -11,7 +11,7 @@ from portal.core.timers.clock import database_now
 register = template.Library()
 
 # A clock that leads ticks each second; another that follows a silent one begins after the lease.
-_STOPPED = timedelta(seconds=lease.SECONDS + 5)
+_STOPPED = timedelta(seconds=lease.LEASE_SECONDS + 5)
 
 
 @register.inclusion_tag("timers/clock.html")

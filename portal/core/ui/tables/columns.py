@@ -12,12 +12,12 @@ from django.utils.translation import gettext as _
 
 from portal.core.ui import together
 from portal.core.ui.icons import icon
-from portal.core.ui.tables.filters import Address, escape_all
-from portal.core.ui.tables.keyset import Order
-from portal.core.ui.times import stamp
+from portal.core.ui.tables.filters import ListAddress, escape_all
+from portal.core.ui.tables.keyset import SortOrder
+from portal.core.ui.times import time_tag
 from tenants.access import in_tenant
 
-NOTHING = mark_safe('<span class="none" aria-hidden="true">–</span>')
+EMPTY_CELL = mark_safe('<span class="none" aria-hidden="true">–</span>')
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +50,17 @@ class Column:
     help: str | Promise = ""
 
     @property
-    def leads(self) -> bool:
+    def has_row_link(self) -> bool:
         """Whether its cells lead to the row's page: those of a title that says nothing else."""
         return self.phone == "title" and not (self.href or self.cell or self.drawer)
 
     @property
-    def css(self) -> str:
+    def css_classes(self) -> str:
         """The classes of its cells: none for a text that is a labelled line on a phone, as most are."""
         kind = "" if self.kind == "text" else f"k-{self.kind}"
         return kind if self.phone == "line" else f"{kind} p-{self.phone}".strip()
 
-    def read(self, row: Any) -> Any:
+    def value_of(self, row: Any) -> Any:
         """The value of this column for `row`, as files get it."""
         if callable(self.value):
             return self.value(row)
@@ -71,30 +71,30 @@ class Column:
                 return None
         return found
 
-    def draw(self, rows: Sequence[Any]) -> list[str]:
+    def draw_cells(self, rows: Sequence[Any]) -> list[str]:
         """Return the HTML inside the cells of these rows, escaped: all at once, so that no cell asks for its way."""
         if self.drawer is not None:
             return list(map(self.drawer(), rows))
         if self.cell is not None:
             return list(map(self.cell, rows))
-        drawn = [each or NOTHING for each in self._inner(self._values(rows))]
+        drawn = [each or EMPTY_CELL for each in self._draw_values(self._values(rows))]
         if self.href is None:
             return drawn
         href = self.href
         return [
-            each if each is NOTHING else f'<a href="{escape(href(row))}">{each}</a>'
+            each if each is EMPTY_CELL else f'<a href="{escape(href(row))}">{each}</a>'
             for row, each in zip(rows, drawn, strict=True)
         ]
 
     def _values(self, rows: Sequence[Any]) -> list[Any]:
         path = self.value or self.name
         if callable(path) or "." in path:
-            return list(map(self.read, rows))
+            return list(map(self.value_of, rows))
         return [getattr(row, path, None) for row in rows]
 
-    def _inner(self, values: list[Any]) -> list[str]:
+    def _draw_values(self, values: list[Any]) -> list[str]:
         """Return the values as HTML, empty for nothing."""
-        inner = _INNER.get(self.kind)
+        inner = _DRAW_BY_KIND.get(self.kind)
         if inner is not None:
             return ["" if each is None or each == "" else inner(each) for each in values]
         texts = ["" if each is None else each for each in values]
@@ -109,7 +109,7 @@ def _yes(value: Any) -> str:
     return icon("check", 16, str(_("Yes"))) if value is not False else ""
 
 
-_INNER: dict[str, Callable[[Any], str]] = {"time": stamp, "date": stamp, "number": _number, "yes": _yes}
+_DRAW_BY_KIND: dict[str, Callable[[Any], str]] = {"time": time_tag, "date": time_tag, "number": _number, "yes": _yes}
 
 
 Text = str | Promise
@@ -131,7 +131,7 @@ class BulkAction:
 
 
 @dataclass(frozen=True, slots=True)
-class DrawnAction:
+class ActionLink:
     """A bulk action with its address in this request's tenant."""
 
     action: BulkAction
@@ -139,7 +139,7 @@ class DrawnAction:
 
 
 @dataclass(frozen=True, slots=True)
-class Empty:
+class EmptyState:
     """What a list says while it is empty, and the next step."""
 
     title: Text
@@ -158,30 +158,30 @@ class Header:
     aria: str
 
     @classmethod
-    def of(cls, column: Column, order: Order, address: Address) -> "Header":
+    def build(cls, column: Column, order: SortOrder, address: ListAddress) -> "Header":
         if not column.sort:
             return cls(column, "", "")
         mine = column.sort == order.field
-        aria = ("descending" if order.descending else "ascending") if mine else "none"
-        wanted = f"-{column.sort}" if mine and not order.descending else column.sort
+        aria = ("descending" if order.is_descending else "ascending") if mine else "none"
+        wanted = f"-{column.sort}" if mine and not order.is_descending else column.sort
         return cls(column, address.with_(sort=wanted), aria)
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ListPreferences:
     """A person's choice of columns and page size for one list; empty for the list's own."""
 
     columns: frozenset[str] = frozenset()
     size: int = 0
 
     @classmethod
-    def of(cls, request: Any, table: str) -> "Wish":
+    def load(cls, request: Any, table: str) -> "ListPreferences":
         from portal.core.ui.models import ListChoice  # a model cannot be imported while apps load
 
         if not getattr(request.user, "is_authenticated", False):
             return cls()
         if in_tenant(request):
-            found = [each for each in together.told(request, "choices") if each.table == table]
+            found = [each for each in together.load_rows(request, "choices") if each.table == table]
         else:
             found = list(ListChoice.objects.filter(user=request.user, table=table))
         return cls(frozenset(found[0].columns), found[0].size) if found else cls()

@@ -14,16 +14,16 @@ from django.utils.translation import gettext as _
 
 PAGING = ("after", "before")
 # Stands between texts that are escaped in one piece: PostgreSQL keeps no text with it.
-_BETWEEN = "\0"
+_SEPARATOR = "\0"
 
 
 def escape_all(texts: list[str]) -> list[str]:
     """Return the texts escaped, in one piece: one by one takes several times as long."""
-    found = escape(_BETWEEN.join(texts)).split(_BETWEEN)
+    found = escape(_SEPARATOR.join(texts)).split(_SEPARATOR)
     return found if len(found) == len(texts) else list(map(escape, texts))
 
 
-class Address:
+class ListAddress:
     """The list's path and query. Every change of what is listed starts again at the first page."""
 
     def __init__(self, path: str, query: QueryDict) -> None:
@@ -32,7 +32,7 @@ class Address:
     def get(self, name: str) -> str:
         return self.query.get(name, "")
 
-    def all(self, name: str) -> list[str]:
+    def get_all(self, name: str) -> list[str]:
         return self.query.getlist(name)
 
     def with_(self, **changes: str | list[str] | None) -> str:
@@ -43,23 +43,23 @@ class Address:
             kept += [(name, each) for each in values if each]
         return f"{self.path}?{urlencode(kept)}" if kept else self.path
 
-    def kept(self, *but: str) -> list[tuple[str, str]]:
+    def hidden_inputs(self, *but: str) -> list[tuple[str, str]]:
         """What a filter form must carry as hidden inputs: everything except paging and the names in `but`."""
         return [(k, v) for k, vs in self.query.lists() if k not in but and k not in PAGING for v in vs if v]
 
     @property
-    def here(self) -> str:
+    def full(self) -> str:
         """This very address, page included."""
         return f"{self.path}?{self.query.urlencode()}" if self.query else self.path
 
     @property
-    def match(self) -> str:
+    def match_query(self) -> str:
         """The query that says what matches, for acting on all of it."""
-        return urlencode(self.kept("size", "sort", "export"))
+        return urlencode(self.hidden_inputs("size", "sort", "export"))
 
 
 Choice = tuple[str, str | Promise]
-_SEARCHABLE = 10
+_MAX_UNSEARCHED = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,23 +75,23 @@ class Filter:
     label: str | Promise
     choices: Sequence[Choice] | Callable[[Any], Iterable[Choice]]
     apply: Callable[[QuerySet[Any], list[str]], QuerySet[Any]]
-    single: bool = False
-    find: Callable[[Any], str] | None = None
+    is_single: bool = False
+    find_url: Callable[[Any], str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
     value: str
     label: str | Promise
-    chosen: bool
+    is_chosen: bool
 
 
-class Bound:
+class BoundFilter:
     """A filter with what the address chose. Values that the filter does not know are shown, and match nothing."""
 
     def __init__(self, source: Filter, request: Any, values: list[str]) -> None:
-        self.filter, self.name, self.label, self.single = source, source.name, source.label, source.single
-        self.find = source.find(request) if source.find else ""
+        self.filter, self.name, self.label, self.is_single = source, source.name, source.label, source.is_single
+        self.find_url = source.find_url(request) if source.find_url else ""
         known = list(source.choices(request) if callable(source.choices) else source.choices)
         self.values = [value for value in dict.fromkeys(values) if value]
         self.unknown = [value for value in self.values if value not in dict(known)]
@@ -99,32 +99,32 @@ class Bound:
         self.options = [Option(value, label, value in self.values) for value, label in [*known, *strange]]
 
     @property
-    def active(self) -> bool:
+    def is_active(self) -> bool:
         return bool(self.values)
 
     @property
-    def outline(self) -> tuple[Any, ...] | None:
+    def cache_key(self) -> tuple[Any, ...] | None:
         """What is drawn around its choices while none is chosen; None where that is another thing on each page."""
-        return None if self.active or self.find else (self.name, str(self.label), self.searchable)
+        return None if self.is_active or self.find_url else (self.name, str(self.label), self.is_searchable)
 
     @property
-    def searchable(self) -> bool:
-        return len(self.options) > _SEARCHABLE
+    def is_searchable(self) -> bool:
+        return len(self.options) > _MAX_UNSEARCHED
 
     @property
     def summary(self) -> str:
         """What is chosen, in a chip's space: one label, or the first and how many more."""
-        labels = [str(option.label) for option in self.options if option.chosen]
+        labels = [str(option.label) for option in self.options if option.is_chosen]
         return labels[0] if len(labels) == 1 else f"{labels[0]} +{len(labels) - 1}" if labels else ""
 
     def options_html(self, form: str) -> SafeString:
         """The choices as inputs of the form `form`. In Python: hundreds of groups would take a template too long."""
-        kind, name, form = "radio" if self.single else "checkbox", escape(self.name), escape(form)
+        kind, name, form = "radio" if self.is_single else "checkbox", escape(self.name), escape(form)
         before = f'<label><input type="{kind}" form="{form}" name="{name}" value="'
         values = escape_all([option.value for option in self.options])
         labels = escape_all([str(option.label) for option in self.options])
         drawn = (
-            f'{before}{value}"{" checked" if option.chosen else ""}><span>{label}</span></label>'
+            f'{before}{value}"{" checked" if option.is_chosen else ""}><span>{label}</span></label>'
             for option, value, label in zip(self.options, values, labels, strict=True)
         )
         return mark_safe("".join(drawn))  # noqa: S308 - escaped piece by piece above

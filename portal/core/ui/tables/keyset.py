@@ -37,16 +37,16 @@ class RowBeyond(Func):
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class SortOrder:
     """A sort: the ORM path `field`, downwards or not, with the unique never-null `key` to break ties."""
 
     field: str
-    descending: bool = False
+    is_descending: bool = False
     key: str = "pk"
 
     @property
     def text(self) -> str:
-        return f"-{self.field}" if self.descending else self.field
+        return f"-{self.field}" if self.is_descending else self.field
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +57,14 @@ class Cursor:
     key: Any
     number: int
 
-    def dump(self, order: Order) -> str:
-        return signing.dumps([order.text, _plain(self.value), _plain(self.key), self.number], salt=_SALT, compress=True)
+    def dump(self, order: SortOrder) -> str:
+        return signing.dumps(
+            [order.text, _to_json(self.value), _to_json(self.key), self.number], salt=_SALT, compress=True
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ListPage:
     """The rows of a page with the cursors of its neighbours (None where there is none) and its first row's number."""
 
     rows: Sequence[Any]
@@ -71,7 +73,7 @@ class Page:
     first: int
 
 
-def load(text: str, order: Order, queryset: QuerySet[Any]) -> Cursor | None:
+def load_cursor(text: str, order: SortOrder, queryset: QuerySet[Any]) -> Cursor | None:
     """The cursor that `text` was dumped from, or None when it is forged, stale or of another order."""
     try:
         sort, value, key, number = signing.loads(text, salt=_SALT)
@@ -83,53 +85,55 @@ def load(text: str, order: Order, queryset: QuerySet[Any]) -> Cursor | None:
         return None
 
 
-def page(
-    queryset: QuerySet[Any], order: Order, size: int, *, after: str = "", before: str = "", total: int = 0
-) -> Page:
+def load_page(
+    queryset: QuerySet[Any], order: SortOrder, size: int, *, after: str = "", before: str = "", total: int = 0
+) -> ListPage:
     """The page after or before a cursor (`before="end"`: the last page), else the first.
 
     Reads `size + 1` rows in one query, two where the page crosses into the rows without a value. A cursor that does
     not verify gives the first page.
     """
     if before:
-        cursor = None if before == END else load(before, order, queryset)
+        cursor = None if before == END else load_cursor(before, order, queryset)
         if cursor is not None or before == END:
-            return _backward(queryset, order, size, cursor, total)
-    return _forward(queryset, order, size, load(after, order, queryset) if after else None)
+            return _page_before(queryset, order, size, cursor, total)
+    return _page_after(queryset, order, size, load_cursor(after, order, queryset) if after else None)
 
 
-def beginning(queryset: QuerySet[Any], order: Order, size: int) -> QuerySet[Any]:
+def first_page_rows(queryset: QuerySet[Any], order: SortOrder, size: int) -> QuerySet[Any]:
     """The rows of the first page and one more, where none is without a value."""
-    return _segment(queryset, order, None, empty=False, backward=False)[: size + 1]
+    return _segment_rows(queryset, order, None, empty=False, backward=False)[: size + 1]
 
 
-def first_page(found: list[Any], order: Order, size: int) -> Page:
+def first_page(found: list[Any], order: SortOrder, size: int) -> ListPage:
     """The page that `beginning` found."""
-    return _page(found[:size], order, 1, earlier=False, later=len(found) > size)
+    return _build_page(found[:size], order, 1, earlier=False, later=len(found) > size)
 
 
-def _forward(queryset: QuerySet[Any], order: Order, size: int, cursor: Cursor | None) -> Page:
-    found = _take(queryset, order, size + 1, cursor, backward=False)
+def _page_after(queryset: QuerySet[Any], order: SortOrder, size: int, cursor: Cursor | None) -> ListPage:
+    found = _take_rows(queryset, order, size + 1, cursor, backward=False)
     if cursor is not None and not found:
-        return _forward(queryset, order, size, None)
+        return _page_after(queryset, order, size, None)
     first = cursor.number + 1 if cursor else 1
-    return _page(found[:size], order, first, earlier=cursor is not None, later=len(found) > size)
+    return _build_page(found[:size], order, first, earlier=cursor is not None, later=len(found) > size)
 
 
-def _backward(queryset: QuerySet[Any], order: Order, size: int, cursor: Cursor | None, total: int) -> Page:
+def _page_before(queryset: QuerySet[Any], order: SortOrder, size: int, cursor: Cursor | None, total: int) -> ListPage:
     size_here = (total % size or size) if cursor is None and total else size
-    found = _take(queryset, order, size_here + 1, cursor, backward=True)
+    found = _take_rows(queryset, order, size_here + 1, cursor, backward=True)
     if len(found) < size and cursor is not None:
-        return _forward(queryset, order, size, None)
+        return _page_after(queryset, order, size, None)
     rows = found[:size_here][::-1]
     last = cursor.number - 1 if cursor else total or len(rows)
-    return _page(rows, order, max(1, last - len(rows) + 1), earlier=len(found) > size_here, later=cursor is not None)
+    return _build_page(
+        rows, order, max(1, last - len(rows) + 1), earlier=len(found) > size_here, later=cursor is not None
+    )
 
 
-def _page(rows: list[Any], order: Order, first: int, *, earlier: bool, later: bool) -> Page:
+def _build_page(rows: list[Any], order: SortOrder, first: int, *, earlier: bool, later: bool) -> ListPage:
     if not rows:
-        return Page(rows, None, None, 0)
-    return Page(
+        return ListPage(rows, None, None, 0)
+    return ListPage(
         rows,
         _cursor(rows[0], order, first).dump(order) if earlier else None,
         _cursor(rows[-1], order, first + len(rows) - 1).dump(order) if later else None,
@@ -137,9 +141,11 @@ def _page(rows: list[Any], order: Order, first: int, *, earlier: bool, later: bo
     )
 
 
-def _take(queryset: QuerySet[Any], order: Order, count: int, cursor: Cursor | None, *, backward: bool) -> list[Any]:
+def _take_rows(
+    queryset: QuerySet[Any], order: SortOrder, count: int, cursor: Cursor | None, *, backward: bool
+) -> list[Any]:
     """Up to `count` rows beyond the cursor, nearest first, through both segments."""
-    segments = [False, True] if nullable(queryset, order.field) else [False]
+    segments = [False, True] if is_nullable(queryset, order.field) else [False]
     if backward:
         segments.reverse()
     if cursor is not None:
@@ -149,21 +155,21 @@ def _take(queryset: QuerySet[Any], order: Order, count: int, cursor: Cursor | No
         if len(found) >= count:
             break
         here = cursor if cursor is not None and (cursor.value is None) == empty else None
-        found += _segment(queryset, order, here, empty=empty, backward=backward)[: count - len(found)]
+        found += _segment_rows(queryset, order, here, empty=empty, backward=backward)[: count - len(found)]
     return found
 
 
-def _segment(
-    queryset: QuerySet[Any], order: Order, cursor: Cursor | None, *, empty: bool, backward: bool
+def _segment_rows(
+    queryset: QuerySet[Any], order: SortOrder, cursor: Cursor | None, *, empty: bool, backward: bool
 ) -> QuerySet[Any]:
-    falling = order.descending != backward
+    falling = order.is_descending != backward
     sign, operator = ("-", "<") if falling else ("", ">")
     if empty:
         rows = queryset.filter(**{f"{order.field}__isnull": True})
         if cursor is not None:
             rows = rows.filter(**{f"{order.key}__{'lt' if falling else 'gt'}": cursor.key})
         return rows.order_by(f"{sign}{order.key}")
-    rows = queryset.filter(**{f"{order.field}__isnull": False}) if nullable(queryset, order.field) else queryset
+    rows = queryset.filter(**{f"{order.field}__isnull": False}) if is_nullable(queryset, order.field) else queryset
     if cursor is not None:
         rows = rows.filter(
             RowBeyond(
@@ -177,7 +183,7 @@ def _segment(
     return rows.order_by(*dict.fromkeys([f"{sign}{order.field}", f"{sign}{order.key}"]))
 
 
-def _cursor(row: Any, order: Order, number: int) -> Cursor:
+def _cursor(row: Any, order: SortOrder, number: int) -> Cursor:
     return Cursor(value_of(row, order.field), value_of(row, order.key), number)
 
 
@@ -190,7 +196,7 @@ def value_of(row: Any, path: str) -> Any:
     return row.pk if isinstance(row, Model) else row
 
 
-def nullable(queryset: QuerySet[Any], path: str) -> bool:
+def is_nullable(queryset: QuerySet[Any], path: str) -> bool:
     """Whether rows may be without a value at `path`. Annotations are taken to be nullable."""
     if path in queryset.query.annotations:
         return True
@@ -215,7 +221,7 @@ def _fields(model: Any, path: str) -> list[Any]:
     return fields
 
 
-def _plain(value: Any) -> Any:
+def _to_json(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | str):
         return value
     return value.isoformat() if hasattr(value, "isoformat") else str(value)

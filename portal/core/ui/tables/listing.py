@@ -14,15 +14,15 @@ from django.utils.functional import Promise, cached_property
 
 from portal.core.ui import watching
 from portal.core.ui.tables import keyset
-from portal.core.ui.tables.columns import BulkAction, Column, Empty, Wish
-from portal.core.ui.tables.filters import Address, Bound, Filter
+from portal.core.ui.tables.columns import BulkAction, Column, EmptyState, ListPreferences
+from portal.core.ui.tables.filters import BoundFilter, Filter, ListAddress
 from tenants.access import TenantRequest, in_tenant
-from tenants.kept import KeptQuery
+from tenants.kept import CompiledQuery
 from tenants.roles import Permission
 
-COUNTED = 10_000
+MAX_COUNTED = 10_000
 SIZES = (25, 50, 100, 200)
-_HOW_MANY = {"all_that_match": Window(Count("*"))}
+_COUNT_ALONG = {"all_that_match": Window(Count("*"))}
 
 
 class Listing:
@@ -39,9 +39,9 @@ class Listing:
     filters: Sequence[Filter] = ()
     default_sort: str = "pk"
     key: ClassVar[str] = "pk"
-    drawn_from: ClassVar[Sequence[str]] = ()  # the model's fields that rows are drawn from; empty for all of them
+    row_fields: ClassVar[Sequence[str]] = ()  # the model's fields that rows are drawn from; empty for all of them
     # The rows listed, where they follow from the tenant alone: the SQL of the first page is made once then.
-    steady: ClassVar[Callable[[], QuerySet[Any]] | None] = None
+    cached_query: ClassVar[Callable[[], QuerySet[Any]] | None] = None
     caption: ClassVar[str | Promise] = ""
     search_label: ClassVar[str | Promise] = ""
     views: ClassVar[Sequence[str]] = ()  # other ways to see the rows, of which a person's last one is kept
@@ -49,12 +49,12 @@ class Listing:
     exports: Sequence[str] = ()
     export_permission: ClassVar[Permission | None] = None
     # How many rows that nobody knew the number of are counted at most.
-    counted_most: ClassVar[int] = COUNTED
+    max_counted: ClassVar[int] = MAX_COUNTED
     # A template drawn along with a list that moves, for what stands elsewhere on the page (`hx-swap-oob`).
-    along: ClassVar[str] = ""
+    extra_template: ClassVar[str] = ""
     # What the list is known by while somebody watches it (`watching.mark`); empty for one that nobody watches.
-    seen: str = ""
-    pace: ClassVar[str] = "calm"  # how often such a list is looked at anew: one of `watching.SECONDS`
+    version: str = ""
+    poll_pace: ClassVar[str] = "calm"  # how often such a list is looked at anew: one of `watching.SECONDS`
     registry: ClassVar[dict[str, type["Listing"]]] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -73,17 +73,17 @@ class Listing:
         self.request = request
         self._given = queryset
         self.known_total = total
-        self.address = Address(request.path, query if query is not None else request.GET)
+        self.address = ListAddress(request.path, query if query is not None else request.GET)
         self.dom_id = f"{self.name}-list"
 
-    def complete(self, **parts: dict[str, Any]) -> None:
+    def complete_columns(self, **parts: dict[str, Any]) -> None:
         """Give the columns of these names what only an object of this request can draw them by."""
         self.columns = [replace(each, **parts.get(each.name, {})) for each in self.columns]
 
     # What a list may override
 
     @property
-    def empty(self) -> Empty | None:
+    def empty(self) -> EmptyState | None:
         """What the list says while it is empty."""
         return None
 
@@ -118,128 +118,132 @@ class Listing:
     # What was asked
 
     @cached_property
-    def base(self) -> QuerySet[Any]:
+    def all_rows(self) -> QuerySet[Any]:
         """All rows, before anything narrows them."""
         return self._given() if callable(self._given) else self._given
 
     @cached_property
-    def text(self) -> str:
+    def search_text(self) -> str:
         return self.address.get("q").strip() if self.search_label else ""
 
     @cached_property
-    def bound(self) -> list[Bound]:
-        return [Bound(each, self.request, self.address.all(each.name)) for each in self.filters]
+    def bound_filters(self) -> list[BoundFilter]:
+        return [BoundFilter(each, self.request, self.address.get_all(each.name)) for each in self.filters]
 
     @cached_property
-    def order(self) -> keyset.Order:
+    def order(self) -> keyset.SortOrder:
         asked = self.address.get("sort") or self.default_sort
         field, falling = asked.removeprefix("-"), asked.startswith("-")
         if field not in {column.sort for column in self.columns if column.sort}:
             field, falling = self.default_sort.removeprefix("-"), self.default_sort.startswith("-")
-        return keyset.Order(field, falling, self.key)
+        return keyset.SortOrder(field, falling, self.key)
 
     @cached_property
-    def narrowed(self) -> bool:
-        return bool(self.text) or self.filtered
+    def is_narrowed(self) -> bool:
+        return bool(self.search_text) or self.is_filtered
 
     @cached_property
-    def filtered(self) -> bool:
-        return any(any(self.address.all(each.name)) for each in self.filters)
+    def is_filtered(self) -> bool:
+        return any(any(self.address.get_all(each.name)) for each in self.filters)
 
     @cached_property
-    def matching(self) -> QuerySet[Any]:
+    def matching_rows(self) -> QuerySet[Any]:
         """All rows that search and filters leave, in no order."""
-        queryset = self.search(self.base, self.text) if self.text else self.base
-        for each in self.bound:
+        queryset = self.search(self.all_rows, self.search_text) if self.search_text else self.all_rows
+        for each in self.bound_filters:
             queryset = each.narrow(queryset)
         return queryset
 
     @property
-    def listed(self) -> QuerySet[Any]:
+    def page_rows(self) -> QuerySet[Any]:
         """The same for a page: with the fields alone that its rows are drawn from."""
-        rows = self.matching
-        if self.counts_along:
-            rows = rows.annotate(**_HOW_MANY)
-        return self.as_drawn(rows, self.order)
+        rows = self.matching_rows
+        if self.is_counted_with_page:
+            rows = rows.annotate(**_COUNT_ALONG)
+        return self.with_row_fields(rows, self.order)
 
     @cached_property
-    def counts_along(self) -> bool:
+    def is_counted_with_page(self) -> bool:
         """Whether the page itself tells how many match: what a text finds has all to be found, to be sorted."""
-        query = self.matching.query
-        plain = not query.combinator and not query.distinct and not keyset.nullable(self.matching, self.order.field)
-        return bool(self.text) and self.is_first and plain
+        query = self.matching_rows.query
+        plain = (
+            not query.combinator and not query.distinct and not keyset.is_nullable(self.matching_rows, self.order.field)
+        )
+        return bool(self.search_text) and self.is_first_page and plain
 
     @property
-    def is_first(self) -> bool:
+    def is_first_page(self) -> bool:
         """Whether the list is looked at from its beginning."""
         return not (self.address.get("after") or self.address.get("before"))
 
     @classmethod
-    def as_drawn(cls, rows: QuerySet[Any], order: keyset.Order) -> QuerySet[Any]:
+    def with_row_fields(cls, rows: QuerySet[Any], order: keyset.SortOrder) -> QuerySet[Any]:
         """The same rows as tuples of what they are drawn from: instances take many times as long."""
-        if not cls.drawn_from:
+        if not cls.row_fields:
             return rows
-        names = dict.fromkeys([cls.key, *cls.drawn_from, order.field, *rows.query.annotation_select])
+        names = dict.fromkeys([cls.key, *cls.row_fields, order.field, *rows.query.annotation_select])
         return rows.values_list(*names, named=True)
 
     @property
-    def counted(self) -> QuerySet[Any]:
+    def rows_to_count(self) -> QuerySet[Any]:
         """The same to be counted, where that is asked for in another way."""
-        return self.matching
+        return self.matching_rows
 
     @cached_property
-    def ordered(self) -> QuerySet[Any]:
+    def ordered_rows(self) -> QuerySet[Any]:
         """All matching rows in the asked order: for files and jobs, not for pages."""
-        sign = "-" if self.order.descending else ""
-        return self.matching.order_by(*dict.fromkeys([f"{sign}{self.order.field}", f"{sign}{self.key}"]))
+        sign = "-" if self.order.is_descending else ""
+        return self.matching_rows.order_by(*dict.fromkeys([f"{sign}{self.order.field}", f"{sign}{self.key}"]))
 
     # What a person keeps
 
     @cached_property
-    def wish(self) -> Wish:
-        return Wish.of(self.request, self.name)
+    def preferences(self) -> ListPreferences:
+        return ListPreferences.load(self.request, self.name)
 
     @cached_property
     def size(self) -> int:
         asked = self.address.get("size")
-        kept = self.wish.size if self.wish.size in SIZES else 50
+        kept = self.preferences.size if self.preferences.size in SIZES else 50
         return int(asked) if asked in {str(size) for size in SIZES} else kept
 
     @cached_property
-    def shown(self) -> list[Column]:
-        if not self.wish.columns:
+    def shown_columns(self) -> list[Column]:
+        if not self.preferences.columns:
             return [column for column in self.columns if column.shown or column.fixed]
-        return [column for column in self.columns if column.fixed or column.name in self.wish.columns]
+        return [column for column in self.columns if column.fixed or column.name in self.preferences.columns]
 
     # What is found
 
     @cached_property
     def total(self) -> int:
         """How many rows match; at most `counted_most` + 1 when nobody knew the number."""
-        if not self.narrowed and self.known_total is not None:
+        if not self.is_narrowed and self.known_total is not None:
             return self.known_total() if callable(self.known_total) else self.known_total
-        if self.is_first:
-            self.page = self.complete_page(self.kept_beginning or keyset.page(self.listed, self.order, self.size))
+        if self.is_first_page:
+            self.page = self.complete_page(
+                self.cached_first_page or keyset.load_page(self.page_rows, self.order, self.size)
+            )
             if self.page.next is None:  # a first page that is the last one counts itself
                 return len(self.page.rows)
             if hasattr(self.page.rows[0], "all_that_match"):
-                return min(int(self.page.rows[0].all_that_match), self.counted_most + 1)
-        rows = self.counted.order_by()
+                return min(int(self.page.rows[0].all_that_match), self.max_counted + 1)
+        rows = self.rows_to_count.order_by()
         if rows.query.group_by is None and not rows.query.combinator and not rows.query.distinct:
             rows = rows.values(self.key)  # what is noted of the rows need not be worked out
-        return rows[: self.counted_most + 1].count()
+        return rows[: self.max_counted + 1].count()
 
     @property
-    def more_than_counted(self) -> bool:
-        return self.total == self.counted_most + 1 and (self.narrowed or self.known_total is None)
+    def is_more_than_counted(self) -> bool:
+        return self.total == self.max_counted + 1 and (self.is_narrowed or self.known_total is None)
 
     @cached_property
-    def page(self) -> keyset.Page:
-        total = 0 if self.more_than_counted else self.total
+    def page(self) -> keyset.ListPage:
+        total = 0 if self.is_more_than_counted else self.total
         if "page" in self.__dict__:  # counting read it
             return self.page
-        found = self.kept_beginning or keyset.page(
-            self.listed,
+        found = self.cached_first_page or keyset.load_page(
+            self.page_rows,
             self.order,
             self.size,
             after=self.address.get("after"),
@@ -248,51 +252,51 @@ class Listing:
         )
         return self.complete_page(found)
 
-    def complete_page(self, page: keyset.Page) -> keyset.Page:
+    def complete_page(self, page: keyset.ListPage) -> keyset.ListPage:
         """Return the page with all that its rows are drawn from, where the list finds them by less."""
         return page
 
     @cached_property
-    def kept_beginning(self) -> keyset.Page | None:
+    def cached_first_page(self) -> keyset.ListPage | None:
         """The first page of a steady list, or of what a text finds in one: its SQL is kept. None for any other page."""
-        kept = type(self).steady is not None and self.is_first and not self.filtered
-        asked = self.needles if kept else None
-        if asked is None or not self._has_no_gaps(self.order.field):
+        kept = type(self).cached_query is not None and self.is_first_page and not self.is_filtered
+        asked = self.search_pieces if kept else None
+        if asked is None or not self._has_all_values(self.order.field):
             return None
-        found = self._beginning(self.order, self.size, asked.long, tuple(asked.values)).rows(**asked.values)
+        found = self._first_page_query(self.order, self.size, asked.are_long, tuple(asked.values)).rows(**asked.values)
         return keyset.first_page(found, self.order, self.size)
 
     @property
-    def needles(self) -> Any:
+    def search_pieces(self) -> Any:
         """What the rows of a steady list follow from besides the tenant, as `long` and `values` of
         `mirror.search.Needles`, of which a list without a text has none; None where they follow from more.
         """
         return None
 
     @classmethod
-    def found_by(cls, rows: QuerySet[Any], long: Any, values: dict[str, str]) -> QuerySet[Any]:
+    def filter_by_pieces(cls, rows: QuerySet[Any], are_long: Any, values: dict[str, str]) -> QuerySet[Any]:
         """Of steady rows those that such needles find."""
         raise NotImplementedError
 
     @classmethod
     @lru_cache(maxsize=500)
-    def _has_no_gaps(cls, field: str) -> bool:
+    def _has_all_values(cls, field: str) -> bool:
         """Return whether every row of a steady list has a value to sort by."""
-        return cls.steady is not None and not keyset.nullable(cls.steady(), field)
+        return cls.cached_query is not None and not keyset.is_nullable(cls.cached_query(), field)
 
     @classmethod
     @lru_cache(maxsize=500)
-    def _beginning(
-        cls, order: keyset.Order, size: int, long: tuple[bool, ...], names: tuple[str, ...]
-    ) -> KeptQuery[Any]:
+    def _first_page_query(
+        cls, order: keyset.SortOrder, size: int, long: tuple[bool, ...], names: tuple[str, ...]
+    ) -> CompiledQuery[Any]:
         """Return the kept SQL of the first page of a steady list, or of what needles of these names find in it."""
 
         def build(**values: str) -> QuerySet[Any]:
-            rows: Any = cls.steady
-            found = cls.found_by(rows(), long, values).annotate(**_HOW_MANY) if long else rows()
-            return keyset.beginning(cls.as_drawn(found, order), order, size)
+            rows: Any = cls.cached_query
+            found = cls.filter_by_pieces(rows(), long, values).annotate(**_COUNT_ALONG) if long else rows()
+            return keyset.first_page_rows(cls.with_row_fields(found, order), order, size)
 
-        return KeptQuery(build, planned_anew=True, **dict.fromkeys(names, ""))
+        return CompiledQuery(build, plan_each_time=True, **dict.fromkeys(names, ""))
 
     # Answers
 
@@ -300,13 +304,13 @@ class Listing:
         """The page `template` with `table` in its context, or the list alone when htmx swaps just that."""
         htmx = getattr(self.request, "htmx", None)
         if htmx and htmx.target == self.dom_id and not htmx.history_restore_request:
-            if self.seen and watching.has_seen(self.request, self.seen):
-                return watching.unchanged()
+            if self.version and watching.is_up_to_date(self.request, self.version):
+                return watching.unchanged_response()
             response: HttpResponse = HttpResponse(
                 render_to_string("components/table.html#region", {"table": self}, request=self.request)
                 + (
-                    render_to_string(self.along, {"table": self, "late": True}, request=self.request)
-                    if self.along
+                    render_to_string(self.extra_template, {"table": self, "late": True}, request=self.request)
+                    if self.extra_template
                     else ""
                 )
             )

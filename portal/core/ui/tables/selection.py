@@ -10,7 +10,7 @@ from django.http import HttpResponseBase, QueryDict
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from portal.core.files.writing import send
+from portal.core.files.writing import send_file
 from portal.core.ui.chips import Chip
 from portal.core.ui.tables.table import Table
 from portal.core.ui.times import local
@@ -22,14 +22,16 @@ class Selection:
     """What was selected. `everything`: all that matched; `fields`: hidden inputs that carry it to a next form."""
 
     queryset: QuerySet[Any]
-    everything: bool
+    is_everything: bool
     fields: dict[str, str]
 
     def count(self) -> int:
         return self.queryset.count()
 
 
-def chosen(request: TenantRequest, table: type[Table], queryset: QuerySet[Any], *, field: str = "pk") -> Selection:
+def load_selection(
+    request: TenantRequest, table: type[Table], queryset: QuerySet[Any], *, field: str = "pk"
+) -> Selection:
     """The selection posted by the list's bulk form, narrowed from `queryset` and so never beyond it.
 
     `field` is the model field that `row_id` gives. Ids that are not in `queryset` select nothing.
@@ -37,7 +39,7 @@ def chosen(request: TenantRequest, table: type[Table], queryset: QuerySet[Any], 
     if request.POST.get("scope") == "match":
         match = request.POST.get("match", "")
         listed = table(request, queryset, query=QueryDict(match))
-        return Selection(listed.matching, True, {"scope": "match", "match": match})
+        return Selection(listed.matching_rows, True, {"scope": "match", "match": match})
     ids = [*request.POST.getlist("id"), *request.POST.get("ids", "").split(",")]
     ids = [each for each in dict.fromkeys(ids) if each]
     return Selection(queryset.filter(**{f"{field}__in": _valid(queryset, field, ids)}), False, {"ids": ",".join(ids)})
@@ -59,25 +61,31 @@ def file_response(
 ) -> HttpResponseBase:
     """All rows that match, in the list's order, with its exported columns, whichever are shown, as CSV or XLSX.
 
-    `record` writes down that somebody takes them along (see `portal.core.files.writing.send`).
+    `record` writes down that somebody takes them along (see `portal.core.files.writing.send_file`).
     """
     name = f"{table.name}-{local(timezone.now()):%Y%m%d-%H%M}"
-    return send(
-        table.request, _lines(table), kind=kind, name=name, title=table.name, record=record, comes_back=comes_back
+    return send_file(
+        table.request,
+        _file_rows(table),
+        kind=kind,
+        name=name,
+        title=table.name,
+        record=record,
+        is_for_reimport=comes_back,
     )
 
 
-def _lines(table: Table) -> Iterator[list[Any]]:
+def _file_rows(table: Table) -> Iterator[list[Any]]:
     """The heading and then a list of plain values a row; last, what has to be known about all of them."""
     columns = [column for column in table.columns if column.export]
     yield [str(column.label) for column in columns]
-    for row in table.ordered.iterator(chunk_size=2000):
-        yield [_plain(column.read(row)) for column in columns]
+    for row in table.ordered_rows.iterator(chunk_size=2000):
+        yield [_file_value(column.value_of(row)) for column in columns]
     if table.file_note:
         yield [table.file_note]
 
 
-def _plain(value: Any) -> Any:
+def _file_value(value: Any) -> Any:
     if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
         return value
     if isinstance(value, bool):

@@ -23,36 +23,36 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 from portal.core.ui.tables import keyset
-from portal.core.ui.tables.columns import NOTHING, BulkAction, Column, DrawnAction, Header
-from portal.core.ui.tables.filters import Bound, escape_all
+from portal.core.ui.tables.columns import EMPTY_CELL, ActionLink, BulkAction, Column, Header
+from portal.core.ui.tables.filters import BoundFilter, escape_all
 from portal.core.ui.tables.listing import SIZES, Listing
 from tenants.access import in_tenant
 from tenants.roles import Permission
 
-_UNLABELLED = '<span class="none'
+_EMPTY_START = '<span class="none'
 
 
 class Table(Listing):
     """A list with search, filters, sorting, paging, columns, selection and export, as its templates draw it."""
 
     @property
-    def last(self) -> int:
+    def last_number(self) -> int:
         return self.page.first + len(self.page.rows) - 1 if self.page.rows else 0
 
     @cached_property
     def headers(self) -> list[Header]:
-        return [Header.of(column, self.order, self.address) for column in self.shown]
+        return [Header.build(column, self.order, self.address) for column in self.shown_columns]
 
     @cached_property
-    def shape(self) -> tuple[Any, ...] | None:
+    def cache_key(self) -> tuple[Any, ...] | None:
         """All that a list's head and tools follow from while nothing narrows it; None where its address says more."""
         asked, order = self.address.query, self.order.text
         plain = {"sort": order, "size": str(self.size), "after": asked.get("after"), "before": asked.get("before")}
         if any(asked.getlist(name) != [plain.get(name)] for name in asked):
             return None
         own = self.columns is not type(self).columns
-        columns = tuple((each.name, *((str(each.label), str(each.help)) if own else ())) for each in self.shown)
-        leads = (*(each.href for each in self.drawn_actions), *self.files, *getattr(self, "file_pages", ()))
+        columns = tuple((each.name, *((str(each.label), str(each.help)) if own else ())) for each in self.shown_columns)
+        leads = (*(each.href for each in self.action_links), *self.export_links, *getattr(self, "file_pages", ()))
         return type(self), self.address.path, self.address.with_(), order, self.size, columns, leads, self._allowed
 
     @property
@@ -60,14 +60,14 @@ class Table(Listing):
         return self.request.access.permissions if in_tenant(self.request) else frozenset()
 
     @cached_property
-    def offers(self) -> list[BulkAction]:
+    def offered_actions(self) -> list[BulkAction]:
         """The bulk actions that this person may take, asked once."""
         return list(self.allowed_actions())
 
     @property
-    def more_to_pick(self) -> bool:
+    def can_select_all(self) -> bool:
         """Whether more match than are on this page, and all of them can be selected."""
-        return not self.more_than_counted and self.total > len(self.page.rows)
+        return not self.is_more_than_counted and self.total > len(self.page.rows)
 
     @property
     def total_plain(self) -> str:
@@ -78,40 +78,40 @@ class Table(Listing):
         return f"{self.total:,}"
 
     @property
-    def bound_words(self) -> str:
+    def max_counted_words(self) -> str:
         """How many are counted at most: a list that has more says "more than" this."""
-        return f"{self.counted_most:,}"
+        return f"{self.max_counted:,}"
 
     @property
     def range_words(self) -> str:
         """Which rows of how many are on this page."""
-        here = f"{self.page.first:,}–{self.last:,}"
-        return here if self.more_than_counted else f"{here} / {self.total_words}"
+        here = f"{self.page.first:,}–{self.last_number:,}"
+        return here if self.is_more_than_counted else f"{here} / {self.total_words}"
 
     @property
-    def turns(self) -> tuple[bool, bool]:
+    def neighbours(self) -> tuple[bool, bool]:
         """Whether there is a page before this one, and one after it."""
         return self.page.previous is not None, self.page.next is not None
 
     @cached_property
-    def body(self) -> SafeString:
+    def rows_html(self) -> SafeString:
         """The rows."""
-        return _draw(self)
+        return _draw_rows(self)
 
     @property
-    def carried(self) -> list[tuple[str, str]]:
+    def hidden_inputs(self) -> list[tuple[str, str]]:
         """What the search form takes along besides the search and the filters it has inputs for."""
-        return self.address.kept("q", "export", *(each.name for each in self.bound))
+        return self.address.hidden_inputs("q", "export", *(each.name for each in self.bound_filters))
 
     @cached_property
-    def drawn_filters(self) -> list[tuple[Bound, str, SafeString]]:
+    def filter_menus(self) -> list[tuple[BoundFilter, str, SafeString]]:
         """Each filter that offers, finds or has a choice, with the address that takes it off and its choices."""
-        form, drawn = f"{self.name}-filter", [each for each in self.bound if each.options or each.find]
+        form, drawn = f"{self.name}-filter", [each for each in self.bound_filters if each.options or each.find_url]
         return [(each, self.address.with_(**{each.name: None}), each.options_html(form)) for each in drawn]
 
     @cached_property
-    def drawn_actions(self) -> list[DrawnAction]:
-        return [DrawnAction(action, action.url(self.request)) for action in self.offers]
+    def action_links(self) -> list[ActionLink]:
+        return [ActionLink(action, action.url(self.request)) for action in self.offered_actions]
 
     @property
     def size_links(self) -> list[tuple[int, str]]:
@@ -138,35 +138,35 @@ class Table(Listing):
         return self.empty.url(self.request) if self.empty and self.empty.url else ""
 
     @property
-    def files(self) -> list[tuple[str, str]]:
+    def export_links(self) -> list[tuple[str, str]]:
         """The export links that this person gets: (kind, address)."""
         if not self.may(self.export_permission):
             return []
         return [(kind, self.address.with_(export=kind)) for kind in self.exports]
 
     @property
-    def wanted_file(self) -> str:
+    def requested_file(self) -> str:
         """The kind of file that the address asks for, if this list gives it: the view answers by `files.respond`."""
         kind = self.address.get("export")
-        return kind if kind in dict(self.files) else ""
+        return kind if kind in dict(self.export_links) else ""
 
 
-def _draw(table: Table) -> SafeString:
+def _draw_rows(table: Table) -> SafeString:
     """`<tr>`s of the page's rows. Every value is escaped by its column; labels here."""
     rows = table.page.rows
     hrefs = escape_all([table.row_href(row) for row in rows])
-    linked = any(column.leads for column in table.shown)
+    linked = any(column.has_row_link for column in table.shown_columns)
     names = escape_all([table.row_id(row) for row in rows])
     leads = repeat("", len(rows)) if linked else hrefs
-    begun = [_begun(table.row_class(row), *more) for row, *more in zip(rows, names, leads, strict=True)]
-    cells = [_cells(column, rows, hrefs) for column in table.shown]
-    picks = [_picks(table, names)] if table.offers else []
+    begun = [_row_start(table.row_class(row), *more) for row, *more in zip(rows, names, leads, strict=True)]
+    cells = [_cells(column, rows, hrefs) for column in table.shown_columns]
+    picks = [_select_boxes(table, names)] if table.offered_actions else []
     ends = repeat("</tr>", len(rows))
     drawn = chain.from_iterable(zip(begun, *picks, *cells, ends, strict=True))
     return mark_safe("".join(drawn))  # noqa: S308 - escaped piece by piece above
 
 
-def _begun(mark: str, name: str, href: str) -> str:
+def _row_start(mark: str, name: str, href: str) -> str:
     classes = f' class="{escape(mark)}"' if mark else ""
     return f'<tr{classes} data-id="{name}" data-href="{href}">' if href else f'<tr{classes} data-id="{name}">'
 
@@ -175,22 +175,23 @@ def _cells(column: Column, rows: Any, hrefs: list[str]) -> list[str]:
     """A column's cells, each ended by the next. Its label shows on a phone alone, where a title, what is hidden and
     what is empty need none.
     """
-    css = column.css
+    css = column.css_classes
     bare = f'<td class="{css}">' if css else "<td>"
     nothing = f'<td class="{css} none">' if css else '<td class="none">'
     label = f' data-label="{escape(str(column.label))}">' if column.phone == "line" else ">"
-    before, drawn = bare[:-1] + label, column.draw(rows)
-    if column.leads:
+    before, drawn = bare[:-1] + label, column.draw_cells(rows)
+    if column.has_row_link:
         return [
             f'{bare}<a class="row-link" href="{href}">{each}</a>' if href else f"{bare}{each}"
             for each, href in zip(drawn, hrefs, strict=True)
         ]
     return [
-        nothing if each is NOTHING else f"{bare if each.startswith(_UNLABELLED) else before}{each}" for each in drawn
+        nothing if each is EMPTY_CELL else f"{bare if each.startswith(_EMPTY_START) else before}{each}"
+        for each in drawn
     ]
 
 
-def _picks(table: Table, names: list[str]) -> list[str]:
+def _select_boxes(table: Table, names: list[str]) -> list[str]:
     """The boxes that select the rows of these names."""
     label, form = escape(_("Select this row")), escape(table.name)
     before = '<td class="k-pick"><label><input type="checkbox" name="id" value="'

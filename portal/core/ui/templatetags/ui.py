@@ -14,11 +14,11 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from portal.core.ui import charts, chips, icons, inputs, times, vocabulary, watching
-from portal.core.ui.identity import Identity
-from portal.core.ui.keeping import FreshNode, KeptNode
-from portal.core.ui.panels import drawn
+from portal.core.ui.identity import TenantIdentity
+from portal.core.ui.keeping import CachedNode, UncachedNode
+from portal.core.ui.panels import draw
 from tenants import access, unsent
-from tenants.browsers import family
+from tenants.browsers import describe_browser
 from tenants.models import Tenant, User
 from tenants.roles import Permission, Role
 
@@ -34,7 +34,7 @@ def icon(name: str, size: int = 18, label: str = "") -> SafeString:
 @register.simple_tag
 def why_second_factor(user: User) -> list[tuple[Tenant | None, type[Role], list[Permission]]]:
     """`{% why_second_factor user as reasons %}`: roles that need one, each with its tenant and permissions."""
-    return access.why_second_factor(user)
+    return access.second_factor_reasons(user)
 
 
 @register.simple_tag
@@ -52,55 +52,55 @@ def watch(part: str, pace: str = "calm") -> SafeString:
     return format_html(
         'hx-trigger="look, outcome-known from:body, seen-again from:body" data-live data-watch="{}" data-every="{}"',
         part,
-        watching.SECONDS[pace],
+        watching.INTERVALS[pace],
     )
 
 
 @register.filter
 def stamp(moment: datetime | date | None, to: str = "minutes") -> str:
     """`{{ member.updated_at|stamp }}` -> 2026-11-21 09:41; `|stamp:"seconds"` -> 2026-11-21 09:41:07"""
-    return times.stamp(moment, seconds=to == "seconds")
+    return times.time_tag(moment, seconds=to == "seconds")
 
 
 @register.filter
 def clock(moment: datetime | None) -> str:
     """`{{ run.as_of|clock }}` -> 09:41:07, with the date on another day"""
-    return times.clock(moment)
+    return times.clock_tag(moment)
 
 
 @register.filter
 def ago(moment: datetime | None) -> str:
     """`{{ run.as_of|ago }}` -> 5 min ago"""
-    return times.ago(moment)
+    return times.relative_words(moment)
 
 
 @register.filter
 def browser(user_agent: str) -> str:
     """`{{ session.user_agent|browser }}` -> Firefox 140, Windows; what is not recognised as it came, cut short"""
-    return family(user_agent)
+    return describe_browser(user_agent)
 
 
 @register.filter
 def bracketed(words: str) -> str:
-    return vocabulary.bracketed(words)
+    return vocabulary.add_brackets(words)
 
 
 @register.filter
 def word(value: str, kind: str) -> str:
     """`{{ member.account_type|word:"account" }}` -> General; what has no word, in code type"""
-    return vocabulary.word(kind, str(value or ""))
+    return vocabulary.service_word(kind, str(value or ""))
 
 
 @register.filter
-def identity(tenant: Any) -> Identity:
+def identity(tenant: Any) -> TenantIdentity:
     """`{% with me=tenant|identity %}`: the tenant's colour and initials."""
-    return Identity.of(tenant)
+    return TenantIdentity.of(tenant)
 
 
 @register.inclusion_tag("components/tenant_mark.html")
 def tenant_mark(tenant: Any, size: int = 28) -> dict[str, Any]:
     """`{% tenant_mark tenant %}`: the tile with a tenant's colour and initials."""
-    return {"mark": Identity.of(tenant), "size": size}
+    return {"mark": TenantIdentity.of(tenant), "size": size}
 
 
 @register.inclusion_tag("components/field.html", takes_context=True)
@@ -113,8 +113,8 @@ def field(context: Context, bound: BoundField, autofocus: bool = False, placehol
     return {
         "bound": bound,
         "kind": inputs.kind_of(bound),
-        "control": inputs.control(bound, **extra),
-        "limit": inputs.limit(bound),
+        "control": inputs.draw_control(bound, **extra),
+        "limit": inputs.limit_words(bound),
     }
 
 
@@ -138,42 +138,42 @@ def refused(context: Context, errors: Sized) -> str:
 @register.inclusion_tag("components/table.html", takes_context=True)
 def table(context: Context, table: Any) -> dict[str, Any]:
     """`{% table table %}`: a list with everything around it."""
-    return {**_shared(context), "table": table}
+    return {**_shared_context(context), "table": table}
 
 
 @register.inclusion_tag("components/outcome.html", takes_context=True)
 def outcome(context: Context, outcome: Any, compact: bool = False) -> dict[str, Any]:
     """`{% outcome outcome %}`: what became of a request; takes an `Outcome` or what has `as_outcome()`."""
     drawn = outcome.as_outcome() if hasattr(outcome, "as_outcome") else outcome
-    return {**_shared(context), "outcome": drawn, "compact": compact}
+    return {**_shared_context(context), "outcome": drawn, "compact": compact}
 
 
 @register.inclusion_tag("components/progress.html", takes_context=True)
 def progress(context: Context, progress: Any) -> dict[str, Any]:
     """`{% progress job %}`: counts, rate, what is left, what failed, stop. See `portal.core.ui.outcomes.Progress`."""
-    return {**_shared(context), "progress": progress}
+    return {**_shared_context(context), "progress": progress}
 
 
 @register.inclusion_tag("components/secret.html", takes_context=True)
 def secret(context: Context, label: str, url: str, value: str = "", hint: str = "") -> dict[str, Any]:
     """`{% secret _("Card number") reveal_url %}`: masked until `url` answers a POST with it shown, for 30 s."""
-    return {**_shared(context), "label": label, "url": url, "value": value, "hint": hint}
+    return {**_shared_context(context), "label": label, "url": url, "value": value, "hint": hint}
 
 
 @register.simple_tag(takes_context=True)
 def panels(context: Context, page: str) -> SafeString:
     """`{% panels "connection" %}`: what areas of work add to a page. See `portal.core.ui.panels`."""
-    return format_html_join("", "{}", ((each,) for each in drawn(page, context["request"])))
+    return format_html_join("", "{}", ((each,) for each in draw(page, context["request"])))
 
 
 @register.inclusion_tag("components/bars.html")
-def bars(chart: charts.Bars, open_table: bool = False) -> dict[str, Any]:
+def bars(chart: charts.BarChart, open_table: bool = False) -> dict[str, Any]:
     """`{% bars chart %}`: a bar chart with its figures in a table behind it."""
     return {"chart": chart, "open_table": open_table}
 
 
 @register.inclusion_tag("components/pairs.html")
-def pairs(chart: charts.Pairs) -> dict[str, Any]:
+def pairs(chart: charts.PairChart) -> dict[str, Any]:
     """`{% pairs chart %}`: two counts beside each other over time, with their figures in a table behind."""
     return {"chart": chart}
 
@@ -181,11 +181,11 @@ def pairs(chart: charts.Pairs) -> dict[str, Any]:
 @register.inclusion_tag("components/meter.html")
 def meter(source: Any) -> dict[str, Any]:
     """`{% meter calls %}`: how much of a limit is left and when it refills."""
-    return {"meter": charts.meter(source)}
+    return {"meter": charts.build_meter(source)}
 
 
 @register.inclusion_tag("components/rights_week.html")
-def rights_week(days: list[charts.Day], sentence: str = "") -> dict[str, Any]:
+def rights_week(days: list[charts.RightsDay], sentence: str = "") -> dict[str, Any]:
     """`{% rights_week days sentence %}`: when entry is allowed, drawn, as a table and in a sentence."""
     return {"days": days, "sentence": sentence, "hours": range(0, 25, 6)}
 
@@ -202,7 +202,7 @@ def empty(title: str, text: str = "", icon: str = "inbox", action: str = "", url
     return {"title": title, "text": text, "icon": icon, "action": action, "url": url}
 
 
-def _shared(context: Context) -> dict[str, Any]:
+def _shared_context(context: Context) -> dict[str, Any]:
     return {name: context.get(name) for name in ("request", "frame", "csrf_token", "user")}
 
 
@@ -231,7 +231,7 @@ def menu(parser: Parser, token: Token) -> MenuNode:
 
 
 @register.tag
-def kept(parser: Parser, token: Token) -> KeptNode:
+def kept(parser: Parser, token: Token) -> CachedNode:
     """`{% kept frame.place %}…{% fresh %}…{% endfresh %}…{% endkept %}`: for what is the same on every page with these
     keys, in this language. With a key of None it is drawn each time.
 
@@ -241,21 +241,21 @@ def kept(parser: Parser, token: Token) -> KeptNode:
     keys = [parser.compile_filter(part) for part in token.split_contents()[1:]]
     body = parser.parse(("endkept",))
     parser.delete_first_token()
-    return KeptNode(keys, body)
+    return CachedNode(keys, body)
 
 
 @register.tag
-def fresh(parser: Parser, token: Token) -> FreshNode:
+def fresh(parser: Parser, token: Token) -> UncachedNode:
     """`{% fresh %}{{ user.email }}{% endfresh %}`: what is drawn on every page, inside of something kept."""
     body = parser.parse(("endfresh",))
     parser.delete_first_token()
-    return FreshNode(body)
+    return UncachedNode(body)
 
 
 @register.tag
-def csrf_token(parser: Parser, token: Token) -> FreshNode:
+def csrf_token(parser: Parser, token: Token) -> UncachedNode:
     """`{% csrf_token %}`, Django's own and who opened the form (`tenants.unsent`): never kept, wherever it stands."""
-    return FreshNode(NodeList([FormInputsNode()]))
+    return UncachedNode(NodeList([FormInputsNode()]))
 
 
 class FormInputsNode(Node):
@@ -270,7 +270,9 @@ class FormInputsNode(Node):
             return SafeString(CsrfTokenNode().render(context))
         drawn: SafeString | None = vars(request).get("_form_inputs")
         if drawn is None:
-            name = unsent.opened_by(request)
-            opened = format_html('<input type="hidden" name="{}" value="{}">', unsent.FIELD, name) if name else ""
+            name = unsent.page_token(request)
+            opened = (
+                format_html('<input type="hidden" name="{}" value="{}">', unsent.OPENER_FIELD, name) if name else ""
+            )
             drawn = vars(request)["_form_inputs"] = SafeString(CsrfTokenNode().render(context) + opened)
         return drawn

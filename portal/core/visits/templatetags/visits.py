@@ -18,4 +18,4 @@ def thousands(number: int) -> str:
 @register.filter
 def at(moment: datetime | None) -> str:
     """`{{ visit.arrived_at|at }}` -> 09:41, with the date before it on another day than today"""
-    return Day.today().clock(moment)
+    return Day.today().time_text(moment)

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand
 from django.core.wsgi import get_wsgi_application
 from gunicorn.app.base import BaseApplication
 
-from accessapi.frames import with_room
+from accessapi.frames import with_stack_memory
 from sandbox.commands import starting
 from sandbox.engine import ticker
 
@@ -51,11 +51,11 @@ class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
             self.cfg.set(name, value)
 
     def load(self) -> Any:
-        return with_room(get_wsgi_application())
+        return with_stack_memory(get_wsgi_application())
 
 
 def _configuration(options: dict[str, Any], greeting: list[str]) -> dict[str, Any]:
-    def say_where(server: Any) -> None:
+    def print_address(server: Any) -> None:
         for listener in server.LISTENERS:
             host, port = listener.getsockname()[:2]
             print(f"Sandbox listens on http://{host}:{port}", flush=True)
@@ -67,7 +67,7 @@ def _configuration(options: dict[str, Any], greeting: list[str]) -> dict[str, An
         # What is loaded stays: to look through it for garbage would copy its memory into each worker.
         gc.freeze()
         gc.set_threshold(50_000, 20, 100)
-        say_where(server)
+        print_address(server)
 
     return {
         "bind": f"{options['host']}:{options['port']}",

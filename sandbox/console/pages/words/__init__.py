@@ -4,7 +4,7 @@ from typing import Any
 
 from django.http import HttpRequest
 
-from sandbox.oauth.texts import preferred
+from sandbox.oauth.texts import preferred_language
 
 from .english import ENGLISH
 from .japanese import JAPANESE
@@ -16,9 +16,9 @@ WORDS: dict[str, Words] = {"en": ENGLISH, "ja": JAPANESE}
 def language(request: HttpRequest) -> str:
     """Return en or ja: the person's choice, else what the browser asks for."""
     chosen = request.COOKIES.get("console_language", "")
-    return chosen if chosen in WORDS else preferred(request.headers.get("Accept-Language", ""))
+    return chosen if chosen in WORDS else preferred_language(request.headers.get("Accept-Language", ""))
 
 
-def of(request: HttpRequest) -> Words:
+def words_for(request: HttpRequest) -> Words:
     """Return the words for this request."""
     return WORDS[language(request)]

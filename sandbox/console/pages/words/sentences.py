@@ -9,13 +9,13 @@ _REMOTE = re.compile(r"Remote (?P<control>[a-z_]+) (?P<outcome>[a-z_]+)(?P<rest>
 _TEMPORARY = re.compile(r"Temporary use; (?P<seconds>\d+) s(?P<rest>.*)", re.DOTALL)
 
 
-def of(text: str, words: dict[str, Any]) -> str:
+def translate_sentence(text: str, words: dict[str, Any]) -> str:
     """Return the sentence in the language of `words`."""
     known: dict[str, str] = words["sentences"]
     if not known or text in known:
         return known.get(text, text)
     if found := _HOLIDAY.fullmatch(text):
-        return known["holiday"].format(text=of(found["text"], words), holiday=found["holiday"])
+        return known["holiday"].format(text=translate_sentence(found["text"], words), holiday=found["holiday"])
     if found := _SCHEDULE.fullmatch(text):
         return known["schedule"].format(item=_item(found["item"], words["schedule"]))
     if found := _REMOTE.fullmatch(text):

@@ -24,10 +24,10 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["nothing_lost"]:
-            finding.nothing_is_lost()
+            finding.declare_unchanged()
             self.stdout.write("This database is taken for the one before. Nothing was marked.")
             return
-        finding.say_restored()
-        if not finding.look_through():
+        finding.declare_restored()
+        if not finding.mark_all_tenants():
             raise CommandError("Another process is marking this database now. Look at the pages of the tenants.")
         self.stdout.write("What can no longer be known is marked. Owners and operators get an e-mail.")
