@@ -16,7 +16,7 @@ from accessapi.errors import NotSent, ServiceError, UnreadableAnswer
 from accessapi.operations import Body, CallClass, Operation
 from accessapi.overrides import Catalogue
 from accessapi.reading import Answer, RateHeaders
-from accessapi.wire import BeforeWrite, ServiceTransport, shared_pool
+from accessapi.transport import BeforeWrite, ServiceTransport, shared_pool
 
 __all__ = ["Answer", "Client", "Image", "RateHeaders"]
 

@@ -1,6 +1,6 @@
 """What the service's words and codes mean where the specification does not say: two tables of the overrides file.
 
-`States` reads the statuses of requests and locks, `Errors` the codes of refusals. Everything is a default that an
+`States` reads the statuses of requests and locks, `ErrorCodes` the codes of refusals. Everything is a default that an
 environment may change; a word or a code in no table means nothing, and is shown as it came.
 """
 

@@ -26,7 +26,7 @@ from accessapi.errors import (
     UnreadableAnswer,
 )
 from accessapi.overrides import Catalogue
-from accessapi.wire import ServiceTransport, shared_pool
+from accessapi.transport import ServiceTransport, shared_pool
 
 _NOT_OAUTH_ERRORS = (RateLimited, TooLarge)
 

@@ -71,10 +71,12 @@ class Operation:
     """One row: everything about a call but its fields.
 
     `scope` None: no permission needed (34), or not shown (35, 36). `list_key` names the array of a list's answer,
-    `list_names` the fields of its items that this environment calls otherwise (its name, ours), and `paged` says
-    whether it takes limit and last_evaluated_key. `empty` is true when the answer may have no body. `followed`: it
-    answers with a request_id, under which the outcome of a request of this type is read. `deletes`: a 404 means that
-    the object is gone; `reads_back`: the 404 may be about something else, so the object is read to be sure.
+    `list_names` the fields of its items that this environment calls otherwise (its name, ours), and `is_paged` says
+    whether it takes limit and last_evaluated_key. `may_be_empty` is true when the answer may have no body.
+    `request_type`: it
+    answers with a request_id,
+    under which the outcome of a request of this type is read. `is_deletion`: a 404 means that
+    the object is gone; `must_read_back`: the 404 may be about something else, so the object is read to be sure.
     """
 
     number: int

@@ -83,8 +83,8 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 
 from accessapi import limits
 from accessapi.meanings import Codes, ErrorCodes, OverridesTable, RefusalCause, RefusalMeaning, RequestOutcome, States
-from accessapi.notifications import WebhookFormat
 from accessapi.operations import OPERATIONS, Operation, Provenance
+from accessapi.webhook_format import WebhookFormat
 
 __all__ = [
     "Catalogue",

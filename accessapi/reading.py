@@ -49,7 +49,7 @@ def _read_count(text: str | None) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A successful answer: `data` as received, `value` as a resource, a `Page` of them, or None where none
+    """A successful answer: `data` as received, `value` as a resource, a `ReceivedPage` of them, or None where none
     is shown.
     """
 

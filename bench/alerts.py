@@ -11,7 +11,7 @@ from bench.ground import Ground, say
 from bench.hooks import listening
 from portal.core.alerts.models import Alert, Watch
 from portal.core.timers.clock import database_now
-from portal.hooks.hints import SECONDS_PER_READING
+from portal.webhooks.processing import SECONDS_PER_READING
 from tests.support.browser import Browser
 from tests.support.stage import Customer
 from tests.support.waiting import until

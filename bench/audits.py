@@ -10,9 +10,9 @@ import psycopg
 from bench.figures import Figure, ms
 from bench.ground import Ground, say
 from bench.logs import timed
+from tenants.audit_log import queries
+from tenants.audit_log.queries import AuditFilter
 from tenants.models import Tenant
-from tenants.trail import queries
-from tenants.trail.queries import AuditFilter
 
 #: What is rare is as often in a long trail as in a short one: both find as many acts and differ in length alone.
 RARE = 250

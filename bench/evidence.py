@@ -10,11 +10,11 @@ from django.utils import timezone
 
 from bench.figures import Figure
 from bench.ground import Ground, say
-from portal.core.cameras import watch
+from portal.core.cameras import refreshing
 from portal.core.cameras.models import Camera, Picture
-from portal.core.mirror import months
+from portal.core.mirror import log_partitions
 from portal.core.mirror.models import History
-from portal.core.timers.bell import enqueue
+from portal.core.timers.task_queue import enqueue
 from portal.evidence import actions, collecting
 from portal.evidence.models import Export, Item
 from tests.support.boards import until_quiet
@@ -55,7 +55,7 @@ def _hour(customer: Customer, viewers: int) -> int:
         browsers = [stack.enter_context(customer.browser(person)) for _ in range(viewers)]
         for _minute in range(60):
             together(lambda viewer: browsers[viewer].get(customer.url("cameras/")), viewers)
-            enqueue(watch.READ_IN_SIGHT, [(customer.tenant.pk,)])
+            enqueue(refreshing.READ_IN_SIGHT, [(customer.tenant.pk,)])
             until_quiet(lambda: _calls(customer))
             _a_minute_later(customer)
     return _calls(customer) - before
@@ -126,7 +126,7 @@ def _with_records(stage: Stage) -> tuple[Customer, int]:
     others = [each for each in told if each not in there][: RECORDS - len(there)]
     at = timezone.now() - timedelta(hours=1)
     with customer.scope():
-        months.ensure_partitions([at])
+        log_partitions.ensure_partitions([at])
         History.objects.bulk_create(
             History(
                 history_id=each["history_id"],

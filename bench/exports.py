@@ -9,7 +9,7 @@ from django.http import QueryDict
 from bench.figures import Figure
 from bench.ground import Ground, say
 from bench.logs import laid
-from portal.core.intents.record import Requester
+from portal.core.intents.recording import Requester
 from portal.core.jobs.models import Job
 from portal.core.jobs.states import JobState
 from portal.logs.exports import actions

@@ -18,10 +18,10 @@ from kombu import pools
 
 from bench import people
 from bench.beside import LARGE
-from portal.core.mirror import swap
-from portal.core.mirror.folding import fold
+from portal.core.mirror import member_swap
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Group, MirrorState, StagedPage, SyncRun
+from portal.core.mirror.text_folding import fold
 from portal.core.timers.clock import database_now
 from portal.site.celery import app
 from stack.paths import PYTHON, ROOT
@@ -137,14 +137,14 @@ def mirror(tenant: Tenant, count: int) -> None:
     now = database_now()
     run = SyncRun.objects.create(kind=MirrorKind.MEMBERS, started_at=now, complete=True)
     for number, page in enumerate(people.pages(count, seed=tenant.pk % 100)):
-        staged = swap.stage_members(run, page)
+        staged = member_swap.stage_members(run, page)
         body = zlib.compress(json.dumps(staged.items).encode(), 1)
         StagedPage.objects.create(run=run, number=number, cursor=str(number), listed=staged.listed_ids, body=body)
     with transaction.atomic():
-        done = swap.swap_members(run)
+        done = member_swap.swap_members(run)
         SyncRun.objects.filter(pk=run.pk).update(state=SyncRun.State.DONE, finished_at=database_now())
         StagedPage.objects.filter(run=run).delete()
-    swap.tidy_search_index(done)
+    member_swap.tidy_search_index(done)
     Group.objects.bulk_create(
         Group(**group, name_key=fold(group["membergroup_name"]), member_count=count // people.GROUPS)
         for group in people.groups()

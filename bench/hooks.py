@@ -12,12 +12,12 @@ from accessapi.limits import JST
 from bench.doors import PLENTY
 from bench.figures import Figure, ms, percentile
 from bench.ground import Ground, say
-from portal.core.mirror import schedule, tasks
+from portal.core.mirror import sync_schedule, tasks
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import MirrorState
 from portal.core.timers.clock import database_now
-from portal.hooks.hints import SECONDS_PER_READING
-from portal.hooks.models import Webhook
+from portal.webhooks.models import Webhook
+from portal.webhooks.processing import SECONDS_PER_READING
 from tests.support.browser import Browser
 from tests.support.hooks import Hook, all_categories, as_bytes, notification
 from tests.support.stage import Customer
@@ -179,6 +179,6 @@ def listening(customer: Customer) -> None:
 
 def _loaded(customer: Customer) -> None:
     with customer.scope():
-        schedule.schedule_all(customer.tenant)
+        sync_schedule.schedule_all(customer.tenant)
         until(lambda: not MirrorState.objects.filter(due_at__lte=database_now()).exists(), 120, saying="all is read")
         MirrorState.objects.filter(kind=MirrorKind.RIGHTS).update(due_at=None)

@@ -15,8 +15,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from bench import people
 from bench.figures import Figure
 from bench.ground import Ground, child_environment, say
-from portal.core.intents.record import Requester
-from portal.core.jobs import acts
+from portal.core.intents.recording import Requester
+from portal.core.jobs import actions as job_actions
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import JobState, RowState
 from portal.core.mirror.kinds import MirrorKind
@@ -73,7 +73,7 @@ def calls(ground: Ground) -> list[Figure]:
             until(lambda: _state(job) == JobState.CHECKED, 120, saying="the dry run ends")
             before = len(customer.calls())
             started = time.perf_counter()
-            if not acts.start(by=asker, job=job):
+            if not job_actions.start(by=asker, job=job):
                 raise RuntimeError("the import did not start")
             until(lambda: _state(job) == JobState.DONE, 600, saying="the import ends")
             took = time.perf_counter() - started
@@ -91,9 +91,9 @@ def calls(ground: Ground) -> list[Figure]:
 
 
 def _synced(customer: Any) -> None:
-    from portal.core.mirror import schedule
+    from portal.core.mirror import sync_schedule
 
-    schedule.schedule_all(customer.tenant)
+    sync_schedule.schedule_all(customer.tenant)
     MirrorState.objects.filter(kind=MirrorKind.RIGHTS).update(due_at=None)
     until(lambda: MirrorState.objects.filter(kind=MirrorKind.MEMBERS, as_of__isnull=False).exists(), 60)
 

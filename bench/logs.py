@@ -11,12 +11,12 @@ from django.db import connection
 from bench import records
 from bench.figures import Figure, ms, percentile
 from bench.ground import Ground, say
-from portal.core.mirror import log
-from portal.core.mirror.log import RecordFilter
+from portal.core.mirror import log_search
+from portal.core.mirror.log_search import RecordFilter
 from portal.core.mirror.models import History
 from portal.core.ui.tables import keyset
 from portal.core.visits.days import Day
-from portal.logs import door, person
+from portal.logs import door_hours, person_timeline
 from portal.logs.days import LogDay
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
@@ -142,10 +142,14 @@ def _findings(*tenants: Tenant) -> list[tuple[str, Callable[[Tenant], object]]]:
     places = {tenant.pk: _place(tenant) for tenant in tenants}
 
     def beyond(tenant: Tenant) -> object:
-        return log.load_records(keyset.load_page(log.search_rows(), _ORDER, 50, after=places[tenant.pk]).rows)
+        return log_search.load_records(
+            keyset.load_page(log_search.search_rows(), _ORDER, 50, after=places[tenant.pk]).rows
+        )
 
     def found(case: Case) -> Callable[[Tenant], object]:
-        return lambda _tenant: log.load_records(log.filter_records(log.search_rows(), case.wanted)[:50])
+        return lambda _tenant: log_search.load_records(
+            log_search.filter_records(log_search.search_rows(), case.wanted)[:50]
+        )
 
     days = [("a door's day", _door_day), ("a person's day", _person_day)]
     return [*((case.name, found(case)) for case in CASES), (f"page {_DEEP:,}", beyond), *days]
@@ -159,19 +163,23 @@ def _yesterday() -> LogDay:
 def _door_day(tenant: Tenant) -> object:
     """What the page of a door's yesterday reads of the log."""
     words, day = tenant.environment.catalogue, _yesterday()
-    rows = door.records_at_door(History.objects.all(), records.RARE_DOOR, day)
-    return door.count_hours(rows, day, words, str), door.attention_records(rows, words)
+    rows = door_hours.records_at_door(History.objects.all(), records.RARE_DOOR, day)
+    return door_hours.count_hours(rows, day, words, str), door_hours.attention_records(rows, words)
 
 
 def _person_day(_tenant: Tenant) -> object:
-    return list(person.records_on_day(History.objects.all(), records.PERSON, _yesterday())[: person.MAX_RECORDS + 1])
+    return list(
+        person_timeline.records_on_day(History.objects.all(), records.PERSON, _yesterday())[
+            : person_timeline.MAX_RECORDS + 1
+        ]
+    )
 
 
 def _place(tenant: Tenant) -> str:
     """Where the thousandth page begins, or the last half where there are fewer."""
     with tenant_scope(tenant):
-        before = min(50 * (_DEEP - 1), log.search_rows().count() // 2)
-        row = log.search_rows()[before - 1]
+        before = min(50 * (_DEEP - 1), log_search.search_rows().count() // 2)
+        row = log_search.search_rows()[before - 1]
         return keyset.Cursor(row.at, row.id, before).dump(_ORDER)
 
 

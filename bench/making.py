@@ -64,18 +64,18 @@ def _beside(report: "Report") -> dict[str, Any]:
 
 def _made(report: "Report", before: float) -> dict[str, Any]:
     """Return what it takes to make the report as a worker does, and to write its files; memory above `before`."""
-    from portal.reports import making, paper, sheets
+    from portal.reports import creating, pdf_writing, workbook_writing
     from portal.reports.content import ReportHead
     from portal.reports.kinds import KINDS
 
     memory, answer = _Memory(before), {"id": report.pk}
-    answer["made"], _nothing = _timed(lambda: making.create(report.pk))
+    answer["made"], _nothing = _timed(lambda: creating.create(report.pk))
     answer["made_memory"] = memory.growth
     report.refresh_from_db()
     assert report.head is not None, report.trouble or "not made"
     head, said = ReportHead.from_json(report.head), {"tenant": str(report.tenant), "made": "Bench"}
     lines = list(KINDS[report.kind].create_content(report).lines)
-    for form, write in (("pdf", paper.draw_pdf), ("xlsx", sheets.write_workbook)):
+    for form, write in (("pdf", pdf_writing.draw_pdf), ("xlsx", workbook_writing.write_workbook)):
         memory = _Memory()
         answer[form], file = _timed(lambda write=write: write(head, iter(lines), **said))
         size = len(file) if isinstance(file, bytes) else file.seek(0, os.SEEK_END)

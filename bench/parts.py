@@ -17,15 +17,15 @@ from django.template.response import SimpleTemplateResponse
 from bench.figures import Figure
 from bench.ground import Ground, say
 from bench.pages import OURS
-from portal.core.ui import together
+from portal.core.ui import batching
 from portal.core.ui.tables import table
-from tenants import access, kept
+from tenants import access, compiled_queries
 
 # What is measured by wrapping it. Each counts what is not in another one inside it; the handler has what is left.
 _WRAPPED = (
     ("statements", CursorWrapper, "execute"),
-    ("rows of statements", kept.CompiledQuery, "rows"),
-    ("rows of statements", together, "_read"),
+    ("rows of statements", compiled_queries.CompiledQuery, "rows"),
+    ("rows of statements", batching, "_read"),
     ("rows drawn", table, "_draw"),
     ("rights", access, "_enter"),
     ("template", SimpleTemplateResponse, "rendered_content"),

@@ -12,10 +12,10 @@ from typing import Any
 import psycopg
 
 from bench.ground import Ground
-from portal.core.mirror import log, months
-from portal.core.mirror.folding import fold
+from portal.core.mirror import log_partitions, log_search
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Area, Member, MirrorState, PassController
+from portal.core.mirror.text_folding import fold
 from portal.core.timers.clock import database_now
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
@@ -53,7 +53,7 @@ def lay(ground: Ground, counts: dict[int, int]) -> None:
     now = database_now()
     first = min(now, *(now - timedelta(days=30 * number) for number in range(MONTHS)))
     moments = [first + timedelta(days=number) for number in range((now - first).days + 1)]
-    months.ensure_partitions(moments)
+    log_partitions.ensure_partitions(moments)
     with psycopg.connect(ground.house.owner_url, autocommit=True) as direct:
         direct.execute("SET portal.across = 'on'")
         direct.execute(_SHAPE)
@@ -70,7 +70,7 @@ def lay(ground: Ground, counts: dict[int, int]) -> None:
             ]
             list(threads.map(lambda each: _fill(*each), work))
         direct.execute("SELECT setval('mirror_history_number', (SELECT max(id) + 1 FROM mirror_history))")
-        for table in months.TABLES:
+        for table in log_partitions.TABLES:
             direct.execute(f"VACUUM ANALYZE {table}")
 
 
@@ -79,7 +79,7 @@ def detached(direct: psycopg.Connection[Any]) -> Iterator[list[Part]]:
     """Take the months out of the log without their indexes, and put them back with new ones."""
     found = direct.execute(_PARTS).fetchall()
     parts = [Part(name[-7:], bounds) for name, bounds in found]
-    for part, table in itertools.product(parts, months.TABLES):
+    for part, table in itertools.product(parts, log_partitions.TABLES):
         direct.execute(f"ALTER TABLE {table} DETACH PARTITION {part.name(table)}")
         for index, constraint in direct.execute(_INDEXES, [part.name(table)]).fetchall():
             gone = (
@@ -88,7 +88,7 @@ def detached(direct: psycopg.Connection[Any]) -> Iterator[list[Part]]:
             direct.execute(gone)
     yield parts
     direct.execute("SET maintenance_work_mem = '400MB'")
-    for part, table in itertools.product(parts, months.TABLES):
+    for part, table in itertools.product(parts, log_partitions.TABLES):
         direct.execute(f"ALTER TABLE {table} ATTACH PARTITION {part.name(table)} {part.bounds}")
 
 
@@ -128,7 +128,7 @@ def _shape(direct: psycopg.Connection[Any], tenant_id: int, count: int) -> None:
     with direct.cursor().copy(f"COPY bench_shape (tenant_id, k, pieces, {', '.join(_COLUMNS)}) FROM STDIN") as copy:
         for number in range(count):
             record = _rare() if number == 0 else _record(chance)
-            said, pieces = log.search_entry_of(tenant_id, record)
+            said, pieces = log_search.search_entry_of(tenant_id, record)
             values = {**record, "said_key": said}
             copy.write_row([tenant_id, number, pieces, *(values[name] for name in _COLUMNS)])
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 from bench.figures import Figure
 from bench.ground import Ground, say
 from portal.core.alerts.models import Alert, Severity, Watch
-from portal.core.mirror import schedule
+from portal.core.mirror import sync_schedule
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import MirrorState
 from portal.core.timers import lag
@@ -31,7 +31,7 @@ def tick(ground: Ground) -> list[Figure]:
             MirrorState(tenant_id=pk, kind=MirrorKind.MEMBERS, due_at=now) for pk in ids
         )
         started = time.perf_counter()
-        rung = schedule.check_due()
+        rung = sync_schedule.check_due()
         took = time.perf_counter() - started
         MirrorState.objects_across_tenants.filter(tenant__in=ids).update(due_at=None)
     if rung < count:

@@ -6,11 +6,11 @@ from bench.figures import Figure, ms, percentile
 from bench.ground import Ground, say
 from bench.syncs import serving, tenant_of
 from portal.core.budget.priorities import Priority
-from portal.core.mirror import reading
+from portal.core.mirror import single_reads
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Member, MirrorState
-from portal.core.timers.bell import enqueue
 from portal.core.timers.clock import ClockTime, database_now
+from portal.core.timers.task_queue import enqueue
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
 
@@ -55,7 +55,7 @@ def _reads(tenant: Tenant, first: int, *, trickle: bool) -> tuple[list[float], i
             MirrorState.objects.filter(kind=MirrorKind.RIGHTS, lease=None).update(due_at=now, rung_at=now)
             enqueue("portal.core.mirror.tasks.sync", [(tenant.pk,)])
         started = time.perf_counter()
-        reading.read_member(tenant.connection, f"t{4_999 - number}", Priority.PEOPLE)
+        single_reads.read_member(tenant.connection, f"t{4_999 - number}", Priority.PEOPLE)
         took.append(time.perf_counter() - started)
     return took, _known() - before - _READS
 

@@ -65,7 +65,7 @@ CONSOLE = flag("SANDBOX_CONSOLE", False)
 
 ROOT_URLCONF = "sandbox.urls"
 INSTALLED_APPS = ["django.contrib.sessions", "sandbox.service", "sandbox.commands"]
-MIDDLEWARE = ["sandbox.api.guard.ErrorMiddleware", "django.contrib.sessions.middleware.SessionMiddleware"]
+MIDDLEWARE = ["sandbox.api.error_handling.ErrorMiddleware", "django.contrib.sessions.middleware.SessionMiddleware"]
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",

@@ -9,7 +9,7 @@ from sandbox.api import files
 from sandbox.api.dispatch import answer
 from sandbox.cameras import media
 from sandbox.catalogue import CATALOGUE
-from sandbox.description import openapi
+from sandbox.documentation import openapi
 from sandbox.oauth import pages, tokens
 
 
@@ -37,7 +37,7 @@ if settings.CONSOLE:
     urlpatterns.append(path("console/", include("sandbox.console.pages.urls")))
 urlpatterns.append(re_path("", csrf_exempt(answer)))
 
-handler400 = "sandbox.api.guard.bad_request"
-handler403 = "sandbox.api.guard.forbidden"
-handler404 = "sandbox.api.guard.not_found"
-handler500 = "sandbox.api.guard.server_error"
+handler400 = "sandbox.api.error_handling.bad_request"
+handler403 = "sandbox.api.error_handling.forbidden"
+handler404 = "sandbox.api.error_handling.not_found"
+handler500 = "sandbox.api.error_handling.server_error"

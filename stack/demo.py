@@ -1,4 +1,4 @@
-"""`make demo`: the whole site on one machine, with tenants that are connected like a customer's."""
+"""`build demo`: the whole site on one machine, with tenants that are connected like a customer's."""
 
 import contextlib
 import fcntl
@@ -12,15 +12,15 @@ from pathlib import Path
 from urllib.error import URLError
 from urllib.request import Request, urlopen
 
-from stack import account, assets, demo_manage, demo_setup, postgres, valkey
-from stack.demo_cast import PEOPLE, TENANTS
+from stack import assets, demo_manage, demo_setup, postgres, postgres_account, valkey
+from stack.demo_data import PEOPLE, TENANTS
 from stack.demo_state import DemoState
+from stack.page_client import UnexpectedPage
 from stack.paths import DEMO, PYTHON, private_folder, write_private
 from stack.processes import Server, check_port_is_free, free_port
 from stack.programs import Programs
 from stack.services import given_database_urls, run_in_parallel, site_environment
 from stack.supervisor import Program, Supervisor, tail
-from stack.visitor import UnexpectedPage
 
 _READY_SECONDS = 300.0
 _DATA, _LOGS = DEMO / "data", DEMO / "logs"
@@ -64,7 +64,7 @@ def _exclusive() -> Iterator[None]:
 def _reset() -> None:
     if os.environ.get("DATABASE_URL") or os.environ.get("REDIS_URL"):
         raise SystemExit("RESET=1 empties only databases of its own: empty DATABASE_URL and REDIS_URL yourself")
-    account.delete_home(_DATA)
+    postgres_account.delete_home(_DATA)
     (DEMO / "state.json").unlink(missing_ok=True)
 
 
@@ -132,8 +132,8 @@ def _run(supervisor: Supervisor, port: int, sandbox_port: int) -> None:
 def _database(supervisor: Supervisor) -> dict[str, str]:
     if given := os.environ.get("DATABASE_URL"):
         return given_database_urls(given)
-    who = account.unprivileged_account()
-    home = account.create_home(_DATA, who)
+    who = postgres_account.unprivileged_account()
+    home = postgres_account.create_home(_DATA, who)
     cluster, log, port = postgres.create(home, "cluster-18", who), _LOGS / "postgres.log", free_port()
     addresses: dict[str, str] = {}
 

@@ -38,7 +38,7 @@ def delete_environment(folder: Path = DEMO) -> None:
 
 
 def load_environment(folder: Path = DEMO) -> dict[str, str]:
-    """Return what `remember` wrote. Raises SystemExit with what to do when no demonstration runs."""
+    """Return what `save_environment` wrote. Raises SystemExit with what to do when no demonstration runs."""
     try:
         text = (folder / "env").read_text()
     except FileNotFoundError:

@@ -18,7 +18,7 @@ from urllib.parse import quote
 import httpx2
 
 from stack import demo_plan
-from stack.demo_cast import (
+from stack.demo_data import (
     DOOR_PROBLEMS,
     ENVIRONMENT,
     HELD_DOOR,
@@ -39,8 +39,8 @@ from stack.demo_cast import (
     Preset,
 )
 from stack.demo_state import DemoState
+from stack.page_client import PageClient, UnexpectedPage
 from stack.paths import PYTHON, ROOT, write_private
-from stack.visitor import PageClient, UnexpectedPage
 
 _PASSAGES_PER_HOUR = 40
 # Several commands of the portal in one process: starting Django for each would take longer than the commands.

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import psycopg
 
-from stack.account import is_reachable
 from stack.paths import wheel, write_private
+from stack.postgres_account import is_reachable
 from stack.processes import Account, Server, free_port, spawn, start_with_retries, stop, wait_until
 
 SITE, OWNER, BACKUP, SANDBOX = "portal", "portal_owner", "portal_backup", "sandbox"
@@ -208,7 +208,7 @@ def start(
 ) -> tuple[Server, dict[str, str]]:
     """Start the server. Return it and the variables with its addresses, one for each role.
 
-    `forgetful` gives up durability for speed: for tests only. Raises RuntimeError when it does not start.
+    `without_durability` gives up durability for speed: for tests only. Raises RuntimeError when it does not start.
     """
     port = port or free_port()
     addresses = {

@@ -82,9 +82,9 @@ def spawn(
 
 
 def stop(child: subprocess.Popen[bytes], first_signal: int | None = signal.SIGTERM, patience: float = 10.0) -> None:
-    """End a child and its process group: `first`, then SIGKILL after `patience` seconds. Safe to repeat.
+    """End a child and its process group: `first_signal`, then SIGKILL after `patience` seconds. Safe to repeat.
 
-    `first` is None for a child that was signalled already: many take a second signal as an order to hurry.
+    `first_signal` is None for a child that was signalled already: many take a second signal as an order to hurry.
     """
     if child.poll() is None:
         if first_signal is not None:

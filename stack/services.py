@@ -14,7 +14,7 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 from psycopg import sql
 
-from stack import account, assets, migrated, postgres, valkey
+from stack import assets, migrated_databases, postgres, postgres_account, valkey
 from stack.paths import ROOT, RUN, private_folder
 from stack.processes import spawn, stop
 
@@ -73,11 +73,11 @@ def temporary_databases(tests: Mapping[str, str] | None = None) -> Iterator[tupl
         if given := os.environ.get("DATABASE_URL"):
             yield dict(os.environ) | given_database_urls(given), folder
             return
-        who = account.unprivileged_account()
-        home = account.create_home(RUN, who)
+        who = postgres_account.unprivileged_account()
+        home = postgres_account.create_home(RUN, who)
         template = postgres.create(home, _TEMPLATE, who)
         if tests is not None:
-            template = migrated.prepare_cluster(home, template, who, dict(os.environ) | dict(tests))
+            template = migrated_databases.prepare_cluster(home, template, who, dict(os.environ) | dict(tests))
         cluster = postgres.copy(home, template, folder.name + ".cluster", who)
         stack.callback(shutil.rmtree, cluster, ignore_errors=True)
         log = folder / "postgres.log"

@@ -17,7 +17,7 @@ _WITHIN_SECONDS = 60.0
 
 @dataclass
 class Program:
-    """A program under supervision. `rank` orders the stopping: lower first, equals together."""
+    """A program under supervision. `stop_order` orders the stopping: lower first, equals together."""
 
     name: str
     start: Callable[[], subprocess.Popen[bytes]]
@@ -43,7 +43,7 @@ class Supervisor:
         self._programs.append(program)
 
     def interrupt(self, _number: int, _frame: FrameType | None) -> None:
-        """Raise KeyboardInterrupt, for signal.signal; `look` raises it again where something swallowed it."""
+        """Raise KeyboardInterrupt, for signal.signal; `check_programs` raises it again where something swallowed it."""
         self._interrupted = True
         raise KeyboardInterrupt
 
@@ -74,7 +74,7 @@ class Supervisor:
     def stop(self, patience: float = 8.0, total_seconds: float = 20.0) -> None:
         """End everything: the ranks one after another, within a rank all at once. Safe to repeat.
 
-        A program is killed when it has not ended after `patience` s, or once `altogether` s are over.
+        A program is killed when it has not ended after `patience` s, or once `total_seconds` s are over.
         """
         end = time.monotonic() + total_seconds
         for rank in sorted({program.stop_order for program in self._programs}):

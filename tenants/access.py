@@ -23,12 +23,12 @@ from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext as _
 from django_htmx.middleware import HtmxDetails
 
-from tenants import roles, unsent
-from tenants.carrying import PendingCommand
-from tenants.kept import CompiledQuery
+from tenants import interrupted_requests, roles
+from tenants.compiled_queries import CompiledQuery
+from tenants.duplicate_posts import respond_once
 from tenants.landing import first_page_of
 from tenants.models import Staff, SupportSession, Tenant, User
-from tenants.once import respond_once
+from tenants.pending_commands import PendingCommand
 from tenants.reauthentication import (
     SAFE_METHODS,
     ProofRequired,
@@ -160,15 +160,16 @@ def tenant_view(
 
     The view is called as view(request, **rest of the address) inside the tenant's scope, with `request.tenant` and
     `request.access` set. Strangers get the 404 of a tenant that does not exist; members without the permission a 403
-    page with the reason. HEAD comes with GET. `writes` is the permission to change something, where looking at the
+    page with the reason. HEAD comes with GET. `write_permission` is the permission to change something,
+    where looking at the
     same page needs less.
 
-    A view that takes a POST asks for the proof of identity that `roles.ASKS` names for its permission, one with `file`,
-    whose answer is one, as every file does; another `proof` may be named. Who gave it too long ago is sent to do so and
-    comes back to the page: also from the page of a form, before anything is typed. A POST is not repeated then, except
-    the command that `carries(request, **rest)` returns (tenants.carrying): what was typed is shown again, but for the
-    fields named as `secrets` (tenants.unsent). A page that is drawn by what is posted to it says by which values a
-    POST only `redraws` it; empty ones are left out.
+    A view that takes a POST requires the proof of identity that `roles.REQUIREMENTS` states for its permission, and so
+    does a view with `is_file`, which answers with a file; `proof` may state another. A person whose proof is too old
+    confirms and comes back to the page, also from the page of a form, before anything is typed. The POST is not
+    repeated then, except the command that `find_command(request, **rest)` returns (tenants.pending_commands). What was
+    typed is shown again, except the `secret_fields` (tenants.interrupted_requests). `redraw_values` names the values
+    with which a POST only draws the page again; empty ones are left out.
     """
     allowed = {method.upper() for method in methods}
     allowed |= {"HEAD"} if "GET" in allowed else set()
@@ -207,7 +208,7 @@ def tenant_view(
                     return _ask_for_proof(
                         request, access, find_command(request, **rest) if find_command else None, file=is_file
                     )
-                if redraw_values and (typed := unsent.typed_values(request)):
+                if redraw_values and (typed := interrupted_requests.typed_values(request)):
                     access.check(write_permission or permission)
                     _restore_post(request, typed, redraw_values)
                 return _render_in_scope(respond_once(request, lambda: view(request, **rest)), access.tenant)

@@ -7,6 +7,6 @@ class TenantsConfig(AppConfig):
 
     def ready(self) -> None:
         from tenants import checks  # noqa: F401 - registers them
-        from tenants.staff import record
+        from tenants.staff import account_events
 
-        record.connect_signals()
+        account_events.connect_signals()

@@ -8,7 +8,7 @@ from typing import Any
 from django.db import connection, transaction
 from django.db.models.functions import Now
 
-from tenants import addresses
+from tenants import client_addresses
 from tenants.models import AuditEntry, SupportSession, Tenant, User
 from tenants.wording import Sentence
 
@@ -47,7 +47,7 @@ def record(
         after=after,
         intent_id=intent_id,
         support_session=support_session,
-        address=addresses.current(),
+        address=client_addresses.current(),
     )
     entry.save(force_insert=True)
     return entry

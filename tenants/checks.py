@@ -13,7 +13,7 @@ from django.conf import settings
 from django.core import checks
 from django.db import ProgrammingError, connections
 
-from tenants import rotation
+from tenants import key_rotation
 
 
 @checks.register(checks.Tags.database)
@@ -21,7 +21,7 @@ def check_vault_keys(databases: Sequence[str] | None = None, **kwargs: Any) -> l
     """Check that each key of VAULT_KEYS opens what was sealed under its id. A database without tables holds nothing."""
     wrong: list[str] = []
     with contextlib.suppress(ProgrammingError):
-        wrong = rotation.wrong_keys() if databases else []
+        wrong = key_rotation.wrong_keys() if databases else []
     return [
         checks.Error(
             f"VAULT_KEYS: the key {name!r} does not open what was sealed under this id: it is another key.",
@@ -71,7 +71,7 @@ FROM pg_roles site WHERE rolname = coalesce((SELECT rolname FROM pg_roles WHERE 
 
 @checks.register(checks.Tags.database)
 def check_site_role(databases: Sequence[str] | None = None, **kwargs: Any) -> list[checks.CheckMessage]:
-    """Check that the role of DATABASE_URL may do only what the site needs (`tenants.grants`)."""
+    """Check that the role of DATABASE_URL may do only what the site needs (`tenants.database_grants`)."""
     found: list[checks.CheckMessage] = []
     for alias in databases or ():
         with connections[alias].cursor() as cursor:

@@ -1,4 +1,5 @@
-"""Mails to accounts: written in the transaction of the act, and sent by a worker (`portal/core/telling/accounts.py`).
+"""Mails to accounts: written in the transaction of the act, and sent by a worker
+(`portal/core/notifications/account_mails.py`).
 
 A kind of mail is a template, `templates/tenants/mail/<kind>.txt`: its first line is the subject. It is given the
 values, `person`, `at` (when it was written) and `portal` (the site's address).

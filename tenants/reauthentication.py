@@ -21,8 +21,8 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from tenants import carrying, unsent
-from tenants.carrying import PendingCommand
+from tenants import interrupted_requests, pending_commands
+from tenants.pending_commands import PendingCommand
 from tenants.roles import Proof
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -40,8 +40,8 @@ class ProofRequired(Exception):
 def is_recently_authenticated(request: HttpRequest, proof: Proof, *, with_margin: bool = False) -> bool:
     """Return whether this session gave a password, code or passkey within the seconds that such a proof counts.
 
-    With `ahead` ten minutes of them (at most half) must be left when a page is opened: what is typed there would be
-    lost if the proof ran out.
+    With `with_margin` ten minutes of them (at most half) must be left when a page is opened: what is typed there would
+    be lost if the proof ran out.
     """
     if proof is Proof.NONE:
         return True
@@ -63,21 +63,21 @@ def require_proof_for_file(request: HttpRequest) -> None:
 def redirect_to_reauthentication(
     request: HttpRequest, *, within: str, home: str, command: PendingCommand | None = None, is_file: bool = False
 ) -> HttpResponseBase:
-    """Ask for proof of identity, then return to the page. A command that is `carried` is done then; any other form is
-    shown again as it was filled in, and a `file` is downloaded from the page that its link was on.
+    """Ask for proof of identity, then return to the page. A command that is `command` is done then; any other form is
+    shown again as it was filled in, and a `is_file` is downloaded from the page that its link was on.
 
     The page is the requested one, or the one the form or link was on; `home` when that does not lie `within`.
     """
-    carrying.discard(request)
+    pending_commands.discard(request)
     page = request.get_full_path()
     if command is not None:
-        page = carrying.save(request, command)
+        page = pending_commands.save(request, command)
     elif request.method not in SAFE_METHODS:
         page = form_page(request, within=within, home=home)
-        page = unsent.save_form(request, page) or page
+        page = interrupted_requests.save_form(request, page) or page
         messages.info(request, _("Nothing was done yet. Confirm it's you, then try again."))
     elif is_file:
-        page = unsent.save_download(request, form_page(request, within=within, home=home))
+        page = interrupted_requests.save_download(request, form_page(request, within=within, home=home))
         messages.info(request, _("Confirm it's you. Then the download starts."))
     return _redirect(request, f"{_confirmation_page(request)}?{urlencode({'next': page})}")
 
@@ -89,7 +89,7 @@ def redirect_to_sign_in(request: HttpRequest) -> HttpResponseBase:
     """
     page = requested_page(request)
     if request.method not in SAFE_METHODS:
-        kept = unsent.save_form(request, page, is_trusted=False)
+        kept = interrupted_requests.save_form(request, page, is_trusted=False)
         page = kept or page
         messages.info(request, _SIGNED_OUT_MESSAGES[bool(kept)])
     return _redirect(request, redirect_to_login(page).url)
@@ -98,8 +98,8 @@ def redirect_to_sign_in(request: HttpRequest) -> HttpResponseBase:
 def restore_expired_form(request: HttpRequest) -> HttpResponseBase | None:
     """Return the way to an expired page's form, filled in again; None where that is not this person's to see."""
     if not request.user.is_authenticated:
-        return redirect_to_sign_in(request) if unsent.has_known_opener(request) else None
-    page = unsent.save_form(request, requested_page(request), is_trusted=False)
+        return redirect_to_sign_in(request) if interrupted_requests.has_known_opener(request) else None
+    page = interrupted_requests.save_form(request, requested_page(request), is_trusted=False)
     return _redirect(request, page) if page else None
 
 

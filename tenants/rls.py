@@ -3,7 +3,7 @@
 A migration that creates a tenant's table ends with `EnableRowSecurity("app_table")`. From then on a plain role sees,
 writes and deletes only rows whose tenant_id equals the setting `portal.tenant`, or all rows while `portal.across` is
 `on`; with neither, none. `tenants.postgresql` keeps both settings. Superusers are not bound, and who owns a table can
-switch this off: see `tenants.grants`.
+switch this off: see `tenants.database_grants`.
 
 For fast queries: PostgreSQL applies a row's policy before any operator that is not marked leakproof, so an index can
 serve comparisons of numbers, dates and text (=, <, >=), but not LIKE, array operators or JSON operators.

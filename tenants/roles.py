@@ -80,7 +80,7 @@ class Proof(StrEnum):
 class PermissionRequirements(NamedTuple):
     """What a permission asks of the person who has it.
 
-    - `second_factor`: an account with a second factor, where PORTAL_REQUIRE_MFA is on. So asks whatever opens
+    - `needs_second_factor`: an account with a second factor, where PORTAL_REQUIRE_MFA is on. So asks whatever opens
       something, takes personal data out as a file, or decides who may do either.
     - `proof`: fresh proof of identity before each write that needs this permission. A view may name another one.
       Whatever leaves as a file asks for `Proof.SHORT`, whatever its permission.
@@ -166,7 +166,7 @@ VIEW_PERMISSIONS = frozenset(permission for permission in Permission if permissi
 
 
 class Role:
-    """A person's role in a tenant. `platform` roles come with the account and count only in a support session."""
+    """A person's role in a tenant. `is_platform` roles come with the account and count only in a support session."""
 
     name: ClassVar[str]
     title: ClassVar[Promise]

@@ -99,7 +99,7 @@ def may_write(tenant_id: int | None) -> bool:
 
 
 def row_security_settings() -> tuple[str, str]:
-    """Return what row security must see: the values of `portal.tenant` and `portal.across`."""
+    """Return what row security must see: the values of `portal.tenant` and `portal.across_reason`."""
     scope = _scope.get()
     if scope is None:
         return "", ""

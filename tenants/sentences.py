@@ -12,7 +12,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy, pgettext_lazy
 
-from tenants.proofs import EVIDENCE_SENTENCES
+from tenants.evidence_sentences import EVIDENCE_SENTENCES
 from tenants.roles import ROLES
 
 # The text in place of a person whose name was deleted, or is not looked up.
@@ -106,7 +106,7 @@ JOBS: dict[str, Promise] = {
     "import.downloaded": _("Rows downloaded: %(job)s"),
 }
 
-# Acts at the desk. The guest is looked up for the reader (`tenants.trail.names`).
+# Acts at the desk. The guest is looked up for the reader (`tenants.audit_log.names`).
 DESK: dict[str, Promise] = {
     "guest.noted": _("Company and host changed: %(guest)s"),
     "guest.received_without_code": _("Checked in without a code: %(guest)s"),

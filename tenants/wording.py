@@ -80,7 +80,7 @@ else:  # takes no parameters at run time
 
 
 class SentenceField(_Text):
-    """Stores a `Said` as its code and values, and a plain text as that; reads either as it was stored."""
+    """Stores a `Sentence` as its code and values, and a plain text as that; reads either as it was stored."""
 
     def from_db_value(self, value: str | None, _expression: Any, _connection: Any) -> Sentence | str | None:
         return _parse(value) if value is not None and value.startswith(_MARK) else value

@@ -16,7 +16,7 @@ from _pytest import runner
 from _pytest.faulthandler import fault_handler_stderr_fd_key
 from hypothesis import HealthCheck, settings
 
-from accessapi.frames import with_stack_memory
+from accessapi.stack_memory import with_stack_memory
 from tests.support import databases, durations
 from tests.support.effort import SOAK, examples
 
@@ -101,7 +101,7 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
     """The tests' database begins as a copy of the run's migrated one. Whoever owns its tables makes and drops it."""
     from django.db import connection
 
-    from tenants.grants import as_owner
+    from tenants.database_grants import as_owner
 
     connection.settings_dict["TEST"]["TEMPLATE"] = databases.template("portal")
     with as_owner():

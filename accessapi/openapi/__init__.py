@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from accessapi.openapi.answers import headers, responses
 from accessapi.openapi.paths import operation_object, webhook_object
+from accessapi.openapi.responses import headers, responses
 from accessapi.openapi.schemas import schemas
 from accessapi.openapi.security import schemes
 from accessapi.overrides import Catalogue

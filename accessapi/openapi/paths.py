@@ -1,7 +1,8 @@
 """One operation of the document: parameters, body, answers, and what else the table says.
 
-Every operation has `x-number`, `x-provenance`, `x-call-class` and `x-delivery`; `x-scope`, `x-contract`, `x-licence`
-and `x-overridden` where they apply.
+Every operation has `x-number`, `x-provenance`, `x-call-class` and `x-delivery`; `x-scope`, `x-contract`,
+`x-needs_licence`
+and `x-is_overridden` where they apply.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from accessapi import limits
-from accessapi.openapi import answers, oauth
+from accessapi.openapi import oauth, responses
 from accessapi.openapi.schemas import query_fields, ref
 from accessapi.openapi.security import security_of
 from accessapi.operations import Body, CallClass, Operation
@@ -34,7 +35,7 @@ def operation_object(operation: Operation, catalogue: Catalogue) -> Json:
     if operation.call_class is CallClass.OAUTH:
         found["responses"] = oauth.oauth_responses_of(operation.name)
     else:
-        found["responses"] = answers.responses_of(operation)
+        found["responses"] = responses.responses_of(operation)
     return found | _extensions(operation)
 
 

@@ -1,7 +1,7 @@
 """The models of the resources as JSON Schema components.
 
-Pydantic describes what Python takes; `_Wire` describes what goes over the wire: a key that is left out has no default,
-and null is written only where the specification allows it.
+Pydantic describes what Python takes; `_BodySchema` describes what goes over the wire: a key that is left out has no
+default, and null is written only where the specification allows it.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 from pydantic_core import core_schema
 
-from accessapi.notifications import WebhookFormat
 from accessapi.overrides import Catalogue
 from accessapi.resources import registry
 from accessapi.resources.histories import WebhookMessage
 from accessapi.resources.received import ReceivedModel
 from accessapi.resources.rights import DevicesPass, KeysPass
 from accessapi.resources.sent import MOMENT_PATTERN, SentModel
+from accessapi.webhook_format import WebhookFormat
 
 Json = dict[str, Any]
 _COMPONENTS = "#/components/schemas/"

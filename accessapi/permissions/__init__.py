@@ -2,7 +2,7 @@
 
 Rights are the plain JSON objects the service returns; nothing here changes its arguments, and unknown modes, effects
 and entries are always kept. `decide` says who may pass where and when, `grant_*` and `withdraw_*` return new rights,
-`compare_*` lists what differs, `phrase` and `explain` put it into words.
+`compare_*` lists what differs, `phrase_pass` and `explain_decision` put it into words.
 """
 
 from accessapi.permissions.change import (
@@ -17,11 +17,11 @@ from accessapi.permissions.change import (
 )
 from accessapi.permissions.decision import AreaPlace, Decision, DecisionRule, KeyPlace, decide, decide_place
 from accessapi.permissions.difference import PassChange, compare_devices, compare_keys
+from accessapi.permissions.explanations import explain_decision
 from accessapi.permissions.holidays import NO_HOLIDAYS, Holidays
-from accessapi.permissions.normal import normalise_devices, normalise_keys
+from accessapi.permissions.normalising import normalise_devices, normalise_keys
 from accessapi.permissions.passes import all_day, always, between, by_schedule, never, weekly
 from accessapi.permissions.phrases import phrase_days, phrase_pass
-from accessapi.permissions.words import explain_decision
 
 __all__ = [
     "NO_HOLIDAYS",

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from accessapi.permissions.normal import normalise_devices, normalise_keys
+from accessapi.permissions.normalising import normalise_devices, normalise_keys
 from accessapi.permissions.passes import Json, always, normal_pass
 
 Inventory = Mapping[str, Collection[str]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from accessapi.permissions.normal import normalise_devices, normalise_keys
+from accessapi.permissions.normalising import normalise_devices, normalise_keys
 from accessapi.permissions.passes import Json, always, never
 
 

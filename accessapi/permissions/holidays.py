@@ -6,7 +6,7 @@ they are included) and the weekly days each make one.
 
 It does not say either whether an item for a weekday applies on a holiday that falls on that day. Assumed: it
 does not, since `*` is described as "every day including holidays", which the seven weekdays then are not. A
-service that differs is served by `weekdays_apply=True`.
+service that differs is served by `are_weekdays_applied=True`.
 """
 
 from __future__ import annotations

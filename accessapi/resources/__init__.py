@@ -1,7 +1,7 @@
 """Every resource of the service as a model: strict about what is sent, tolerant of what is received.
 
 Sent: `model_validate` refuses whatever breaks a limit of the specification, `wire()` is what goes out.
-Received: no field ever raises (`Received.odd`, `Received.extra`). `Page` is one page of a list.
+Received: no field ever raises (`ReceivedModel.odd`, `ReceivedModel.extra`). `ReceivedPage` is one page of a list.
 """
 
 from accessapi.resources.cameras import CameraStatus, CameraUsage, HistoryVideo, Snapshot, StreamingSession

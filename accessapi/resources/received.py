@@ -147,7 +147,8 @@ def _is_readable(model: type[R], item: Any) -> bool:
 class ReceivedPage(Generic[R]):
     """One page of a list: its rows as received, and the cursor when there is more.
 
-    `items` are the rows that could be read, `unreadable` the others, as they came. Rows become resources when `items`
+    `items` are the rows that could be read, `unreadable_rows` the others,
+    as they came. Rows become resources when `items`
     is asked for: who reads a list of 200,000 row by row does without.
     """
 

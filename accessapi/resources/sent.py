@@ -1,7 +1,7 @@
 """Base and field types of everything that is sent: every limit of the specification, and nothing it does not
 name.
 
-Keys that were not given stay away from the wire (`wire()`). An explicit null is
+Keys that were not given stay away from the wire (`to_body()`). An explicit null is
 refused wherever the specification does not allow one. Error texts name the field, never the value.
 """
 

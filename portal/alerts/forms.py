@@ -11,7 +11,7 @@ from django.utils.translation import pgettext_lazy
 
 from portal.core.alerts.models import TEXT_MAX, Severity
 from portal.core.alerts.rules import EffectiveRule, Hours
-from portal.core.ui.stored import ConflictForm
+from portal.core.ui.edit_conflicts import ConflictForm
 
 DAYS = [
     (0, _("Monday")),

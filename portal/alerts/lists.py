@@ -11,10 +11,10 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from portal.core.alerts.kinds import KINDS
 from portal.core.alerts.models import Alert, Severity
-from portal.core.alerts.shown import AlertTexts
+from portal.core.alerts.texts import AlertTexts
 from portal.core.mirror import freshness
 from portal.core.mirror.kinds import MirrorKind
-from portal.core.ui import watching
+from portal.core.ui import live_updates
 from portal.core.ui.tables import Column, EmptyState, Table
 from portal.core.ui.tables.filters import Filter
 from portal.core.ui.tables.keyset import ListPage
@@ -85,7 +85,7 @@ class Alerts(Table):
         rows = Alert.objects.select_related("taken_by", "closed_by")
         super().__init__(request, rows, **more)
         moved = Max("last_at"), Max("ended_at"), Max("taken_at"), Max("closed_at"), Max("pk")
-        self.version = watching.version_of(*Alert.objects.aggregate(*moved).values()) if self.is_first_page else ""
+        self.version = live_updates.version_of(*Alert.objects.aggregate(*moved).values()) if self.is_first_page else ""
 
     @property
     def empty(self) -> EmptyState | None:

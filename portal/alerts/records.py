@@ -8,7 +8,7 @@ from django.utils.functional import cached_property
 
 from portal.core.alerts.kinds import KINDS
 from portal.core.alerts.models import Alert, AlertRecord
-from portal.core.log import visible
+from portal.core.log import visibility
 from portal.core.mirror import freshness
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import History
@@ -40,7 +40,7 @@ class AlertRecords:
 
     @property
     def may_see_records(self) -> bool:
-        return visible.may_view_log(self.request.access)
+        return visibility.may_view_log(self.request.access)
 
     @property
     def searched_from(self) -> datetime | None:
@@ -59,7 +59,7 @@ class AlertRecords:
         named = dict(behind.values_list("history_id", "at")[:_MOST])
         if not named:
             return []
-        rows = visible.visible_records(self.request.access).filter(history_id__in=named, at__gte=min(named.values()))
+        rows = visibility.visible_records(self.request.access).filter(history_id__in=named, at__gte=min(named.values()))
         return list(rows.filter(at__lte=max(named.values())).order_by("-at", "-pk"))
 
     @property
@@ -69,7 +69,7 @@ class AlertRecords:
 
     @property
     def _since(self) -> datetime:
-        first = visible.visible_since(self.request.access)
+        first = visibility.visible_since(self.request.access)
         return max(filter(None, (first, self.alert.began_at - _BEFORE)))
 
     def _describing_records(self) -> list[History]:
@@ -81,7 +81,7 @@ class AlertRecords:
             or self.alert.records.exists()
         ):
             return []
-        rows = visible.visible_records(self.request.access).filter(
+        rows = visibility.visible_records(self.request.access).filter(
             device_id=self.alert.facts["device"], at__gte=self._since
         )
         around = rows.filter(at__lte=self.alert.ended_at or timezone.now()).order_by("-at", "-pk")[:_LOOKED_AT]

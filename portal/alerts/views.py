@@ -13,20 +13,20 @@ from django.utils.translation import gettext as _
 
 from portal.alerts.forms import NoteForm, RuleForm
 from portal.alerts.lists import Alerts, severity, state_text
-from portal.alerts.notify_forms import RecipientsForm
+from portal.alerts.notification_forms import RecipientsForm
 from portal.alerts.records import AlertRecords
-from portal.core.alerts import acts
+from portal.core.alerts import actions
 from portal.core.alerts.kinds import KINDS
 from portal.core.alerts.models import Alert, AlertNote, Rule
-from portal.core.alerts.past import try_rule
 from portal.core.alerts.rules import load_rules, rule_of
-from portal.core.alerts.shown import AlertTexts
-from portal.core.intents.record import Requester
-from portal.core.safety.answering import change_with_feedback
-from portal.core.telling.models import Telling
-from portal.core.ui import watching
-from portal.core.ui.addresses import get_row_or_404
-from tenants import unsent
+from portal.core.alerts.texts import AlertTexts
+from portal.core.alerts.trial import try_rule
+from portal.core.intents.recording import Requester
+from portal.core.notifications.models import Telling
+from portal.core.safety.feedback import change_with_feedback
+from portal.core.ui import live_updates
+from portal.core.ui.url_lookup import get_row_or_404
+from tenants import interrupted_requests
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 
@@ -43,9 +43,9 @@ def index(request: TenantRequest) -> HttpResponse:
 def alert(request: TenantRequest, alert_id: int) -> HttpResponse:
     """One alert; while somebody looks, what becomes of it."""
     context = _context(request, _alert_or_404(alert_id))
-    if watching.is_up_to_date(request, context["seen"]):
-        return watching.unchanged_response()
-    page = "alerts/now.html" if watching.is_poll(request) else "alerts/alert.html"
+    if live_updates.is_up_to_date(request, context["seen"]):
+        return live_updates.unchanged_response()
+    page = "alerts/now.html" if live_updates.is_poll(request) else "alerts/alert.html"
     return render(request, page, context)
 
 
@@ -77,7 +77,7 @@ def _version_of(found: Alert, records: AlertRecords, notes: list[AlertNote], tel
     """Return the mark of all that changes on the page."""
     steps = found.times, found.last_at, found.ended_at, found.taken_by_id, found.closed_at
     told = [each.pk for each in records.rows]
-    return watching.version_of(*steps, told, len(notes), [(each.state, each.answer) for each in tellings])
+    return live_updates.version_of(*steps, told, len(notes), [(each.state, each.answer) for each in tellings])
 
 
 def _apply(
@@ -88,22 +88,22 @@ def _apply(
     try:
         act(_alert_or_404(alert_id), Requester.from_request(request))
         messages.success(request, done)
-    except acts.AlreadyHandled as why:
+    except actions.AlreadyHandled as why:
         if typed:
-            return unsent.return_to_form(request, page, str(why))
+            return interrupted_requests.return_to_form(request, page, str(why))
         messages.error(request, str(why))
     return redirect(page)
 
 
 @tenant_view(Permission.ALERTS_TAKE, methods=["POST"])
 def assign(request: TenantRequest, alert_id: int) -> HttpResponseBase:
-    return _apply(request, alert_id, lambda alert, by: acts.assign(alert=alert, by=by), _("You took this alert."))
+    return _apply(request, alert_id, lambda alert, by: actions.assign(alert=alert, by=by), _("You took this alert."))
 
 
 @tenant_view(Permission.ALERTS_TAKE, methods=["POST"])
 def unassign(request: TenantRequest, alert_id: int) -> HttpResponseBase:
     return _apply(
-        request, alert_id, lambda alert, by: acts.unassign(alert=alert, by=by), _("Nobody has this alert now.")
+        request, alert_id, lambda alert, by: actions.unassign(alert=alert, by=by), _("Nobody has this alert now.")
     )
 
 
@@ -112,7 +112,7 @@ def note(request: TenantRequest, alert_id: int) -> HttpResponseBase:
     """Keep a note."""
 
     def kept(alert: Alert, by: Requester) -> None:
-        acts.add_note(alert=alert, text=_note_text(request), by=by)
+        actions.add_note(alert=alert, text=_note_text(request), by=by)
 
     return _apply(request, alert_id, kept, _("Note saved."), typed=True)
 
@@ -122,7 +122,7 @@ def close(request: TenantRequest, alert_id: int) -> HttpResponseBase:
     """Close an alert with what was done."""
 
     def closed(alert: Alert, by: Requester) -> None:
-        acts.close(alert=alert, done=_note_text(request), by=by)
+        actions.close(alert=alert, done=_note_text(request), by=by)
 
     return _apply(request, alert_id, closed, _("Alert closed."), typed=True)
 
@@ -131,7 +131,7 @@ def _note_text(request: TenantRequest) -> str:
     """Return what was written down. Raises NotDone."""
     form = NoteForm(request.POST)
     if not form.is_valid():
-        raise acts.AlreadyHandled(" ".join(map(str, form.errors["text"])))
+        raise actions.AlreadyHandled(" ".join(map(str, form.errors["text"])))
     return str(form.cleaned_data["text"])
 
 
@@ -156,7 +156,7 @@ def rule(request: TenantRequest, watched: str) -> HttpResponseBase:
     context = rule_context(request, form, RecipientsForm.of(watched))
     if form.is_valid():
         if "try" not in request.POST:
-            wanted = partial(acts.change_rule, rule=form.rule_values, by=Requester.from_request(request))
+            wanted = partial(actions.change_rule, rule=form.rule_values, by=Requester.from_request(request))
             if change_with_feedback(request, wanted, _("Rule saved."), form):
                 return redirect("alerts:rules", request.tenant.slug)
         elif context["may_try"]:

@@ -10,11 +10,11 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
-from portal.areas import merging, working
+from portal.areas import edit_jobs, merging
 from portal.areas.merging import AccessEdit, EditDecision, EditKind, EditResult
 from portal.core.intents.actions import Requester
 from portal.core.intents.models import target_of
-from portal.core.jobs import acts
+from portal.core.jobs import actions
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.queries import with_problem_flags
 from portal.core.jobs.states import JobState, RowState
@@ -31,7 +31,7 @@ RowValues = tuple[str, dict[str, Any], dict[str, Any]]
 class EditPlan:
     """`rows` for a job: (member ID, body, former values); both empty where the rights must be read first.
 
-    `counts` by effect; `unknown_yet`: rights never read; `stale`: known, to be changed, and to be read again before.
+    `counts` by effect; `unread`: rights never read; `stale`: known, to be changed, and to be read again before.
     """
 
     rows: list[RowValues] = field(default_factory=list)
@@ -55,7 +55,7 @@ def plan_edit(
 ) -> EditPlan:
     """Judge every chosen member by what the mirror knows. Members share few different rights: each is judged once.
 
-    `everybody`: a row also for those who stay as they are today, for a job that judges again later.
+    `include_unchanged`: a row also for those who stay as they are today, for a job that judges again later.
     """
     all_areas = list(Area.objects.values_list("area_id", flat=True))
     judge = _cached(lambda rights: merging.decide(rights, edit, all_areas))
@@ -137,7 +137,7 @@ def undo(*, job: Job, by: Requester) -> Job | None:
     area = Area.objects.filter(area_id=job.options["area_id"]).first()
     if area is None or not can_be_undone(job):
         return None
-    trust = working.max_age_of(job)
+    trust = edit_jobs.max_age_of(job)
     plan = plan_undo(_changed_members(job), area.area_id, trust)
     return _prepare_job(area, EditKind.UNDO, plan, trust, {}, by, undo_of=job)
 
@@ -145,7 +145,7 @@ def undo(*, job: Job, by: Requester) -> Job | None:
 def edits_of(area: Area) -> QuerySet[Job]:
     """The edits of an area, each with whether it was taken back already (`is_undone`)."""
     undone = Job.objects.filter(undo_of=OuterRef("pk")).exclude(state__in=[JobState.CHECKED, JobState.WAITING])
-    edits = Job.objects.filter(kind=working.KIND, options__area_id=area.area_id)
+    edits = Job.objects.filter(kind=edit_jobs.KIND, options__area_id=area.area_id)
     return with_problem_flags(edits).annotate(is_undone=Exists(undone))
 
 
@@ -197,8 +197,8 @@ def _prepare_job(
         "act": str(act), "area_id": area.area_id, "area_name": area.area_name, "plan": plan.to_options(),
         "trust": int(trust.total_seconds()) // 60,
     }  # fmt: skip
-    return acts.prepare(
-        kind=working.KIND,
+    return actions.prepare(
+        kind=edit_jobs.KIND,
         by=by,
         rows=plan.rows,
         permission=Permission.RIGHTS_EDIT,

@@ -6,13 +6,13 @@ class AreasConfig(AppConfig):
     label = "areas"
 
     def ready(self) -> None:
-        from portal.areas import grants, queries, working
-        from portal.core.mirror import freshness, hooks
+        from portal.areas import edit_jobs, grants, queries
+        from portal.core.mirror import events, freshness
         from portal.core.mirror.kinds import MirrorKind
-        from tenants.trail import changes
+        from tenants.audit_log import changes
 
-        hooks.subscribe(MirrorKind.RIGHTS, grants.update)
-        hooks.subscribe(MirrorKind.AREAS, grants.compact_tallies)
+        events.subscribe(MirrorKind.RIGHTS, grants.update)
+        events.subscribe(MirrorKind.AREAS, grants.compact_tallies)
         freshness.register_footer("areas", MirrorKind.AREAS)
-        working.register()
+        edit_jobs.register()
         changes.register_words("area", queries.audit_words)

@@ -12,16 +12,16 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
-from portal.areas import loading, queries, rolls
+from portal.areas import access_counts, queries, rights_loading
 from portal.core.jobs.lists import DETAIL_COLUMN, MEMBER_COLUMN, JobRows
 from portal.core.jobs.models import Job, Row
-from portal.core.log import visible
+from portal.core.log import visibility
 from portal.core.mirror import freshness
 from portal.core.mirror.freshness import freshness_for
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Area
 from portal.core.ui.tables import Column, EmptyState, Filter, Table
-from portal.core.ui.vocabulary import add_side, join_values
+from portal.core.ui.value_words import add_side, join_values
 from tenants.access import TenantRequest
 from tenants.roles import Permission
 
@@ -68,9 +68,9 @@ class Areas(Table):
             may={"value": self._may, "cell": self._may_cell},
             **{name: {"value": self._count(name)} for name in ("always", "schedule", "everywhere")},
             last={"value": self._last}
-            | ({"label": _("Last used today")} if visible.visible_since(request.access) else {}),
+            | ({"label": _("Last used today")} if visibility.visible_since(request.access) else {}),
         )
-        if not visible.may_view_log(request.access):
+        if not visibility.may_view_log(request.access):
             self.columns = [column for column in self.columns if column.name != "last"]
 
     @cached_property
@@ -87,11 +87,11 @@ class Areas(Table):
         return queries.doors_by_id()
 
     @cached_property
-    def _access_counts(self) -> rolls.AccessCounts:
-        return rolls.count_all(area.area_id for area in self._listed_areas)
+    def _access_counts(self) -> access_counts.AccessCounts:
+        return access_counts.count_all(area.area_id for area in self._listed_areas)
 
     @property
-    def loaded(self) -> loading.LoadedRights:
+    def loaded(self) -> rights_loading.LoadedRights:
         return queries.loaded_rights(self.request, self._access_counts.members_known)
 
     @property
@@ -99,7 +99,7 @@ class Areas(Table):
         return self.loaded.summary()
 
     @property
-    def _counts_by_area(self) -> dict[str, rolls.AccessCount]:
+    def _counts_by_area(self) -> dict[str, access_counts.AccessCount]:
         return self._access_counts.areas
 
     def _doors(self, row: Area) -> str:
@@ -123,7 +123,7 @@ class Areas(Table):
 
     def _last(self, row: Area) -> datetime | None:
         used = [getattr(door.door, "last_at", None) for door in self._places[row.area_id]]
-        since = visible.visible_since(self.request.access)
+        since = visibility.visible_since(self.request.access)
         return max((at for at in used if at and (since is None or at >= since)), default=None)
 
     def search(self, queryset: QuerySet[Any], text: str) -> QuerySet[Any]:

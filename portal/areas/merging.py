@@ -2,8 +2,8 @@
 
 An update replaces the whole of devices_pass, so what is sent is the whole: everything about other areas, and every
 value that the portal does not know, goes back as it came. Giving never takes away: whoever may enter everywhere keeps
-that, and whoever has other hours here keeps those unless `replace` says otherwise. Where an entry for this very area
-holds a value that nobody knows, nothing is decided: it is left and reported.
+that, and whoever has other hours here keeps those unless `replace_hours` says otherwise. Where an entry for this very
+area holds a value that nobody knows, nothing is decided: it is left and reported.
 """
 
 from collections.abc import Collection
@@ -42,7 +42,8 @@ class EditResult(StrEnum):
 class AccessEdit:
     """One area and what shall hold there. `pass_` is for grants.
 
-    `replace`: members with other hours here get `pass_` instead. `everywhere`: members who may enter everywhere get a
+    `replace_hours`: members with other hours here get `pass_` instead. `include_everywhere`: members who may enter
+    everywhere get a
     list of all areas but this one (withdraw) or with `pass_` here (grant); areas added later are then not included.
     """
 
@@ -66,7 +67,7 @@ class EditDecision:
 
 
 def decide(rights: Any, edit: AccessEdit, all_area_ids: Collection[str]) -> EditDecision:
-    """What `wish` (a grant or a withdrawal) does to rights as read; `all_area_ids` are the areas that exist."""
+    """What `edit` (a grant or a withdrawal) does to rights as read; `all_area_ids` are the areas that exist."""
     before = normalise_devices(rights)
     mode = before.get("default_mode")
     if mode not in ("allow_all", "deny_all", "option") or (

@@ -11,23 +11,23 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from portal.areas import actions, loading, working
+from portal.areas import actions, edit_jobs, rights_loading
+from portal.areas.access_counts import AccessCount
 from portal.areas.merging import EditKind, EditResult
-from portal.areas.rolls import AccessCount
-from portal.core.budget import outlook as budget
+from portal.core.budget import quota as budget
 from portal.core.intents.models import target_of
 from portal.core.jobs import costs, kinds
 from portal.core.jobs.lists import job_chip
 from portal.core.jobs.models import Job
 from portal.core.jobs.states import JobState
-from portal.core.mirror import places
+from portal.core.mirror import door_areas
 from portal.core.mirror.freshness import freshness_for
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Area, History, Member, PassController
 from portal.core.rights import words
 from portal.core.ui.chips import Chip
 from tenants.access import TenantRequest
-from tenants.connections.service import current_connection
+from tenants.connections.service_clients import current_connection
 from tenants.models import AuditEntry
 from tenants.roles import Permission
 from tenants.wording import Sentence
@@ -57,10 +57,11 @@ class ReadingTimes:
 
 def doors_of(areas: Iterable[Area], known: dict[str, PassController]) -> dict[str, list[AreaDoor]]:
     """The doors of each area by area_id, in the service's order."""
-    states = places.service_states()
+    states = door_areas.service_states()
     return {
         area.area_id: [
-            AreaDoor(device_id, side, known.get(device_id)) for device_id, side in places.doors_of_area(area, states)
+            AreaDoor(device_id, side, known.get(device_id))
+            for device_id, side in door_areas.doors_of_area(area, states)
         ]
         for area in areas
     }
@@ -74,7 +75,7 @@ def doors_by_id() -> dict[str, PassController]:
 
 
 def doors_of_area(area: Area) -> list[AreaDoor]:
-    ids = [device_id for device_id, _ in places.doors_of_area(area, places.service_states())]
+    ids = [device_id for device_id, _ in door_areas.doors_of_area(area, door_areas.service_states())]
     known = {door.device_id: door for door in PassController.objects.filter(device_id__in=ids)}
     return doors_of([area], known)[area.area_id]
 
@@ -138,33 +139,33 @@ def page_context(request: TenantRequest, area: Area) -> dict[str, Any]:
     }
 
 
-def loaded_rights(request: TenantRequest, number: int) -> loading.LoadedRights:
+def loaded_rights(request: TenantRequest, number: int) -> rights_loading.LoadedRights:
     """Return of how many of the tenant's members the rights are known, where `number` of them are."""
     members = freshness_for(request)[MirrorKind.MEMBERS]
-    return loading.LoadedRights(number, members.total, is_list_loaded=members.as_of is not None)
+    return rights_loading.LoadedRights(number, members.total, is_list_loaded=members.as_of is not None)
 
 
-def count_texts(loaded: loading.LoadedRights, roll: AccessCount) -> dict[str, Any]:
+def count_texts(loaded: rights_loading.LoadedRights, roll: AccessCount) -> dict[str, Any]:
     """Return how many may enter an area, and by what, each with its doubt."""
     may = loaded.count_text(roll.with_access, is_doubtful=roll.unknown > 0)
     shares = {name: loaded.count_text(getattr(roll, name)) for name in ("always", "schedule", "everywhere")}
     return {"may": may, "at_least": loaded.summary(roll.with_access), "shares": shares}
 
 
-def load_offer(request: TenantRequest, loaded: loading.LoadedRights) -> loading.LoadOffer | None:
+def load_offer(request: TenantRequest, loaded: rights_loading.LoadedRights) -> rights_loading.LoadOffer | None:
     """To load what is missing, for whoever may spend calls on it."""
     may = request.access.can(Permission.RIGHTS_EDIT)
-    return loading.make_offer(loaded, budget.quota_of_page(request)) if may else None
+    return rights_loading.make_offer(loaded, budget.quota_of_page(request)) if may else None
 
 
 def edit_of(job: Job, may_edit: bool) -> AreaEdit:
     back = may_edit and actions.can_be_undone(job)
-    return AreaEdit(job, working.title_of(job), job_chip(job), kinds.page_address(job), back)
+    return AreaEdit(job, edit_jobs.title_of(job), job_chip(job), kinds.page_address(job), back)
 
 
 def preview_context(job: Job, area: Area) -> dict[str, Any]:
     """The counts and costs of a prepared edit, in sentences."""
-    told, wish = job.options.get("plan", {}), working.edit_of_job(job)
+    told, wish = job.options.get("plan", {}), edit_jobs.edit_of_job(job)
     connection = current_connection()
     reads = told.get("unread", 0) + told.get("stale", 0)
     changing = told.get(EditResult.CHANGES, 0) + told.get(EditResult.LISTED, 0)
@@ -224,7 +225,7 @@ def _unchanged_texts(told: dict[str, int]) -> Iterator[tuple[str, str]]:
 def _overlap_warning(job: Job) -> str:
     """Another edit of the same area that is under way: what it changes is changed meanwhile for this one."""
     running = Job.objects.filter(
-        kind=working.KIND, options__area_id=job.options["area_id"], state__in=[JobState.RUNNING, JobState.WAITING]
+        kind=edit_jobs.KIND, options__area_id=job.options["area_id"], state__in=[JobState.RUNNING, JobState.WAITING]
     )
     found = running.exclude(pk=job.pk).select_related("tenant").first()
     if found is None:

@@ -13,17 +13,18 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accessapi.permissions import always
-from portal.areas import actions, loading, queries, working
+from portal.areas import actions, edit_jobs, queries, rights_loading
+from portal.areas.access_counts import AreaAccessAt
 from portal.areas.forms import GrantForm, WithdrawForm
 from portal.areas.lists import AreaEditRows, Areas
-from portal.areas.people import AreaMemberChoice, AreaMembers
-from portal.areas.rolls import AreaAccessAt
+from portal.areas.member_lists import AreaMemberChoice, AreaMembers
 from portal.core.intents.actions import Requester
-from portal.core.jobs import acts, kinds
+from portal.core.jobs import actions as job_actions
+from portal.core.jobs import kinds
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import JobState
 from portal.core.jobs.views import JobPages
-from portal.core.log import happened
+from portal.core.log import recent_records
 from portal.core.mirror import queries as mirror
 from portal.core.mirror.models import Area, Member
 from portal.core.mirror.queries import get_area
@@ -45,7 +46,7 @@ def index(request: TenantRequest) -> HttpResponseBase:
 @tenant_view(Permission.RIGHTS_EDIT, methods=["POST"], proof=Proof.NONE)
 def load(request: TenantRequest) -> HttpResponse:
     """Have the rights that are not loaded yet read by a job."""
-    job = loading.start_loading(by=Requester.from_request(request))
+    job = rights_loading.start_loading(by=Requester.from_request(request))
     if job is None:
         messages.info(request, _("The rights of all members are loaded."))
         return redirect("areas:index", request.tenant.slug)
@@ -54,7 +55,7 @@ def load(request: TenantRequest) -> HttpResponse:
 
 @tenant_view(Permission.AREAS_VIEW)
 def area(request: TenantRequest, area_id: str) -> HttpResponseBase:
-    happened.prefetch(request)
+    recent_records.prefetch(request)
     found = get_area(area_id)
     asked = parse_moment(request.GET.get("at", "")) if request.GET.get("at") else None
     look = AreaAccessAt.of(found, asked or local(timezone.now()), mirror.load_holidays())
@@ -113,8 +114,8 @@ def _edit(request: TenantRequest, area: Area, act: str) -> HttpResponse:
         if request.method == "POST":
             messages.info(request, _("No members selected, or they no longer exist."))
         return redirect("areas:choose", request.tenant.slug, area.area_id)
-    if count > acts.MAX_JOB_ROWS:
-        most = {"n": f"{acts.MAX_JOB_ROWS:,}"}
+    if count > job_actions.MAX_JOB_ROWS:
+        most = {"n": f"{job_actions.MAX_JOB_ROWS:,}"}
         messages.error(request, _("At most %(n)s members can be changed at once. Narrow the list.") % most)
         return redirect("areas:choose", request.tenant.slug, area.area_id)
     posted = request.POST if "step" in request.POST or "pass_.act" in request.POST else None
@@ -150,7 +151,7 @@ def _preview(request: TenantRequest, job: Job) -> HttpResponseBase:
     context = {
         "area": area,
         "job": job,
-        "title": working.title_of(job),
+        "title": edit_jobs.title_of(job),
         "plan": partial(queries.preview_context, job, area),
     }
     return table.respond("areas/preview.html", context)

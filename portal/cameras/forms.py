@@ -10,12 +10,12 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from accessapi.limits import STREAMING_SECONDS_MAX
-from portal.core.cameras import recorded
-from portal.core.cameras.keeping import MAX_AT_ONCE
+from portal.core.cameras import recordings
+from portal.core.cameras.actions import MAX_AT_ONCE
 from portal.core.cameras.models import IDENTIFIER_MAX, NAME_MAX, Camera
 from portal.core.mirror.models import Area, PassController
+from portal.core.ui.edit_conflicts import ConflictForm
 from portal.core.ui.inputs import line_field, moment_field, set_choices, validate_multiline, validate_visible
-from portal.core.ui.stored import ConflictForm
 
 _SPLIT = re.compile(r"[,\t、，;]")
 
@@ -112,4 +112,4 @@ class MomentForm(forms.Form):
     seconds = forms.IntegerField(min_value=5, max_value=STREAMING_SECONDS_MAX, required=False)
 
     def clean_at(self) -> Any:
-        return recorded.validate_moment(self.cleaned_data["at"])
+        return recordings.validate_moment(self.cleaned_data["at"])

@@ -11,20 +11,20 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from portal.cameras import line, wall
+from portal.cameras import timeline, wall
 from portal.cameras.forms import EditForm, MomentForm, NewForm, SettingsForm
-from portal.cameras.playing import allow_media, continue_viewing, seconds_left, start_viewing, viewing_of
-from portal.core.cameras import commands, keeping, looks, media, tiles, usage, watch, watching
+from portal.cameras.playback import allow_media, continue_viewing, seconds_left, start_viewing, viewing_of
+from portal.core.cameras import actions, door_command_pictures, media, playback, refreshing, tiles, usage, viewing_log
 from portal.core.cameras.models import Camera, Picture, Viewing
 from portal.core.cameras.pictures import picture_of_moment, trouble_text
-from portal.core.intents.record import Requester
+from portal.core.intents.recording import Requester
 from portal.core.mirror.models import Area, PassController
-from portal.core.safety.answering import change_with_feedback
-from portal.core.ui import watching as parts
-from portal.core.ui.addresses import get_row_or_404, is_row_number
-from tenants import unsent
+from portal.core.safety.feedback import change_with_feedback
+from portal.core.ui import live_updates as parts
+from portal.core.ui.url_lookup import get_row_or_404, is_row_number
+from tenants import interrupted_requests
 from tenants.access import TenantRequest, tenant_view
-from tenants.connections.service import current_connection
+from tenants.connections.service_clients import current_connection
 from tenants.roles import Permission
 
 
@@ -35,7 +35,7 @@ def index(request: TenantRequest) -> HttpResponse:
     shown.record_view()
     if parts.is_up_to_date(request, shown.version):
         return parts.unchanged_response()
-    looks.record_wall(Requester.from_request(request))
+    viewing_log.record_wall(Requester.from_request(request))
     if parts.is_poll(request):
         return render(request, "cameras/wall.html", {"wall": shown})
     context = {
@@ -50,12 +50,12 @@ def index(request: TenantRequest) -> HttpResponse:
 def camera(request: TenantRequest, camera_id: str) -> HttpResponse:
     """A camera: its latest picture, what is played, and a day to choose a moment of."""
     found = _camera_or_404(camera_id)
-    watch.mark_in_sight([found])
+    refreshing.mark_in_sight([found])
     tile = tiles.tile_of(request, found)
     seen = parts.version_of(tiles.version_of([tile]), found.status_at, found.is_streaming)
     if parts.is_up_to_date(request, seen):
         return parts.unchanged_response()
-    looks.record_latest([found], Requester.from_request(request))
+    viewing_log.record_latest([found], Requester.from_request(request))
     if parts.is_poll(request):
         return render(request, "cameras/latest.html", {"tile": tile, "camera": found, "seen": seen})
     viewing = viewing_of(request, found)
@@ -65,7 +65,7 @@ def camera(request: TenantRequest, camera_id: str) -> HttpResponse:
         "seen": seen,
         "doors": PassController.objects.filter(device_id__in=found.doors).order_by("name_order", "pk"),
         "areas": Area.objects.filter(area_id__in=found.areas).order_by("name_order", "pk"),
-        "day": line.CameraDay(request, found),
+        "day": timeline.CameraDay(request, found),
         "viewing": viewing,
         "still": _chosen_still(request, found),
         "usage": usage.refreshed_usage(current_connection()),
@@ -84,7 +84,7 @@ def at_door(request: TenantRequest, device_id: str) -> HttpResponse:
     seen = tiles.version_of(found)
     if parts.is_up_to_date(request, seen):
         return parts.unchanged_response()
-    looks.record_latest([each.camera for each in found], Requester.from_request(request))
+    viewing_log.record_latest([each.camera for each in found], Requester.from_request(request))
     return render(request, "cameras/at_door.html", {"tiles": found, "seen": seen, "device_id": device_id})
 
 
@@ -92,7 +92,7 @@ def at_door(request: TenantRequest, device_id: str) -> HttpResponse:
 def status(request: TenantRequest, camera_id: str) -> HttpResponseBase:
     """Ask the service how a camera is."""
     found = _camera_or_404(camera_id)
-    if trouble := keeping.check_status(found):
+    if trouble := actions.check_status(found):
         messages.error(request, trouble)
     return redirect(_page_of(request, found))
 
@@ -111,7 +111,7 @@ def picture(request: TenantRequest, camera_id: str, pk: int, mark: str) -> HttpR
         return redirect("cameras:picture", request.tenant.slug, camera_id, pk, found.mark)
     if found.at is not None:
         request.access.check(Permission.CAMERAS_RECORDED)
-    looks.record_picture(found, Requester.from_request(request))
+    viewing_log.record_picture(found, Requester.from_request(request))
     content = found.content or b""
     return HttpResponse(content, content_type=media.content_type_of(content) or "application/octet-stream")
 
@@ -123,7 +123,7 @@ def picture_at(request: TenantRequest, camera_id: str) -> HttpResponseBase:
     if not form.is_valid():
         return _refuse_form(request, found, form)
     still = picture_of_moment(current_connection(), found, form.cleaned_data["at"])
-    at = line.to_input_value(form.cleaned_data["at"])
+    at = timeline.to_input_value(form.cleaned_data["at"])
     return redirect(f"{_page_of(request, found)}?at={at}&still={still.pk}#still")
 
 
@@ -133,7 +133,7 @@ def live(request: TenantRequest, camera_id: str) -> HttpResponseBase:
     found = _camera_or_404(camera_id)
 
     def begin() -> Viewing:
-        return watching.play_live(
+        return playback.play_live(
             current_connection(), found, by=Requester.from_request(request), incident=_is_incident(request)
         )
 
@@ -150,9 +150,9 @@ def recording(request: TenantRequest, camera_id: str) -> HttpResponseBase:
 
     def begin() -> Viewing:
         by, incident = Requester.from_request(request), _is_incident(request)
-        return watching.play_recording(current_connection(), found, at, seconds, by=by, incident=incident)
+        return playback.play_recording(current_connection(), found, at, seconds, by=by, incident=incident)
 
-    return start_viewing(request, _page_of(request, found), begin, at=line.to_input_value(at))
+    return start_viewing(request, _page_of(request, found), begin, at=timeline.to_input_value(at))
 
 
 @tenant_view(Permission.CAMERAS_VIEW, methods=["POST"])
@@ -165,7 +165,7 @@ def continue_live(request: TenantRequest, camera_id: str, pk: int) -> HttpRespon
 def stop(request: TenantRequest, camera_id: str, pk: int) -> HttpResponseBase:
     """Stop watching live."""
     found = _camera_or_404(camera_id)
-    watching.stop_live(get_row_or_404(Viewing.objects.filter(camera=found, by=request.user), pk=pk))
+    playback.stop_live(get_row_or_404(Viewing.objects.filter(camera=found, by=request.user), pk=pk))
     return redirect(_page_of(request, found))
 
 
@@ -176,8 +176,8 @@ def new(request: TenantRequest) -> HttpResponseBase:
     if form.is_bound and form.is_valid():
         try:
             named = form.cleaned_data["cameras"]
-            added = keeping.add(cameras=named, by=Requester.from_request(request), connection=current_connection())
-        except keeping.CameraNotSaved as why:
+            added = actions.add(cameras=named, by=Requester.from_request(request), connection=current_connection())
+        except actions.CameraNotSaved as why:
             form.add_error("cameras", str(why))
         else:
             n = len(added)
@@ -189,9 +189,13 @@ def new(request: TenantRequest) -> HttpResponseBase:
 @tenant_view(Permission.CAMERAS_MANAGE, methods=["GET", "POST"])
 def settings(request: TenantRequest) -> HttpResponseBase:
     """Choose whether door commands get pictures."""
-    form = SettingsForm(request.POST if request.method == "POST" else None, initial={"wanted": commands.is_enabled()})
+    form = SettingsForm(
+        request.POST if request.method == "POST" else None, initial={"wanted": door_command_pictures.is_enabled()}
+    )
     if form.is_valid():
-        wanted = partial(commands.set_enabled, enabled=form.cleaned_data["wanted"], by=Requester.from_request(request))
+        wanted = partial(
+            door_command_pictures.set_enabled, enabled=form.cleaned_data["wanted"], by=Requester.from_request(request)
+        )
         if change_with_feedback(request, wanted, _("Camera settings saved."), form):
             return redirect(_wall_url(request))
     return render(request, "cameras/settings.html", {"form": form})
@@ -203,7 +207,7 @@ def edit(request: TenantRequest, camera_id: str) -> HttpResponseBase:
     found = _camera_or_404(camera_id)
     form = EditForm(found, request.POST) if request.method == "POST" else EditForm(found)
     if form.is_bound and form.is_valid():
-        keeping.edit(camera=found, by=Requester.from_request(request), **form.cleaned_data)
+        actions.edit(camera=found, by=Requester.from_request(request), **form.cleaned_data)
         messages.success(request, _("Camera saved."))
         return redirect(_page_of(request, found))
     return render(request, "cameras/edit.html", {"form": form, "camera": found})
@@ -214,7 +218,7 @@ def remove(request: TenantRequest, camera_id: str) -> HttpResponseBase:
     """Remove a camera from the list."""
     found = _camera_or_404(camera_id)
     if request.method == "POST":
-        keeping.remove(camera=found, by=Requester.from_request(request))
+        actions.remove(camera=found, by=Requester.from_request(request))
         messages.success(request, _("Camera removed."))
         return redirect(_wall_url(request))
     return render(request, "cameras/remove.html", {"camera": found})
@@ -226,7 +230,7 @@ def _camera_or_404(camera_id: str) -> Camera:
 
 def _cameras_in_log(request: TenantRequest) -> str:
     """What the form begins with: cameras that the log tells of, for those who may read it."""
-    return "\n".join(keeping.ids_in_log()) if request.access.can(Permission.LOGS_VIEW) else ""
+    return "\n".join(actions.ids_in_log()) if request.access.can(Permission.LOGS_VIEW) else ""
 
 
 def _chosen_still(request: TenantRequest, camera: Camera) -> dict[str, Any] | None:
@@ -244,7 +248,7 @@ def _chosen_still(request: TenantRequest, camera: Camera) -> dict[str, Any] | No
 def _refuse_form(request: TenantRequest, camera: Camera, form: MomentForm) -> HttpResponseBase:
     for problem in form.errors.values():
         messages.error(request, " ".join(map(str, problem)))
-    return unsent.return_to_form(request, _page_of(request, camera))
+    return interrupted_requests.return_to_form(request, _page_of(request, camera))
 
 
 def _is_incident(request: TenantRequest) -> bool:

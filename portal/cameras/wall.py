@@ -4,13 +4,13 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from portal.core.cameras import watch
+from portal.core.cameras import refreshing
 from portal.core.cameras.models import Camera
 from portal.core.cameras.tiles import Tile, latest_pictures, tile_of, version_of
 from portal.core.mirror.models import Area
 from portal.core.ui.tables import EmptyState
 from portal.core.ui.tables.filters import ListAddress
-from portal.core.ui.vocabulary import join_values
+from portal.core.ui.value_words import join_values
 from tenants.access import TenantRequest
 from tenants.roles import Permission
 
@@ -82,4 +82,4 @@ class CameraWall:
 
     def record_view(self) -> None:
         """Note that somebody has the shown cameras in sight."""
-        watch.mark_in_sight(self.shown)
+        refreshing.mark_in_sight(self.shown)

@@ -11,8 +11,8 @@ from django.utils.translation import gettext_lazy
 
 from portal.changes.forms import ChangeForm, DeleteForm, ExtendForm, MoveForm, ResumeForm, RightsForm, SuspendForm
 from portal.changes.plans import ChangePlan
-from portal.core.intents.record import Requester
-from portal.core.jobs import acts, bulk, kinds, suspensions
+from portal.core.intents.recording import Requester
+from portal.core.jobs import actions, bulk_executor, kinds, suspensions
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import Action
 from portal.core.mirror import queries
@@ -30,7 +30,7 @@ Text = str | Promise
 
 @dataclass(frozen=True)
 class BulkChange:
-    """One of them. `title(job)` names a job of it, `heading` the form; `undo`: whether it can be taken back."""
+    """One of them. `title(job)` names a job of it, `heading` the form; `can_undo`: whether it can be taken back."""
 
     name: str
     permission: Permission
@@ -45,7 +45,7 @@ class BulkChange:
 
 def _record_suspensions(job: Job, rows: Sequence[Row]) -> Mapping[int, kinds.RowDecision]:
     """The usual last look; who is about to be suspended is known as such from the same transaction on."""
-    verdicts = bulk.compare_with_lists(job, rows)
+    verdicts = bulk_executor.compare_with_lists(job, rows)
     if not job.options.get("undo"):
         suspensions.save_suspensions(job, [row for row in rows if row.pk not in verdicts])
     return verdicts
@@ -112,7 +112,11 @@ def _title_function(act: BulkChange) -> Callable[[Job], Sentence]:
 def register() -> None:
     """Make each of them a kind of job."""
     for act in BULK_CHANGES.values():
-        own: dict[str, Any] = {"executor": bulk, "decide_rows": bulk.compare_with_lists, **act.job_functions}
+        own: dict[str, Any] = {
+            "executor": bulk_executor,
+            "decide_rows": bulk_executor.compare_with_lists,
+            **act.job_functions,
+        }
         kinds.register(
             kinds.JobKind(
                 name=act.name, permission=act.permission, title_of=_title_function(act), can_undo=act.can_undo, **own
@@ -150,7 +154,7 @@ def prepare(
     plan = ChangePlan.of(members, form.decide(members))
     if not plan.rows:
         return None, plan
-    job = acts.prepare(
+    job = actions.prepare(
         kind=change.name,
         by=by,
         rows=plan.rows,
@@ -168,4 +172,4 @@ def _members(act: BulkChange, selection: Selection) -> list[Member]:
     if act.name == "rights":
         needed.append("rights")
     rows = selection.queryset.order_by("name_key", "pk").defer(None).only("id", "tenant_id", "member_id", *needed)
-    return list(rows[: acts.MAX_JOB_ROWS])
+    return list(rows[: actions.MAX_JOB_ROWS])

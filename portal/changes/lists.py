@@ -8,13 +8,13 @@ from django.utils.translation import pgettext_lazy
 
 from portal.core.files.writing import KINDS
 from portal.core.jobs import kinds, words
-from portal.core.jobs.about import changes_of
 from portal.core.jobs.lists import DETAIL_COLUMN, MEMBER_COLUMN, OUTCOME_COLUMN, JobRows, job_chip
+from portal.core.jobs.member_jobs import changes_of
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import Action
-from portal.core.ui.addresses import ServiceId
 from portal.core.ui.tables.columns import Column, EmptyState
 from portal.core.ui.tables.table import Table
+from portal.core.ui.url_lookup import ServiceId
 from tenants.roles import Permission
 
 _ids = ServiceId()

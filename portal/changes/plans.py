@@ -19,7 +19,7 @@ from portal.core.jobs.models import Job
 from portal.core.mirror.fields.members import CODE, END, GROUP, NAME
 from portal.core.mirror.models import UNREADABLE, Member
 from portal.core.rights import replacing
-from portal.core.ui.vocabulary import add_brackets
+from portal.core.ui.value_words import add_brackets
 
 Body = dict[str, Any]
 # What one member would get: a body with the values it replaces, or the word for being left out.

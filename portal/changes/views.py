@@ -13,8 +13,9 @@ from django.utils.translation import gettext as _
 from portal.changes import actions, plans
 from portal.changes.actions import BULK_CHANGES, posted_selection
 from portal.changes.lists import Changes, PlannedRows, ResultRows
-from portal.core.intents.record import Requester
-from portal.core.jobs import acts, costs, kinds, queries
+from portal.core.intents.recording import Requester
+from portal.core.jobs import actions as job_actions
+from portal.core.jobs import costs, kinds, queries
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.pages import JobPage, render_started_job, render_table, tabs_of
 from portal.core.jobs.states import Action, JobState
@@ -76,7 +77,9 @@ def _file(view: JobPage) -> HttpResponseBase | None:
     listed = kind(view.request, rows, total=view.job.size, job=view.job, groups=names)
     if not listed.requested_file:
         return None
-    record = partial(acts.record_download, by=Requester.from_request(view.request), job=view.job, rows=view.job.size)
+    record = partial(
+        job_actions.record_download, by=Requester.from_request(view.request), job=view.job, rows=view.job.size
+    )
     return file_response(listed, listed.requested_file, record=record)
 
 
@@ -100,7 +103,7 @@ def new(request: TenantRequest, act: str) -> HttpResponse:
     request.access.check(wanted.permission)
     chosen = posted_selection(request)
     count = chosen.count() if request.method == "POST" else 0
-    if not count or count > acts.MAX_JOB_ROWS:
+    if not count or count > job_actions.MAX_JOB_ROWS:
         messages.error(request, _selection_error(count))
         return redirect("members:index", request.tenant.slug)
     form = wanted.form(request.POST if "preview" in request.POST else None)
@@ -115,7 +118,9 @@ def new(request: TenantRequest, act: str) -> HttpResponse:
 
 def _selection_error(count: int) -> str:
     if count:
-        return _("At most %(n)s members can be changed at once. Narrow the list.") % {"n": f"{acts.MAX_JOB_ROWS:,}"}
+        return _("At most %(n)s members can be changed at once. Narrow the list.") % {
+            "n": f"{job_actions.MAX_JOB_ROWS:,}"
+        }
     return _("Select members first.")
 
 

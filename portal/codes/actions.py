@@ -17,15 +17,15 @@ from portal.codes import tokens
 from portal.core.budget.ledger import BudgetExhausted
 from portal.core.budget.priorities import Priority
 from portal.core.intents.models import target_of
-from portal.core.intents.record import Requester
-from portal.core.mirror import reading, reasons
+from portal.core.intents.recording import Requester
+from portal.core.mirror import failure_reasons, single_reads
 from portal.core.mirror.models import Guest
 from portal.core.timers.clock import ClockTime
 from portal.core.ui.times import local
 from portal.core.visits import queries
 from portal.core.visits.models import CodeLink, Visit
 from tenants import audit
-from tenants.connections.service import current_connection
+from tenants.connections.service_clients import current_connection
 from tenants.scope import tenant_scope
 from tenants.wording import coded_sentence
 
@@ -115,14 +115,14 @@ def read_code(visit: Visit, by: Requester) -> str:
     if not connection.is_connected:
         return _("The connection to the service is not working, so the code cannot be loaded now.")
     try:
-        guest = reading.read_guest(connection, visit.guest_id or "", Priority.PEOPLE)
+        guest = single_reads.read_guest(connection, visit.guest_id or "", Priority.PEOPLE)
     except NotFound:
         return _("This guest was deleted from the service, so there is no code.")
     except BudgetExhausted as exhausted:
         words = _("No API calls left this hour. The code can be loaded from %(time)s.")
         return words % {"time": f"{local(exhausted.retry_at):%H:%M}"}
     except ServiceError as error:
-        return " ".join([reasons.describe_error(error), _("The code is not loaded yet.")])
+        return " ".join([failure_reasons.describe_error(error), _("The code is not loaded yet.")])
     record(visit, by, "code_shown")
     return "" if guest.qrcode_data else _("The service has no code for this guest.")
 

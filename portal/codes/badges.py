@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from segno import QRCode
 
-from portal.core.ui import drawing
+from portal.core.ui import qr_drawing
 from portal.core.ui.times import local
 from portal.core.visits.models import Stage, Visit
 from portal.core.visits.queries import code_data_by_visit
@@ -122,12 +122,12 @@ class Badge:
 
     @property
     def picture(self) -> str:
-        return drawing.draw_svg(self.code, self.name) if self.code else ""
+        return qr_drawing.draw_svg(self.code, self.name) if self.code else ""
 
     @property
     def is_large(self) -> bool:
         """Whether the code needs more room than a short one."""
-        return self.code is not None and drawing.code_width(self.code) > 65
+        return self.code is not None and qr_drawing.code_width(self.code) > 65
 
 
 def badges_of(tenant: Tenant, visits: Sequence[Visit]) -> list[Badge]:
@@ -169,6 +169,6 @@ def _badge(tenant: Tenant, visit: Visit, data: str) -> Badge:
 def symbol_of(data: str) -> QRCode | None:
     """The code to draw, or None where the data is not known or cannot be drawn."""
     try:
-        return drawing.build_code(data) if data else None
-    except drawing.NotDrawable:
+        return qr_drawing.build_code(data) if data else None
+    except qr_drawing.NotDrawable:
         return None

@@ -15,18 +15,18 @@ from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from portal.codes import actions, badges, paper
+from portal.codes import actions, badge_drawing, badges
 from portal.codes.badges import CodeHours, CodePhase, hours_of, symbol_of
-from portal.core.intents.record import Requester
-from portal.core.ui import drawing
+from portal.core.intents.recording import Requester
+from portal.core.ui import qr_drawing
 from portal.core.visits.models import Visit
 from portal.core.visits.queries import code_data_of, get_visit
 from tenants.access import TenantRequest, tenant_view
-from tenants.addresses import network_of
+from tenants.client_addresses import network_of
 from tenants.roles import Permission
 
 DESK = Permission.GUESTS_DESK
-PAPERS = {"badge": paper.render_badges, "slip": paper.render_slips}
+PAPERS = {"badge": badge_drawing.render_badges, "slip": badge_drawing.render_slips}
 # A whole party opens its codes behind one address; nobody needs more than this.
 MOST_A_MINUTE = 120
 
@@ -53,7 +53,7 @@ def code_file(request: TenantRequest, guest_id: str, kind: str) -> HttpResponse:
     if drawn is None:
         raise Http404(_("There is no code to download. Show it first, or check that it is still active."))
     actions.record(visit, Requester.from_request(request), "code_downloaded", kind=kind)
-    content_type, write = drawing.FILE_FORMATS[kind]
+    content_type, write = qr_drawing.FILE_FORMATS[kind]
     return _download(write(drawn), content_type, f"code-{visit}.{kind}")
 
 
@@ -87,7 +87,7 @@ def create_link(request: TenantRequest, guest_id: str) -> HttpResponse:
         messages.error(request, _("No link was created because there is no code to show."))
         return redirect("guests:code", request.tenant.slug, guest_id)
     made = actions.create_link(visit=visit, by=Requester.from_request(request), base=settings.PORTAL_URL)
-    drawn = drawing.draw_svg(drawing.build_code(made.url), _("Link to the code as a QR code"))
+    drawn = qr_drawing.draw_svg(qr_drawing.build_code(made.url), _("Link to the code as a QR code"))
     return _page(request, visit, made=made, made_picture=drawn)
 
 
@@ -149,7 +149,10 @@ def guest_code(request: HttpRequest, token: str) -> HttpResponse:
     if opened is None or symbol is None:
         return _answer(request, "guests/codes/no_longer.html", {}, 404)
     phase = CodePhase.NOT_STARTED if opened.start > timezone.now() else CodePhase.ACTIVE
-    shown = {"picture": drawing.draw_svg(symbol, _("Entry code")), "hours": CodeHours(phase, opened.start, opened.end)}
+    shown = {
+        "picture": qr_drawing.draw_svg(symbol, _("Entry code")),
+        "hours": CodeHours(phase, opened.start, opened.end),
+    }
     return _answer(request, "guests/codes/phone.html", shown, 200)
 
 

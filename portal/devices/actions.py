@@ -12,7 +12,7 @@ from portal.core.budget.priorities import Priority
 from portal.core.intents.actions import Requester, dispatch
 from portal.core.intents.models import Intent, target_of
 from portal.core.intents.nonces import Nonce
-from portal.core.intents.record import IntentDetails, record_intent
+from portal.core.intents.recording import IntentDetails, record_intent
 from portal.core.intents.states import Reason
 from portal.core.mirror.models import PassController
 from portal.devices.models import Hold

@@ -9,13 +9,13 @@ from django.utils.translation import gettext_lazy as _
 from accessapi.doors import DoorEvent
 from portal.core.alerts.kinds import AlertKind, Observation, RuleSetting, RuleValues, TenantFilter, tenants_having
 from portal.core.alerts.kinds import register as add
+from portal.core.alerts.log_alerts import find_newest, place_of
 from portal.core.alerts.models import Alert, Severity
-from portal.core.alerts.of_log import find_newest, place_of
-from portal.core.mirror import log
-from portal.core.mirror.log import RecordFilter
+from portal.core.mirror import log_search
+from portal.core.mirror.log_search import RecordFilter
 from portal.core.mirror.models import DoorState, History, PassController
 from portal.core.timers.clock import ClockTime, database_now
-from portal.devices.watch import door_word_of
+from portal.devices.status_reading import door_word_of
 from tenants.models import Tenant
 
 
@@ -62,7 +62,7 @@ def _records_of(tenant: Tenant, patterns: Sequence[str], since: datetime, until:
     """Return the records of a time that name one of these events, by time."""
     found: dict[str, History] = {}
     for pattern in patterns:
-        words = log.search_words(max(pattern.split("*"), key=len))
+        words = log_search.search_words(max(pattern.split("*"), key=len))
         found |= {each.history_id: each for each in find_newest(RecordFilter(since=since, until=until, words=words))}
     return sorted(found.values(), key=lambda each: (each.at, each.pk))
 

@@ -6,10 +6,10 @@ class DevicesConfig(AppConfig):
     label = "devices"
 
     def ready(self) -> None:
-        from portal.devices import alerts, follow, frame, holds, watch
+        from portal.devices import alerts, follow, frame, holds, status_reading
 
         alerts.register()
         follow.register()
         frame.register()
         holds.register()
-        watch.register()
+        status_reading.register()

@@ -12,19 +12,19 @@ from django.utils.functional import Promise, cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext, pgettext_lazy
 
-from portal.core.log import visible
-from portal.core.mirror import doors, freshness, log
+from portal.core.log import visibility
+from portal.core.mirror import door_states, freshness, log_search
+from portal.core.mirror.door_areas import DoorArea, areas_by_door
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import DoorState, History, PassController
-from portal.core.mirror.order import natural_key
-from portal.core.mirror.places import DoorArea, areas_by_door
-from portal.core.ui import watching
-from portal.core.ui.addresses import url_in_tenant
+from portal.core.mirror.natural_sort import natural_key
+from portal.core.ui import live_updates
 from portal.core.ui.chips import Chip
 from portal.core.ui.tables import EmptyState
 from portal.core.ui.tables.columns import ListPreferences
 from portal.core.ui.tables.filters import ListAddress
-from portal.core.ui.vocabulary import join_values
+from portal.core.ui.url_lookup import url_in_tenant
+from portal.core.ui.value_words import join_values
 from portal.devices import queries
 from tenants.access import TenantRequest
 
@@ -46,7 +46,7 @@ def chosen_view(request: TenantRequest) -> str:
 
 @dataclass(frozen=True)
 class DoorTile:
-    """A door on the board. `also` names the other areas it leads to."""
+    """A door on the board. `other_areas` names the other areas it leads to."""
 
     door: PassController
     chip: Chip
@@ -74,9 +74,9 @@ class DoorBoard:
     def version(self) -> str:
         """The mark of the board: what is learned of any door, of the areas, or from the log changes it."""
         access = self.request.access
-        newest = log.newest_record_key() if visible.may_view_log(access) else None
+        newest = log_search.newest_record_key() if visibility.may_view_log(access) else None
         areas = freshness.freshness_for(self.request)[MirrorKind.AREAS].as_of
-        return watching.version_of(queries.version_of_doors(), newest, visible.visible_since(access), areas)
+        return live_updates.version_of(queries.version_of_doors(), newest, visibility.visible_since(access), areas)
 
     @cached_property
     def doors(self) -> list[PassController]:
@@ -123,7 +123,7 @@ class DoorBoard:
     def headline_class(self) -> str:
         """The class of the headline: that of the most alarming door."""
         states = {door.state for door in self.doors}
-        if states.intersection(doors.LOUD_STATES):
+        if states.intersection(door_states.LOUD_STATES):
             return "alarm"
         return "loud" if any(door.attention for door in self.doors) else "quiet"
 

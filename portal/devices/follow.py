@@ -4,19 +4,19 @@ from django.utils.translation import gettext as _
 
 from accessapi.doors import DoorEvent
 from portal.core.budget.priorities import Priority
-from portal.core.cameras import commands
+from portal.core.cameras import door_command_pictures
 from portal.core.intents import handlers
 from portal.core.intents.handlers import Finding, OutcomeText
 from portal.core.intents.models import Intent
 from portal.core.intents.states import Reason, State
 from portal.core.intents.words import uncertain_text
-from portal.core.mirror import doors, reading
-from portal.core.timers.bell import enqueue_after_commit
+from portal.core.mirror import door_states, single_reads
 from portal.core.timers.clock import database_now
+from portal.core.timers.task_queue import enqueue_after_commit
 from portal.devices import holds
 from portal.devices.actions import DoorCommand
-from portal.devices.watch import READ_SOON
-from tenants.connections.service import current_connection
+from portal.devices.status_reading import READ_SOON
+from tenants.connections.service_clients import current_connection
 
 _DOOR_WORDS = {
     DoorCommand.HOLD.value: DoorEvent.HELD_UNLOCKED,
@@ -33,7 +33,7 @@ def read_door(intent: Intent) -> Finding:
     A hold whose answer was lost and that leaves the door unlocked is said on every page, whoever caused it.
     """
     connection = current_connection()
-    status = reading.read_door_status(connection, intent.path["device_id"], Priority.DOORS)
+    status = single_reads.read_door_status(connection, intent.path["device_id"], Priority.DOORS)
     door = status.door_status
     said = str(getattr(door, "lock", "") or "")
     evidence = {
@@ -43,7 +43,7 @@ def read_door(intent: Intent) -> Finding:
     }
     lock = connection.tenant.environment.catalogue.states.lock_state(said)
     if _control(intent) == DoorCommand.HOLD and lock == "unlocked":
-        doors.apply_event(connection.tenant, intent.path["device_id"], DoorEvent.HELD_UNLOCKED)
+        door_states.apply_event(connection.tenant, intent.path["device_id"], DoorEvent.HELD_UNLOCKED)
     return Finding(True if intent.is_lock and lock == "locked" else None, evidence)
 
 
@@ -53,10 +53,10 @@ def on_finished(intent: Intent) -> None:
     intent.result["control"] = control
     intent.save(update_fields=["result"])
     holds.on_command(intent, control)
-    commands.schedule_pictures(intent, device_id)
+    door_command_pictures.schedule_pictures(intent, device_id)
     if intent.state == State.SUCCEEDED and control in _DOOR_WORDS:
-        doors.apply_event(intent.tenant, device_id, _DOOR_WORDS[control])
-    elif intent.reason == Reason.REQUEST_FAILED and doors.request_reading(device_id):
+        door_states.apply_event(intent.tenant, device_id, _DOOR_WORDS[control])
+    elif intent.reason == Reason.REQUEST_FAILED and door_states.request_reading(device_id):
         enqueue_after_commit(READ_SOON, intent.tenant_id)
 
 

@@ -9,12 +9,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from portal.core.mirror import freshness
-from portal.core.mirror.doors import LOUD_STATES
+from portal.core.mirror.door_states import LOUD_STATES
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import DoorState, PassController
-from portal.core.ui import frame, palette
+from portal.core.ui import command_palette, frame
+from portal.core.ui.command_palette import Hit
 from portal.core.ui.frame import Banner
-from portal.core.ui.palette import Hit
 from portal.devices import holds, queries
 from portal.devices.models import Hold
 from portal.devices.queries import is_held
@@ -75,11 +75,11 @@ _WORDS = {
 def find_doors(request: TenantRequest, text: str) -> Iterator[Hit]:
     """The first doors by name that hold `text`."""
     found = PassController.objects.filter(device_name__icontains=text).order_by("name_order", "pk")
-    for door in found[: palette.MAX_HITS]:
+    for door in found[: command_palette.MAX_HITS]:
         yield Hit(str(door), reverse("devices:door", args=[request.tenant.slug, door.device_id]), "door")
 
 
 def register() -> None:
     unread = partial(freshness.describe_unread, kind=MirrorKind.PASS_CONTROLLERS)
-    palette.register("doors", gettext_lazy("Doors"), find_doors, Permission.DEVICES_VIEW, unread)
+    command_palette.register("doors", gettext_lazy("Doors"), find_doors, Permission.DEVICES_VIEW, unread)
     frame.register_banners(door_banners, rows=lambda: _alarming_doors().only("pk"))

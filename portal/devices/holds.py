@@ -2,7 +2,8 @@
 
 The row carries the promise (`due_at` is its timer), so that it outlives every process and a lost broker. Its lock is an
 intent of its own with its own 15 seconds; one that came to nothing is followed by another, for as long as the hold is
-the newest. The timer takes the door's turn (`record.wait_for_turn`), as whoever asks for a command does, so that either
+the newest. The timer takes the door's turn (`record_intent.lock_target`), as whoever asks for a command does,
+so that either
 it sees the command, or the command is the newer one and the claim of the lock sees it. See decision 0063.
 """
 
@@ -16,20 +17,20 @@ from django.db.models import F, Q, QuerySet, Value
 from portal.core.intents import actions as intents
 from portal.core.intents.models import Intent, target_of
 from portal.core.intents.nonces import Nonce
-from portal.core.intents.record import Requester, lock_target, record_intent
+from portal.core.intents.recording import Requester, lock_target, record_intent
 from portal.core.intents.states import NOT_APPLIED, UNDER_WAY, Reason, State
 from portal.core.mirror.models import PassController
-from portal.core.restore import finding
-from portal.core.timers import ticking
+from portal.core.restore import marking
+from portal.core.timers import timer_registry
 from portal.core.timers.clock import ClockTime
-from portal.core.timers.ticking import TaskWakeup
+from portal.core.timers.timer_registry import TaskWakeup
 from portal.devices.actions import DoorCommand, intent_values
 from portal.devices.models import OPEN, Hold
 from tenants.models import Connection, Staff
+from tenants.permission_conditions import holds_permission
 from tenants.roles import Permission
 from tenants.scope import tenant_scope
 from tenants.signals import connected
-from tenants.standing import holds_permission
 
 # Between two looks at what is under way; between two tries at first, and at most.
 _CHECK_AGAIN, _FIRST_RETRY, _LONGEST_RETRY = 2.0, 5.0, 300.0
@@ -44,7 +45,7 @@ def process_due(hold_id: int) -> None:
         rows = Hold.objects.select_related("tenant__environment", "by", "support_session", "intent", "lock")
         due = rows.select_for_update(of=("self",)).filter(pk=hold_id, state__in=OPEN, due_at__lte=ClockTime())
         for hold in due:
-            if finding.is_waiting("holds", hold.pk):
+            if marking.is_waiting("holds", hold.pk):
                 Hold.objects.filter(pk=hold.pk).update(due_at=None)
                 continue
             lock_target(hold.tenant, target_of("pass_controller", hold.device_id))
@@ -182,6 +183,6 @@ DUE = TaskWakeup(rows=_due_holds, task="portal.devices.tasks.end_hold")
 
 
 def register() -> None:
-    finding.register_timer("holds", lambda: Hold.objects.filter(state__in=OPEN))
-    ticking.register("holds", DUE.check_due, every=1.0, queue="doors", due_rows=DUE.querysets)
+    marking.register_timer("holds", lambda: Hold.objects.filter(state__in=OPEN))
+    timer_registry.register("holds", DUE.check_due, every=1.0, queue="doors", due_rows=DUE.querysets)
     connected.connect(on_connected, dispatch_uid="holds")

@@ -12,20 +12,20 @@ from accessapi.overrides import States
 from portal.core.intents import queries as intents
 from portal.core.intents.models import Intent, target_of
 from portal.core.intents.states import UNDER_WAY, Reason, State
-from portal.core.log import visible
-from portal.core.log.happened import RecentRecords
-from portal.core.mirror import doors, freshness
+from portal.core.log import visibility
+from portal.core.log.recent_records import RecentRecords
+from portal.core.mirror import door_states, freshness
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import DoorState, History, PassController
 from portal.core.timers.clock import database_now
-from portal.core.ui import watching
+from portal.core.ui import live_updates
 from portal.core.ui.chips import CHIPS, Chip
 from portal.core.ui.tables import EmptyState
 from portal.core.ui.times import local
-from portal.core.ui.vocabulary import join_sentences, join_values, service_word
+from portal.core.ui.value_words import join_sentences, join_values, service_word
 from portal.devices.models import Hold
 from tenants.access import Access, TenantRequest
-from tenants.postgresql.edges import moment_from_json
+from tenants.postgresql.date_limits import moment_from_json
 
 _ERRORS: dict[DoorEvent | None, str] = {DoorEvent.FORCED_OPEN: "forced_open", DoorEvent.LEFT_OPEN: "left_open"}
 
@@ -99,7 +99,7 @@ def describe_hold(hold: Hold) -> str:
 
 def by_urgency() -> QuerySet[PassController]:
     """All doors by `calm`: those that need somebody first, the most alarming of them foremost."""
-    loud = [state for state in DoorState if state in doors.ATTENTION_STATES]
+    loud = [state for state in DoorState if state in door_states.ATTENTION_STATES]
     ranks = [When(state=state, then=Value(str(place))) for place, state in enumerate(loud)]
     rank = Case(*ranks, When(attention=True, then=Value("8")), default=Value("9"))
     rows = PassController.objects.annotate(calm=Concat(rank, "name_order", output_field=CharField()))
@@ -109,7 +109,7 @@ def by_urgency() -> QuerySet[PassController]:
 def version_of_doors() -> str:
     """What the tenant's doors are known by: it changes with whatever is learned of any of them."""
     rows = PassController.objects.aggregate(Count("pk"), Max("known_at"), Max("state_since"), Max("pk"))
-    return watching.version_of(
+    return live_updates.version_of(
         sorted(rows.items()), sorted(PassController.objects.values_list("device_name", flat=True))
     )
 
@@ -122,10 +122,10 @@ _RECORD_FIELDS = (
 
 def latest_records(access: Access) -> dict[str, History]:
     """Return the newest record at each door that a person may see, in one statement however many doors there are."""
-    if not visible.may_view_log(access):
+    if not visibility.may_view_log(access):
         return {}
     here = (
-        visible.visible_records(access)
+        visibility.visible_records(access)
         .filter(device_id=OuterRef("device_id"))
         .exclude(device_id="")
         .order_by("-at", "-pk")
@@ -149,6 +149,6 @@ def latest_commands(door: PassController) -> list[Intent]:
 def version_of(door: PassController, happened: RecentRecords, commands: list[Intent], hold: Hold | None) -> str:
     """What a door's page is known by; outcome lines follow their commands themselves."""
     newest = commands[0].pk if commands else 0
-    return watching.version_of(
+    return live_updates.version_of(
         door.known_at, door.status_as_of, door.state, door.since, happened.version, newest, hold and describe_hold(hold)
     )

@@ -1,6 +1,6 @@
 """The bells of doors: of the watch over them, and of holds that end."""
 
-from portal.devices import holds, watch
+from portal.devices import holds, status_reading
 from portal.site.celery import portal_task
 from tenants.scope import tenant_scope
 
@@ -8,13 +8,13 @@ from tenants.scope import tenant_scope
 @portal_task(queue="sync", promise="idempotent", seconds=280)
 def read_stale(tenant_id: int) -> None:
     with tenant_scope(tenant_id):
-        watch.read_stale()
+        status_reading.read_stale()
 
 
 @portal_task(queue="interactive", promise="idempotent", seconds=110)
 def read_soon(tenant_id: int) -> None:
     with tenant_scope(tenant_id):
-        watch.read_soon()
+        status_reading.read_soon()
 
 
 @portal_task(queue="doors", promise="idempotent", seconds=30)

@@ -13,24 +13,24 @@ from django.utils.translation import gettext as _
 
 from portal.core.budget.priorities import Priority
 from portal.core.intents import nonces
-from portal.core.intents.asking import ErrorsAsMessages, address_of, submit_once
+from portal.core.intents.form_handling import ErrorsAsMessages, address_of, submit_once
 from portal.core.intents.models import Intent
 from portal.core.intents.nonces import Nonce, NotSubmitted
-from portal.core.intents.record import Requester
-from portal.core.log.happened import RecentRecords
-from portal.core.mirror import reading
+from portal.core.intents.recording import Requester
+from portal.core.log.recent_records import RecentRecords
+from portal.core.mirror import single_reads
+from portal.core.mirror.door_areas import areas_by_door
 from portal.core.mirror.models import PassController
-from portal.core.mirror.places import areas_by_door
 from portal.core.mirror.queries import get_door
-from portal.core.ui import watching
-from portal.devices import actions, board, ends, holds, queries, sight
+from portal.core.ui import live_updates
+from portal.devices import actions, board, board_viewers, hold_ends, holds, queries
 from portal.devices.actions import DoorCommand
 from portal.devices.lists import DoorList
 from portal.devices.wall import DoorWall
-from tenants import carrying, unsent
+from tenants import interrupted_requests, pending_commands
 from tenants.access import TenantRequest, tenant_view
-from tenants.carrying import PendingCommand
-from tenants.connections.service import current_connection
+from tenants.connections.service_clients import current_connection
+from tenants.pending_commands import PendingCommand
 from tenants.roles import Permission
 
 
@@ -39,7 +39,7 @@ def index(request: TenantRequest) -> HttpResponse:
     """All doors: as a board that follows what is learned of them, or as a list."""
     chosen = board.chosen_view(request)
     shown = board.DoorBoard(request)
-    if chosen == "board" and watching.is_poll(request):
+    if chosen == "board" and live_updates.is_poll(request):
         return _refresh_board(request, shown)
     context = {"views": board.view_links(request, chosen)}
     if chosen == "list":
@@ -51,19 +51,19 @@ def index(request: TenantRequest) -> HttpResponse:
 def wall(request: TenantRequest) -> HttpResponse:
     """The board for a screen on a wall, which follows as the board does."""
     shown = DoorWall(request)
-    sight.record_viewer()
-    if watching.is_up_to_date(request, shown.version):
-        return watching.unchanged_response()
+    board_viewers.record_viewer()
+    if live_updates.is_up_to_date(request, shown.version):
+        return live_updates.unchanged_response()
     return render(
-        request, "devices/wall_now.html" if watching.is_poll(request) else "devices/wall.html", {"wall": shown}
+        request, "devices/wall_now.html" if live_updates.is_poll(request) else "devices/wall.html", {"wall": shown}
     )
 
 
 def _refresh_board(request: TenantRequest, shown: board.DoorBoard) -> HttpResponse:
     """Answer a board that asks by itself: with the whole of it, or nothing where it shows just that."""
-    sight.record_viewer()
-    if watching.is_up_to_date(request, shown.version):
-        return watching.unchanged_response()
+    board_viewers.record_viewer()
+    if live_updates.is_up_to_date(request, shown.version):
+        return live_updates.unchanged_response()
     return render(request, "devices/board.html", {"board": shown})
 
 
@@ -72,11 +72,11 @@ def door(request: TenantRequest, device_id: str) -> HttpResponse:
     """A door's page; while somebody looks, what is known of the door, its log and what was asked of it."""
     found = get_door(device_id)
     context = _live_context(request, found)
-    if watching.is_up_to_date(request, context["seen"]):
-        return watching.unchanged_response()
-    if watching.is_poll(request):
+    if live_updates.is_up_to_date(request, context["seen"]):
+        return live_updates.unchanged_response()
+    if live_updates.is_poll(request):
         return render(request, "devices/now.html", context | {"fresh": True})
-    if carrying.TOKEN_PARAMETER in request.GET:  # confirming came back without carrying anything through
+    if pending_commands.TOKEN_PARAMETER in request.GET:  # confirming came back without carrying anything through
         messages.info(request, _("Nothing was sent by this confirmation. Check the latest commands, then try again."))
     connection = current_connection()
     context |= {
@@ -84,7 +84,7 @@ def door(request: TenantRequest, device_id: str) -> HttpResponse:
         "sees_areas": request.access.can(Permission.AREAS_VIEW),
         "commands": [each for each in DoorCommand if each is not DoorCommand.HOLD],
         "hold": DoorCommand.HOLD,
-        "ends": ends.available_ends(),
+        "ends": hold_ends.available_ends(),
         "connection": connection,
         "licensed": connection.has_licence_key,
     }
@@ -95,7 +95,9 @@ def door(request: TenantRequest, device_id: str) -> HttpResponse:
 def status(request: TenantRequest, device_id: str) -> HttpResponse:
     """All that follows a door, read from the service within budget; without an answer, what is known last and why."""
     get_door(device_id)  # one that is not there is not asked for
-    trouble = reading.read_status_for_page(lambda line: reading.read_door_status(line, device_id, Priority.PEOPLE))
+    trouble = single_reads.read_status_for_page(
+        lambda line: single_reads.read_door_status(line, device_id, Priority.PEOPLE)
+    )
     found = get_door(device_id)  # whatever came of the reading: others may have learned something meanwhile
     context = _live_context(request, found) | {"trouble": trouble, "fresh": True, "read": True}
     response = render(request, "devices/now.html", context)
@@ -150,7 +152,7 @@ def _send_command(
     door: PassController, control: DoorCommand, end: Mapping[str, str], *, by: Requester, nonce: Nonce
 ) -> Intent:
     """Ask for a command; a hold until the end that was chosen. Raises NotAsked without one."""
-    until = ends.until_of(end.get("end", ""), end.get("moment", "")) if control is DoorCommand.HOLD else None
+    until = hold_ends.until_of(end.get("end", ""), end.get("moment", "")) if control is DoorCommand.HOLD else None
     return actions.send_command(door=door, command=control, by=by, nonce=nonce, until=until)
 
 
@@ -166,7 +168,7 @@ def command(request: TenantRequest, device_id: str) -> HttpResponse:
     )
     if intent is not None:
         return redirect(address_of(page, intent))
-    return unsent.return_to_form(request, page) if wanted == DoorCommand.HOLD else redirect(page)
+    return interrupted_requests.return_to_form(request, page) if wanted == DoorCommand.HOLD else redirect(page)
 
 
 def _live_context(request: TenantRequest, door: PassController) -> dict[str, Any]:

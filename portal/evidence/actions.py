@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.translation import get_language
 
-from portal.core.intents.record import Requester
+from portal.core.intents.recording import Requester
 from portal.core.timers.clock import ClockTime, database_now
 from portal.core.ui.times import TOKYO, local
 from portal.evidence import rules, store

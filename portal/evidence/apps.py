@@ -7,21 +7,21 @@ class EvidenceConfig(AppConfig):
 
     def ready(self) -> None:
         from portal.core.safety import rules
-        from portal.core.timers import ticking
-        from portal.core.timers.pauses import scaled_seconds
+        from portal.core.timers import timer_registry
+        from portal.core.timers.scaled_pauses import scaled_seconds
         from portal.evidence import alerts, backups, exporting, fetching, panel, retention, store
 
-        ticking.register(
+        timer_registry.register(
             "evidence_media",
             fetching.DUE.check_due,
             every=scaled_seconds(2),
             queue="sync",
             due_rows=fetching.DUE.querysets,
         )
-        ticking.register(
+        timer_registry.register(
             "evidence_exports", exporting.DUE.check_due, every=2.0, queue="bulk", due_rows=exporting.DUE.querysets
         )
-        ticking.register(
+        timer_registry.register(
             "incidents_over", retention.DUE.check_due, every=600.0, queue="bulk", due_rows=retention.DUE.querysets
         )
         rules.register(retention.RETENTION_RULE)

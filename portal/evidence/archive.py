@@ -50,7 +50,7 @@ class Archive:
         self._digests: list[tuple[str, str]] = []
 
     def add(self, name: str, pieces: Iterable[bytes], *, is_compressed: bool = False) -> str:
-        """Write one file and list it in the manifest; return its SHA-256. `packed`: it is compressed already."""
+        """Write one file and list it in the manifest; return its SHA-256. `is_compressed`: it is compressed already."""
         digest = self._write(name, pieces, _NONE if is_compressed else _QUICK)
         self._digests.append((name, digest))
         return digest

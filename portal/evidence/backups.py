@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from portal.evidence import store
 from portal.evidence.models import StoredFile
-from tenants.backup import parts
-from tenants.backup.live import join_names
+from tenants.backup import dependencies
+from tenants.backup.comparison import join_names
 from tenants.backup.reading import RowReader
 from tenants.scope import across_tenants
 
@@ -38,4 +38,4 @@ class EvidenceFiles:
 
 
 def register() -> None:
-    parts.register(EvidenceFiles)
+    dependencies.register(EvidenceFiles)

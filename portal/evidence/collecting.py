@@ -14,8 +14,8 @@ from portal.core.mirror.models import History, Member
 from portal.core.ui.times import local
 from portal.evidence.models import Item
 from portal.explain.answers import AccessAnswer
+from portal.explain.changes_since import ChangesSince
 from portal.explain.questions import CheckedPlace
-from portal.explain.since import ChangesSince
 from tenants.models import Connection, current_tenant
 
 _RECORD_FIELDS = (

@@ -20,12 +20,12 @@ from django.utils.translation import override
 
 from portal.core.files.writing import render_csv_lines
 from portal.core.timers.clock import ClockTime
-from portal.core.timers.ticking import TaskWakeup
+from portal.core.timers.timer_registry import TaskWakeup
 from portal.core.ui.times import local
-from portal.evidence import stamping, store
+from portal.evidence import store, time_stamps
 from portal.evidence.archive import Archive
+from portal.evidence.item_words import ItemWords, words_of
 from portal.evidence.models import Export, Incident, Item
-from portal.evidence.shown import ItemWords, words_of
 from tenants.models import current_tenant
 
 MOST_TRIES = 3
@@ -84,7 +84,7 @@ def _write_into(file: store.FileWriter, export: Export) -> dict[str, Any]:
         "rows": rows,
         "tenant": current_tenant(),
         "missing": missing,
-        "stamping": stamping.is_configured(),
+        "stamping": time_stamps.is_configured(),
         "keys_url": settings.PORTAL_URL + reverse("signing_keys"),
         "check_url": settings.PORTAL_URL + reverse("evidence_check"),
     }
@@ -103,12 +103,12 @@ def _write_into(file: store.FileWriter, export: Export) -> dict[str, Any]:
 
 
 def _stamp(manifest: bytes) -> tuple[bytes | None, str]:
-    """Return the time stamp of a manifest and what came of it, as `Export.stamp` has it."""
-    if not stamping.is_configured():
+    """Return the time stamp of a manifest and what came of it, as `Export.request_stamp` has it."""
+    if not time_stamps.is_configured():
         return None, ""
     try:
-        return stamping.request_stamp(manifest), "stamped"
-    except stamping.NotStamped:
+        return time_stamps.request_stamp(manifest), "stamped"
+    except time_stamps.NotStamped:
         return None, "no_answer"
 
 

@@ -20,11 +20,11 @@ from portal.core.cameras import clips, media, pictures
 from portal.core.cameras.models import Camera, Clip, Picture
 from portal.core.mirror.models import History
 from portal.core.timers.clock import ClockTime, database_now
-from portal.core.timers.ticking import TaskWakeup
+from portal.core.timers.timer_registry import TaskWakeup
 from portal.evidence import store
 from portal.evidence.models import Item, LegalHold, StoredFile
 from tenants import audit
-from tenants.connections.service import current_connection
+from tenants.connections.service_clients import current_connection
 from tenants.models import current_tenant
 from tenants.wording import coded_sentence
 

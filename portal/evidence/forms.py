@@ -8,10 +8,10 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from portal.core.cameras import recorded
+from portal.core.cameras import recordings
 from portal.core.cameras.models import Camera
+from portal.core.ui.edit_conflicts import ConflictForm
 from portal.core.ui.inputs import line_field, moment_field, set_choices, validate_multiline
-from portal.core.ui.stored import ConflictForm
 from portal.core.ui.times import local
 from portal.evidence.models import NOTE_MAX, TITLE_MAX, Incident
 
@@ -70,7 +70,7 @@ class PictureForm(forms.Form):
         set_choices(self, camera=[(str(each.pk), str(each)) for each in cameras])
 
     def clean_at(self) -> Any:
-        return recorded.validate_moment(self.cleaned_data["at"])
+        return recordings.validate_moment(self.cleaned_data["at"])
 
 
 class ChooseForm(forms.Form):

@@ -8,12 +8,12 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
-from portal.core.intents.record import Requester
+from portal.core.intents.recording import Requester
 from portal.core.safety import changing
 from portal.core.safety.changing import ChangeResult
 from portal.core.safety.rules import SafetyRule, SettingValues
 from portal.core.timers.clock import ClockTime, database_now
-from portal.core.timers.ticking import TaskWakeup
+from portal.core.timers.timer_registry import TaskWakeup
 from portal.core.ui.times import local
 from portal.evidence import rules, store
 from portal.evidence.actions import DEFAULT_DAYS

@@ -24,9 +24,9 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, StreamingHttpResponse
 from django.utils.http import content_disposition_header
 
-from portal.core.timers import ticking
+from portal.core.timers import timer_registry
 from portal.core.timers.clock import ClockTime, database_now
-from portal.core.timers.ticking import DueRows
+from portal.core.timers.timer_registry import DueRows
 from portal.evidence.models import StoredFile
 from tenants.reauthentication import require_proof_for_file
 from tenants.scope import across_tenants, current_tenant_id
@@ -52,9 +52,9 @@ def _storage() -> Storage:
 
 
 class FileWriter:
-    """Writes a file piece by piece: `with Writing("video/mp4") as file: file.write(…)`; then `file.row` is it.
+    """Writes a file piece by piece: `with FileWriter("video/mp4") as file: file.write(…)`; then `file.row` is it.
 
-    The row has a date of deletion until `keep` is called, in the transaction that refers to it. Neither this process
+    The row has a date of deletion until `retain` is called, in the transaction that refers to it. Neither this process
     nor the machine's disk holds more than a piece of the plain bytes.
     """
 
@@ -187,4 +187,4 @@ _DUE: DueRows[StoredFile] = DueRows(
 
 
 def register() -> None:
-    ticking.register("evidence_files", delete_due, every=60.0, queue="bulk", due_rows=_DUE.querysets)
+    timer_registry.register("evidence_files", delete_due, every=60.0, queue="bulk", due_rows=_DUE.querysets)

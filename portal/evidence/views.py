@@ -17,19 +17,19 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from portal.core.cameras import usage
-from portal.core.intents.record import Requester
-from portal.core.safety.answering import change_with_feedback
-from portal.core.ui import watching
-from portal.core.ui.addresses import get_row_or_404, is_row_number
+from portal.core.intents.recording import Requester
+from portal.core.safety.feedback import change_with_feedback
+from portal.core.ui import live_updates
+from portal.core.ui.url_lookup import get_row_or_404, is_row_number
 from portal.evidence import actions, retention, rules
 from portal.evidence.exporting import items_of
 from portal.evidence.forms import CloseForm, EditForm, HoldForm, IncidentForm, NoteForm, SettingsForm, initial_values
+from portal.evidence.item_words import ItemWords, words_of
 from portal.evidence.lists import Incidents
 from portal.evidence.models import Incident, Item, LegalHold
-from portal.evidence.shown import ItemWords, words_of
-from tenants import unsent
+from tenants import interrupted_requests
 from tenants.access import TenantRequest, tenant_view
-from tenants.connections.service import current_connection
+from tenants.connections.service_clients import current_connection
 from tenants.roles import Permission, Proof
 
 REFUSAL_TEXTS = {
@@ -67,7 +67,7 @@ def apply(
         act()
     except rules.NotDone as why:
         if typed:
-            return unsent.return_to_form(request, page_of(request, found), str(REFUSAL_TEXTS[str(why)]))
+            return interrupted_requests.return_to_form(request, page_of(request, found), str(REFUSAL_TEXTS[str(why)]))
         messages.error(request, str(REFUSAL_TEXTS[str(why)]))
     else:
         if said:
@@ -81,7 +81,7 @@ def refuse(request: TenantRequest, found: Incident, act: rules.IncidentAction) -
     if not why:
         return None
     if request.method == "POST" and act in ("edit", "close"):
-        return unsent.return_to_form(request, page_of(request, found), str(REFUSAL_TEXTS[why]))
+        return interrupted_requests.return_to_form(request, page_of(request, found), str(REFUSAL_TEXTS[why]))
     messages.error(request, str(REFUSAL_TEXTS[why]))
     return redirect(page_of(request, found))
 
@@ -96,9 +96,9 @@ def index(request: TenantRequest) -> HttpResponseBase:
 def incident(request: TenantRequest, number: int) -> HttpResponse:
     """An incident; while somebody looks, with video and exports as they come."""
     found = incident_or_404(number)
-    if watching.is_up_to_date(request, _version_of(found)):
-        return watching.unchanged_response()
-    page = "evidence/now.html" if watching.is_poll(request) else "evidence/incident.html"
+    if live_updates.is_up_to_date(request, _version_of(found)):
+        return live_updates.unchanged_response()
+    page = "evidence/now.html" if live_updates.is_poll(request) else "evidence/incident.html"
     response = render(request, page, _context(request, found))
     policy: Any = response
     policy._csp_update = {"media-src": ["'self'"]}
@@ -110,7 +110,7 @@ def _version_of(found: Incident) -> str:
     items = list(found.items.order_by("pk").values_list("pk", "media", "trouble"))
     exports = list(found.exports.order_by("pk").values_list("pk", "trouble", "file"))
     holds = [(each.pk, each.ended_at) for each in found.holds.all()]
-    return watching.version_of(items, exports, found.closed_at, holds, found.title)
+    return live_updates.version_of(items, exports, found.closed_at, holds, found.title)
 
 
 def _context(request: TenantRequest, found: Incident) -> dict[str, Any]:

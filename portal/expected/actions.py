@@ -14,17 +14,17 @@ from django.utils.translation import gettext_lazy as _
 from portal.core.budget.priorities import Priority
 from portal.core.intents.models import Intent
 from portal.core.intents.nonces import Nonce
-from portal.core.intents.record import Requester
-from portal.core.jobs import acts, rowstore, singly
+from portal.core.intents.recording import Requester
+from portal.core.jobs import actions, row_executor, row_storage
 from portal.core.jobs.kinds import AuditDescription, JobKind, Skip, Wait
 from portal.core.jobs.models import Job, Row
-from portal.core.jobs.rowstore import NewRow
+from portal.core.jobs.row_storage import NewRow
 from portal.core.jobs.states import JobState, RowState
 from portal.core.timers.clock import ClockTime
 from portal.core.visits.models import Visit
-from portal.expected import checking, words
+from portal.expected import dry_run, words
 from portal.expected.queries import KIND, list_number
-from portal.expected.reading import order_from_json, order_to_json
+from portal.expected.row_parsing import order_from_json, order_to_json
 from portal.guests.clashes import CodeClash
 from portal.guests.issuing import issue_codes
 from tenants.roles import Permission
@@ -85,7 +85,7 @@ def _audit_entry(job: Job, act: str) -> AuditDescription:
 GUEST_LIST_KIND = JobKind(
     name=KIND,
     permission=Permission.GUESTS_DESK,
-    executor=singly,
+    executor=row_executor,
     family=KIND,
     describe_for_audit=_audit_entry,
     page_address=lambda job: reverse("guests:expected_page", args=[job.tenant.slug, list_number(job)]),
@@ -100,27 +100,27 @@ GUEST_LIST_KIND = JobKind(
 
 def upload(*, by: Requester, file: "UploadedFile[bytes]", mail: bool) -> Job:
     """Keep a list and what its dry run found. Raises FileFault; then nothing is kept."""
-    sheet = checking.read_sheet(file)
-    found = checking.check_rows(sheet, mail=mail)
+    sheet = dry_run.read_sheet(file)
+    found = dry_run.check_rows(sheet, mail=mail)
     with transaction.atomic():
         delete_unstarted()
-        job = acts.create_job(
+        job = actions.create_job(
             by=by,
             kind=KIND,
             title=(file.name or "")[-200:].replace("\x00", ""),
             options={"mail": mail, "fingerprint": sheet.fingerprint.hex()},
             headings=sheet.headings,
-            last_end=checking.last_end(found),
+            last_end=dry_run.last_end(found),
             size=len(found),
             state=JobState.CHECKED,
             checked_at=ClockTime(),
         )
-        rowstore.insert_rows(job, [_new_row(each) for each in found])
-        acts.record_action(by, job, "uploaded", {"rows": len(found)})
+        row_storage.insert_rows(job, [_new_row(each) for each in found])
+        actions.record_action(by, job, "uploaded", {"rows": len(found)})
     return job
 
 
-def _new_row(found: checking.CheckedRow) -> NewRow:
+def _new_row(found: dry_run.CheckedRow) -> NewRow:
     order = order_to_json(found.row.order) if found.row.order else None
     content = {"cells": found.row.cells, "order": order, "marks": found.double_ids}
     return NewRow(found.row.line, found.action, "", content, found.problems, found.row.notes)

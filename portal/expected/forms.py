@@ -6,7 +6,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from portal.expected.checking import MOST_BYTES, MOST_ROWS
+from portal.expected.dry_run import MOST_BYTES, MOST_ROWS
 
 
 class UploadForm(forms.Form):

@@ -8,9 +8,9 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.codes.badges import upcoming_visits
 from portal.codes.views import badges_pdf
-from portal.core.files.bounds import FileFault
+from portal.core.files.file_limits import FileFault
 from portal.core.intents import nonces
-from portal.core.intents.record import Requester
+from portal.core.intents.recording import Requester
 from portal.core.jobs import costs, kinds, views
 from portal.core.jobs import queries as jobs
 from portal.core.jobs.models import Job
@@ -18,10 +18,10 @@ from portal.core.jobs.pages import JobPage, render_started_job, render_table, ta
 from portal.core.jobs.states import Action, JobState
 from portal.core.jobs.views import JobPages
 from portal.core.visits.models import DeskSettings
-from portal.expected import actions, queries, reading, words
+from portal.expected import actions, queries, row_parsing, words
 from portal.expected.forms import UploadForm
 from portal.expected.lists import CheckedRows, GuestLists, SentRows
-from portal.expected.reading import FIELDS
+from portal.expected.row_parsing import FIELDS
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 
@@ -57,7 +57,7 @@ def _dry_run_page(view: JobPage) -> HttpResponse:
         "minutes": costs.cost_of_single_rows(counts.by_action(Action.CREATE), connection).minutes,
         "same_file": same,
         "same_file_url": kinds.page_address(same) if same is not None else "",
-        "left_out": reading.unknown_headings(job.headings or []),
+        "left_out": row_parsing.unknown_headings(job.headings or []),
         "nonce": nonces.create_nonce(view.request),
     }
     return render_table(view, CheckedRows, found, "expected/checked.html")

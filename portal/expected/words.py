@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from accessapi.meanings import RefusalCause
-from portal.core.files.bounds import fault_text
+from portal.core.files.file_limits import fault_text
 from portal.core.intents.models import Intent
 from portal.core.intents.states import UNDER_WAY, Reason, State
 from portal.core.jobs import lists
@@ -15,8 +15,8 @@ from portal.core.jobs.models import Row
 from portal.core.jobs.words import problem_texts
 from portal.core.ui.chips import Chip
 from portal.core.ui.times import local
-from portal.core.ui.vocabulary import join_sentences
-from portal.expected.reading import BY_NAME
+from portal.core.ui.value_words import join_sentences
+from portal.expected.row_parsing import BY_NAME
 from tenants.models import current_tenant
 
 Facts = Mapping[str, Any]

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accessapi.permissions import AreaPlace, Decision, DecisionRule, Holidays, phrase_pass
-from accessapi.permissions.openings import DecisionSpan, OpeningHours
+from accessapi.permissions.opening_hours import DecisionSpan, OpeningHours
 from portal.core.mirror.models import UNREADABLE, Member
 from portal.core.ui.times import local
 from portal.explain.questions import CheckedPlace

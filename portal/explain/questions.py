@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from accessapi.limits import JST
 from accessapi.permissions import AreaPlace, KeyPlace
-from portal.core.mirror import search
+from portal.core.mirror import member_search
 from portal.core.mirror.models import Member
 from portal.core.rights.places import PlaceNames, load_place_names
 from portal.core.ui.times import local, parse_moment
@@ -105,7 +105,7 @@ class Question:
         """The first members that the typed text finds, one more than are shown."""
         if not self.text or self.member is not None:
             return []
-        return list(search.search_for_reader(self.request.access, self.text)[: MOST_MEMBERS + 1])
+        return list(member_search.search_for_reader(self.request.access, self.text)[: MOST_MEMBERS + 1])
 
     def address(self, view: str = "explain:index", **changes: str | None) -> str:
         """The page of this question with some of it changed; None leaves a part out."""

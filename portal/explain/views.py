@@ -9,12 +9,12 @@ from django.utils import timezone
 
 from portal.core.mirror import queries
 from portal.core.mirror.models import Member
-from portal.core.mirror.reading import ReadFailed, read_member_for_page
-from portal.explain import since, week
+from portal.core.mirror.single_reads import ReadFailed, read_member_for_page
+from portal.explain import changes_since, week
 from portal.explain.answers import AccessAnswer
 from portal.explain.questions import Question
 from tenants.access import TenantRequest, tenant_view
-from tenants.connections.service import current_connection
+from tenants.connections.service_clients import current_connection
 from tenants.roles import Permission
 
 
@@ -57,7 +57,9 @@ def _context(request: TenantRequest, question: Question) -> dict[str, Any]:
     days = week.days_of_week(answer.openings, holidays, question.monday, at) if answer.openings is not None else []
     return context | {
         "answer": answer,
-        "past": since.changes_since(member, place, at, timezone.now(), request.access) if question.chosen_at else None,
+        "past": changes_since.changes_since(member, place, at, timezone.now(), request.access)
+        if question.chosen_at
+        else None,
         "days": days,
         "hours": week.hour_marks(),
         "next_url": question.address_at(answer.next_opening.start) if answer.next_opening else "",

@@ -8,7 +8,7 @@ from django.utils.dates import WEEKDAYS_ABBR
 from django.utils.translation import gettext as _
 
 from accessapi.permissions import Holidays
-from accessapi.permissions.openings import OpeningHours
+from accessapi.permissions.opening_hours import OpeningHours
 from portal.core.ui.times import local
 
 
@@ -24,7 +24,7 @@ class OpenSpan:
 
 @dataclass(frozen=True)
 class WeekDay:
-    """One row of the picture. `marked`: minutes at which the moment stands, on its day."""
+    """One row of the picture. `moment`: minutes at which the moment stands, on its day."""
 
     date: date
     name: str

@@ -8,15 +8,15 @@ from typing import Any
 from accessapi.limits import PAGE_MAX
 from portal.core.budget.client import client
 from portal.core.budget.priorities import Priority
-from portal.core.intents import evidence, handlers
+from portal.core.intents import absence_proofs, handlers
 from portal.core.intents.handlers import Finding
 from portal.core.intents.models import Intent, target_of
 from portal.core.intents.states import State
-from portal.core.mirror import own, schedule
+from portal.core.mirror import local_writes, sync_schedule
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.timers.clock import database_now
 from portal.core.ui.times import local
-from tenants.connections.service import current_connection
+from tenants.connections.service_clients import current_connection
 
 
 def on_finished(intent: Intent) -> None:
@@ -28,11 +28,11 @@ def on_finished(intent: Intent) -> None:
         intent.path.get("membergroup_id") or intent.result.get("membergroup_id") or found.get("membergroup_id")
     )
     if not membergroup_id:
-        schedule.request_reading(intent.tenant, MirrorKind.GROUPS, by=intent.by)
+        sync_schedule.request_reading(intent.tenant, MirrorKind.GROUPS, by=intent.by)
         return
     intent.target = target_of("membergroup", membergroup_id)  # a creation belongs to its group's story from now on
     intent.save(update_fields=["target"])
-    own.apply_group_write(intent.tenant, membergroup_id, intent.body["membergroup_name"])
+    local_writes.apply_group_write(intent.tenant, membergroup_id, intent.body["membergroup_name"])
 
 
 def find_new_group(intent: Intent) -> Finding:
@@ -44,7 +44,7 @@ def find_new_group(intent: Intent) -> Finding:
     fresh = sorted(set(fresh) - _created_by_others(intent, fresh))
     seen: dict[str, Any] = {"read": _moment(groups.at), "groups_of_this_name": len(there)}
     if not there or (known is not None and not fresh):
-        return evidence.judge_absence(intent, groups.at, seen, is_whole=groups.is_complete)
+        return absence_proofs.judge_absence(intent, groups.at, seen, is_whole=groups.is_complete)
     if known is None or len(fresh) > 1:
         return Finding(None, seen)
     return Finding(True, {**seen, "membergroup_id": fresh[0]})
@@ -58,13 +58,14 @@ def check_name(intent: Intent) -> Finding:
     if name == intent.body["membergroup_name"]:
         return Finding(True, seen)
     if name is None or name == (intent.snapshot or {}).get("membergroup_name"):
-        return evidence.judge_absence(intent, groups.at, seen, is_whole=groups.is_complete)
+        return absence_proofs.judge_absence(intent, groups.at, seen, is_whole=groups.is_complete)
     return Finding(None, seen)
 
 
 @dataclass(frozen=True)
 class _Groups:
-    """The names of a tenant's groups by id, read from `at` on; not `whole` when one of them came without an id."""
+    """The names of a tenant's groups by id, read from `at` on; not `is_complete` when one of them came without an
+    id."""
 
     at: datetime
     names: dict[str, str]

@@ -11,17 +11,17 @@ from django.utils.translation import pgettext_lazy
 
 from portal.core.files.writing import KINDS
 from portal.core.jobs.lists import selection_actions
-from portal.core.mirror import freshness, queries, search
+from portal.core.mirror import freshness, member_search, queries
 from portal.core.mirror.fields.members import CODE, END, NAME
-from portal.core.mirror.folding import fold
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Group, Member, MirrorState
-from portal.core.rights import reading
-from portal.core.ui.addresses import ServiceId
+from portal.core.mirror.text_folding import fold
+from portal.core.rights import member_rights
 from portal.core.ui.chips import Chip
 from portal.core.ui.tables import Column, EmptyState, Table
 from portal.core.ui.tables.filters import ListAddress
-from portal.groups.alike import RightsComparison
+from portal.core.ui.url_lookup import ServiceId
+from portal.groups.rights_comparison import RightsComparison
 from tenants.access import TenantRequest
 from tenants.roles import Permission
 
@@ -73,7 +73,7 @@ def _comparison_cell(row: Any) -> Chip | str:
     """How a member's rights compare with those of most in the group. The rule stays quiet, what differs stands out."""
     if row.rights is None:
         return _t("Not loaded yet")
-    return _t("Same as most") if reading.digest(row.rights) == row.main else Chip("change", _t("Differs"))
+    return _t("Same as most") if member_rights.digest(row.rights) == row.main else Chip("change", _t("Differs"))
 
 
 class GroupMembers(Table):
@@ -107,7 +107,7 @@ class GroupMembers(Table):
         return freshness.empty_state(self.request, usual, MirrorKind.MEMBERS)
 
     def search(self, queryset: QuerySet[Any], text: str) -> QuerySet[Any]:
-        return search.search_members(queryset, text, may_see_cards=False)
+        return member_search.search_members(queryset, text, may_see_cards=False)
 
     def row_href(self, row: Member) -> str:
         return f"{self._index}{_ids.to_url(row.member_id)}/"

@@ -11,14 +11,14 @@ from django.shortcuts import render
 
 from portal.core.files.writing import download_recorder
 from portal.core.intents import queries as intents
-from portal.core.intents.asking import ALL_STATES, address_of_target, submit_and_redirect
+from portal.core.intents.form_handling import ALL_STATES, address_of_target, submit_and_redirect
 from portal.core.intents.models import Intent, target_of
 from portal.core.mirror.fields.members import GROUP_NAME, MEMBERGROUP
 from portal.core.mirror.models import Group
 from portal.core.mirror.queries import get_group
-from portal.core.ui.stored import ConflictForm
+from portal.core.ui.edit_conflicts import ConflictForm
 from portal.core.ui.tables import file_response
-from portal.groups import actions, alike
+from portal.groups import actions, rights_comparison
 from portal.groups.lists import GroupMembers, Groups, group_count
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
@@ -97,7 +97,7 @@ def _rename_form(found: Group, posted: QueryDict | None = None) -> RenameForm:
 def _page(request: TenantRequest, found: Group, form: GroupNameForm) -> HttpResponse:
     sees_members = request.access.can(Permission.MEMBERS_VIEW)
     sees_rights = sees_members and request.access.can(Permission.AREAS_VIEW)
-    rights = alike.compare_rights(found) if sees_rights else None
+    rights = rights_comparison.compare_rights(found) if sees_rights else None
     latest = intents.latest_intents(target_of("membergroup", found.membergroup_id))
     context = {
         "group": found,

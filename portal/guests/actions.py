@@ -14,10 +14,10 @@ from django.db.models import Max
 from portal.core.intents.actions import dispatch, stop
 from portal.core.intents.models import Intent, target_of
 from portal.core.intents.nonces import Nonce, NotSubmitted
-from portal.core.intents.record import Requester, record_intent
+from portal.core.intents.recording import Requester, record_intent
 from portal.core.mirror.fields.guests import AREAS, CODE, GUEST, KEYS
 from portal.core.mirror.fields.values import NEW_MASK, OLD_MASK
-from portal.core.mirror.folding import fold
+from portal.core.mirror.text_folding import fold
 from portal.core.visits.models import Preset, Visit
 from portal.guests.places import Host
 from tenants import audit

@@ -28,8 +28,8 @@ class CodeClash(NotSubmitted):
     """Codes of the same name for overlapping hours.
 
     `pending`: visits whose creation is under way or uncertain; until that is known, nothing may be issued.
-    `living`: visits whose code works in these hours; a person may say that another one is meant.
-    `doubled`: names that the same form holds twice; a person may say that two people are meant.
+    `active`: visits whose code works in these hours; a person may say that another one is meant.
+    `duplicate_names`: names that the same form holds twice; a person may say that two people are meant.
     """
 
     def __init__(self, pending: Sequence[Visit], living: Sequence[Visit], doubled: Sequence[str]) -> None:
@@ -55,7 +55,8 @@ def lock_names(names: Iterable[str]) -> None:
 
 
 def check_clashes(wanted: Sequence[NamedHours], confirmed: Collection[str] = ()) -> None:
-    """Raise Clash unless all that stands against `wanted` is in `confirmed` (`Clash.marks`). Call `lock` first."""
+    """Raise Clash unless all that stands against `wanted` is in `confirmed` (`CodeClash.confirmation_values`). Call
+    `lock_names` first."""
     found = list(overlapping_visits(wanted))
     pending = [visit for visit in found if visit.stage == Stage.ASKED]
     living = [visit for visit in found if visit.stage == Stage.ISSUED]

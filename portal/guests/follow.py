@@ -14,20 +14,20 @@ from accessapi.resources import write_moment
 from accessapi.resources.guests import Guest
 from portal.core.budget.client import client
 from portal.core.budget.priorities import Priority
-from portal.core.intents import evidence, handlers
+from portal.core.intents import absence_proofs, handlers
 from portal.core.intents.handlers import Finding
 from portal.core.intents.models import Intent, target_of
 from portal.core.intents.states import NOT_APPLIED, State
-from portal.core.jobs import singly
-from portal.core.mirror import guest_list, hooks, own_guests, reading, schedule
+from portal.core.jobs import row_executor
+from portal.core.mirror import events, guest_list, local_guest_writes, single_reads, sync_schedule
 from portal.core.mirror.fields.guests import GUEST, values_from_read
-from portal.core.mirror.folding import fold
 from portal.core.mirror.kinds import MirrorKind
+from portal.core.mirror.text_folding import fold
 from portal.core.timers.clock import ClockTime, database_now
-from portal.core.visits import presence, standing
+from portal.core.visits import checking_in, visit_status
 from portal.core.visits.models import CodeLink, Stage, Visit
-from portal.guests import cutting
-from tenants.connections.service import current_connection
+from portal.guests import deactivation
+from tenants.connections.service_clients import current_connection
 from tenants.models import Tenant
 
 # More namesakes of the last minutes than this are for a person to sort out, not for a machine to read one by one.
@@ -53,7 +53,7 @@ def find_created(intent: Intent) -> Finding:
         return Finding(True, {**told, "guest_id": ours[0]})
     if ours or unsure:
         return Finding(None, {**told, "may be": ", ".join([*ours, *unsure][:10])})
-    return evidence.judge_absence(intent, at, told, is_whole=is_whole)
+    return absence_proofs.judge_absence(intent, at, told, is_whole=is_whole)
 
 
 def _candidates(intent: Intent) -> tuple[list[Mapping[str, Any]], bool]:
@@ -85,7 +85,7 @@ def _by_code(intent: Intent, candidates: Iterable[Mapping[str, Any]], code: str)
     for item in candidates:
         guest_id = str(item["guest_id"])
         try:
-            guest = reading.read_guest(current_connection(), guest_id, Priority.PEOPLE, is_unshared=True)
+            guest = single_reads.read_guest(current_connection(), guest_id, Priority.PEOPLE, is_unshared=True)
         except NotFound:
             continue
         if guest.qrcode_data == code:
@@ -128,7 +128,9 @@ def check_updated(intent: Intent) -> Finding:
     """Read the guest once and compare every field that was sent, as far as a reading tells it."""
     at = database_now()
     try:
-        guest = reading.read_guest(current_connection(), intent.path["guest_id"], Priority.PEOPLE, is_unshared=True)
+        guest = single_reads.read_guest(
+            current_connection(), intent.path["guest_id"], Priority.PEOPLE, is_unshared=True
+        )
     except NotFound:
         return Finding(False, {"read": write_moment(at), "guest": "not there"})
     differs = differing_fields(intent.body, guest)
@@ -136,7 +138,7 @@ def check_updated(intent: Intent) -> Finding:
         return Finding(True, {"read": write_moment(at)})
     if _has_newer_change(intent):
         return Finding(None, {"read": write_moment(at), "differs": ", ".join(differs)})
-    return evidence.judge_absence(intent, at, {"read": write_moment(at), "differs": ", ".join(differs)})
+    return absence_proofs.judge_absence(intent, at, {"read": write_moment(at), "differs": ", ".join(differs)})
 
 
 def differing_fields(body: Mapping[str, Any], guest: Guest) -> list[str]:
@@ -157,7 +159,7 @@ def _has_newer_change(intent: Intent) -> bool:
 
 def on_created(intent: Intent) -> None:
     """The visit learns its guest's id, and everybody its name. What surely failed may be asked for again."""
-    singly.on_finished(intent)
+    row_executor.on_finished(intent)
     visit = Visit.objects.filter(intent=intent).first()
     if intent.state == State.UNCERTAIN:
         return
@@ -166,12 +168,12 @@ def on_created(intent: Intent) -> None:
             Visit.objects.filter(pk=visit.pk).update(stage=Stage.NOT_ISSUED, cut_due_at=None)
         return
     guest_id = str(intent.result.get("guest_id") or (intent.result.get("evidence") or {}).get("guest_id") or "")
-    if not guest_id:  # a person said so: only the list can tell which guest it is (see `adopt`)
-        schedule.request_reading(intent.tenant, MirrorKind.GUESTS, by=None)
+    if not guest_id:  # a person said so: only the list can tell which guest it is (see `match_declared`)
+        sync_schedule.request_reading(intent.tenant, MirrorKind.GUESTS, by=None)
         return
     intent.target = target_of("guest", guest_id)
     Intent.objects.filter(pk=intent.pk).update(target=intent.target)
-    own_guests.apply_guest_write(intent.tenant, guest_id, intent.body, created=True)
+    local_guest_writes.apply_guest_write(intent.tenant, guest_id, intent.body, created=True)
     if visit is not None:
         link_guest(visit, guest_id)
 
@@ -191,19 +193,19 @@ def link_guest(visit: Visit, guest_id: str) -> None:
     if visit.is_cut:  # somebody asked for its end while nobody knew whether there was a code
         values["cut_due_at"] = database_now()
     Visit.objects.filter(pk=visit.pk).update(**values)
-    presence.check_in_with_code(visit)
+    checking_in.check_in_with_code(visit)
 
 
 def on_updated(intent: Intent) -> None:
     """What the service took is how it is now. A guest that is not there any more opens nothing."""
     guest_id = intent.path["guest_id"]
     if intent.state == State.FAILED and intent.http_status == 404:
-        own_guests.apply_guest_gone(intent.tenant, guest_id)
+        local_guest_writes.apply_guest_gone(intent.tenant, guest_id)
         Visit.objects.filter(guest_id=guest_id, gone_at__isnull=True).update(gone_at=database_now())
     if intent.state == State.SUCCEEDED:
-        own_guests.apply_guest_write(intent.tenant, guest_id, intent.body)
+        local_guest_writes.apply_guest_write(intent.tenant, guest_id, intent.body)
         Visit.objects.filter(guest_id=guest_id).update(**_columns(intent.body))
-        cutting.end_by_revival(intent)
+        deactivation.end_by_revival(intent)
         if "qrcode_data" in intent.body:  # whoever holds a link to the old code must not be shown the new one
             Visit.objects.filter(guest_id=guest_id).update(email_used=False)  # what was mailed opens nothing any more
             given = CodeLink.objects.filter(
@@ -211,7 +213,7 @@ def on_updated(intent: Intent) -> None:
             )
             given.update(revoked_at=ClockTime())
     if intent.state != State.UNCERTAIN:
-        cutting.check_soon(guest_id)
+        deactivation.check_soon(guest_id)
 
 
 def _columns(body: dict[str, Any]) -> dict[str, Any]:
@@ -225,9 +227,9 @@ def _columns(body: dict[str, Any]) -> dict[str, Any]:
 
 def on_guests(tenant: Tenant) -> None:
     """After each complete list of guests."""
-    standing.update_from_mirror(tenant)
+    visit_status.update_from_mirror(tenant)
     match_declared(tenant)
-    cutting.check_ended()
+    deactivation.check_ended()
 
 
 def match_declared(tenant: Tenant) -> None:
@@ -256,4 +258,4 @@ def match_declared(tenant: Tenant) -> None:
 def register() -> None:
     handlers.register("create_guest", on_finished=on_created, reconcile=find_created)
     handlers.register("update_guest", on_finished=on_updated, reconcile=check_updated)
-    hooks.subscribe(MirrorKind.GUESTS, on_guests)
+    events.subscribe(MirrorKind.GUESTS, on_guests)

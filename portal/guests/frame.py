@@ -11,14 +11,14 @@ from django.utils.translation import gettext_lazy, ngettext
 from portal.core.intents.states import Reason
 from portal.core.mirror import freshness
 from portal.core.mirror.kinds import MirrorKind
-from portal.core.ui import frame, palette
+from portal.core.ui import command_palette, frame
+from portal.core.ui.command_palette import Hit
 from portal.core.ui.frame import Banner
-from portal.core.ui.palette import Hit
 from portal.core.ui.times import local
 from portal.core.visits import queries
 from portal.core.visits.models import Visit
 from portal.core.visits.rows import visit_url
-from portal.guests import cutting
+from portal.guests import deactivation
 from tenants.access import TenantRequest
 from tenants.roles import Permission
 
@@ -31,7 +31,7 @@ def code_banners(request: TenantRequest) -> Iterator[Banner]:
     """For the people of the desk, and for whoever answers for them."""
     if not request.access.can(Permission.GUESTS_DESK):
         return
-    found = cutting.oldest_unconfirmed()
+    found = deactivation.oldest_unconfirmed()
     for visit in found[:_SHOWN]:
         yield Banner(
             "alarm",
@@ -60,14 +60,14 @@ def _why(visit: Visit) -> str:
 def needs_manual_action(visit: Visit) -> bool:
     """Whether nothing more is sent by itself: the service refused, or whoever asked may no longer ask."""
     asked = visit.cut_intent
-    return cutting.has_no_way_left(visit) or (asked is not None and asked.reason == Reason.RIGHTS)
+    return deactivation.has_no_way_left(visit) or (asked is not None and asked.reason == Reason.RIGHTS)
 
 
 def find_guests(request: TenantRequest, text: str) -> Iterator[Hit]:
     """Guests of these days whose name or host holds every word of `text`, those who are here or next to come first."""
     found = queries.find_by_guest_name(text).filter(use_date_end__gt=timezone.now() - _DAYS)
     for visit in found.only("tenant_id", "guest_id", "guest_name", "company", "use_date_start", "use_date_end")[
-        : palette.MAX_HITS
+        : command_palette.MAX_HITS
     ]:
         hours = f"{local(visit.use_date_start):%m-%d %H:%M} – {local(visit.use_date_end):%m-%d %H:%M}"
         yield Hit(
@@ -79,6 +79,6 @@ def find_guests(request: TenantRequest, text: str) -> Iterator[Hit]:
 
 
 def register() -> None:
-    frame.register_banners(code_banners, rows=lambda: cutting.unconfirmed_visits().only("pk"))
+    frame.register_banners(code_banners, rows=lambda: deactivation.unconfirmed_visits().only("pk"))
     unread = partial(freshness.describe_unread, kind=MirrorKind.GUESTS)
-    palette.register("guests", gettext_lazy("Guests"), find_guests, Permission.GUESTS_VIEW, unread)
+    command_palette.register("guests", gettext_lazy("Guests"), find_guests, Permission.GUESTS_VIEW, unread)

@@ -15,7 +15,7 @@ from portal.core.budget.priorities import Priority
 from portal.core.intents.actions import dispatch
 from portal.core.intents.models import Intent
 from portal.core.intents.nonces import Nonce
-from portal.core.intents.record import Requester, record_intent
+from portal.core.intents.recording import Requester, record_intent
 from portal.core.mirror.fields.guests import (
     AREAS,
     CODE,
@@ -30,8 +30,8 @@ from portal.core.mirror.fields.guests import (
     RESERVE,
     START,
 )
-from portal.core.mirror.folding import fold
 from portal.core.mirror.models import Guest
+from portal.core.mirror.text_folding import fold
 from portal.core.timers.clock import database_now
 from portal.core.visits.models import By, Preset, Stage, Visit
 from portal.guests import clashes
@@ -60,7 +60,7 @@ _PARTY = uuid.UUID("a3c1b7de-0b1c-4f43-9d3a-6f2f0f5c9b11")
 class CodeOrder:
     """One code to issue. With `mail` the service makes the code and sends it to `email`, with `remarks` if any;
     otherwise the portal makes it, and `email` is only kept. `keys` is a key_devices_list of the specification. Who
-    `arrives` stands at the desk, and is checked in with the code.
+    `checks_in` stands at the desk, and is checked in with the code.
     """
 
     name: str

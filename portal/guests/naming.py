@@ -7,13 +7,13 @@ from django.db.models import Q
 from django.utils.translation import ngettext
 
 from portal.core.intents.models import target_of
-from portal.core.jobs import about
-from portal.core.mirror.folding import fold
-from portal.core.ui.addresses import is_row_number
+from portal.core.jobs import member_jobs
+from portal.core.mirror.text_folding import fold
+from portal.core.ui.url_lookup import is_row_number
 from portal.core.visits.models import Visit
+from tenants.audit_log import names, queries
 from tenants.models import AuditEntry
 from tenants.sentences import TARGETS
-from tenants.trail import names, queries
 
 # Visits of one name of which the trail is searched.
 _MOST = 500
@@ -43,7 +43,7 @@ def entries_about(text: str) -> Q:
         targets |= {f"visit:{pk}"} | ({target_of("guest", guest_id)} if guest_id else set())
         targets |= {f"party:{party}"} if party else set()
         asked |= {str(intent_id)} if intent_id else set()
-    return Q(target__in=targets) | Q(intent_id__in=asked) | about.audit_filter_for_intents(asked)
+    return Q(target__in=targets) | Q(intent_id__in=asked) | member_jobs.audit_filter_for_intents(asked)
 
 
 def guest_names_of(entries: Sequence[AuditEntry]) -> dict[int, str]:

@@ -8,10 +8,10 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from portal.core.mirror import member_search
 from portal.core.mirror import queries as mirror
-from portal.core.mirror import search
-from portal.core.mirror.folding import fold, search_terms
 from portal.core.mirror.models import Member
+from portal.core.mirror.text_folding import fold, search_terms
 
 Choices = list[tuple[str, str]]
 Keys = list[dict[str, Any]]
@@ -132,7 +132,7 @@ def host_choices(text: str) -> list[str]:
     words = search_terms(text)
     if not words:
         return []
-    found = search.search_members(mirror.members(), text).order_by("name_key", "pk")[: _MOST_HOSTS * 4]
+    found = member_search.search_members(mirror.members(), text).order_by("name_key", "pk")[: _MOST_HOSTS * 4]
     members = [member for member in found if all(word in member.name_key for word in words)][:_MOST_HOSTS]
     names = [member.name_key for member in members]
     return list(dict.fromkeys(_label(member, names.count(member.name_key) > 1) for member in members))

@@ -10,14 +10,14 @@ from django.utils.translation import pgettext_lazy
 from portal.core.intents import queries as intents
 from portal.core.intents.models import Intent, target_of
 from portal.core.intents.states import UNDER_WAY, State
-from portal.core.jobs import about
+from portal.core.jobs import member_jobs
 from portal.core.mirror.fields.guests import AREAS, GUEST, KEYS
 from portal.core.ui.times import local
 from portal.core.visits.models import By, Visit
 from portal.guests.places import GuestPlaces
 from tenants.access import Access
+from tenants.audit_log.changes import RecordedChange, changed_fields
 from tenants.models import AuditEntry
-from tenants.trail.changes import RecordedChange, changed_fields
 
 _PRESENCE = ("arrived_at", "arrived_by", "left_at", "left_by")
 # What the desk writes itself about a visit.
@@ -58,7 +58,7 @@ def staff_changes(access: Access, visit: Visit, asked: list[Intent], known: Gues
     found = [(entry, changed_fields(entry)) for entry in rows.select_related("by").order_by("-at", "-pk")[:20]]
     for entry, _fields in found:
         entry.guest = visit.guest_name
-    pages = about.job_pages_of(access, [entry.intent_id for entry, _fields in found])
+    pages = member_jobs.job_pages_of(access, [entry.intent_id for entry, _fields in found])
     return [
         RecordedChange(entry, [_readable_change(known, *field) for field in fields], pages.get(entry.intent_id, ""))
         for entry, fields in found

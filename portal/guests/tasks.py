@@ -1,6 +1,6 @@
 """The tasks of the desk. Each carries ids; the visit's row decides whether anything is done."""
 
-from portal.guests import cutting
+from portal.guests import deactivation
 from portal.site.celery import portal_task
 from tenants.scope import tenant_scope
 
@@ -8,4 +8,4 @@ from tenants.scope import tenant_scope
 @portal_task(queue="interactive", promise="idempotent", seconds=50)
 def cut(tenant_id: int, visit_id: int) -> None:
     with tenant_scope(tenant_id):
-        cutting.process_due(visit_id)
+        deactivation.process_due(visit_id)

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from accessapi.resources import write_moment
 from portal.core.intents import refusals
-from portal.core.intents.asking import (
+from portal.core.intents.form_handling import (
     ALL_STATES,
     USED_BEFORE,
     ErrorsAsMessages,
@@ -20,22 +20,22 @@ from portal.core.intents.asking import (
     submit_and_redirect,
     submit_once,
 )
-from portal.core.intents.record import Requester
-from portal.core.log import happened
+from portal.core.intents.recording import Requester
+from portal.core.log import recent_records
 from portal.core.mirror import freshness
 from portal.core.mirror.fields.guests import END, GUEST
 from portal.core.mirror.kinds import MirrorKind
-from portal.core.ui.vocabulary import join_values
+from portal.core.ui.value_words import join_values
 from portal.core.visits import queries as visits
 from portal.core.visits.models import Preset, Stage, Visit
 from portal.core.visits.queries import get_preset, get_visit, get_visit_row, guest_of
 from portal.core.visits.rows import visit_url
-from portal.guests import actions, cutting, explaining, issuing, pages, places, queries
+from portal.guests import actions, deactivation, issuing, page_context, places, queries, refusal_words
 from portal.guests.forms import issue
 from portal.guests.forms.change import ChangeForm, ExtendForm
 from portal.guests.forms.issue import IssueForm
 from portal.guests.forms.preset import PresetForm
-from portal.guests.pages import PartyLine
+from portal.guests.page_context import PartyLine
 from portal.guests.places import GuestPlaces
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
@@ -45,20 +45,20 @@ _FIRST = ("name", "until", "preset")
 
 @tenant_view(Permission.GUESTS_VIEW)
 def guest(request: TenantRequest, guest_id: str) -> HttpResponse:
-    happened.prefetch(request)
-    return render(request, "guests/guest.html", pages.full_context(request, get_visit(guest_id)))
+    recent_records.prefetch(request)
+    return render(request, "guests/guest.html", page_context.full_context(request, get_visit(guest_id)))
 
 
 @tenant_view(Permission.GUESTS_VIEW)
 def reading(request: TenantRequest, guest_id: str) -> HttpResponse:
     """The same page, or its facts alone when htmx asks, after reading the service once within budget."""
     visit = get_visit(guest_id)
-    trouble = pages.refresh(visit)
+    trouble = page_context.refresh(visit)
     visit.refresh_from_db()
     told = {"trouble": trouble, "read": not trouble}
     if request.htmx:
-        return render(request, "guests/facts.html", pages.guest_context(request, visit) | told)
-    return render(request, "guests/guest.html", pages.full_context(request, visit) | told)
+        return render(request, "guests/facts.html", page_context.guest_context(request, visit) | told)
+    return render(request, "guests/guest.html", page_context.full_context(request, visit) | told)
 
 
 @tenant_view(Permission.GUESTS_DESK, methods=["GET", "POST"])
@@ -67,7 +67,7 @@ def edit(request: TenantRequest, guest_id: str) -> HttpResponse:
     known = guest_of(visit)
     trouble = ""
     if request.method == "GET" and (known is None or known.detail is None):
-        trouble = pages.refresh(visit)
+        trouble = page_context.refresh(visit)
         known = guest_of(visit)
     if known is None or visit.gone_at is not None:
         messages.error(request, _("This guest no longer exists in the service."))
@@ -102,7 +102,7 @@ def _change(
     act = partial(actions.change_guest, visit=form.visit, body=body, revive=revive, **more)
     to = partial(address_of_target, route="guests:guest", name="guest_id")
     return submit_and_redirect(
-        request, form, act, body=body, inputs=GUEST.input_names, explain=explaining.explain, to=to, shows=ALL_STATES
+        request, form, act, body=body, inputs=GUEST.input_names, explain=refusal_words.explain, to=to, shows=ALL_STATES
     )
 
 
@@ -114,17 +114,17 @@ def extend(request: TenantRequest, guest_id: str) -> HttpResponse:
     if visit.gone_at is None and form.is_valid():
         before = {END.name: write_moment(visit.use_date_end)}
         answer = _change(request, form, form.body(), before=before, act="guest.extend")
-    return answer or render(request, "guests/guest.html", pages.full_context(request, visit) | {"extend": form})
+    return answer or render(request, "guests/guest.html", page_context.full_context(request, visit) | {"extend": form})
 
 
 @tenant_view(Permission.GUESTS_DESK, methods=["POST"])
 def deactivate(request: TenantRequest, guest_id: str) -> HttpResponse:
     """This code must die now. It is followed until the service confirms, whatever happens to this page."""
     visit = get_visit(guest_id)
-    if not pages.may_deactivate(visit):
+    if not page_context.may_deactivate(visit):
         messages.info(request, _("This code had already ended."))
     else:
-        found = submit_once(request, ErrorsAsMessages(request), partial(cutting.deactivate, visit=visit))
+        found = submit_once(request, ErrorsAsMessages(request), partial(deactivation.deactivate, visit=visit))
         if found is not None and not found.may_still_open:
             messages.success(request, _("Confirmed: this code no longer opens any door."))
     return redirect("guests:guest", request.tenant.slug, guest_id)
@@ -151,8 +151,8 @@ def _issue(request: TenantRequest, form: IssueForm) -> HttpResponse | None:
         return None
     if len(visits) == 1 and visits[0].stage == Stage.NOT_ISSUED and visits[0].intent is not None:
         form.refused = visits[0].intent
-        if not explaining.is_tenant_wide(visits[0].intent):  # else the page says it by itself
-            refusals.show_in_form(form, visits[0].intent, GUEST.input_names, explaining.explain(visits[0].intent))
+        if not refusal_words.is_tenant_wide(visits[0].intent):  # else the page says it by itself
+            refusals.show_in_form(form, visits[0].intent, GUEST.input_names, refusal_words.explain(visits[0].intent))
         return None
     return redirect(_page_of(request.tenant.slug, visits))
 
@@ -164,7 +164,7 @@ def _page_of(slug: str, visits: list[Visit]) -> str:
 
 def _form_context(request: TenantRequest, form: IssueForm) -> dict[str, Any]:
     last = form.refused or queries.last_refusal()
-    denied = last if last is not None and explaining.is_tenant_wide(last) else None
+    denied = last if last is not None and refusal_words.is_tenant_wide(last) else None
     why = freshness.absence(request, MirrorKind.GUESTS, "create_guest")
     why = why if why is not None and why.is_refused else None
     return {
@@ -172,7 +172,7 @@ def _form_context(request: TenantRequest, form: IssueForm) -> dict[str, Any]:
         "desk": form.desk,
         "script": issue.script_data(form.desk),
         "denied": denied,
-        "why": explaining.no_codes_text(denied) if denied is not None else why.text if why is not None else "",
+        "why": refusal_words.no_codes_text(denied) if denied is not None else why.text if why is not None else "",
         # Whoever gets no code, whatever the reason, is still somebody in the building.
         "without_code": denied is not None or why is not None or form.refused is not None,
         "may_manage": request.access.can(Permission.GUESTS_MANAGE),
@@ -193,13 +193,13 @@ def visit(request: TenantRequest, visit_id: int) -> HttpResponse:
     row = get_visit_row(visit_id)
     if row.guest_id is not None:
         return redirect("guests:guest", request.tenant.slug, row.guest_id)
-    return _follow_page(request, pages.lines_of([row]), request.path)
+    return _follow_page(request, page_context.lines_of([row]), request.path)
 
 
 @tenant_view(Permission.GUESTS_DESK)
 def party_page(request: TenantRequest, party_id: uuid.UUID) -> HttpResponse:
     """What one form issued: a line and a code for each guest."""
-    lines = pages.party_lines(party_id)
+    lines = page_context.party_lines(party_id)
     if not lines:
         raise Http404
     return _follow_page(request, lines, request.path)
@@ -230,7 +230,7 @@ def cancel_request(request: TenantRequest, visit_id: int) -> HttpResponse:
     """Nobody shall get this code: stop it if it has not left, else cut it short as soon as it is known."""
     row = get_visit_row(visit_id)
     if row.stage == Stage.ASKED:
-        submit_once(request, ErrorsAsMessages(request), partial(cutting.deactivate, visit=row))
+        submit_once(request, ErrorsAsMessages(request), partial(deactivation.deactivate, visit=row))
     return redirect("guests:visit", request.tenant.slug, row.pk)
 
 

@@ -7,9 +7,9 @@ class HomeConfig(AppConfig):
 
     def ready(self) -> None:
         from portal.core.ui import frame
-        from portal.home import inside, queries
+        from portal.home import presence_summary, queries
         from portal.home.views import connection_lost
 
         frame.register_banners(connection_lost)
-        inside.register()
+        presence_summary.register()
         queries.register()

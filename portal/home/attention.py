@@ -10,20 +10,20 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from portal.core.alerts.models import Alert, Severity
-from portal.core.alerts.shown import AlertTexts
+from portal.core.alerts.texts import AlertTexts
 from portal.core.jobs import kinds
 from portal.core.jobs.models import Job
 from portal.core.keys import states as keys
-from portal.core.log import visible
-from portal.core.mirror import freshness, reasons
+from portal.core.log import visibility
+from portal.core.mirror import failure_reasons, freshness
 from portal.core.mirror.freshness import Freshness
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import DoorState
-from portal.core.ui.addresses import url_in_tenant
 from portal.core.ui.chips import Chip
+from portal.core.ui.url_lookup import url_in_tenant
 from portal.core.visits.days import Day
 from portal.home.figures import MOST, NAMED, OverviewFigures, stored_title
-from portal.members.leavers import CleanupList
+from portal.members.cleanup_lists import CleanupList
 from tenants.access import Access
 from tenants.models import Connection
 from tenants.roles import Permission
@@ -168,7 +168,7 @@ def unknowns(access: Access, found: OverviewFigures, fresh: Freshness, now: date
     """Return what is not known, so that calm is not read from ignorance."""
     line: Connection | None = getattr(access.tenant, "connection", None)
     said = [] if line is not None and line.is_connected else [_("not connected to the service")]
-    if visible.may_view_log(access) or access.can(Permission.ALERTS_VIEW):
+    if visibility.may_view_log(access) or access.can(Permission.ALERTS_VIEW):
         said += _unknown_log(fresh, now)
     said += _unknown_lists(access, fresh, now)
     if unread := found.number("unread"):
@@ -214,6 +214,6 @@ def _unknown_log(fresh: Freshness, now: datetime) -> list[str]:
     log = fresh[MirrorKind.HISTORIES]
     if log.as_of is None:
         return [_("activity log not loaded")]
-    if log.error and log.next_at and not reasons.is_permanent(log.error):
+    if log.error and log.next_at and not failure_reasons.is_permanent(log.error):
         return [_("activity log not updated, next try at %(time)s") % {"time": Day.today().time_text(log.next_at)}]
     return [_("activity log not updated")] if log.error or now - log.as_of > LOG_MAX_AGE else []

@@ -8,13 +8,13 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from portal.core.inside.hours import WEEKS
 from portal.core.mirror.coverage import Coverage, GapKind, start_of_day
+from portal.core.presence.hourly_counts import WEEKS
 from portal.core.ui import charts
 from portal.core.ui.charts import PairChart
 from portal.core.ui.times import local
 from tenants.access import Access
-from tenants.postgresql.edges import moment_from_json
+from tenants.postgresql.date_limits import moment_from_json
 from tenants.roles import Permission
 
 _HOURS, _SATURDAY = range(24), 5

@@ -15,25 +15,25 @@ from django.db.models.functions import JSONObject
 from django.utils.functional import cached_property
 
 from portal.core.alerts.models import Alert
-from portal.core.inside import hours, people
-from portal.core.inside.models import PassedHour
-from portal.core.inside.ways import DoorDirections
 from portal.core.intents import queries as intents
 from portal.core.intents.states import UNDER_WAY, State
 from portal.core.keys import states as keys
-from portal.core.log import visible
+from portal.core.log import visibility
 from portal.core.mirror.models import DoorState, Key, KeyBox, KeyState, Member, PassController
+from portal.core.presence import hourly_counts, people
+from portal.core.presence.door_directions import DoorDirections
+from portal.core.presence.models import PassedHour
 from portal.core.visits import queries as visits
 from portal.core.visits.days import Day
-from portal.core.visits.standing import VisitStatus
+from portal.core.visits.visit_status import VisitStatus
 from portal.devices import queries as doors
 from portal.home import entries
-from portal.members import leavers
-from portal.members.leavers import CleanupList, CountedRows
+from portal.members import cleanup_lists
+from portal.members.cleanup_lists import CleanupList, CountedRows
 from portal.today import queries as desk
 from tenants.access import Access
 from tenants.models import Tenant
-from tenants.postgresql.edges import moment_from_json
+from tenants.postgresql.date_limits import moment_from_json
 from tenants.roles import Permission
 from tenants.wording import Sentence, SentenceField
 
@@ -47,7 +47,7 @@ Columns = dict[str, Any]
 
 @dataclass(frozen=True)
 class OverviewFigures:
-    """What was counted; a figure that the person may not know is not among `told`."""
+    """What was counted; a figure that the person may not know is not among `values`."""
 
     values: Mapping[str, Any]
 
@@ -93,9 +93,11 @@ class OverviewFigures:
 def count_figures(access: Access, now: datetime, known: DoorDirections) -> OverviewFigures:
     """Count what this person may know; `known` tells entries from exits."""
     columns = _always()
-    if visible.may_view_log(access):
+    if visibility.may_view_log(access):
         columns["any_passed"] = Exists(PassedHour.objects.all())
-        columns["entries"] = ArraySubquery(hours.counts_of_days(entries.compared_days(access, now), known.exits))
+        columns["entries"] = ArraySubquery(
+            hourly_counts.counts_of_days(entries.compared_days(access, now), known.exits)
+        )
     for permission, build in _COLUMNS_BY_PERMISSION.items():
         if access.can(permission):
             columns |= build(now)
@@ -151,7 +153,7 @@ def _keys(access: Access) -> Columns:
 
     Keys are counted by readings alone for whoever may not see what the log tells.
     """
-    state, since = keys.state_columns(by_log=visible.may_view_log(access))
+    state, since = keys.state_columns(by_log=visibility.may_view_log(access))
     out = Key.objects.filter(**{state: KeyState.OUT})
     late = out.filter(**{f"{since}__lte": keys.overdue_at()}).order_by(since, "pk")
     line = KeyTextTransform("cloud_com_status", "status")
@@ -167,10 +169,10 @@ def _keys(access: Access) -> Columns:
 
 
 def _members(now: datetime) -> Columns:
-    soon = leavers.members_of(CleanupList.ENDING).filter(use_end_key__lte=int((now + SOON).timestamp()))
+    soon = cleanup_lists.members_of(CleanupList.ENDING).filter(use_end_key__lte=int((now + SOON).timestamp()))
     first = soon.order_by("use_end_key", "pk")
     return {
-        "expired": _bounded_count(leavers.members_of(CleanupList.ENDED)),
+        "expired": _bounded_count(cleanup_lists.members_of(CleanupList.ENDED)),
         "ending": _bounded_count(soon),
         "ending_first": _first_rows(first, "member_id", "member_name", "use_date_end", most=NAMED),
     }

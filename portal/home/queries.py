@@ -9,34 +9,34 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import Promise
 
-from portal.core.budget import outlook as budget
-from portal.core.budget.outlook import Quota
-from portal.core.inside.ways import load_door_directions
+from portal.core.budget import quota as budget
+from portal.core.budget.quota import Quota
 from portal.core.jobs import kinds
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import JobState, RowState
-from portal.core.log import filters, visible
+from portal.core.log import filters, visibility
 from portal.core.mirror import freshness as mirror
 from portal.core.mirror.coverage import Coverage
 from portal.core.mirror.freshness import Freshness
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Member, PassController
-from portal.core.ui import together, watching
-from portal.core.ui.addresses import url_in_tenant
+from portal.core.presence.door_directions import load_door_directions
+from portal.core.ui import batching, live_updates
 from portal.core.ui.chips import Chip
+from portal.core.ui.url_lookup import url_in_tenant
 from portal.core.visits.days import Day
-from portal.core.visits.standing import LABELS, VisitStatus
+from portal.core.visits.visit_status import LABELS, VisitStatus
 from portal.devices.queries import state_of as state_of_door
-from portal.home import attention, entries, figures, inside, steps
+from portal.home import attention, entries, figures, presence_summary, setup_steps
 from portal.home.attention import AttentionLine
 from portal.home.entries import Entries
 from portal.home.figures import OverviewFigures, stored_title
-from portal.home.inside import PresenceSummary
-from portal.home.steps import SetupStep
+from portal.home.presence_summary import PresenceSummary
+from portal.home.setup_steps import SetupStep
 from portal.today.boards import BoardView
 from tenants.access import Access, TenantRequest
 from tenants.models import Connection
-from tenants.postgresql.edges import moment_from_json
+from tenants.postgresql.date_limits import moment_from_json
 from tenants.roles import Permission
 from tenants.wording import Sentence
 
@@ -108,7 +108,7 @@ class EndingMembers:
 
 @dataclass(frozen=True)
 class Overview:
-    """What is shown. `as_of`: when anything of it was last learned; `doubts`: what of it is not known."""
+    """What is shown. `as_of`: when anything of it was last learned; `unknowns`: what of it is not known."""
 
     connection: Connection | None
     as_of: datetime | None = None
@@ -133,7 +133,7 @@ class Overview:
     @property
     def version(self) -> str:
         """What the part that follows by itself is known by."""
-        return watching.version_of(
+        return live_updates.version_of(
             self.as_of, self.lines, self.unknowns, self.steps, self.presence, self.open_requests,
             self.entries and self.entries.chart,
             self.doors and (self.doors.total, [(d.device_id, d.since, chip) for d, chip in self.doors.urgent]),
@@ -146,29 +146,29 @@ class Overview:
 def live_overview(request: TenantRequest) -> Overview:
     """What moves by itself while somebody looks."""
     access, at = request.access, timezone.now()
-    for name in (inside.AREAS_QUERY, _JOBS_QUERY):
-        together.prefetch(request, name)
+    for name in (presence_summary.AREAS_QUERY, _JOBS_QUERY):
+        batching.prefetch(request, name)
     log = filters.coverage_of(request)
     fresh = mirror.freshness_for(request)
-    known = load_door_directions(together.load_rows(request, inside.AREAS_QUERY))
+    known = load_door_directions(batching.load_rows(request, presence_summary.AREAS_QUERY))
     found = figures.count_figures(access, at, known)
     home = Overview(connection=getattr(access.tenant, "connection", None))
-    if steps.is_new(access, found):
-        return replace(home, steps=steps.setup_steps(access, fresh))
+    if setup_steps.is_new(access, found):
+        return replace(home, steps=setup_steps.setup_steps(access, fresh))
     jobs = _jobs(request)
     return replace(
         home,
         as_of=_as_of(access, found, fresh),
         lines=attention.attention_lines(access, found, [job for job in jobs if job.state in _FINISHED]),
         unknowns=attention.unknowns(access, found, fresh, at),
-        presence=inside.presence_summary(access, found, fresh, known),
+        presence=presence_summary.presence_summary(access, found, fresh, known),
         entries=_entries(access, found, log, at),
         doors=_doors(access, found),
         guests=_guests(access, found, _unknown_reason(request, MirrorKind.GUESTS)),
         ending=_ending(access, found, _unknown_reason(request, MirrorKind.MEMBERS)),
         open_requests=found.number("under_way") if access.can(Permission.AUDIT_VIEW) else 0,
         jobs=[_running_job(job) for job in jobs if job.state not in _FINISHED][:_FEW],
-        log_url=url_in_tenant("logs:index", access.tenant.slug) if visible.may_view_log(access) else "",
+        log_url=url_in_tenant("logs:index", access.tenant.slug) if visibility.may_view_log(access) else "",
     )
 
 
@@ -184,7 +184,7 @@ def overview(request: TenantRequest) -> Overview:
 
 def _as_of(access: Access, found: OverviewFigures, fresh: Freshness) -> datetime | None:
     """When anything that is shown was last learned."""
-    log = fresh[MirrorKind.HISTORIES].as_of if visible.may_view_log(access) else None
+    log = fresh[MirrorKind.HISTORIES].as_of if visibility.may_view_log(access) else None
     learned = [found.values.get("doors_at"), log, fresh.last_sync]
     return max((each for each in learned if each is not None), default=None)
 
@@ -251,14 +251,14 @@ def _recent_jobs() -> QuerySet[Job]:
 
 def _jobs(request: TenantRequest) -> list[Job]:
     """Return those of the kinds that this person may run."""
-    found = [job for job in together.load_rows(request, _JOBS_QUERY) if job.permission in request.access.permissions]
+    found = [job for job in batching.load_rows(request, _JOBS_QUERY) if job.permission in request.access.permissions]
     for job in found:
         job.tenant, job.title = request.tenant, stored_title(job.title)
     return found
 
 
 def register() -> None:
-    together.register_query(_JOBS_QUERY, _recent_jobs, on_every_page=False)
+    batching.register_query(_JOBS_QUERY, _recent_jobs, on_every_page=False)
 
 
 def _running_job(job: Job) -> RunningJob:

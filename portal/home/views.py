@@ -7,15 +7,15 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from portal.core.ui import watching
+from portal.core.ui import live_updates
 from portal.core.ui.frame import Banner
-from portal.core.ui.watching import page_path
+from portal.core.ui.live_updates import page_path
 from portal.home import queries
 from tenants.access import SignedInRequest, TenantRequest, tenant_view, tenants_of
+from tenants.audit_log import queries as trail
 from tenants.landing import first_page_of
 from tenants.models import Connection
 from tenants.roles import Permission
-from tenants.trail import queries as trail
 
 # Acts that the overview shows.
 _FEW = 8
@@ -24,12 +24,12 @@ _FEW = 8
 @tenant_view(Permission.TENANT_VIEW)
 def index(request: TenantRequest) -> HttpResponse:
     """The page; while somebody looks, the part of it that moves."""
-    if not watching.is_poll(request):
+    if not live_updates.is_poll(request):
         may_see = {f"may_see_{name}": request.access.can(each) for name, each in _SEEN.items()}
         return render(request, "home/index.html", {"home": queries.overview(request), **may_see})
     home = queries.live_overview(request)
-    if watching.is_up_to_date(request, home.version):
-        return watching.unchanged_response()
+    if live_updates.is_up_to_date(request, home.version):
+        return live_updates.unchanged_response()
     return render(request, "home/now.html", {"home": home})
 
 

@@ -9,10 +9,10 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.urls import reverse
 
-from portal.core.files import bounds, reading
-from portal.core.files.bounds import FileFault
-from portal.core.intents.record import Requester
-from portal.core.jobs import acts, bulk, queries
+from portal.core.files import file_limits, reading
+from portal.core.files.file_limits import FileFault
+from portal.core.intents.recording import Requester
+from portal.core.jobs import actions, bulk_executor, queries
 from portal.core.jobs.kinds import JobKind
 from portal.core.jobs.models import Job
 from portal.core.jobs.states import JobState
@@ -27,7 +27,7 @@ from tenants.wording import coded_sentence
 IMPORT = JobKind(
     name=KIND,
     permission=Permission.IMPORTS_RUN,
-    executor=bulk,
+    executor=bulk_executor,
     family=KIND,
     title_of=lambda job: coded_sentence("job.import", file=job.title),
     page_address=lambda job: reverse("imports:page", args=[job.tenant.slug, job.pk]),
@@ -41,17 +41,17 @@ def upload(*, by: Requester, upload: "UploadedFile[bytes]") -> Job:
     with transaction.atomic():
         file = _store_file(upload)
         job = _create_job(by, file, columns=columns.guess_columns(file.headings))
-        acts.record_action(by, job, "uploaded", {"bytes": file.size})
+        actions.record_action(by, job, "uploaded", {"bytes": file.size})
     return job
 
 
 def _store_file(upload: "UploadedFile[bytes]") -> ImportFile:
     """Keep a file in the database, encrypted and in pieces, so that any worker can stream it. Raises FileFault."""
-    if (upload.size or 0) > bounds.MAX_FILE_BYTES:
+    if (upload.size or 0) > file_limits.MAX_FILE_BYTES:
         raise FileFault("size")
-    shape = reading.inspect_file(lambda: upload.chunks(bounds.CHUNK_BYTES))
+    shape = reading.inspect_file(lambda: upload.chunks(file_limits.CHUNK_BYTES))
     digest, size = hashlib.sha256(), 0
-    for chunk in upload.chunks(bounds.CHUNK_BYTES):
+    for chunk in upload.chunks(file_limits.CHUNK_BYTES):
         digest.update(chunk)
         size += len(chunk)
     file = ImportFile.objects.create(
@@ -64,7 +64,7 @@ def _store_file(upload: "UploadedFile[bytes]") -> ImportFile:
         headings=shape.headings,
         sample=shape.sample,
     )
-    for number, chunk in enumerate(upload.chunks(bounds.CHUNK_BYTES)):
+    for number, chunk in enumerate(upload.chunks(file_limits.CHUNK_BYTES)):
         ImportChunk.objects.create(file=file, number=number, body=chunk)
     return file
 
@@ -87,8 +87,8 @@ def choose_columns(
         sheet = {"columns": dict(chosen), "default_group": default_group, "rights": dict(rights or {})}
         Sheet.objects.filter(job=job).update(**sheet)
         columns.save_choices(job.sheet.file.headings, chosen)
-        acts.record_action(by, job, "checked", {"columns": sorted(chosen)})
-        acts.wake(job)
+        actions.record_action(by, job, "checked", {"columns": sorted(chosen)})
+        actions.wake(job)
     return True
 
 
@@ -104,8 +104,8 @@ def retry(*, by: Requester, job: Job) -> Job | None:
             default_group=sheet.default_group, rights=sheet.rights,
         )  # fmt: skip
         Job.objects.filter(pk=again.pk).update(state=JobState.MAPPED, due_at=ClockTime(), size=len(lines))
-        acts.record_action(by, again, "retried", {"of": job.pk, "rows": len(lines)})
-        acts.wake(again)
+        actions.record_action(by, again, "retried", {"of": job.pk, "rows": len(lines)})
+        actions.wake(again)
     return again
 
 
@@ -113,7 +113,7 @@ def discard(*, by: Requester, job: Job) -> bool:
     """Delete an import that never started, with its file if nobody else uses it. False: it has started."""
     with transaction.atomic():
         file_id = job.sheet.file_id
-        if not acts.discard(by=by, job=job):
+        if not actions.discard(by=by, job=job):
             return False
         if not Sheet.objects.filter(file_id=file_id).exists():
             ImportFile.objects.filter(pk=file_id).delete()
@@ -131,7 +131,7 @@ def _create_job(
     retry_of: Job | None = None,
 ) -> Job:
     permission = Permission.RIGHTS_EDIT if rights else Permission.IMPORTS_RUN
-    job = acts.create_job(by=by, kind=KIND, permission=permission, title=file.name, retry_of=retry_of)
+    job = actions.create_job(by=by, kind=KIND, permission=permission, title=file.name, retry_of=retry_of)
     sheet = {"file": file, "columns": dict(columns), "default_group": default_group, "rights": dict(rights or {})}
     Sheet.objects.create(job=job, lines=None if lines is None else list(lines), **sheet)
     return job

@@ -8,13 +8,13 @@ from datetime import timedelta
 
 from django.db import transaction
 
-from portal.core.files import bounds
-from portal.core.files.bounds import FileFault
-from portal.core.jobs import rowstore
+from portal.core.files import file_limits
+from portal.core.files.file_limits import FileFault
+from portal.core.jobs import row_storage
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import Action, JobState
 from portal.core.mirror.fields.members import CARD, CODE, MEMBER_ID
-from portal.core.mirror.rows import MemberRowBuilder
+from portal.core.mirror.row_building import MemberRowBuilder
 from portal.core.timers.clock import ClockTime
 from portal.imports.columns import ImportRow, read_row
 from portal.imports.judging import GroupIndex, RowVerdict, judge, load_known, rights_source
@@ -69,7 +69,7 @@ def _check_rows(job: Job) -> None:
         lines = (each for each in lines if each[0] in wanted)
     groups, twins, done = GroupIndex.load(), Duplicates(job.tenant_id), 0
     give = rights_source(job.sheet.rights, groups)
-    while batch := list(itertools.islice(lines, bounds.BATCH_ROWS)):
+    while batch := list(itertools.islice(lines, file_limits.BATCH_ROWS)):
         rows = [(line, read_row(cells, job.sheet.columns)) for line, cells in batch]
         facts = load_known(cells for _line, cells in rows)
         verdicts = {line: judge(line, cells, facts, groups, job.sheet.default_group, give) for line, cells in rows}
@@ -77,8 +77,8 @@ def _check_rows(job: Job) -> None:
         done += len(batch)
         with transaction.atomic():
             _extend_lease(job, looked_at=done)
-            rowstore.insert_rows(job, [verdict.row for verdict in verdicts.values()])
-            rowstore.refuse_lines(job, stored)
+            row_storage.insert_rows(job, [verdict.row for verdict in verdicts.values()])
+            row_storage.refuse_lines(job, stored)
     _extend_lease(job, state=JobState.CHECKED, checked_at=ClockTime(), lease=None, due_at=None)
 
 

@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from portal.core.files.sheets import LOST_DIGITS
 from portal.core.files.writing import is_reason_heading
+from portal.core.files.xlsx_reading import LOST_DIGITS
 from portal.core.mirror.fields.field import Field, UnreadableCells, columns_by_heading, heading_key
 from portal.core.mirror.fields.members import CODE, GROUP, MEMBER, MEMBER_ID, NAME
-from portal.core.mirror.folding import fold
+from portal.core.mirror.text_folding import fold
 from portal.imports.models import ColumnChoice
 
 CELLS_BY_NAME = {cell.name: cell for cell in MEMBER.sheet_columns}
@@ -63,7 +63,7 @@ _VALUES = [each for each in MEMBER if each.sheet_columns and each not in (MEMBER
 
 @dataclass
 class ImportRow:
-    """A row by field, as the file has it. `given` holds what is not blank; `cleared` the fields to be emptied."""
+    """A row by field, as the file has it. `values` holds what is not blank; `cleared` the fields to be emptied."""
 
     member_id: str = ""
     group: str = ""
@@ -81,7 +81,7 @@ class ImportRow:
 
 
 def read_row(cells: Sequence[str], columns: Mapping[str, int]) -> ImportRow:
-    """The cells of one line, by the mapping. `given` has names and values of the specification but for the group."""
+    """The cells of one line, by the mapping. `values` has names and values of the specification but for the group."""
     row = ImportRow()
     width = len(cells)
     texts = {name: cells[place] for name, place in columns.items() if place < width and cells[place].strip()}

@@ -9,7 +9,7 @@ from django.forms import BoundField
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from portal.core.files import bounds
+from portal.core.files import file_limits
 from portal.core.files.writing import is_reason_heading
 from portal.core.jobs.models import Job
 from portal.core.mirror.fields.members import CODE, MEMBER, MEMBER_ID, NAME
@@ -33,7 +33,7 @@ class UploadForm(forms.Form):
         self.fields["file"].help_text = _(
             "CSV (UTF-8 or Shift-JIS; comma, semicolon or tab) or XLSX, up to %(rows)s rows and "
             "%(mb)d MB. The first line must contain the headings."
-        ) % {"rows": f"{bounds.MAX_ROWS:,}", "mb": bounds.MAX_FILE_BYTES // 2**20}
+        ) % {"rows": f"{file_limits.MAX_ROWS:,}", "mb": file_limits.MAX_FILE_BYTES // 2**20}
 
 
 @dataclass(frozen=True)

@@ -13,20 +13,20 @@ from typing import Any
 from django.core.exceptions import ValidationError
 
 from accessapi.resources import BulkMember, MemberCreate
-from portal.core.jobs.rowstore import NewRow
+from portal.core.jobs.row_storage import NewRow
 from portal.core.jobs.states import Action
 from portal.core.mirror.fields.field import find_faults
 from portal.core.mirror.fields.members import CARD, CODE, END, GROUP, MEMBER, MEMBER_ID, NAME, START
-from portal.core.mirror.folding import fold
 from portal.core.mirror.models import Group, Member
-from portal.core.mirror.rows import MemberRowBuilder
-from portal.core.rights import giving
+from portal.core.mirror.row_building import MemberRowBuilder
+from portal.core.mirror.text_folding import fold
+from portal.core.rights import sources
 from portal.core.rights.models import RightsTemplate
 from portal.imports.columns import ImportRow, Problem
 from tenants.scope import current_tenant_id
 
 # What a new member of a group gets. None: it was asked for something that is not there (any more).
-RightsForGroup = Callable[[str], giving.RightsBody | None]
+RightsForGroup = Callable[[str], sources.RightsBody | None]
 
 
 @dataclass
@@ -108,24 +108,24 @@ def rights_source(saved: Mapping[str, str], groups: GroupIndex) -> RightsForGrou
         case "member":
             return _same_for_all(_rights_of_member(saved["member"]))
         case "group":
-            usual = giving.usual_rights(groups.names)
+            usual = sources.usual_rights(groups.names)
             return lambda group: usual.get(group)
         case _:
             return lambda _group: {}
 
 
-def _same_for_all(body: giving.RightsBody | None) -> RightsForGroup:
+def _same_for_all(body: sources.RightsBody | None) -> RightsForGroup:
     return lambda _group: body
 
 
-def _rights_of_template(pk: str) -> giving.RightsBody | None:
+def _rights_of_template(pk: str) -> sources.RightsBody | None:
     template = RightsTemplate.objects.filter(pk=int(pk), kind=RightsTemplate.Kind.RIGHTS).first()
-    return giving.rights_of_template(template) if template else None
+    return sources.rights_of_template(template) if template else None
 
 
-def _rights_of_member(text: str) -> giving.RightsBody | None:
+def _rights_of_member(text: str) -> sources.RightsBody | None:
     try:
-        return giving.rights_of_member(giving.find_source_member(text)) or None
+        return sources.rights_of_member(sources.find_source_member(text)) or None
     except ValidationError:
         return None
 
@@ -162,7 +162,8 @@ def judge(
     default_group: str,
     rights_for: RightsForGroup = _no_rights,
 ) -> RowVerdict:
-    """Decide on one row. Limits are those of the models that also check what is sent. `give`: rights of new members."""
+    """Decide on one row. Limits are those of the models that also check what is sent. `rights_for`: rights of new
+    members."""
     verdict = RowVerdict(line, Action.REFUSED, name=row.name, code=row.code, problems=list(row.problems))
     member = _find_member(row, known, verdict)
     group_id = _find_group(row, groups, verdict)

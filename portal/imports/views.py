@@ -7,8 +7,8 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from portal.core.files.bounds import FileFault
-from portal.core.intents.record import Requester
+from portal.core.files.file_limits import FileFault
+from portal.core.intents.recording import Requester
 from portal.core.jobs import costs, kinds, views
 from portal.core.jobs import queries as jobs
 from portal.core.jobs.lists import ATTENTION, job_chip

@@ -5,8 +5,8 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from portal.core.files import bounds
-from portal.core.ui.vocabulary import join_sentences
+from portal.core.files import file_limits
+from portal.core.ui.value_words import join_sentences
 from portal.imports.columns import CLEAR_WORDS
 
 Facts = Mapping[str, Any]
@@ -40,7 +40,7 @@ ROW_PROBLEMS: dict[str, Callable[[Facts], str]] = {
 
 def file_problem_text(word: str, facts: Facts) -> str:
     """Why a file cannot be used, and that nothing was taken over."""
-    return join_sentences([bounds.fault_text(word, facts), _("Nothing was imported.")])
+    return join_sentences([file_limits.fault_text(word, facts), _("Nothing was imported.")])
 
 
 def rights_text(saved: Mapping[str, str]) -> str:

@@ -6,11 +6,11 @@ class IntercomConfig(AppConfig):
     label = "intercom"
 
     def ready(self) -> None:
-        from portal.core.intents import asking
+        from portal.core.intents import form_handling
         from portal.core.mirror import freshness
         from portal.core.mirror.kinds import MirrorKind
         from tenants.roles import Permission
 
         # Receptionists may enter little else: the footer asks for newer guests where they may.
         freshness.register_footer("intercom", MirrorKind.GUESTS, refresh_url_name="guests:refresh")
-        asking.mount_pages(Permission.INTERCOM, "intercom:request_")
+        form_handling.mount_pages(Permission.INTERCOM, "intercom:request_")

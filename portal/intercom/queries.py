@@ -10,10 +10,10 @@ from portal.core.cameras.models import Camera
 from portal.core.cameras.tiles import latest_pictures
 from portal.core.intents.models import Intent
 from portal.core.mirror.models import PassController
-from portal.core.ui.addresses import get_row_or_404
 from portal.core.ui.chips import Chip
+from portal.core.ui.url_lookup import get_row_or_404
 from portal.core.visits.models import Visit
-from portal.core.visits.standing import VisitStatus, with_status
+from portal.core.visits.visit_status import VisitStatus, with_status
 from portal.devices.queries import latest_commands, state_of
 from tenants.models import Tenant
 

@@ -12,23 +12,23 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 
-from portal.cameras.playing import allow_media, continue_viewing, seconds_left, start_viewing, viewing_of
-from portal.core.cameras import looks, media, tiles, usage, watch, watching
+from portal.cameras.playback import allow_media, continue_viewing, seconds_left, start_viewing, viewing_of
+from portal.core.cameras import media, playback, refreshing, tiles, usage, viewing_log
 from portal.core.cameras.models import Camera, Picture, Viewing
 from portal.core.intents import nonces
-from portal.core.intents.asking import ErrorsAsMessages, address_of, submit_once
+from portal.core.intents.form_handling import ErrorsAsMessages, address_of, submit_once
 from portal.core.intents.models import Intent
 from portal.core.intents.nonces import Nonce, NotSubmitted
-from portal.core.intents.record import Requester
+from portal.core.intents.recording import Requester
 from portal.core.mirror.models import PassController
-from portal.core.ui import watching as parts
-from portal.core.ui.addresses import get_row_or_404
+from portal.core.ui import live_updates as parts
+from portal.core.ui.url_lookup import get_row_or_404
 from portal.devices import actions
 from portal.devices.actions import DoorCommand
 from portal.intercom import queries
 from tenants.access import TenantRequest, tenant_view
-from tenants.carrying import PendingCommand
-from tenants.connections.service import current_connection
+from tenants.connections.service_clients import current_connection
+from tenants.pending_commands import PendingCommand
 from tenants.roles import Permission, Proof
 
 
@@ -42,12 +42,12 @@ def index(request: TenantRequest) -> HttpResponseBase:
     found = list(queries.cameras())
     if len(found) == 1:
         return redirect(page_of(request, found[0]))
-    watch.mark_in_sight(found)
+    refreshing.mark_in_sight(found)
     drawn = [tiles.tile_of(request, each, "intercom") for each in found]
     seen = tiles.version_of(drawn)
     if parts.is_up_to_date(request, seen):
         return parts.unchanged_response()
-    looks.record_latest(found, Requester.from_request(request))
+    viewing_log.record_latest(found, Requester.from_request(request))
     if parts.is_poll(request):
         return render(request, "intercom/wall.html", {"tiles": drawn, "seen": seen})
     return render(request, "intercom/index.html", {"tiles": drawn, "seen": seen})
@@ -57,7 +57,7 @@ def index(request: TenantRequest) -> HttpResponseBase:
 def camera(request: TenantRequest, camera_id: str) -> HttpResponse:
     """A camera with its doors and who is expected; while somebody looks, as all of it changes."""
     found = queries.camera_or_404(camera_id)
-    watch.mark_in_sight([found])
+    refreshing.mark_in_sight([found])
     tile, doors = tiles.tile_of(request, found, "intercom"), queries.doors_of(request.tenant, found)
     expected = queries.expected_visits(timezone.now())
     told = [(each.door.pk, each.state, [intent.pk for intent in each.intents]) for each in doors]
@@ -76,7 +76,7 @@ def camera(request: TenantRequest, camera_id: str) -> HttpResponse:
         "streaming": usage.current_usage().streaming,
         "seconds_left": seconds_left(viewing),
     }
-    looks.record_latest([found], Requester.from_request(request))
+    viewing_log.record_latest([found], Requester.from_request(request))
     if parts.is_poll(request):
         return render(request, "intercom/now.html", context)
     response = render(request, "intercom/camera.html", context)
@@ -88,7 +88,7 @@ def picture(request: TenantRequest, camera_id: str, pk: int, mark: str) -> HttpR
     """The latest picture's bytes; its address changes with it."""
     rows = Picture.objects.filter(camera=queries.camera_or_404(camera_id), at=None).select_related("camera")
     found = get_row_or_404(rows, pk=pk, mark=mark)
-    looks.record_picture(found, Requester.from_request(request))
+    viewing_log.record_picture(found, Requester.from_request(request))
     content = found.content or b""
     return HttpResponse(content, content_type=media.content_type_of(content) or "application/octet-stream")
 
@@ -99,7 +99,7 @@ def live(request: TenantRequest, camera_id: str) -> HttpResponseBase:
     found = queries.camera_or_404(camera_id)
 
     def begin() -> Viewing:
-        return watching.play_live(current_connection(), found, by=Requester.from_request(request))
+        return playback.play_live(current_connection(), found, by=Requester.from_request(request))
 
     return start_viewing(request, page_of(request, found), begin)
 
@@ -114,7 +114,7 @@ def go_on(request: TenantRequest, camera_id: str, pk: int) -> HttpResponse:
 def stop(request: TenantRequest, camera_id: str, pk: int) -> HttpResponseBase:
     """Stop watching live."""
     found = queries.camera_or_404(camera_id)
-    watching.stop_live(get_row_or_404(Viewing.objects.filter(camera=found, by=request.user), pk=pk))
+    playback.stop_live(get_row_or_404(Viewing.objects.filter(camera=found, by=request.user), pk=pk))
     return redirect(page_of(request, found))
 
 

@@ -6,9 +6,9 @@ class KeysConfig(AppConfig):
     label = "keys"
 
     def ready(self) -> None:
-        from portal.keys import alerts, follow, frame, watch
+        from portal.keys import alerts, follow, frame, status_reading
 
         alerts.register()
         follow.register()
         frame.register()
-        watch.register()
+        status_reading.register()

@@ -8,18 +8,18 @@ from portal.core.intents.handlers import Finding, OutcomeText
 from portal.core.intents.models import Intent
 from portal.core.intents.states import Reason, State
 from portal.core.intents.words import uncertain_text
-from portal.core.mirror import reading
+from portal.core.mirror import single_reads
 from portal.core.mirror.models import KeyBox
-from portal.core.timers.bell import enqueue_after_commit
 from portal.core.timers.clock import ClockTime, database_now
-from portal.keys.watch import READ_STALE
-from tenants.connections.service import current_connection
+from portal.core.timers.task_queue import enqueue_after_commit
+from portal.keys.status_reading import READ_STALE
+from tenants.connections.service_clients import current_connection
 
 
 def reconcile(intent: Intent) -> Finding:
     """Read the box once. A key that is locked now may have been released before: only locking can be proven."""
     connection = current_connection()
-    status = reading.read_key_box_status(connection, intent.path["key_device_id"], Priority.DOORS)
+    status = single_reads.read_key_box_status(connection, intent.path["key_device_id"], Priority.DOORS)
     wanted = set((intent.body or {}).get("targets", ()))
     said = {unit.unit_no: str(unit.lock or "") for unit in status.units_status if unit.unit_no in wanted}
     states = connection.tenant.environment.catalogue.states

@@ -9,8 +9,8 @@ from django.utils.translation import gettext_lazy
 from portal.core.mirror import freshness
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import KeyBox
-from portal.core.ui import palette
-from portal.core.ui.palette import Hit
+from portal.core.ui import command_palette
+from portal.core.ui.command_palette import Hit
 from tenants.access import TenantRequest
 from tenants.roles import Permission
 
@@ -18,10 +18,10 @@ from tenants.roles import Permission
 def find_boxes(request: TenantRequest, text: str) -> Iterator[Hit]:
     """The first key boxes by name that hold `text`."""
     found = KeyBox.objects.filter(key_device_name__icontains=text).order_by("name_order", "pk")
-    for box in found.only("tenant_id", "key_device_id", "key_device_name")[: palette.MAX_HITS]:
+    for box in found.only("tenant_id", "key_device_id", "key_device_name")[: command_palette.MAX_HITS]:
         yield Hit(str(box), reverse("keys:box", args=[request.tenant.slug, box.key_device_id]), "key")
 
 
 def register() -> None:
     unread = partial(freshness.describe_unread, kind=MirrorKind.KEY_BOXES)
-    palette.register("key_boxes", gettext_lazy("Key boxes"), find_boxes, Permission.DEVICES_VIEW, unread)
+    command_palette.register("key_boxes", gettext_lazy("Key boxes"), find_boxes, Permission.DEVICES_VIEW, unread)

@@ -19,9 +19,9 @@ from accessapi.overrides import States
 from portal.core.intents import queries as intents
 from portal.core.intents.models import Intent, target_of
 from portal.core.keys import states
-from portal.core.log import visible
+from portal.core.log import visibility
 from portal.core.mirror.models import History, Key, KeyBox, KeyState
-from portal.core.ui import watching
+from portal.core.ui import live_updates
 from portal.core.ui.chips import Chip
 from tenants.access import TenantRequest
 
@@ -32,7 +32,7 @@ _PAGES = {"member": "members:page", "guest": "guests:guest"}
 
 def visible_keys(request: TenantRequest) -> QuerySet[Key]:
     """Return all keys with what this person may know of them."""
-    return states.keys_with_state(by_log=visible.may_view_log(request.access))
+    return states.keys_with_state(by_log=visibility.may_view_log(request.access))
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class ShownKey:
     """One key as a person sees it; `holder` is a name, with the address of its page if they may go there.
 
     `since` is when a record or two readings showed that it came there; by readings it may have been earlier
-    (`at_least`).
+    (`is_at_least`).
     """
 
     key: Key
@@ -63,8 +63,11 @@ class ShownKey:
 
 def describe_keys(request: TenantRequest, rows: Iterable[Key]) -> list[ShownKey]:
     """Return rows of `known` with their holders' names, looked up once."""
-    rows, log = list(rows), visible.may_view_log(request.access)
-    people, slug = visible.people_by_id(request.access, {vars(key)["who"] for key in rows} - {""}), request.tenant.slug
+    rows, log = list(rows), visibility.may_view_log(request.access)
+    people, slug = (
+        visibility.people_by_id(request.access, {vars(key)["who"] for key in rows} - {""}),
+        request.tenant.slug,
+    )
     words, found = states_of(request), []
     for key in rows:
         told, box = vars(key), key.key_box.key_device_id
@@ -101,7 +104,7 @@ class KeySummary:
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        state, since = states.state_columns(by_log=visible.may_view_log(self.request.access))
+        state, since = states.state_columns(by_log=visibility.may_view_log(self.request.access))
         out, odd = Q(**{state: KeyState.OUT}), Q(differs=True) if state == "state" else Q(pk=None)
         return Key.objects.aggregate(
             all=Count("pk"),
@@ -115,7 +118,7 @@ class KeySummary:
     @cached_property
     def boxes(self) -> Sequence[Any]:
         """The boxes by name, each with its figures."""
-        state = f"keys__{states.state_columns(by_log=visible.may_view_log(self.request.access))[0]}"
+        state = f"keys__{states.state_columns(by_log=visibility.may_view_log(self.request.access))[0]}"
         rows = KeyBox.objects.defer("extra", "units").annotate(
             n=Count("keys"),
             out=Count("keys", filter=Q(**{state: KeyState.OUT})),
@@ -173,7 +176,7 @@ class KeySummary:
         keys = Key.objects.aggregate(Count("pk"), Max("known_at"), Max("record_heard_at"), Max("pk"))
         boxes = KeyBox.objects.aggregate(Min("status_as_of"), Max("status_as_of"), Count("pk"))
         # A key becomes overdue by the clock alone.
-        return watching.version_of(sorted(keys.items()), sorted(boxes.items()), sorted(self.counts.items()))
+        return live_updates.version_of(sorted(keys.items()), sorted(boxes.items()), sorted(self.counts.items()))
 
 
 @dataclass
@@ -191,7 +194,7 @@ class CustodyPeriod:
 
 def custody(request: TenantRequest, key: Key) -> tuple[list[CustodyPeriod], bool]:
     """Return who had the key, the newest first, and whether there is more in the log."""
-    about = visible.visible_records(request.access).filter(device_id=key.key_box.key_device_id)
+    about = visibility.visible_records(request.access).filter(device_id=key.key_box.key_device_id)
     of_key = about.filter(units__contains=[{"unit_no": key.unit_no}]).order_by("-at", "-pk")
     records = list(of_key[: MAX_RECORDS + 1])
     words = states_of(request)
@@ -200,7 +203,7 @@ def custody(request: TenantRequest, key: Key) -> tuple[list[CustodyPeriod], bool
         told = words.key_event_of(record.texts)
         if told is not None:
             _add_event(found, record, told)
-    names = visible.names_by_id(request.access, {each.first.member_id for each in found} - {""})
+    names = visibility.names_by_id(request.access, {each.first.member_id for each in found} - {""})
     for each in found:
         each.name = names.get(each.first.member_id, each.first.member_name)
     return found[::-1], len(records) > MAX_RECORDS

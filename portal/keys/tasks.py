@@ -1,6 +1,6 @@
 """The bell of the watch over key boxes."""
 
-from portal.keys import watch
+from portal.keys import status_reading
 from portal.site.celery import portal_task
 from tenants.scope import tenant_scope
 
@@ -8,4 +8,4 @@ from tenants.scope import tenant_scope
 @portal_task(queue="sync", promise="idempotent", seconds=280)
 def read_stale(tenant_id: int) -> None:
     with tenant_scope(tenant_id):
-        watch.read_stale()
+        status_reading.read_stale()

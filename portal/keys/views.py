@@ -12,24 +12,24 @@ from django.utils.translation import gettext as _
 
 from portal.core.budget.priorities import Priority
 from portal.core.intents import nonces
-from portal.core.intents.asking import ErrorsAsMessages, address_of, submit_once
+from portal.core.intents.form_handling import ErrorsAsMessages, address_of, submit_once
 from portal.core.intents.nonces import Nonce, NotSubmitted
-from portal.core.intents.record import Requester
+from portal.core.intents.recording import Requester
 from portal.core.keys import states
-from portal.core.log import visible
-from portal.core.log.happened import RecentRecords
-from portal.core.mirror import freshness, reading, search
+from portal.core.log import visibility
+from portal.core.log.recent_records import RecentRecords
+from portal.core.mirror import freshness, member_search, single_reads
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import KeyBox
-from portal.core.ui import watching
-from portal.core.ui.addresses import get_row_or_404
+from portal.core.ui import live_updates
+from portal.core.ui.url_lookup import get_row_or_404
 from portal.keys import actions, queries
 from portal.keys.actions import Command
 from portal.keys.lists import Keys
-from tenants import carrying, unsent
+from tenants import interrupted_requests, pending_commands
 from tenants.access import TenantRequest, tenant_view
-from tenants.carrying import PendingCommand
-from tenants.connections.service import current_connection
+from tenants.connections.service_clients import current_connection
+from tenants.pending_commands import PendingCommand
 from tenants.roles import Permission
 
 _MAX_FOUND = 8
@@ -46,11 +46,11 @@ def box(request: TenantRequest, key_device_id: str) -> HttpResponse:
     """A box's page; while somebody looks, what is known of its keys and what was asked of it."""
     found = _box(key_device_id)
     context = _box_context(request, found)
-    if watching.is_up_to_date(request, context["seen"]):
-        return watching.unchanged_response()
-    if watching.is_poll(request):
+    if live_updates.is_up_to_date(request, context["seen"]):
+        return live_updates.unchanged_response()
+    if live_updates.is_poll(request):
         return render(request, "keys/now.html", context | {"fresh": True})
-    if carrying.TOKEN_PARAMETER in request.GET:  # confirming came back without carrying anything through
+    if pending_commands.TOKEN_PARAMETER in request.GET:  # confirming came back without carrying anything through
         messages.info(request, _("Nothing was sent by this confirmation. Check the latest commands, then try again."))
     context |= {"licensed": current_connection().has_licence_key, "commands": list(Command)}
     return render(request, "keys/box.html", context)
@@ -60,8 +60,8 @@ def box(request: TenantRequest, key_device_id: str) -> HttpResponse:
 def status(request: TenantRequest, key_device_id: str) -> HttpResponse:
     """All that follows a box, read from the service within budget; without an answer, what is known last and why."""
     _box(key_device_id)  # one that is not there is not asked for
-    trouble = reading.read_status_for_page(
-        lambda line: reading.read_key_box_status(line, key_device_id, Priority.PEOPLE)
+    trouble = single_reads.read_status_for_page(
+        lambda line: single_reads.read_key_box_status(line, key_device_id, Priority.PEOPLE)
     )
     context = _box_context(request, _box(key_device_id)) | {"trouble": trouble, "fresh": True, "read": True}
     response = render(request, "keys/now.html", context)
@@ -77,9 +77,9 @@ def key(request: TenantRequest, key_device_id: str, unit_no: str) -> HttpRespons
     if found is None:
         raise Http404
     context = _key_context(request, found)
-    if watching.is_up_to_date(request, context["seen"]):
-        return watching.unchanged_response()
-    if watching.is_poll(request):
+    if live_updates.is_up_to_date(request, context["seen"]):
+        return live_updates.unchanged_response()
+    if live_updates.is_poll(request):
         return render(request, "keys/key_now.html", context | {"fresh": True})
     return render(request, "keys/key.html", context | _lending_context(request) | {"commands": list(Command)})
 
@@ -98,12 +98,12 @@ def _key_context(request: TenantRequest, found: queries.ShownKey) -> dict[str, A
         "key": found.key,
         "box": box,
         "box_state": state,
-        "may_look": visible.may_view_log(request.access),
-        "since_today": visible.visible_since(request.access),
+        "may_look": visibility.may_view_log(request.access),
+        "since_today": visibility.visible_since(request.access),
         "chain": chain,
         "has_more": has_more,
         "log": log,
-        "seen": watching.version_of(*known, newest, log.as_of, log.error),
+        "seen": live_updates.version_of(*known, newest, log.as_of, log.error),
     }
 
 
@@ -114,7 +114,7 @@ def _lending_context(request: TenantRequest) -> dict[str, Any]:
     return {
         "may_lend": may_lend,
         "who": who,
-        "members": list(search.search_for_reader(access, who)[:_MAX_FOUND]) if may_lend and who else [],
+        "members": list(member_search.search_for_reader(access, who)[:_MAX_FOUND]) if may_lend and who else [],
         "may_operate": access.can(Permission.KEYS_OPERATE),
         "licensed": current_connection().has_licence_key,
     }
@@ -178,7 +178,7 @@ def command(request: TenantRequest, key_device_id: str) -> HttpResponse:
     numbers = request.POST.getlist("unit")
     act = partial(actions.command, box=found, numbers=numbers, command=Command(wanted))
     intent = submit_once(request, ErrorsAsMessages(request), act)
-    return unsent.return_to_form(request, page) if intent is None else redirect(address_of(page, intent))
+    return interrupted_requests.return_to_form(request, page) if intent is None else redirect(address_of(page, intent))
 
 
 def _box(key_device_id: str) -> KeyBox:
@@ -200,6 +200,6 @@ def _box_context(request: TenantRequest, box: KeyBox) -> dict[str, Any]:
         "intents": intents,
         "happened": here,
         "state": states.state_of_box(box, queries.states_of(request)),
-        "seen": watching.version_of(box.status_as_of, told, here.version, intents[0].pk if intents else 0),
+        "seen": live_updates.version_of(box.status_as_of, told, here.version, intents[0].pk if intents else 0),
         "may_operate": request.access.can(Permission.KEYS_OPERATE),
     }

@@ -8,16 +8,16 @@ from django.utils.translation import gettext as _
 from portal.core.intents import actions as intents
 from portal.core.intents.models import target_of
 from portal.core.intents.nonces import Nonce, NotSubmitted
-from portal.core.intents.record import Requester, lock_target
+from portal.core.intents.recording import Requester, lock_target
 from portal.core.intents.states import State as Sent
 from portal.core.mirror.models import PassController
-from portal.core.mirror.order import natural_key
-from portal.core.restore import finding
+from portal.core.mirror.natural_sort import natural_key
+from portal.core.restore import marking
 from portal.core.timers.clock import ClockTime, database_now
+from portal.lockdown.door_outcomes import DONE, NEWER, SENDING, door_outcomes
 from portal.lockdown.models import Kind, Lockdown, LockdownDoor, Scope, State, current_setting
-from portal.lockdown.outcomes import DONE, NEWER, SENDING, door_outcomes
 from portal.lockdown.preview import DoorSelection, LockdownPreview
-from portal.lockdown.standing import send_command
+from portal.lockdown.retrying import send_command
 from tenants import audit
 from tenants.access import access_to
 from tenants.roles import Permission
@@ -91,7 +91,7 @@ def send_again(*, order: Lockdown, by: Requester, nonce: Nonce) -> int:
         wanted.sort(key=lambda row: row.device_id)
         for row in wanted:
             send_command(row, held, by=by, nonce=Nonce(f"{nonce.value}-{row.pk}", nonce.clicked_at))
-        finding.release_row("lockdowns", held.pk)
+        marking.release_row("lockdowns", held.pk)
         Lockdown.objects.filter(pk=held.pk).update(by=by.user, due_at=ClockTime())
         if wanted:
             _audit(by, "sent_again", held, len(wanted))

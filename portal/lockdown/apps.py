@@ -6,8 +6,8 @@ class LockdownConfig(AppConfig):
     label = "lockdown"
 
     def ready(self) -> None:
-        from portal.lockdown import frame, keeping, standing
+        from portal.lockdown import frame, keeping, retrying
 
         frame.register()
         keeping.register()
-        standing.register()
+        retrying.register()

@@ -7,7 +7,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from portal.core.mirror.models import PassController
-from portal.core.ui.stored import ConflictForm
+from portal.core.ui.edit_conflicts import ConflictForm
 from portal.lockdown.models import LockdownSetting, Second
 
 

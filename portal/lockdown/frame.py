@@ -11,9 +11,9 @@ from django.utils.translation import gettext as _
 
 from portal.core.ui import frame, panels
 from portal.core.ui.frame import Banner
-from portal.core.ui.vocabulary import add_brackets, join_sentences
+from portal.core.ui.value_words import add_brackets, join_sentences
+from portal.lockdown.lockdown_page import LockdownPage
 from portal.lockdown.models import Lockdown, State
-from portal.lockdown.sheet import LockdownPage
 from tenants.access import TenantRequest
 from tenants.roles import Permission
 

@@ -6,13 +6,13 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from portal.core.intents.nonces import NotSubmitted
-from portal.core.intents.record import Requester
+from portal.core.intents.recording import Requester
 from portal.core.mirror.models import PassController
 from portal.core.safety import changing, rules
 from portal.core.safety.changing import ChangeResult
 from portal.core.safety.rules import SafetyRule, SettingValues
 from portal.core.safety.words import on_or_off
-from portal.core.ui.vocabulary import join_values
+from portal.core.ui.value_words import join_values
 from portal.lockdown.models import Kind, LockdownSetting, Scope, Second, current_setting
 from portal.lockdown.preview import DoorSelection
 from tenants import audit

@@ -7,8 +7,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from portal.core.ui.tables import Column, EmptyState, Table
+from portal.lockdown.lockdown_page import LockdownPage
 from portal.lockdown.models import Lockdown
-from portal.lockdown.sheet import LockdownPage
 from tenants.access import TenantRequest
 
 

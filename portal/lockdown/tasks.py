@@ -1,6 +1,6 @@
 """The bell of lockdowns that stand."""
 
-from portal.lockdown import standing
+from portal.lockdown import retrying
 from portal.site.celery import portal_task
 from tenants.scope import tenant_scope
 
@@ -8,4 +8,4 @@ from tenants.scope import tenant_scope
 @portal_task(queue="doors", promise="idempotent", seconds=30)
 def step(tenant_id: int, order_id: int) -> None:
     with tenant_scope(tenant_id):
-        standing.step(order_id)
+        retrying.step(order_id)

@@ -15,20 +15,20 @@ from django.utils.translation import gettext_lazy
 
 from portal.core.intents import nonces
 from portal.core.intents.nonces import Nonce, NotSubmitted
-from portal.core.intents.record import Requester
-from portal.core.safety.answering import change_with_feedback
-from portal.core.ui import watching
-from portal.core.ui.addresses import get_row_or_404
+from portal.core.intents.recording import Requester
+from portal.core.safety.feedback import change_with_feedback
+from portal.core.ui import live_updates
+from portal.core.ui.url_lookup import get_row_or_404
 from portal.lockdown import actions, keeping
 from portal.lockdown.forms import SettingsForm
 from portal.lockdown.keeping import evacuation_doors
 from portal.lockdown.lists import Lockdowns
+from portal.lockdown.lockdown_page import LockdownPage
 from portal.lockdown.models import Kind, Lockdown, current_setting
 from portal.lockdown.preview import DoorSelection, LockdownPreview, form_choices
-from portal.lockdown.sheet import LockdownPage
-from tenants import carrying
+from tenants import pending_commands
 from tenants.access import TenantRequest, tenant_view
-from tenants.carrying import PendingCommand
+from tenants.pending_commands import PendingCommand
 from tenants.roles import Permission
 
 Values = Mapping[str, str]
@@ -83,18 +83,18 @@ def save_settings(request: TenantRequest) -> HttpResponseBase:
 def page(request: TenantRequest, order_id: int) -> HttpResponse:
     """A lockdown with each door's outcome, followed while somebody looks."""
     sheet = LockdownPage(_order_or_404(order_id))
-    if watching.is_up_to_date(request, sheet.version):
-        return watching.unchanged_response()
+    if live_updates.is_up_to_date(request, sheet.version):
+        return live_updates.unchanged_response()
     may = {"may_lock": request.access.can(Permission.LOCKDOWN), "is_mine": sheet.order.started_by == request.user}
     context = {"sheet": sheet, "order": sheet.order, **may}
-    if watching.is_poll(request):
+    if live_updates.is_poll(request):
         return render(request, "lockdown/now.html", context)
     _warn_nothing_sent(request)
     return render(request, "lockdown/page.html", context)
 
 
 def _warn_nothing_sent(request: TenantRequest) -> None:
-    if carrying.TOKEN_PARAMETER in request.GET:  # confirming came back without carrying anything through
+    if pending_commands.TOKEN_PARAMETER in request.GET:  # confirming came back without carrying anything through
         messages.info(request, _("Nothing was sent by this confirmation. Try again."))
 
 

@@ -8,7 +8,7 @@ from django.http import Http404
 from django.utils import timezone
 
 from accessapi.moments import read_day
-from portal.core.log import gaps, visible
+from portal.core.log import gaps, visibility
 from portal.core.log.filters import coverage_of
 from portal.core.log.gaps import GapNotice
 from portal.core.mirror.coverage import Coverage, Gap, GapKind
@@ -99,5 +99,5 @@ def day_or_404(request: TenantRequest, text: str, *, subject_id: str) -> LogDay:
 
 
 def may_see(access: Access, day: Day) -> bool:
-    since = visible.visible_since(access)
+    since = visibility.visible_since(access)
     return since is None or day.end > since

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 from django.http import Http404
 
-from portal.core.log import visible
-from portal.core.mirror import search
+from portal.core.log import visibility
+from portal.core.mirror import member_search
 from portal.core.mirror.models import History, KeyBox, Member, PassController
-from portal.core.ui import palette
-from portal.core.ui.addresses import url_in_tenant
-from portal.core.ui.palette import Hit
+from portal.core.ui import command_palette
+from portal.core.ui.command_palette import Hit
 from portal.core.ui.tables.filters import ListAddress
 from portal.core.ui.times import local
+from portal.core.ui.url_lookup import url_in_tenant
 from portal.core.visits.models import Visit
 from portal.core.visits.queries import find_by_guest_name
 from tenants.access import Access
@@ -68,7 +68,7 @@ def person_or_404(access: Access, member_id: str, seen: Sequence[History]) -> Na
     found = person_of(access, member_id, seen[0].member_name if seen else "")
     if found.kind or seen:
         return found
-    told = visible.visible_records(access).filter(member_id=member_id).exclude(member_id="").order_by("-at", "-pk")
+    told = visibility.visible_records(access).filter(member_id=member_id).exclude(member_id="").order_by("-at", "-pk")
     name = told.values_list("member_name", flat=True).first()
     if name is None:
         raise Http404
@@ -80,7 +80,7 @@ def place_or_404(access: Access, device_id: str) -> NamedSubject:
     found = place_of(access, device_id)
     if found.kind:
         return found
-    told = visible.visible_records(access).filter(device_id=device_id).exclude(device_id="").order_by("-at", "-pk")
+    told = visibility.visible_records(access).filter(device_id=device_id).exclude(device_id="").order_by("-at", "-pk")
     name = told.values_list("device_name", flat=True).first()
     if name is None:
         raise Http404
@@ -103,8 +103,8 @@ def find_people(access: Access, text: str, asked: ListAddress) -> PeopleFound:
     hits, has_more = [], False
     for people in (_members(access, text), _guests(access, text)):
         first = list(people)
-        has_more |= len(first) > palette.MAX_HITS
-        for key, name, icon, hint in first[: palette.MAX_HITS]:
+        has_more |= len(first) > command_palette.MAX_HITS
+        for key, name, icon, hint in first[: command_palette.MAX_HITS]:
             hits.append(Hit(name, asked.with_(person=key, find=None), icon, hint))
     return PeopleFound(hits, has_more)
 
@@ -115,7 +115,7 @@ Person = tuple[str, str, str, str]  # ID, name, icon, and what tells people of o
 def _members(access: Access, text: str) -> Iterator[Person]:
     if not text or not access.can(Permission.MEMBERS_VIEW):
         return
-    for each in search.search_for_reader(access, text)[: palette.MAX_HITS + 1]:
+    for each in member_search.search_for_reader(access, text)[: command_palette.MAX_HITS + 1]:
         hint = " · ".join(filter(None, (each.member_code, each.membergroup_name)))
         yield each.member_id, each.member_name or each.member_id, "user", hint
 
@@ -128,6 +128,6 @@ def _guests(access: Access, text: str) -> Iterator[Person]:
         .exclude(guest_id=None)
         .only("tenant_id", "guest_id", "guest_name", "company", "use_date_start")
     )
-    for each in rows[: palette.MAX_HITS + 1]:
+    for each in rows[: command_palette.MAX_HITS + 1]:
         hint = " · ".join(filter(None, (each.company, f"{local(each.use_date_start):%Y-%m-%d}")))
         yield str(each.guest_id), str(each), "qrcode", hint

@@ -13,10 +13,10 @@ from django.http import QueryDict
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from portal.core.intents.record import Requester
+from portal.core.intents.recording import Requester
 from portal.core.log import filters
 from portal.core.log.filters import Labels
-from portal.core.ui import together
+from portal.core.ui import batching
 from portal.logs.models import QUERY_MAX, SavedSearch
 from tenants import audit
 from tenants.access import TenantRequest
@@ -47,7 +47,7 @@ class ShownSearch:
 
 def register() -> None:
     by_whom = Coalesce(NullIf("by__name", Value("")), "by__email", output_field=CharField())
-    together.register_query(
+    batching.register_query(
         _BATCH_NAME, lambda: SavedSearch.objects.annotate(by_whom=by_whom).order_by("name"), on_every_page=False
     )
 
@@ -55,13 +55,13 @@ def register() -> None:
 def prefetch(request: TenantRequest) -> None:
     """Have a page that shows saved searches ask for all that they are drawn from along with what every page asks."""
     filters.prefetch(request)
-    together.prefetch(request, _BATCH_NAME)
+    batching.prefetch(request, _BATCH_NAME)
 
 
 def list_searches(request: TenantRequest) -> list[ShownSearch]:
     """Return the tenant's saved searches by name. What filters are called is looked up once for all."""
     prefetch(request)
-    kept: list[SavedSearch] = together.load_rows(request, _BATCH_NAME)
+    kept: list[SavedSearch] = batching.load_rows(request, _BATCH_NAME)
     labels: Labels = filters.labels(request, [QueryDict(each.query) for each in kept]) if kept else {}
     page, here = reverse("logs:index", args=[request.tenant.slug]), filters.chosen_filters(request.GET).urlencode()
     return [_describe(request, search, page, here, labels) for search in kept]

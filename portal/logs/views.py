@@ -3,11 +3,11 @@
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
 
-from portal.core.log.happened import SUBJECTS, RecentRecords
 from portal.core.log.lists import ActivityLogTable
-from portal.core.ui import panels, watching
-from portal.core.ui.addresses import url_in_tenant
+from portal.core.log.recent_records import SUBJECTS, RecentRecords
+from portal.core.ui import live_updates, panels
 from portal.core.ui.tables.filters import ListAddress
+from portal.core.ui.url_lookup import url_in_tenant
 from portal.logs import searches
 from portal.logs.people import find_people
 from tenants.access import TenantRequest, tenant_view
@@ -34,8 +34,8 @@ def happened(request: TenantRequest) -> HttpResponse:
     if not about:
         raise Http404
     here = RecentRecords(request, about, [value for value in request.GET.getlist(about) if "\x00" not in value][:200])
-    if watching.is_up_to_date(request, here.version):
-        return watching.unchanged_response()
+    if live_updates.is_up_to_date(request, here.version):
+        return live_updates.unchanged_response()
     return render(request, "log/happened.html", {"here": here})
 
 

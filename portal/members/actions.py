@@ -11,7 +11,7 @@ from portal.core.intents.nonces import Nonce
 from portal.core.mirror.fields.members import CARD, MEMBER, QR
 from portal.core.mirror.fields.values import OLD_MASK
 from portal.core.mirror.models import Member
-from portal.members import sightings
+from portal.members import matching
 from portal.members.forms import plain_values_of
 from tenants import audit
 from tenants.roles import Permission
@@ -28,7 +28,7 @@ def create(*, body: Body, by: Requester, nonce: Nonce) -> Intent:
         operation="create_member",
         title=coded_sentence("member.create", name=body["member_name"]),
         body=dict(body),
-        snapshot=sightings.candidates_before(body),
+        snapshot=matching.candidates_before(body),
         nonce=nonce,
         after=MEMBER.audit_values(body),
     )

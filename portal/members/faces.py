@@ -15,11 +15,11 @@ from django.utils import timezone
 from accessapi.client import Image
 from accessapi.limits import FACE_READY_SECONDS
 from portal.core.files.pictures import CheckedPicture
-from portal.core.intents import actions, following
+from portal.core.intents import actions, tracking
 from portal.core.intents.actions import Requester, submit
 from portal.core.intents.models import Intent, target_of
 from portal.core.intents.nonces import Nonce
-from portal.core.intents.record import IntentDetails, record_intent
+from portal.core.intents.recording import IntentDetails, record_intent
 from portal.core.intents.sending import send_inline
 from portal.core.intents.states import UNDER_WAY, Reason, State
 from portal.core.mirror.models import Member
@@ -57,7 +57,7 @@ def replace(*, member: Member, picture: CheckedPicture, by: Requester, nonce: No
 def _check_deleted(deletion: Intent) -> Intent:
     """Where the service did not find what was to be deleted, find out at once whether it is gone."""
     if deletion.state == State.UNCERTAIN and deletion.reason == Reason.REFUSED:
-        following.reconcile(deletion)
+        tracking.reconcile(deletion)
         deletion.refresh_from_db()
     return deletion
 
@@ -82,7 +82,7 @@ class FaceState:
     """Where a member's face stands, by the mirror and the newest requests about it.
 
     `usable_from` is set while the service still takes its time after a registration (States, "30 seconds or more
-    later"); `between` when the old face is deleted and no new one is registered.
+    later"); `is_between_faces` when the old face is deleted and no new one is registered.
     """
 
     is_registered: bool

@@ -16,20 +16,20 @@ from accessapi.resources import write_moment
 from accessapi.resources.members import Member
 from portal.core.budget.client import client
 from portal.core.budget.priorities import Priority
-from portal.core.intents import evidence, handlers, refusals
+from portal.core.intents import absence_proofs, handlers, refusals
 from portal.core.intents.handlers import Finding, OutcomeText
 from portal.core.intents.models import Intent, target_of
 from portal.core.intents.states import Reason, State
-from portal.core.log import causes
-from portal.core.log.causes import RecordContent
-from portal.core.mirror import own, reading, schedule
+from portal.core.log import request_matching
+from portal.core.log.request_matching import RecordContent
+from portal.core.mirror import local_writes, single_reads, sync_schedule
 from portal.core.mirror.fields.members import MEMBER, RIGHTS_NAMES
 from portal.core.mirror.kinds import MirrorKind
-from portal.core.rights.reading import is_as_sent
+from portal.core.rights.member_rights import is_as_sent
 from portal.core.timers.clock import database_now
 from portal.core.ui.times import local
-from portal.members import faces, portraits, sightings, temporary
-from tenants.connections.service import current_connection
+from portal.members import faces, matching, portraits, temporary_keys
+from tenants.connections.service_clients import current_connection
 
 # When to see whether the list has been read meanwhile.
 _RECHECK_AFTER = timedelta(seconds=3)
@@ -48,22 +48,22 @@ def on_created(intent: Intent) -> None:
         return
     member_id = str(intent.result.get("member_id") or (intent.result.get("evidence") or {}).get("member_id") or "")
     if not member_id:  # a person said so: only the list can tell which member it is
-        schedule.request_reading(intent.tenant, MirrorKind.MEMBERS, by=None)
+        sync_schedule.request_reading(intent.tenant, MirrorKind.MEMBERS, by=None)
         return
-    own.apply_member_write(intent.tenant, member_id, intent.body, created=True)
+    local_writes.apply_member_write(intent.tenant, member_id, intent.body, created=True)
     intent.target = target_of("member", member_id)
     Intent.objects.filter(pk=intent.pk).update(target=intent.target)
 
 
 def on_updated(intent: Intent) -> None:
     if intent.state == State.SUCCEEDED:
-        own.apply_member_write(intent.tenant, intent.path["member_id"], intent.body)
+        local_writes.apply_member_write(intent.tenant, intent.path["member_id"], intent.body)
 
 
 def on_deleted(intent: Intent) -> None:
     """Gone, or not there in the first place."""
     if intent.state == State.SUCCEEDED or (intent.state == State.FAILED and intent.http_status == 404):
-        own.apply_member_deletion(intent.tenant, intent.path["member_id"])
+        local_writes.apply_member_deletion(intent.tenant, intent.path["member_id"])
         portraits.delete([intent.path["member_id"]])
 
 
@@ -73,17 +73,17 @@ def reconcile_created(intent: Intent) -> Finding:
     The mirror's own reading is used: it costs one call for each thousand members, and serves everybody who waits.
     """
     body, known = intent.body, (intent.snapshot or {}).get("known", [])
-    since = evidence.next_useful_reading_at(intent)
-    at = schedule.request_reading_since(intent.tenant, MirrorKind.MEMBERS, since)
+    since = absence_proofs.next_useful_reading_at(intent)
+    at = sync_schedule.request_reading_since(intent.tenant, MirrorKind.MEMBERS, since)
     if at is None:
         return Finding(None, intent.result.get("evidence") or {}, retry_at=max(since, database_now()) + _RECHECK_AFTER)
-    seen, told = sightings.find_candidates(body, known), {"read": write_moment(at)}
-    if len(seen.with_code_or_card) == 1 and sightings.is_same(seen.with_code_or_card[0], body):
+    seen, told = matching.find_candidates(body, known), {"read": write_moment(at)}
+    if len(seen.with_code_or_card) == 1 and matching.is_same(seen.with_code_or_card[0], body):
         return Finding(True, {**told, "member_id": seen.with_code_or_card[0].member_id})
     if seen.with_code_or_card or seen.with_same_name:
         alike = [member.member_id for member in (*seen.with_code_or_card, *seen.with_same_name)]
         return Finding(None, {**told, "may be": ", ".join(alike[:10])})
-    return evidence.judge_absence(intent, at, told)
+    return absence_proofs.judge_absence(intent, at, told)
 
 
 def _reread_member(
@@ -94,12 +94,14 @@ def _reread_member(
     """
     at = database_now()
     try:
-        member = reading.read_member(current_connection(), intent.path["member_id"], Priority.PEOPLE, is_unshared=True)
+        member = single_reads.read_member(
+            current_connection(), intent.path["member_id"], Priority.PEOPLE, is_unshared=True
+        )
     except NotFound:
         return Finding(absent, {"read": write_moment(at), "member": "not there"})
     as_asked, seen = judge(member)
     told = {"read": write_moment(at), **seen}
-    return Finding(True, told) if as_asked else evidence.judge_absence(intent, at, told, **missing)
+    return Finding(True, told) if as_asked else absence_proofs.judge_absence(intent, at, told, **missing)
 
 
 def reconcile_updated(intent: Intent) -> Finding:
@@ -124,7 +126,7 @@ def reconcile_deleted(intent: Intent) -> Finding:
 
 def on_face_registered(intent: Intent) -> None:
     if intent.state == State.SUCCEEDED or _has_face(intent):
-        own.apply_member_write(intent.tenant, intent.path["member_id"], {"face_data": True})
+        local_writes.apply_member_write(intent.tenant, intent.path["member_id"], {"face_data": True})
 
 
 def _has_face(intent: Intent) -> bool:
@@ -134,7 +136,7 @@ def _has_face(intent: Intent) -> bool:
 
 def on_face_deleted(intent: Intent) -> None:
     if intent.state == State.SUCCEEDED:
-        own.apply_member_write(intent.tenant, intent.path["member_id"], {"face_data": None})
+        local_writes.apply_member_write(intent.tenant, intent.path["member_id"], {"face_data": None})
     faces.on_deleted(intent)
 
 
@@ -151,12 +153,12 @@ def reconcile_face(intent: Intent, *, wanted: bool = True) -> Finding:
 def reconcile_keys(intent: Intent) -> Finding:
     """Read the logs since it was sent: our words are kept there (operation 11, `info`). Silence proves nothing."""
     at = database_now()
-    since = (intent.sent_at or intent.created_at) - causes.EARLIER
+    since = (intent.sent_at or intent.created_at) - request_matching.EARLIER
     query = {"since": write_moment(since), "until": write_moment(at + timedelta(seconds=60)), "limit": 1000}
     with client(current_connection(), Priority.DOORS) as service:
         told = service.call("list_histories", query=query).data
     said = [RecordContent.from_service(each) for each in told.get("histories", ()) if isinstance(each, dict)]
-    ours = [each for each in said if causes.is_named_by(each, intent)]
+    ours = [each for each in said if request_matching.is_named_by(each, intent)]
     others = Intent.objects.filter(target=intent.target, operation=intent.operation, sent_at__gte=since)
     proven = bool(ours) and not others.exclude(pk=intent.pk).exists()
     return Finding(proven or None, {"read": write_moment(at), "logs": len(ours)})
@@ -214,10 +216,10 @@ def keys_effect(intent: Intent) -> OutcomeText:
 
 def _keys_sent(intent: Intent, body: dict[str, Any]) -> OutcomeText:
     units = {each["device_id"]: each["unit_no_list"] for each in body.get("targets_list", ())}
-    known, sent, told = temporary.box_names(units), intent.result.get("sent_device_id_list"), []
+    known, sent, told = temporary_keys.box_names(units), intent.result.get("sent_device_id_list"), []
     reached = {box: numbers for box, numbers in units.items() if not isinstance(sent, list) or box in sent}
     if reached:
-        said = {"keys": temporary.keys_text(reached, known), "time": temporary.duration_text(body["timer"])}
+        said = {"keys": temporary_keys.keys_text(reached, known), "time": temporary_keys.duration_text(body["timer"])}
         told.append(_("%(keys)s, for %(time)s.") % said)
     if missed := [known.get(box, box) for box in units if box not in reached]:
         told.append(_("Could not be reached, unchanged: %(boxes)s.") % {"boxes": ", ".join(missed)})
@@ -233,4 +235,4 @@ def register() -> None:
     handlers.register(
         faces.DELETE, on_finished=on_face_deleted, reconcile=look_for_no_face, describe=face_deletion_effect
     )
-    handlers.register(temporary.OPERATION, reconcile=reconcile_keys, describe=keys_effect)
+    handlers.register(temporary_keys.OPERATION, reconcile=reconcile_keys, describe=keys_effect)

@@ -17,10 +17,10 @@ from portal.core.mirror.fields.field import form_of
 from portal.core.mirror.fields.members import CARD, END, GROUP, MEMBER, PRIVILEGES, START
 from portal.core.mirror.models import KeyBox, Member
 from portal.core.ui import inputs
+from portal.core.ui.edit_conflicts import add_conflicts
 from portal.core.ui.inputs import add_current_choices, set_choices
-from portal.core.ui.sealed import ShownValuesForm
-from portal.core.ui.stored import add_conflicts
-from portal.members import bounds, standing, temporary
+from portal.core.ui.sealing import ShownValuesForm
+from portal.members import learned_limits, status, temporary_keys
 from portal.members.queries import Choices
 
 # What a QR code can hold at most, as bytes. The specification gives members no limit of its own.
@@ -35,7 +35,8 @@ OTHER_PERIOD = "other"
 class MemberForm(ShownValuesForm, form_of(PLAIN_FIELDS)):  # type: ignore[misc]  # a class made of the described fields
     """Creates or, given `member`, changes a member. `body()` is the request's body, in the specification's names.
 
-    `groups` are the choices of membergroup_id. A change is what differs from what the person was shown (`seen`, signed
+    `groups` are the choices of membergroup_id. A change is what differs from what the person was shown
+    (`shown_values`, signed
     into the form), so that values which others changed meanwhile are neither sent nor overwritten.
     """
 
@@ -66,7 +67,7 @@ class MemberForm(ShownValuesForm, form_of(PLAIN_FIELDS)):  # type: ignore[misc] 
         self.initial = {**self._initial(), **self.initial}
         chosen = add_current_choices(groups, self.shown_values.get(GROUP.name, ""))
         set_choices(self, qr=self._qr_choices(), **{GROUP.name: [("", _t("Choose a group")), *chosen]})
-        self.fields["qr_timestep"] = bounds.timestep_field()
+        self.fields["qr_timestep"] = learned_limits.timestep_field()
         if member is None or not member.has_card:
             del self.fields["card_remove"]
         else:
@@ -114,7 +115,7 @@ class MemberForm(ShownValuesForm, form_of(PLAIN_FIELDS)):  # type: ignore[misc] 
             return [("none", _t("None")), *makes]
         if not self.member.has_qr:
             return [("keep", _t("None")), *makes]
-        kept = standing.qr_of(self.member)
+        kept = status.qr_of(self.member)
         return [
             ("keep", _t("No change: %(kind)s") % {"kind": kept.word if kept else ""}),
             *makes,
@@ -198,7 +199,7 @@ def _qr_body(given: Mapping[str, Any]) -> dict[str, Any]:
             return {"qrcode": {"data": given["qr_data"]}}
         case "one_time":
             step, skew = given.get("qr_timestep"), given.get("qr_skew")
-            once = {"timestep": bounds.usual_timestep() if step is None else step, "skew": skew or 0}
+            once = {"timestep": learned_limits.usual_timestep() if step is None else step, "skew": skew or 0}
             return {"qrcode": {"data": given["qr_data"], "one_time_qr": {"enabled": True, **once}}}
         case "remove":
             return {"qrcode": None}
@@ -245,13 +246,13 @@ class TemporaryKeysForm(forms.Form):
         self, data: Any = None, *, member: Member, boxes: Sequence[KeyBox], chosen: Sequence[str] = ()
     ) -> None:
         super().__init__(data, initial={"period": str(PERIODS[1]), "units": list(chosen)})
-        self._drawn = partial(temporary.box_choices, boxes, member.rights)
-        periods = [(str(seconds), temporary.duration_text(seconds)) for seconds in PERIODS]
+        self._drawn = partial(temporary_keys.box_choices, boxes, member.rights)
+        periods = [(str(seconds), temporary_keys.duration_text(seconds)) for seconds in PERIODS]
         units = [unit.value for box in self.boxes for unit in box.units]
         set_choices(self, units=[(value, value) for value in units], period=[*periods, (OTHER_PERIOD, _t("Other"))])
 
     @property
-    def boxes(self) -> list[temporary.BoxChoices]:
+    def boxes(self) -> list[temporary_keys.BoxChoices]:
         """The key boxes with their keys, as they are drawn."""
         return self._drawn(self["units"].value() or ())
 
@@ -281,7 +282,7 @@ class TemporaryKeysForm(forms.Form):
             units.setdefault(box, []).append(number)
         seconds = given["seconds"] if given["period"] == OTHER_PERIOD else int(given["period"])
         signal = bool(given["device_action"])
-        return temporary.body(units=units, seconds=seconds, signal=signal, info=given["info"].strip(), by=by)
+        return temporary_keys.body(units=units, seconds=seconds, signal=signal, info=given["info"].strip(), by=by)
 
 
 def _file(label: Any, accept: str, **attrs: str) -> forms.FileField:

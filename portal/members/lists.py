@@ -15,22 +15,22 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from portal.core.files.writing import KINDS
-from portal.core.intents.record import Requester
+from portal.core.intents.recording import Requester
 from portal.core.jobs import lists as jobs
 from portal.core.jobs import suspensions
-from portal.core.mirror import freshness, queries, search
+from portal.core.mirror import freshness, member_search, queries
 from portal.core.mirror.fields.members import GROUP, MEMBER, MEMBER_ID, NAME
 from portal.core.mirror.freshness import freshness_for
 from portal.core.mirror.kinds import MirrorKind
+from portal.core.mirror.member_search import SearchPieces
 from portal.core.mirror.models import Member
-from portal.core.mirror.search import SearchPieces
-from portal.core.ui import together
-from portal.core.ui.addresses import ServiceId, url_in_tenant
+from portal.core.ui import batching
 from portal.core.ui.tables import Column, EmptyState, Filter, Table, file_response
 from portal.core.ui.times import relative_words
-from portal.core.ui.vocabulary import add_brackets, join_sentences, join_values
-from portal.members import actions, leavers, standing
-from portal.members.leavers import CleanupList
+from portal.core.ui.url_lookup import ServiceId, url_in_tenant
+from portal.core.ui.value_words import add_brackets, join_sentences, join_values
+from portal.members import actions, cleanup_lists, status
+from portal.members.cleanup_lists import CleanupList
 from tenants.access import TenantRequest
 from tenants.roles import Permission
 
@@ -68,16 +68,16 @@ class Members(Table):
         Column(
             "credentials",
             _("Credentials"),
-            lambda row: ", ".join(standing.credential_words(row)),
+            lambda row: ", ".join(status.credential_words(row)),
             kind="cred",
-            drawer=standing.credential_drawer,
+            drawer=status.credential_drawer,
         ),
-        Column("validity", pgettext_lazy("member", "Status"), standing.validity_of, drawer=standing.validity_drawer),
+        Column("validity", pgettext_lazy("member", "Status"), status.validity_of, drawer=status.validity_drawer),
         *(each.list_column() for each in MEMBER.in_section("period")),
         MEMBER_ID.list_column(),
     )
     filters: Sequence[Filter] = (
-        Filter("group", GROUP.label, lambda request: together.load_rows(request, "groups"), queries.filter_by_groups),
+        Filter("group", GROUP.label, lambda request: batching.load_rows(request, "groups"), queries.filter_by_groups),
         Filter("credential", _("Credential"), queries.Credential.choices, queries.filter_by_credentials),
         Filter(
             "validity", pgettext_lazy("member", "Status"), suspensions.VALIDITY_CHOICES, suspensions.filter_by_validity
@@ -88,32 +88,32 @@ class Members(Table):
     export_permission = Permission.MEMBERS_EXPORT
 
     def __init__(self, request: TenantRequest, *, query: QueryDict | None = None) -> None:
-        together.prefetch(request, "groups")
+        batching.prefetch(request, "groups")
         super().__init__(
             request, _all_members, total=lambda: freshness_for(request)[MirrorKind.MEMBERS].total, query=query
         )
 
     def search(self, queryset: QuerySet[Any], text: str) -> QuerySet[Any]:
-        return search.search_members(queryset, text, may_see_cards=self.may(Permission.SECRETS_REVEAL))
+        return member_search.search_members(queryset, text, may_see_cards=self.may(Permission.SECRETS_REVEAL))
 
     @property
     def search_pieces(self) -> SearchPieces | None:
         """None for more words than SQL is kept for, and for what may be a card's number."""
-        asked = search.search_pieces(self.search_text)
+        asked = member_search.search_pieces(self.search_text)
         follows = len(asked.are_long) <= 2 and not (
-            search.may_be_card_number(self.search_text) and self.may(Permission.SECRETS_REVEAL)
+            member_search.may_be_card_number(self.search_text) and self.may(Permission.SECRETS_REVEAL)
         )
         return asked if follows else None
 
     @classmethod
     def filter_by_pieces(cls, rows: QuerySet[Any], long: tuple[bool, ...], values: dict[str, str]) -> QuerySet[Any]:
-        return search.filter_members(rows, SearchPieces(long, values))
+        return member_search.filter_members(rows, SearchPieces(long, values))
 
     def row_href(self, row: Member) -> str:
         return f"{self._index}{_ids.to_url(row.member_id)}/"
 
     def row_class(self, row: Member) -> str:
-        return "quiet" if standing.state_of(row, self._now) in ("ended", "suspended") else ""
+        return "quiet" if status.state_of(row, self._now) in ("ended", "suspended") else ""
 
     @cached_property
     def _now(self) -> datetime:
@@ -168,7 +168,7 @@ class Members(Table):
 
 
 _GROUP = next(each for each in Members.filters if each.name == "group")
-_WITHIN = Filter("within", _("Within"), leavers.day_choices, leavers.ending_within, is_single=True)
+_WITHIN = Filter("within", _("Within"), cleanup_lists.day_choices, cleanup_lists.ending_within, is_single=True)
 _COLUMNS = {column.name: column for column in Members.columns}
 
 
@@ -191,13 +191,13 @@ class CleanupMembers(Members):
     )
 
     def __init__(self, request: TenantRequest, which: CleanupList, *, query: QueryDict | None = None) -> None:
-        if which in leavers.PERMISSIONS:
-            request.access.check(leavers.PERMISSIONS[which])
+        if which in cleanup_lists.PERMISSIONS:
+            request.access.check(cleanup_lists.PERMISSIONS[which])
         super().__init__(request, query=query)
         # What is done with "all that match" must mean this list, and never all members.
         self.actions = jobs.selection_actions(lambda _request: f"leavers={which}")
         self.which, self.known_total = which, None
-        self.all_rows = leavers.members_of(which)
+        self.all_rows = cleanup_lists.members_of(which)
         self.default_sort = {CleanupList.ENDING: "use_end_key", CleanupList.ENDED: "-use_end_key"}.get(
             which, "name_key"
         )
@@ -215,13 +215,13 @@ class CleanupMembers(Members):
 
     @property
     def _empty_text(self) -> EmptyState:
-        return EmptyState(leavers.EMPTY_TEXTS[self.which], "", "circle-check")
+        return EmptyState(cleanup_lists.EMPTY_TEXTS[self.which], "", "circle-check")
 
     @property
     def file_note(self) -> str:
         """Without the list of members, or without the log, a file of nobody or of everybody tells nothing."""
         of_log = (
-            leavers.log_period_text(freshness_for(self.request)[MirrorKind.HISTORIES])
+            cleanup_lists.log_period_text(freshness_for(self.request)[MirrorKind.HISTORIES])
             if self.which == CleanupList.NEVER
             else ""
         )

@@ -8,21 +8,21 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.core.intents import queries as intents
 from portal.core.intents.models import Intent, target_of
-from portal.core.jobs import about, bulk
+from portal.core.jobs import bulk_executor, member_jobs
+from portal.core.mirror import member_search
 from portal.core.mirror import queries as mirror
-from portal.core.mirror import search
 from portal.core.mirror.fields.members import CARD, GROUP, MEMBER, QR, RIGHTS_NAMES
-from portal.core.mirror.folding import sort_key
 from portal.core.mirror.models import Group, Member
-from portal.core.mirror.rows import MemberRowBuilder
-from portal.core.ui import palette
-from portal.core.ui.palette import Hit
+from portal.core.mirror.row_building import MemberRowBuilder
+from portal.core.mirror.text_folding import sort_key
+from portal.core.ui import command_palette
+from portal.core.ui.command_palette import Hit
 from tenants.access import Access, TenantRequest
-from tenants.kept import CompiledQuery
+from tenants.audit_log.changes import RecordedChange, changed_fields
+from tenants.compiled_queries import CompiledQuery
 from tenants.models import AuditEntry
 from tenants.scope import current_tenant_id
 from tenants.sentences import TARGETS
-from tenants.trail.changes import RecordedChange, changed_fields
 
 Choices = list[tuple[str, str]]
 
@@ -77,7 +77,7 @@ def staff_changes(access: Access, member: Member, asked: list[Intent]) -> list[R
     }
     if named - groups.keys():
         groups |= dict(group_choices())
-    pages = about.job_pages_of(access, [entry.intent_id for entry, _fields in entries])
+    pages = member_jobs.job_pages_of(access, [entry.intent_id for entry, _fields in entries])
     alone = [
         RecordedChange(
             entry,
@@ -92,16 +92,18 @@ def staff_changes(access: Access, member: Member, asked: list[Intent]) -> list[R
 
 def _bulk_changes(access: Access, member: Member) -> list[RecordedChange]:
     """Return what edits of many and imports did to this member, each with its page for those who may see it."""
-    rows = {str(row.part.intent_id): row for row in about.rows_applied_to(member.member_id, _MAX_ENTRIES) if row.part}
+    rows = {
+        str(row.part.intent_id): row for row in member_jobs.rows_applied_to(member.member_id, _MAX_ENTRIES) if row.part
+    }
     if not rows:
         return []
     groups = dict(group_choices())
-    entries = AuditEntry.objects.filter(intent_id__in=rows, action__in=bulk.OPERATIONS.values())
+    entries = AuditEntry.objects.filter(intent_id__in=rows, action__in=bulk_executor.OPERATIONS.values())
     found = []
     for entry in entries.select_related("support_session"):
         row = rows[entry.intent_id]
         row.group_names = groups
-        found.append(RecordedChange(entry, about.changes_of(row), about.page_for(access, row.job)))
+        found.append(RecordedChange(entry, member_jobs.changes_of(row), member_jobs.page_for(access, row.job)))
     return found
 
 
@@ -114,7 +116,7 @@ def trail_condition(text: str) -> Q:
     wanted = Q(member_id=named) | Q(code_key=key) | Q(name_key=key)
     ids = list(Member.objects.filter(wanted).values_list("member_id", flat=True)[:_MAX_ENTRIES]) or [named]
     targets = [target_of("member", each) for each in ids]
-    return Q(target__in=targets) | about.audit_filter_for_members(ids)
+    return Q(target__in=targets) | member_jobs.audit_filter_for_members(ids)
 
 
 def _describe_change(field: tuple[str, str, str], groups: dict[str, str]) -> tuple[str, str, str]:
@@ -134,7 +136,7 @@ def holder_of_card(card: str) -> Member | None:
 
 def find_hits(request: TenantRequest, text: str) -> Iterator[Hit]:
     """The first members by name that `text` finds, for the palette."""
-    for member in search.search_for_reader(request.access, text)[: palette.MAX_HITS]:
+    for member in member_search.search_for_reader(request.access, text)[: command_palette.MAX_HITS]:
         address = reverse("members:page", args=[request.tenant.slug, member.member_id])
         hint = " · ".join(filter(None, (member.member_code, member.membergroup_name)))
         yield Hit(member.member_name or member.member_id, address, "user", hint)

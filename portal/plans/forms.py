@@ -14,12 +14,12 @@ from accessapi.reading import read_json
 from portal.core.files import pictures
 from portal.core.files.pictures import CheckedPicture, PictureFault
 from portal.core.ui.chips import Chip
+from portal.core.ui.edit_conflicts import ConflictForm
 from portal.core.ui.inputs import line_field, validate_visible
-from portal.core.ui.stored import ConflictForm
-from portal.plans import paper, things
+from portal.plans import pdf_rendering, plan_devices
 from portal.plans.actions import MAX_PLACED
 from portal.plans.models import NAME_MAX, FloorPlan, Placed, Placement
-from portal.plans.things import PlanDevice
+from portal.plans.plan_devices import PlanDevice
 from tenants.models import Tenant
 
 _ACCEPT = {"accept": "image/png,image/jpeg,application/pdf"}
@@ -46,10 +46,10 @@ class DrawingForm(forms.Form):
         try:
             if not given.get("image"):
                 raise PictureFault(_t("Choose a file."))
-            self.picture = pictures.prepare_drawing(given["image"], paper.render_first_page)
+            self.picture = pictures.prepare_drawing(given["image"], pdf_rendering.render_first_page)
         except PictureFault as fault:
             self.add_error("image", str(fault))
-        except paper.PdfNotRendered:
+        except pdf_rendering.PdfNotRendered:
             self.add_error("image", _t("This PDF cannot be drawn. Save its page as PNG and use that."))
         return given
 
@@ -99,11 +99,11 @@ class PlacementRows:
 
     def __init__(self, tenant: Tenant, plan: FloorPlan, posted: Mapping[str, str] | None) -> None:
         self.plan = plan
-        found, rows = things.load_devices(tenant), {row.key: row for row in things.placements(plan)}
+        found, rows = plan_devices.load_devices(tenant), {row.key: row for row in plan_devices.placements(plan)}
         self._current = {key: (row.x, row.y) for key, row in rows.items()}
         self.previous = self._current if posted is None else _parse_previous(posted.get("was", ""), self._current)
         for row in rows.values():
-            thing = things.device_of(row, found)
+            thing = plan_devices.device_of(row, found)
             found[thing.key] = thing
         if posted is not None and (camera := posted.get("camera", "").strip()[:_CAMERA_MAX]):
             found.setdefault(f"camera:{camera}", PlanDevice(Placed.CAMERA, camera, camera, Chip("unknown")))

@@ -8,11 +8,11 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from portal.core.intents.record import Requester
-from portal.core.ui import watching
-from portal.core.ui.addresses import get_row_or_404
-from portal.core.ui.vocabulary import join_values
-from portal.plans import actions, things
+from portal.core.intents.recording import Requester
+from portal.core.ui import live_updates
+from portal.core.ui.url_lookup import get_row_or_404
+from portal.core.ui.value_words import join_values
+from portal.plans import actions, plan_devices
 from portal.plans.forms import DrawingForm, NameForm, NewPlanForm, PlacementRows
 from portal.plans.models import FloorPlan
 from tenants.access import TenantRequest, tenant_view
@@ -36,10 +36,10 @@ def index(request: TenantRequest) -> HttpResponseBase:
 @tenant_view(Permission.DEVICES_VIEW)
 def plan(request: TenantRequest, pk: int) -> HttpResponse:
     """A plan with what stands on it; while somebody looks, as it is known now."""
-    drawing = things.draw(request.tenant, _plan_or_404(pk))
-    if watching.is_up_to_date(request, drawing.version):
-        return watching.unchanged_response()
-    if watching.is_poll(request):
+    drawing = plan_devices.draw(request.tenant, _plan_or_404(pk))
+    if live_updates.is_up_to_date(request, drawing.version):
+        return live_updates.unchanged_response()
+    if live_updates.is_poll(request):
         return render(request, "plans/now.html", {"drawing": drawing})
     others = FloorPlan.objects.only("name").order_by("name")
     return render(request, "plans/plan.html", {"drawing": drawing, "plans": others, **_may(request)})
@@ -96,7 +96,7 @@ def edit(request: TenantRequest, pk: int) -> HttpResponseBase:
             messages.success(request, _("Floor plan saved."))
             return redirect("plans:edit" if form.cleaned_data["camera"] else "plans:plan", request.tenant.slug, pk)
     context = {"form": form, "places": places, "plan": found}
-    context |= {"height": things.height_of(found), "sight": things.view_box_of(found)}
+    context |= {"height": plan_devices.height_of(found), "sight": plan_devices.view_box_of(found)}
     return render(request, "plans/edit.html", context)
 
 

@@ -8,9 +8,9 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import get_language
 
-from portal.core.intents.record import Requester
+from portal.core.intents.recording import Requester
 from portal.core.timers.clock import ClockTime, database_now
-from portal.reports import making, periods, scheduling
+from portal.reports import creating, periods, scheduling
 from portal.reports.models import Every, Report, Schedule
 from tenants import audit
 from tenants.wording import Sentence, coded_sentence
@@ -27,7 +27,7 @@ def request_report(
         if is_new:
             after = {"period": periods.period_text(since, until)}
             _record(by, report, coded_sentence("report.asked", kind=title_of(kind)), after=after)
-            making.wake(report)
+            creating.wake(report)
     return report
 
 

@@ -6,8 +6,8 @@ class ReportsConfig(AppConfig):
     label = "reports"
 
     def ready(self) -> None:
-        from portal.reports import keeping, making, scheduling
+        from portal.reports import creating, keeping, scheduling
 
         keeping.register()
-        making.register()
+        creating.register()
         scheduling.register()

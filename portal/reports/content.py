@@ -1,7 +1,7 @@
 """What a report says: its headline figures, its tables, and how complete it is. A page, a PDF and a workbook are three
 writings of it.
 
-The head (`Head`) is small and kept with the report; the lines of its tables are many, and are yielded, so that no
+The head (`ReportHead`) is small and kept with the report; the lines of its tables are many, and are yielded, so that no
 worker holds them.
 """
 

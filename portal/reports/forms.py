@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
 from portal.core.mirror.models import Area
-from portal.core.ui.stored import ConflictForm
+from portal.core.ui.edit_conflicts import ConflictForm
 from portal.core.ui.times import local
 from portal.reports import periods, scheduling
 from portal.reports.kinds import KINDS, ReportKind

@@ -15,15 +15,15 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
-from portal.core.restore import finding
-from portal.core.telling import mailing, outcomes
-from portal.core.telling.models import State
-from portal.core.telling.outcomes import DeliveryOutcome
-from portal.core.timers import bell, ticking
+from portal.core.notifications import delivery_outcomes, mailing
+from portal.core.notifications.delivery_outcomes import DeliveryOutcome
+from portal.core.notifications.models import State
+from portal.core.restore import marking
+from portal.core.timers import task_queue, timer_registry
 from portal.core.timers.clock import ClockTime, database_now
-from portal.core.timers.pauses import scaled_seconds
-from portal.core.timers.ticking import TaskWakeup
-from portal.reports import kinds, making, periods
+from portal.core.timers.scaled_pauses import scaled_seconds
+from portal.core.timers.timer_registry import TaskWakeup
+from portal.reports import creating, kinds, periods
 from portal.reports.content import ReportHead
 from portal.reports.models import Every, Report, Schedule, Sending
 from tenants.access import Access, access_to
@@ -38,7 +38,7 @@ _SOON = timedelta(minutes=1)
 
 def wake(schedule: Schedule) -> None:
     """Have a worker look at a schedule once the transaction is through."""
-    bell.enqueue_after_commit(RUN_TASK, schedule.tenant_id, schedule.pk)
+    task_queue.enqueue_after_commit(RUN_TASK, schedule.tenant_id, schedule.pk)
 
 
 def run_schedule(schedule_id: int) -> None:
@@ -73,7 +73,7 @@ def request_report(schedule: Schedule, at: datetime) -> Report:
         told["missed"] = max(periods.count_between(every, last.since, since) - 1, 0)
     report, is_new = Report.objects.get_or_create(schedule=schedule, since=since, defaults=told)
     if is_new:
-        making.wake(report)
+        creating.wake(report)
     return report
 
 
@@ -105,7 +105,7 @@ def may_see(access: Access | None, kind: str) -> bool:
 
 def _try_send(report: Report, user: User) -> DeliveryOutcome:
     if not may_see(access_to(user, current_tenant()), report.kind):
-        return outcomes.failed(NO_PERMISSION)
+        return delivery_outcomes.failed(NO_PERMISSION)
     with override(report.language):  # that of its figures
         return mailing.send(_message(report, user))
 
@@ -143,5 +143,7 @@ DUE = TaskWakeup(
 
 
 def register() -> None:
-    finding.register("reports", mark_restored)
-    ticking.register("report_schedules", DUE.check_due, every=scaled_seconds(30), queue="bulk", due_rows=DUE.querysets)
+    marking.register("reports", mark_restored)
+    timer_registry.register(
+        "report_schedules", DUE.check_due, every=scaled_seconds(30), queue="bulk", due_rows=DUE.querysets
+    )

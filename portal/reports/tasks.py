@@ -1,6 +1,6 @@
 """The bells of reports. Each carries ids; the row it names decides whether anything is done."""
 
-from portal.reports import making, scheduling
+from portal.reports import creating, scheduling
 from portal.site.celery import portal_task
 from tenants.scope import tenant_scope
 
@@ -8,7 +8,7 @@ from tenants.scope import tenant_scope
 @portal_task(queue="bulk", promise="idempotent", seconds=280)
 def make(tenant_id: int, report_id: int) -> None:
     with tenant_scope(tenant_id):
-        making.create(report_id)
+        creating.create(report_id)
 
 
 @portal_task(queue="bulk", promise="idempotent", seconds=120)

@@ -9,11 +9,11 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from portal.core.files.writing import download_recorder
-from portal.core.intents.record import Requester
-from portal.core.ui import charts, watching
-from portal.core.ui.addresses import get_row_or_404, is_row_number
+from portal.core.intents.recording import Requester
+from portal.core.ui import charts, live_updates
+from portal.core.ui.url_lookup import get_row_or_404, is_row_number
 from portal.evidence import store
-from portal.reports import actions, keeping, making, paper, scheduling
+from portal.reports import actions, creating, keeping, pdf_writing, scheduling
 from portal.reports.content import CellValue, ReportHead, ReportTable, number_in
 from portal.reports.forms import ChangeForm, RequestForm, ScheduleForm
 from portal.reports.kinds import KINDS, ReportKind
@@ -133,13 +133,13 @@ def page(request: TenantRequest, pk: int) -> HttpResponse:
 def progress(request: TenantRequest, pk: int) -> HttpResponse:
     """Whether it is made, for a page that waits."""
     report = report_or_404(request, pk)
-    if watching.is_up_to_date(request, _version(report)):
-        return watching.unchanged_response()
+    if live_updates.is_up_to_date(request, _version(report)):
+        return live_updates.unchanged_response()
     return render(request, "reports/body.html", _context(report))
 
 
 def _version(report: Report) -> str:
-    return watching.version_of(report.made_at, report.trouble, report.due_at is None)
+    return live_updates.version_of(report.made_at, report.trouble, report.due_at is None)
 
 
 def _context(report: Report) -> dict[str, object]:
@@ -152,7 +152,7 @@ def _context(report: Report) -> dict[str, object]:
     if report.files_deleted_at is not None:
         return context
     try:
-        shown = making.load_lines(report)
+        shown = creating.load_lines(report)
     except store.FileUnreadable:
         return {**context, "unreadable": True}
     tables = [_table(sheet, rows, left) for sheet, (rows, left) in zip(head.sheets, shown, strict=True)]
@@ -161,7 +161,7 @@ def _context(report: Report) -> dict[str, object]:
 
 def _table(sheet: ReportTable, rows: Sequence[Sequence[CellValue]], left: int) -> dict[str, object]:
     """Return a table for a page: its columns and cells, each with whether it holds numbers, and what is drawn of it."""
-    numbers = paper.numeric_columns(len(sheet.columns), rows)
+    numbers = pdf_writing.numeric_columns(len(sheet.columns), rows)
     cells = [[(f"{cell:,}" if isinstance(cell, int) else cell) for cell in row] for row in rows]
     columns = list(zip(sheet.columns, numbers, strict=True))
     told = [list(zip(row, numbers, strict=True)) for row in cells]
@@ -170,7 +170,7 @@ def _table(sheet: ReportTable, rows: Sequence[Sequence[CellValue]], left: int) -
 
 def _chart(sheet: ReportTable, rows: Sequence[Sequence[CellValue]]) -> dict[str, object] | None:
     """Return the bars above a table, each with its day and what is said of it; None for more than can be read."""
-    if not sheet.drawn or not 0 < len(rows) <= paper.MAX_BARS:
+    if not sheet.drawn or not 0 < len(rows) <= pdf_writing.MAX_BARS:
         return None
     told = [(str(row[0]), row[sheet.drawn]) for row in rows]
     drawn = charts.bar_chart(sheet.columns[sheet.drawn], [(day, number_in(cell) or 0) for day, cell in told])

@@ -12,10 +12,10 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from portal.core.intents.nonces import Nonce, NotSubmitted
-from portal.core.intents.record import Requester
+from portal.core.intents.recording import Requester
 from portal.core.mirror.models import Area
 from portal.core.timers.clock import ClockTime, database_now
-from portal.reviews import assigning, conflicts, following, reminding, working
+from portal.reviews import assigning, conflicts, item_status, reminding, review_worker
 from portal.reviews.models import Act, Applied, Delegation, Item, Review, State, Step
 from tenants import audit
 from tenants.models import User
@@ -35,7 +35,7 @@ def start(
         if is_new:
             told = {"areas": [each["name"] for each in named], "due_on": due_on.isoformat()}
             record(by, review, "review.started", coded_sentence("review.started", title=title), **told)
-            working.wake(review)
+            review_worker.wake(review)
             reminding.wake(review)
     return review
 
@@ -147,12 +147,12 @@ def finish(*, review: Review, by: Requester) -> None:
         }
         Review.objects.filter(pk=found.pk).update(**ended)
         record(by, found, "review.finished", coded_sentence("review.finished", title=found.title), undecided=left)
-        working.wake(found)
+        review_worker.wake(found)
 
 
 def _check_nothing_under_way(review: Review) -> None:
     """Raise NotAsked while withdrawals may still be sent: a review that is over does not follow them."""
-    following.update_withdrawals(review)
+    item_status.update_withdrawals(review)
     if Item.objects.filter(review=review, applied=Applied.SENT).exists():
         raise NotSubmitted(
             _("Withdrawals are prepared or in progress. End the review when they are done or discarded.")

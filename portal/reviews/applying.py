@@ -14,12 +14,12 @@ from django.utils.translation import gettext as _
 from portal.areas import actions as areas
 from portal.areas.merging import AccessEdit, EditKind
 from portal.core.intents.nonces import NotSubmitted
-from portal.core.intents.record import Requester
-from portal.core.jobs import acts
+from portal.core.intents.recording import Requester
+from portal.core.jobs import actions
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import JobState
 from portal.core.mirror.models import Area, Member
-from portal.reviews import conflicts, following, rights, working
+from portal.reviews import conflicts, item_status, review_worker, rights
 from portal.reviews.actions import lock_review, record
 from portal.reviews.models import Applied, Decision, Item, Review
 from tenants.wording import coded_sentence
@@ -29,7 +29,7 @@ _BATCH_SIZE = 1000
 
 def to_withdraw(review: Review) -> QuerySet[Item]:
     """Return the items whose withdrawal was decided, is not under way, and is about the right that there is now."""
-    decided = Item.objects.filter(review=review, decision=Decision.WITHDRAW, applied__in=following.TO_APPLY)
+    decided = Item.objects.filter(review=review, decision=Decision.WITHDRAW, applied__in=item_status.TO_APPLY)
     return decided.filter(is_open=False, decided_digest=F("now_digest"))
 
 
@@ -37,16 +37,16 @@ def prepare(*, review: Review, area: Area, everywhere: bool, by: Requester) -> J
     """Prepare the edit that withdraws what was decided for an area, to be looked at; where that was done a moment ago
     (a double click), the same one. Raises NotAsked where there is nothing to do.
 
-    `everywhere`: members who may enter every area get a list of all others instead; otherwise they keep theirs.
+    `include_everywhere`: members who may enter every area get a list of all others instead; otherwise they keep theirs.
     """
     with transaction.atomic():
         review = lock_review(review)
-        following.update_withdrawals(review)
+        item_status.update_withdrawals(review)
         _recheck_conflicts(review, area)
         if (before := _waiting_job(review, area)) is not None:
             return before
         items = to_withdraw(review).filter(area_id=area.area_id).order_by("pk")
-        wanted = dict(items.values_list("member_id", "decided_digest")[: acts.MAX_JOB_ROWS])
+        wanted = dict(items.values_list("member_id", "decided_digest")[: actions.MAX_JOB_ROWS])
         members = Member.objects.filter(member_id__in=wanted, gone_at__isnull=True)
         wish = AccessEdit(EditKind.WITHDRAW, area.area_id, include_everywhere=everywhere)
         job = areas.prepare(area=area, members=members, edit=wish, max_age=timedelta(0), chosen={}, by=by)
@@ -57,12 +57,12 @@ def prepare(*, review: Review, area: Area, everywhere: bool, by: Requester) -> J
             )
         Job.objects.filter(pk=job.pk).update(options={**job.options, "review": review.pk})
         mine = Item.objects.filter(review=review, area_id=area.area_id, member_id__in=taken)
-        following.stop_withdrawals(mine)
+        item_status.stop_withdrawals(mine)
         mine.update(job=job, applied=Applied.SENT)
-        following.update_open(mine)
+        item_status.update_open(mine)
         said = coded_sentence("review.withdrawals", title=review.title, n=len(taken), area=area.area_name)
         record(by, review, "review.withdrawals", said, items=len(taken), area=area.area_id, job=job.pk)
-        working.wake(review)
+        review_worker.wake(review)
     return job
 
 
@@ -72,7 +72,7 @@ def _recheck_conflicts(review: Review, area: Area) -> None:
     for at in range(0, len(pks), _BATCH_SIZE):
         items = Item.objects.filter(pk__in=pks[at : at + _BATCH_SIZE])
         conflicts.recheck(review, list(items))
-        following.update_open(items)
+        item_status.update_open(items)
 
 
 def _waiting_job(review: Review, area: Area) -> Job | None:

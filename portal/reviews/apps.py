@@ -8,8 +8,8 @@ class ReviewsConfig(AppConfig):
     def ready(self) -> None:
         from portal.core.mirror import freshness
         from portal.core.mirror.kinds import MirrorKind
-        from portal.reviews import reminding, working
+        from portal.reviews import reminding, review_worker
 
-        working.register()
+        review_worker.register()
         reminding.register()
         freshness.register_footer("reviews", MirrorKind.MEMBERS)

@@ -24,7 +24,7 @@ def reviewer_of(
     kept: Rules, *, member_id: str, area_id: str, group_id: str, excluded: Collection[str] = ()
 ) -> int | None:
     """Return the reviewer of an item by its review's rules: the group's before the area's. Is that person among the
-    `barred`, who may not decide about it, the next reviewer of the review who may; without one it stays with them.
+    `excluded`, who may not decide about it, the next reviewer of the review who may; without one it stays with them.
     """
     named: int | None = kept.get("groups", {}).get(group_id) or kept.get("areas", {}).get(area_id)
     even: list[int] = kept.get("even", [])

@@ -14,9 +14,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from portal.core.mirror.folding import fold
 from portal.core.mirror.models import Member
-from portal.reviews import assigning, facts
+from portal.core.mirror.text_folding import fold
+from portal.reviews import access_history, assigning
 from portal.reviews.models import Decision, Item, Review, State
 from portal.reviews.rights import RightKey
 from tenants.models import User
@@ -28,7 +28,7 @@ Confirmation = tuple[int | None, datetime | None]
 
 @dataclass
 class ItemConflict:
-    """`granted` and `barred` as an item keeps them."""
+    """`granted_by` and `barred` as an item keeps them."""
 
     granted: list[list[int | str]] = field(default_factory=list)
     barred: dict[str, str] = field(default_factory=dict)
@@ -51,7 +51,10 @@ def period_starts(review: Review) -> dict[str, datetime]:
 
 def find_conflicts(review: Review, keys: Collection[RightKey]) -> dict[RightKey, ItemConflict]:
     """Return who gave each of these rights within the period, and who may not decide about it."""
-    given, own = facts.granted_by(keys, period_starts(review)), _own_rights({member_id for member_id, _area in keys})
+    given, own = (
+        access_history.granted_by(keys, period_starts(review)),
+        _own_rights({member_id for member_id, _area in keys}),
+    )
     confirmed = _confirmations(review, {key for key, people in given.items() if people})
     found = {key: ItemConflict() for key in keys}
     for key, people in given.items():

@@ -13,9 +13,9 @@ from enum import StrEnum
 from django.db import transaction
 from django.db.models import F, QuerySet
 
-from portal.core.intents.record import Requester
+from portal.core.intents.recording import Requester
 from portal.core.timers.clock import database_now
-from portal.reviews import conflicts, following, rights
+from portal.reviews import conflicts, item_status, rights
 from portal.reviews.actions import lock_review, record
 from portal.reviews.models import Act, Applied, Decision, Item, Review, Step
 from portal.reviews.rights import LEFT, UNREAD
@@ -71,7 +71,7 @@ def decide(*, item: Item, press: DecisionPress, by: Requester) -> DecisionResult
             return DecisionResult.SAVED if before.note == press.note else DecisionResult.EARLIER
         if row.version != press.version or row.reviewer_id != by.user.pk:
             return DecisionResult.ELSEWHERE
-        if following.items_under_way([row]):
+        if item_status.items_under_way([row]):
             return DecisionResult.UNDER_WAY
         if not conflicts.decidable(review, [row], by.user):
             return DecisionResult.BARRED
@@ -113,11 +113,11 @@ def decide_many(*, review: Review, items: QuerySet[Item], act: Act, by: Requeste
             ready = conflicts.decidable(review, waiting, by.user)
             barred += len(waiting) - len(ready)
             now = rights.current_rights({(row.member_id, row.area_id) for row in ready})
-            sent = following.items_under_way(ready)
+            sent = item_status.items_under_way(ready)
             same = [row for row in ready if now[row.member_id, row.area_id] == row.digest and row.pk not in sent]
             for row in ready:
                 if now[row.member_id, row.area_id] != row.now_digest:
-                    following.save_current_right(Item.objects.filter(pk=row.pk), now[row.member_id, row.area_id])
+                    item_status.save_current_right(Item.objects.filter(pk=row.pk), now[row.member_id, row.area_id])
             _write(same, act, by, "")
             saved, left = saved + len(same), left + len(batch) - len(waiting) + len(ready) - len(same)
         if saved:
@@ -144,7 +144,7 @@ def _update_current_right(row: Item) -> str:
     key = (row.member_id, row.area_id)
     now = rights.current_rights([key])[key]
     if now != row.now_digest:
-        following.save_current_right(Item.objects.filter(pk=row.pk), now)
+        item_status.save_current_right(Item.objects.filter(pk=row.pk), now)
     return now
 
 
@@ -156,7 +156,7 @@ def _write(rows: Sequence[Item], act: Act, by: Requester, note: str, *, digest: 
     Step.objects.bulk_create([_step(row, act, by, now, note, digest) for row in rows], batch_size=500)
     undone = act == Act.UNDO
     items = Item.objects.filter(pk__in=[row.pk for row in rows])
-    following.stop_withdrawals(items)
+    item_status.stop_withdrawals(items)
     items.update(
         decision=_DECISION_OF[act],
         note=note,
@@ -167,7 +167,7 @@ def _write(rows: Sequence[Item], act: Act, by: Requester, note: str, *, digest: 
         applied=Applied.NOT_YET,
         job=None,
     )
-    following.update_open(items)
+    item_status.update_open(items)
 
 
 def _step(row: Item, act: Act, by: Requester, at: datetime, note: str, digest: str | None) -> Step:

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from portal.core.mirror.models import Area
-from portal.core.ui.stored import ConflictForm
+from portal.core.ui.edit_conflicts import ConflictForm
 from portal.reviews import assigning
 from portal.reviews.models import NOTE_MAX
 from portal.reviews.queries import today

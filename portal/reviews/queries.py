@@ -12,15 +12,15 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from accessapi.permissions import AreaPlace
-from portal.areas.loading import LoadedRights
+from portal.areas.rights_loading import LoadedRights
 from portal.core.jobs.models import Job
 from portal.core.mirror.models import Area, Member
-from portal.core.ui import watching
-from portal.core.ui.addresses import get_row_or_404
+from portal.core.ui import live_updates
 from portal.core.ui.times import local
+from portal.core.ui.url_lookup import get_row_or_404
+from portal.explain.changes_since import AccessChange, ChangesSince
 from portal.explain.questions import CheckedPlace
-from portal.explain.since import AccessChange, ChangesSince
-from portal.reviews import assigning, conflicts, following, reasons, rights
+from portal.reviews import assigning, conflicts, item_status, reasons, rights
 from portal.reviews.applying import to_withdraw
 from portal.reviews.models import Applied, Decision, Item, Review, Standing, State
 from tenants.access import TenantRequest
@@ -181,7 +181,7 @@ class ReviewProgress:
     def version(self) -> str:
         """Return what its progress is drawn from, for a page that follows."""
         told = (self.review.state, self.review.listed_at, self.review.missing, self.total)
-        return watching.version_of(*told, self.reviewers, self.areas, [(job.pk, job.state) for job in self.jobs])
+        return live_updates.version_of(*told, self.reviewers, self.areas, [(job.pk, job.state) for job in self.jobs])
 
     @property
     def reviewer_ids(self) -> set[int]:
@@ -229,7 +229,8 @@ def _named(user: User | None) -> str:
 
 
 def groups_with_items(review: Review, always: Sequence[str] = ()) -> list[tuple[str, str, int]]:
-    """Return (group ID, name, waiting items) of each group with such items and of up to 500 that are `also` wanted, the
+    """Return (group ID, name, waiting items) of each group with such items and of up to 500 that are `always` wanted,
+    the
     most frequent first; at most 1,000.
     """
     rows = (
@@ -239,12 +240,12 @@ def groups_with_items(review: Review, always: Sequence[str] = ()) -> list[tuple[
 
 
 def with_current_rights(items: Iterable[Item]) -> list[Item]:
-    """Note on items what their right is at this moment (`now_digest`, `standing`), and both in words (`told`)."""
+    """Note on items what their right is at this moment (`now_digest`, `standing`), and both in words (`with_texts`)."""
     rows = list(items)
     found = rights.current_rights({(row.member_id, row.area_id) for row in rows})
     for row in rows:
         row.now_digest = found[row.member_id, row.area_id]
-        row.standing = following.state_of_right(row.now_digest, row.digest)
+        row.standing = item_status.state_of_right(row.now_digest, row.digest)
     return with_texts(rows)
 
 
@@ -267,8 +268,9 @@ def stuck_condition() -> Q:
 
 
 def can_be_decided(row: Item) -> bool:
-    """Return whether there is a right to decide about, as noted by `live`, and no withdrawal of it is under way."""
-    return row.now_digest not in rights.NO_RIGHT and row.applied in following.DECIDABLE
+    """Return whether there is a right to decide about, as noted by `with_current_rights`, and no withdrawal of it is
+    under way."""
+    return row.now_digest not in rights.NO_RIGHT and row.applied in item_status.DECIDABLE
 
 
 def is_granted_again(row: Item) -> bool:
@@ -277,7 +279,7 @@ def is_granted_again(row: Item) -> bool:
 
 
 def is_waiting(row: Item) -> bool:
-    """Return whether the right that there is now waits for a decision, as noted by `live`."""
+    """Return whether the right that there is now waits for a decision, as noted by `with_current_rights`."""
     undecided = not row.decision or row.applied in (Applied.CHANGED, Applied.WITHDRAWN)
     return can_be_decided(row) and (undecided or is_outdated(row) or is_void(row))
 

@@ -17,12 +17,12 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
-from portal.core.restore import finding
-from portal.core.telling import mailing, outcomes
-from portal.core.telling.outcomes import DeliveryOutcome
-from portal.core.timers import bell, ticking
+from portal.core.notifications import delivery_outcomes, mailing
+from portal.core.notifications.delivery_outcomes import DeliveryOutcome
+from portal.core.restore import marking
+from portal.core.timers import task_queue, timer_registry
 from portal.core.timers.clock import ClockTime, database_now
-from portal.core.timers.ticking import TaskWakeup
+from portal.core.timers.timer_registry import TaskWakeup
 from portal.core.ui.times import TOKYO
 from portal.reviews.models import Item, Reminder, Review, State
 from tenants.access import access_to
@@ -38,7 +38,7 @@ Kind = Reminder.Kind
 def wake(review: Review) -> None:
     """Have a worker see who is to be reminded once the transaction is through."""
     Review.objects.filter(pk=review.pk, state=State.RUNNING).update(remind_at=ClockTime())
-    bell.enqueue_after_commit(REMIND_TASK, review.tenant_id, review.pk)
+    task_queue.enqueue_after_commit(REMIND_TASK, review.tenant_id, review.pk)
 
 
 def reset_reminders(review: Review) -> None:
@@ -100,7 +100,7 @@ def _remind(review: Review, user: User, count: int, kind: Kind) -> None:
 def _try_send(review: Review, user: User, count: int, kind: Kind) -> DeliveryOutcome:
     access = access_to(user, current_tenant())
     if access is None or access.support_session or not access.can(Permission.REVIEWS_DECIDE):
-        return outcomes.failed("no permission")
+        return delivery_outcomes.failed("no permission")
     with override(user.language or settings.LANGUAGE_CODE):
         return mailing.send(_message(review, user, count, kind))
 
@@ -124,7 +124,7 @@ def _message(review: Review, user: User, count: int, kind: Kind) -> EmailMessage
 def mark_restored(found_at: datetime) -> int:
     """Take what is due now as sent, since the backup."""
     rows = [
-        Reminder(review=review, user=user, kind=kind, came=str(outcomes.uncertain("").state))
+        Reminder(review=review, user=user, kind=kind, came=str(delivery_outcomes.uncertain("").state))
         for review in Review.objects.filter(state=State.RUNNING, listed_at__isnull=False)
         for user, _count, kind in _due_reminders(review, found_at)
     ]
@@ -141,5 +141,5 @@ DUE = TaskWakeup(
 
 
 def register() -> None:
-    finding.register("reminders", mark_restored)
-    ticking.register("review_reminders", DUE.check_due, every=60.0, queue="bulk", due_rows=DUE.querysets)
+    marking.register("reminders", mark_restored)
+    timer_registry.register("review_reminders", DUE.check_due, every=60.0, queue="bulk", due_rows=DUE.querysets)

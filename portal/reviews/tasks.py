@@ -1,6 +1,6 @@
 """The bells of reviews. Each carries ids; the row it names decides whether anything is done."""
 
-from portal.reviews import reminding, working
+from portal.reviews import reminding, review_worker
 from portal.site.celery import portal_task
 from tenants.scope import tenant_scope
 
@@ -8,7 +8,7 @@ from tenants.scope import tenant_scope
 @portal_task(queue="bulk", promise="idempotent", seconds=280)
 def step(tenant_id: int, review_id: int) -> None:
     with tenant_scope(tenant_id):
-        working.run_steps(review_id)
+        review_worker.run_steps(review_id)
 
 
 @portal_task(queue="bulk", promise="idempotent", seconds=120)

@@ -1,12 +1,12 @@
 from django.urls import path
 
-from portal.reviews import mine, reports, views
+from portal.reviews import report_views, reviewer_views, views
 
 app_name = "reviews"
 urlpatterns = [
     path("", views.index, name="index"),
     path("new/", views.new, name="new"),
-    path("mine/", mine.mine, name="mine"),
+    path("mine/", reviewer_views.mine, name="mine"),
     path("<int:review_id>/", views.page, name="page"),
     path("<int:review_id>/progress/", views.progress, name="progress"),
     path("<int:review_id>/items/<int:item_id>/", views.item, name="item"),
@@ -16,12 +16,12 @@ urlpatterns = [
     path("<int:review_id>/withdrawals/<sid:area_id>/", views.withdrawals, name="withdrawals"),
     path("<int:review_id>/finish/", views.finish, name="finish"),
     path("<int:review_id>/cancel/", views.cancel, name="cancel"),
-    path("<int:review_id>/report/", reports.page, name="report"),
-    path("<int:review_id>/report/file/", reports.file, name="file"),
-    path("<int:review_id>/mine/", mine.decide, name="decide"),
-    path("<int:review_id>/mine/press/", mine.press, name="press"),
-    path("<int:review_id>/mine/confirm/", mine.confirm_many, name="confirm_many"),
-    path("<int:review_id>/mine/withdraw/", mine.withdraw_many, name="withdraw_many"),
-    path("<int:review_id>/mine/delegate/", mine.delegate, name="delegate"),
-    path("<int:review_id>/mine/<int:item_id>/", mine.my_item, name="my_item"),
+    path("<int:review_id>/report/", report_views.page, name="report"),
+    path("<int:review_id>/report/file/", report_views.file, name="file"),
+    path("<int:review_id>/mine/", reviewer_views.decide, name="decide"),
+    path("<int:review_id>/mine/press/", reviewer_views.press, name="press"),
+    path("<int:review_id>/mine/confirm/", reviewer_views.confirm_many, name="confirm_many"),
+    path("<int:review_id>/mine/withdraw/", reviewer_views.withdraw_many, name="withdraw_many"),
+    path("<int:review_id>/mine/delegate/", reviewer_views.delegate, name="delegate"),
+    path("<int:review_id>/mine/<int:item_id>/", reviewer_views.my_item, name="my_item"),
 ]

@@ -15,12 +15,12 @@ from django.utils.translation import ngettext
 
 from portal.areas import queries as areas
 from portal.core.intents import nonces
-from portal.core.intents.asking import submit_once
+from portal.core.intents.form_handling import submit_once
 from portal.core.intents.nonces import NotSubmitted
-from portal.core.intents.record import Requester
+from portal.core.intents.recording import Requester
 from portal.core.jobs import kinds
 from portal.core.mirror.queries import get_area
-from portal.core.ui import watching
+from portal.core.ui import live_updates
 from portal.core.ui.tables import Selection, Table, load_selection
 from portal.reviews import actions, applying, lists, queries, reasons
 from portal.reviews.forms import ChangeForm, DelegateForm, EverywhereForm, GroupsForm, StartForm
@@ -87,8 +87,8 @@ def progress(request: TenantRequest, review_id: int) -> HttpResponse:
     """Show how far it is, for a page that follows; the whole page anew when the review is over."""
     review = queries.get(review_id)
     sheet = queries.ReviewProgress(review)
-    if watching.is_up_to_date(request, sheet.version):
-        return watching.unchanged_response()
+    if live_updates.is_up_to_date(request, sheet.version):
+        return live_updates.unchanged_response()
     answer = render(request, "reviews/progress.html", {"review": review, "sheet": sheet, **_permissions(request)})
     if request.GET.get("state", review.state) != review.state:
         answer["HX-Refresh"] = "true"

@@ -10,18 +10,18 @@ from django.utils.translation import gettext as _
 
 from accessapi.resources import write_moment
 from portal.core.intents.actions import submit
-from portal.core.intents.asking import address_of_target
+from portal.core.intents.form_handling import address_of_target
 from portal.core.intents.models import Intent, target_of
 from portal.core.intents.nonces import Nonce, NotSubmitted
-from portal.core.intents.record import Requester
-from portal.core.jobs.bulk import is_under_way
+from portal.core.intents.recording import Requester
+from portal.core.jobs.bulk_executor import is_under_way
 from portal.core.mirror.fields.members import RIGHTS_NAMES
 from portal.core.mirror.models import Member
-from portal.core.mirror.reading import ReadFailed, read_for_page
-from portal.core.rights import places, reading, words
-from portal.core.rights.reading import MemberRights, canonical, digest, is_same_json
+from portal.core.mirror.single_reads import ReadFailed, read_for_page
+from portal.core.rights import member_rights, places, words
+from portal.core.rights.member_rights import MemberRights, canonical, digest, is_same_json
 from portal.core.rights.sheet import RightsSheet
-from portal.core.ui.sealed import seal, unseal_or_none
+from portal.core.ui.sealing import seal, unseal_or_none
 from portal.rights import merging
 from tenants.roles import Permission
 from tenants.wording import coded_sentence
@@ -62,16 +62,16 @@ def read_rights(member: Member) -> tuple[MemberRights | None, str]:
     """The member's rights now, by one call; or what is known, and why it could not be read."""
     gone = _("This member no longer exists in the service.")
     try:
-        return read_for_page(lambda connection: reading.read_rights(connection, member.member_id), gone), ""
+        return read_for_page(lambda connection: member_rights.read_rights(connection, member.member_id), gone), ""
     except ReadFailed as why:
-        return None if why.is_gone else reading.rights_in_mirror(member), str(why)
+        return None if why.is_gone else member_rights.rights_in_mirror(member), str(why)
 
 
 @dataclass(eq=False)
 class RightsConflict(NotSubmitted):
     """Somebody else changed the rights: what they were, what they are now, what was to be sent.
 
-    `sheet` is what the form shows next: both together, or mine alone where they `disagree`.
+    `sheet` is what the form shows next: both together, or mine alone where they `is_contradictory`.
     """
 
     before: MemberRights
@@ -149,8 +149,8 @@ def submit_rights(
 ) -> Intent:
     """Ask for the parts in `body` ("devices_pass", "keys_pass", "privilege"), each of which replaces the whole object.
 
-    One intent (operation 6). `read` is what the change was made from. The audit trail gets both sides: each place that
-    differs in words, then the parts verbatim as JSON.
+    One intent (operation 6). `read_rights` is what the change was made from. The audit trail gets both sides: each
+    place that differs in words, then the parts verbatim as JSON.
     """
     changed = words.differences(read.parts, {**read.parts, **body}, places.load_place_names())
     return submit(

@@ -8,14 +8,14 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from accessapi.permissions.passes import sort_key
-from portal.core.intents.record import Requester
-from portal.core.jobs import acts, bulk, kinds
+from portal.core.intents.recording import Requester
+from portal.core.jobs import actions, bulk_executor, kinds
 from portal.core.jobs.models import Job, Row
-from portal.core.mirror import queries, search
+from portal.core.mirror import member_search, queries
 from portal.core.mirror.models import Member
 from portal.core.rights import places, replacing, words
+from portal.core.rights.member_rights import canonical
 from portal.core.rights.places import PlaceNames
-from portal.core.rights.reading import canonical
 from portal.core.rights.weeks import Week, week_of
 from portal.core.rights.words import RightsLine
 from tenants.roles import Permission
@@ -87,7 +87,7 @@ def find_members(text: str, *, group: str = "", exclude: tuple[str, ...] = ()) -
     if group and "\x00" not in group:
         rows = queries.filter_by_groups(rows, [group])
     return (
-        search.search_members(rows, text[:100].replace("\x00", ""))
+        member_search.search_members(rows, text[:100].replace("\x00", ""))
         .exclude(member_id__in=exclude)
         .order_by("name_key", "pk")
     )
@@ -109,7 +109,7 @@ def prepare_job(*, source: Member, targets: Sequence[Member], body: Mapping[str,
     """A job that is looked at first. Members whose known rights are the same already are left out of it."""
     wanted = [member for member in targets if not replacing.is_same(member, body)]
     rows = [(member.member_id, dict(body), replacing.current_parts(member, body)) for member in wanted]
-    return acts.prepare(
+    return actions.prepare(
         kind=KIND,
         by=by,
         rows=rows,
@@ -133,7 +133,7 @@ def register() -> None:
         kinds.JobKind(
             name=KIND,
             permission=Permission.RIGHTS_EDIT,
-            executor=bulk,
+            executor=bulk_executor,
             title_of=lambda job: coded_sentence("job.copy_rights", name=job.options.get("source", "")),
             decide_rows=replacing.check_again,
             rows_to_read=replacing.rows_to_read,

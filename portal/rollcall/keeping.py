@@ -2,7 +2,7 @@
 
 from django.db.models import QuerySet
 
-from portal.core.mirror.months import RETENTION
+from portal.core.mirror.log_partitions import RETENTION
 from portal.core.timers.clock import ClockTime
 from portal.rollcall.models import RollCall
 

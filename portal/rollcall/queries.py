@@ -11,11 +11,11 @@ from django.db.models import Count, Max
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from portal.core.inside import people
-from portal.core.inside.people import Certainty, PersonInside
-from portal.core.mirror.folding import fold
-from portal.core.ui import watching
-from portal.core.ui.addresses import get_row_or_404
+from portal.core.mirror.text_folding import fold
+from portal.core.presence import people
+from portal.core.presence.people import Certainty, PersonInside
+from portal.core.ui import live_updates
+from portal.core.ui.url_lookup import get_row_or_404
 from portal.core.visits.days import Day
 from portal.rollcall.actions import TickRefusal
 from portal.rollcall.models import Listed, RollCall, Said, Tick
@@ -67,7 +67,7 @@ class PersonRow:
 class RollCallState:
     """A roll call whole; `came`: who was seen in the building since it began and is not on the list.
 
-    `mark` and the number of the `last` tick are what a page that follows says it shows.
+    `mark` and the number of the `last_tick` tick are what a page that follows says it shows.
     """
 
     call: RollCall
@@ -138,7 +138,7 @@ def changes_since(call: RollCall, since: int) -> dict[str, Any]:
     page = _version(Listed.objects.filter(roll_call=call).count(), moves)
     last = newest["last"] or 0
     found: dict[str, Any] = {"page": page, "last": last, "ended": call.ended_at is not None}
-    seen = watching.version_of(found, newest["number"])
+    seen = live_updates.version_of(found, newest["number"])
     if since < last:
         changed = ticks.filter(pk__gt=since - _OVERLAP).values("listed_id")
         rows = ticks.filter(listed_id__in=changed).select_related("by").order_by("counts_at", "pk")
@@ -171,7 +171,7 @@ def not_saved_text(refused: Iterable[TickRefusal | None]) -> str:
 
 
 def _version(listed: int, moves: people.Movements) -> str:
-    return watching.version_of(listed, sorted([*moves.departures, *(person.key for person in moves.arrivals)]))
+    return live_updates.version_of(listed, sorted([*moves.departures, *(person.key for person in moves.arrivals)]))
 
 
 def _left_text(told: tuple[datetime, str] | None) -> str:

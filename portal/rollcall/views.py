@@ -11,12 +11,12 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accessapi.reading import read_json
-from portal.core.intents.record import Requester
-from portal.core.ui import watching
+from portal.core.intents.recording import Requester
+from portal.core.ui import live_updates
 from portal.rollcall import actions, queries
 from portal.rollcall.forms import PersonForm, StartForm
 from portal.rollcall.models import Said
-from tenants import unsent
+from tenants import interrupted_requests
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 
@@ -67,7 +67,9 @@ def state(request: TenantRequest, call_id: int) -> HttpResponse:
     found = queries.changes_since(
         queries.get_roll_call(call_id), int(since) if since.isdecimal() and len(since) < 18 else 0
     )
-    return watching.unchanged_response() if watching.is_up_to_date(request, found["seen"]) else JsonResponse(found)
+    return (
+        live_updates.unchanged_response() if live_updates.is_up_to_date(request, found["seen"]) else JsonResponse(found)
+    )
 
 
 @tenant_view(Permission.ROLL_CALL)
@@ -109,7 +111,7 @@ def add(request: TenantRequest, call_id: int) -> HttpResponse:
     page = reverse("rollcall:page", args=[request.tenant.slug, call.pk])
     if call.ended_at is not None:
         report = reverse("rollcall:report", args=[request.tenant.slug, call.pk])
-        return unsent.return_to_form(request, report, _("Nobody was added. The roll call has ended."))
+        return interrupted_requests.return_to_form(request, report, _("Nobody was added. The roll call has ended."))
     if "key" in request.POST:
         actions.add_seen(call=call, key=request.POST["key"], by=Requester.from_request(request))
     elif form.is_valid():
@@ -117,7 +119,7 @@ def add(request: TenantRequest, call_id: int) -> HttpResponse:
     else:
         wrong = [(each.label, " ".join(map(str, each.errors))) for each in form.visible_fields() if each.errors]
         why = " ".join([_("Nobody was added."), *(f"{label}: {text}" for label, text in wrong)])
-        return unsent.return_to_form(request, page, why)
+        return interrupted_requests.return_to_form(request, page, why)
     return redirect(page)
 
 

@@ -17,7 +17,7 @@ from kombu import Queue
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
-from accessapi.frames import with_stack_memory
+from accessapi.stack_memory import with_stack_memory
 from portal.site import broker, env, startup
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.site.settings")
@@ -66,7 +66,7 @@ app.conf.update(
     enable_utc=True,
     timezone="Asia/Tokyo",
     beat_scheduler="portal.core.timers.beat:Clock",
-    beat_schedule={},  # filled by those who register timers (`portal.core.timers.ticking`)
+    beat_schedule={},  # filled by those who register timers (`portal.core.timers.timer_registry`)
 )
 
 

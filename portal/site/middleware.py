@@ -13,8 +13,8 @@ from django.template.loader import render_to_string
 from django.utils.cache import add_never_cache_headers
 from django.utils.translation import gettext as _
 
-from portal.core.ui import refilling
-from tenants import addresses, unsent
+from portal.core.ui import form_refilling
+from tenants import client_addresses, interrupted_requests
 from tenants.reauthentication import redirect_to_sign_in
 from tenants.vault import VaultError
 
@@ -68,9 +68,9 @@ def set_client_address(get_response: GetResponse) -> GetResponse:
     """
 
     def middleware(request: HttpRequest) -> HttpResponse:
-        address = addresses.client_address(request, settings.TRUSTED_PROXIES)
+        address = client_addresses.client_address(request, settings.TRUSTED_PROXIES)
         request.META["REMOTE_ADDR"] = address
-        with addresses.using_address(address):
+        with client_addresses.using_address(address):
             return get_response(request)
 
     return middleware
@@ -141,10 +141,14 @@ def restore_unsent_form(get_response: GetResponse) -> GetResponse:
 
     def middleware(request: HttpRequest) -> HttpResponse:
         if request.method == "POST":
-            unsent.discard_when_sent(request)
-        if request.method != "GET" or unsent.TOKEN_PARAMETER not in request.GET or not request.user.is_authenticated:
+            interrupted_requests.discard_when_sent(request)
+        if (
+            request.method != "GET"
+            or interrupted_requests.TOKEN_PARAMETER not in request.GET
+            or not request.user.is_authenticated
+        ):
             return get_response(request)
-        kept = unsent.find(request)
+        kept = interrupted_requests.find(request)
         response = get_response(request)
         is_page = not response.streaming and response.get("Content-Type", "").startswith("text/html")
         if response.status_code in (200, 422) and is_page and not getattr(request, "htmx", False):
@@ -154,11 +158,13 @@ def restore_unsent_form(get_response: GetResponse) -> GetResponse:
     return middleware
 
 
-def _insert_unsent_form(request: HttpRequest, response: HttpResponse, kept: unsent.InterruptedRequest | None) -> None:
+def _insert_unsent_form(
+    request: HttpRequest, response: HttpResponse, kept: interrupted_requests.InterruptedRequest | None
+) -> None:
     text = response.content.decode(response.charset)
     if kept is not None and kept.is_file:
         # By the browser itself, so that the page stays and no script is needed.
         response["Refresh"] = f"1; url={kept.address}"
-    filled = refilling.refill_form(text, request.path, kept or unsent.InterruptedRequest(""))
+    filled = form_refilling.refill_form(text, request.path, kept or interrupted_requests.InterruptedRequest(""))
     notice = render_to_string("components/unsent.html", {"kept": kept, "filled": filled})
     response.content = filled.text[: filled.notice_position] + notice + filled.text[filled.notice_position :]

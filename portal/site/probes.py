@@ -16,11 +16,11 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
-from portal.core.timers import lease
+from portal.core.timers import leader_lease
 from portal.core.timers.clock import database_now
 from portal.site import broker
 from portal.site.celery import QUEUES, app
-from tenants import rotation
+from tenants import key_rotation
 from tenants.checks import check_site_role
 
 # A clock that has ended is followed by another within 10 s, where a second one runs.
@@ -94,7 +94,7 @@ def _database() -> str:
 
 
 def _vault() -> str:
-    wrong = ", ".join(rotation.wrong_keys())
+    wrong = ", ".join(key_rotation.wrong_keys())
     return f"VAULT_KEYS does not open what was sealed under these ids: {wrong}." if wrong else ""
 
 
@@ -107,7 +107,7 @@ def _clock() -> str:
 
 def tick_age() -> float | None:
     """Return the seconds since a clock last ticked, by the database's time; None when none has."""
-    last = lease.last_tick()
+    last = leader_lease.last_tick()
     return None if last is None else round((database_now() - last).total_seconds(), 1)
 
 

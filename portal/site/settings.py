@@ -10,8 +10,8 @@ from csp.constants import NONE, SELF
 from django.utils.translation import gettext_lazy as _
 
 from portal.site import env
-from portal.site.logs import add_address, remove_queries
-from tenants.postgresql import patience
+from portal.site.log_processors import add_address, remove_queries
+from tenants.postgresql import timeouts
 
 # At Python's own pace, looking for garbage takes a third of a process's start.
 gc.set_threshold(50_000, 20, 100)
@@ -61,10 +61,10 @@ INSTALLED_APPS = [
     "portal.core.rights",
     "portal.core.visits",
     "portal.core.log",
-    "portal.core.inside",
+    "portal.core.presence",
     "portal.core.alerts",
     "portal.core.cameras",
-    "portal.core.telling",
+    "portal.core.notifications",
     "portal.evidence",
     "portal.intercom",
     "portal.rights",
@@ -83,7 +83,7 @@ INSTALLED_APPS = [
     "portal.keys",
     "portal.plans",
     "portal.logs",
-    "portal.hooks",
+    "portal.webhooks",
     "portal.reviews",
     "portal.reports",
 ]
@@ -113,7 +113,7 @@ MIDDLEWARE = [
     "portal.site.middleware.prevent_caching",
     "portal.site.middleware.clear_storage_on_sign_out",
     "portal.site.middleware.ReportUnreadableSecrets",
-    "portal.core.ui.turns.pace_polls",
+    "portal.core.ui.polling.pace_polls",
     "portal.site.middleware.mark_invalid_forms",
     "portal.site.middleware.restore_unsent_form",
 ]
@@ -127,13 +127,13 @@ ROOT_URLCONF = "portal.site.urls"
 WSGI_APPLICATION = "portal.site.wsgi.application"
 
 _LOADERS = [f"django.template.loaders.{each}.Loader" for each in ("filesystem", "app_directories")]
-FORM_RENDERER = "portal.core.ui.controls.Renderer"
+FORM_RENDERER = "portal.core.ui.form_renderer.Renderer"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "DIRS": [BASE_DIR / "templates"],
         "OPTIONS": {
-            "loaders": [("template_partials.loader.Loader", [("portal.core.ui.keeping.Loader", _LOADERS)])],
+            "loaders": [("template_partials.loader.Loader", [("portal.core.ui.fragment_cache.Loader", _LOADERS)])],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
@@ -149,13 +149,14 @@ TEMPLATES = [
 # On solid state disks, which PostgreSQL's default does not assume: without it a search reads whole tables.
 _database = partial(env.database, engine="tenants.postgresql", session="-c random_page_cost=1.1")
 DATABASES = {"default": _database("DATABASE_URL")}
-# Who owns the tables: `migrate` signs in like this (tenants/grants.py). Empty: the role of DATABASE_URL owns them.
+# Who owns the tables: `migrate` signs in like this (tenants/database_grants.py). Empty: the role of DATABASE_URL owns
+# them.
 DATABASE_OWNER = _database("DATABASE_OWNER_URL") if env.text("DATABASE_OWNER_URL", "") else {}
 if env.flag("PORTAL_DB_POOL", False):  # web processes only: a pool must not be born before a fork
     pool: dict[str, Any] = {"min_size": 1, "max_size": env.number("PORTAL_DB_POOL_SIZE", 16)}
-    pool |= {"timeout": patience.CONNECT_TIMEOUT_SECONDS, "connection_class": patience.ProbingConnection}
+    pool |= {"timeout": timeouts.CONNECT_TIMEOUT_SECONDS, "connection_class": timeouts.ProbingConnection}
     # A pool that goes on trying waits twice as long each time. One that has given up tries anew for the next request.
-    pool["reconnect_timeout"] = patience.CONNECT_TIMEOUT_SECONDS
+    pool["reconnect_timeout"] = timeouts.CONNECT_TIMEOUT_SECONDS
     DATABASES["default"]["OPTIONS"]["pool"] = pool
 else:
     DATABASES["default"]["CONN_MAX_AGE"] = 600
@@ -164,7 +165,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = env.text("REDIS_URL")
 # Limits and used codes are counted in PostgreSQL: nobody signs in without it anyhow, and nothing here waits for Redis.
-CACHES = {"default": {"BACKEND": "tenants.memory.PostgresCache"}}
+CACHES = {"default": {"BACKEND": "tenants.postgres_cache.PostgresCache"}}
 SESSION_ENGINE = "tenants.staff.sessions"
 
 # Sign-in
@@ -174,10 +175,10 @@ LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/"
 ACCOUNT_ADAPTER = "tenants.staff.adapter.AccountAdapter"
 ACCOUNT_FORMS = {
-    "login": "tenants.staff.sign_in.SignInForm",
-    "reauthenticate": "tenants.staff.sign_in.ConfirmPasswordForm",
-    "change_password": "tenants.staff.sign_in.NewPasswordForm",
-    "reset_password": "tenants.staff.sign_in.ForgottenPasswordForm",
+    "login": "tenants.staff.sign_in_forms.SignInForm",
+    "reauthenticate": "tenants.staff.sign_in_forms.ConfirmPasswordForm",
+    "change_password": "tenants.staff.sign_in_forms.NewPasswordForm",
+    "reset_password": "tenants.staff.sign_in_forms.ForgottenPasswordForm",
 }
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
@@ -205,13 +206,13 @@ MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not HTTPS
 MFA_FORMS = {
-    "activate_totp": "tenants.staff.sign_in.ActivateAppForm",
-    "add_webauthn": "tenants.staff.sign_in.AddPasskeyForm",
-    "authenticate": "tenants.staff.sign_in.CodeForm",
-    "reauthenticate": "tenants.staff.sign_in.ConfirmCodeForm",
-    "authenticate_webauthn": "tenants.staff.sign_in.PasskeyForm",
-    "login_webauthn": "tenants.staff.sign_in.PasskeySignInForm",
-    "reauthenticate_webauthn": "tenants.staff.sign_in.ConfirmPasskeyForm",
+    "activate_totp": "tenants.staff.sign_in_forms.ActivateAppForm",
+    "add_webauthn": "tenants.staff.sign_in_forms.AddPasskeyForm",
+    "authenticate": "tenants.staff.sign_in_forms.CodeForm",
+    "reauthenticate": "tenants.staff.sign_in_forms.ConfirmCodeForm",
+    "authenticate_webauthn": "tenants.staff.sign_in_forms.PasskeyForm",
+    "login_webauthn": "tenants.staff.sign_in_forms.PasskeySignInForm",
+    "reauthenticate_webauthn": "tenants.staff.sign_in_forms.ConfirmPasskeyForm",
 }
 MFA_RATE_LIMITS = {"webauthn_login": "120/m/ip"}  # a passkey cannot be guessed: this is against floods only
 MFA_ADAPTER = "tenants.staff.adapter.MFAAdapter"
@@ -331,7 +332,7 @@ CONTENT_SECURITY_POLICY = {
 # Jobs: Redis is a doorbell, PostgreSQL holds the work.
 CELERY_BROKER_URL = REDIS_URL
 
-# It would believe any header; `portal.site.logs.add_address` says where a request comes from.
+# It would believe any header; `portal.site.log_processors.add_address` says where a request comes from.
 DJANGO_STRUCTLOG_IP_LOGGING_ENABLED = False
 # What every line of the log goes through, ours and those of libraries.
 _LINES: list[structlog.typing.Processor] = [

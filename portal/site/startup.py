@@ -2,7 +2,7 @@
 
 It needs no app of Django, so that a process ends before it has loaded them. `manage.py check --database default` says
 the same. What a service that is away cannot answer is left to the readiness probe, and the database's part to each
-process's first session (`tenants/postgresql/guard.py`).
+process's first session (`tenants/postgresql/server_checks.py`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ from redis.exceptions import RedisError
 
 from portal.site import broker, env
 from tenants import vault
-from tenants.postgresql import guard
+from tenants.postgresql import server_checks
 
 _FEWEST_CHARACTERS = 32
 
@@ -64,7 +64,7 @@ def _insecure_settings() -> Iterator[str]:
 
 def _service_problems() -> Iterator[str]:
     try:
-        yield from guard.find_problems(connections["default"].get_connection_params())
+        yield from server_checks.find_problems(connections["default"].get_connection_params())
     except psycopg.OperationalError as error:  # one that is away is named by the readiness probe
         if "startup parameter" in str(error):
             yield (

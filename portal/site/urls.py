@@ -3,13 +3,13 @@
 from django.urls import include, path
 
 from portal.codes.views import guest_code
-from portal.core.ui import addresses
+from portal.core.ui import url_lookup
 from portal.core.ui.urls import urls_of_tenant
-from portal.evidence.exports import check_program
+from portal.evidence.export_views import check_program
 from portal.home.views import landing
 from portal.site import metrics, probes, views
 
-addresses.register()
+url_lookup.register()
 
 # What a receptionist works with stands below one address, told by four areas of work.
 desk = [
@@ -43,14 +43,14 @@ areas = [
     path("reports/", include("portal.reports.urls")),
     path("intents/", include("portal.core.intents.urls")),
     path("mirror/", include("portal.core.mirror.urls")),
-    path("connection/webhook/", include("portal.hooks.urls_of_tenant")),
+    path("connection/webhook/", include("portal.webhooks.urls_of_tenant")),
     path("connection/", include("tenants.connections.urls")),
     path("staff/", include("tenants.staff.urls")),
     path("roles/", include("tenants.staff.roles_urls")),
     path("support/", include("tenants.support.urls")),
     path("safety/", include("portal.core.safety.urls")),
     path("restore/", include("portal.core.restore.urls")),
-    path("audit/", include("tenants.trail.urls")),
+    path("audit/", include("tenants.audit_log.urls")),
 ]
 
 urlpatterns = [
@@ -61,7 +61,7 @@ urlpatterns = [
     # The address on a guest's phone: its tenant is sealed in the token.
     path("g/<str:token>/", guest_code, name="guest_code"),
     # Where the service posts what happened: its tenant is found by the token's digest.
-    path("hooks/", include("portal.hooks.urls")),
+    path("hooks/", include("portal.webhooks.urls")),
     # The program that checks signed exports, for people without an account.
     path("signing-keys/check_export.py", check_program, name="evidence_check"),
     path("", include("tenants.urls")),

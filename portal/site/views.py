@@ -11,7 +11,7 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 
 from tenants.reauthentication import form_page, restore_expired_form
-from tenants.staff import record
+from tenants.staff import account_events
 
 log = structlog.get_logger(__name__)
 
@@ -30,7 +30,7 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 def too_many_requests(request: HttpRequest) -> HttpResponse:
     """A limit of allauth's pages was reached, which is written down."""
-    record.record_throttled(request, request.user if request.user.is_authenticated else None)
+    account_events.record_throttled(request, request.user if request.user.is_authenticated else None)
     return render(request, "429.html", status=429)
 
 

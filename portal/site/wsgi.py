@@ -6,7 +6,7 @@ import tempfile
 from django.core.wsgi import get_wsgi_application
 from django.urls import reverse
 
-from accessapi.frames import with_stack_memory
+from accessapi.stack_memory import with_stack_memory
 from portal.site import env, startup
 
 

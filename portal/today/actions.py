@@ -7,19 +7,19 @@ from typing import Any
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from portal.core.intents.record import Requester
-from portal.core.mirror import schedule
+from portal.core.intents.recording import Requester
+from portal.core.mirror import sync_schedule
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import MirrorState
 from portal.core.safety import changing
 from portal.core.safety.changing import ChangeResult
 from portal.core.safety.rules import SafetyRule, SettingValues
 from portal.core.safety.words import on_or_off
-from portal.core.visits import acts
-from portal.core.visits.acts import UndoResult
+from portal.core.visits import undoing
 from portal.core.visits.days import Day
 from portal.core.visits.models import DeskAct, DeskSettings, Visit
 from portal.core.visits.queries import desk_settings
+from portal.core.visits.undoing import UndoResult
 from portal.today.forms import SettingsForm
 from tenants import audit
 from tenants.models import Tenant
@@ -87,14 +87,15 @@ def request_refresh(tenant: Tenant) -> datetime | None:
         state = states.get(kind)
         asked = state is not None and state.due_at is not None and state.due_at <= now
         if state is not None and not asked and (state.as_of is None or state.as_of < now - often):
-            schedule.request_reading(tenant, kind, by=None)  # who looks at the page does not wait for it
+            sync_schedule.request_reading(tenant, kind, by=None)  # who looks at the page does not wait for it
     histories = states.get(MirrorKind.HISTORIES)
     return histories.as_of if histories else None
 
 
 @dataclass(frozen=True)
 class BoardNotice:
-    """A line above the board. `undo` says what the button takes back: empty for the very step that `text` tells of,
+    """A line above the board. `undo_name` says what the button takes back: empty for the very step that `text` tells
+    of,
     None where there is nothing to take back.
     """
 
@@ -106,7 +107,7 @@ class BoardNotice:
 
 def notice_after(visit: Visit, by: Requester, day: Day) -> BoardNotice:
     """How the visit stands after what was just done, and with it those of its party."""
-    act = acts.last_act(by)
+    act = undoing.last_act(by)
     mine = act is not None and visit.pk in _visit_ids(act)
     text = _status_text(visit, day, len(act.changes) - 1 if act is not None and mine else 0)
     return BoardNotice(text, visit, "" if mine else _subject_of(act))
@@ -116,7 +117,7 @@ def notice_of_undo(done: UndoResult | None, by: Requester, day: Day) -> BoardNot
     """What was taken back, and what the next press would."""
     if done is None:
         return BoardNotice(_("Nothing to undo."), is_refusal=True)
-    more = _subject_of(acts.last_act(by))
+    more = _subject_of(undoing.last_act(by))
     if not done.visits:
         return BoardNotice(_("Not undone: it was changed since."), undo_name=more, is_refusal=True)
     first = done.visits[0]

@@ -6,8 +6,8 @@ class TodayConfig(AppConfig):
     label = "today"
 
     def ready(self) -> None:
-        from portal.core.intents import asking
-        from portal.core.mirror import freshness, hooks
+        from portal.core.intents import form_handling
+        from portal.core.mirror import events, freshness
         from portal.core.mirror.kinds import MirrorKind
         from portal.core.safety import rules
         from portal.core.ui import nav
@@ -18,8 +18,8 @@ class TodayConfig(AppConfig):
         nav.register_address("find", Permission.GUESTS_VIEW, "guests:find")
         nav.register_address("banners", Permission.GUESTS_VIEW, "guests:banners")
         freshness.register_footer("guests", MirrorKind.GUESTS, refresh_url_name="guests:refresh")
-        asking.mount_pages(Permission.GUESTS_DESK, "guests:request_")
+        form_handling.mount_pages(Permission.GUESTS_DESK, "guests:request_")
         rules.register(actions.RULE)
         erasing.register()
-        hooks.subscribe(MirrorKind.HISTORIES, suggesting.on_histories)
-        hooks.subscribe(MirrorKind.GUESTS, suggesting.on_guests)
+        events.subscribe(MirrorKind.HISTORIES, suggesting.on_histories)
+        events.subscribe(MirrorKind.GUESTS, suggesting.on_guests)

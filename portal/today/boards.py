@@ -13,11 +13,11 @@ from django.utils.functional import Promise
 
 from portal.core.visits.days import Day
 from portal.core.visits.rows import VisitRow, row_of
-from portal.core.visits.standing import HINTS, ICONS, LABELS, VisitStatus
+from portal.core.visits.visit_status import HINTS, ICONS, LABELS, VisitStatus
 from portal.today import queries
 
 if TYPE_CHECKING:
-    from portal.core.visits.standing import Classified
+    from portal.core.visits.visit_status import Classified
 
 NOW_STANDINGS = (VisitStatus.OVERDUE, VisitStatus.EXPECTED, VisitStatus.HERE, VisitStatus.ASKED)
 SHOW_VALUES = ("now", "all", *(str(standing) for standing in VisitStatus))

@@ -8,13 +8,13 @@ from django.http import QueryDict
 from django.utils import timezone
 from django.utils.translation import ngettext
 
-from portal.core.inside import people
-from portal.core.inside.people import Certainty, Headcount, PersonInside, PersonKind
 from portal.core.log import gaps
 from portal.core.mirror import freshness
-from portal.core.mirror.folding import fold, search_terms
 from portal.core.mirror.kinds import MirrorKind as Mirror
-from portal.core.ui.vocabulary import add_brackets
+from portal.core.mirror.text_folding import fold, search_terms
+from portal.core.presence import people
+from portal.core.presence.people import Certainty, Headcount, PersonInside, PersonKind
+from portal.core.ui.value_words import add_brackets
 from portal.core.visits.models import Visit
 from portal.today import queries
 from portal.today.queries import GuestsInside
@@ -67,7 +67,8 @@ class OccupancyFilter:
 
 @dataclass(frozen=True)
 class Occupancy:
-    """The page: `guests` as the desk has them, `members` (None for those who may not know), narrowed as `look` says."""
+    """The page: `guests` as the desk has them, `present_members` (None for those who may not know), narrowed as
+    `filter` says."""
 
     guests: GuestsInside
     members: list[PersonInside] | None

@@ -15,11 +15,11 @@ from django.db.models import Min, Q, QuerySet
 
 from portal.core.intents import actions
 from portal.core.intents.models import Intent, target_of
-from portal.core.mirror import log as histories
+from portal.core.mirror import log_search as histories
 from portal.core.mirror.models import Guest
 from portal.core.timers import rounds
 from portal.core.timers.clock import database_now
-from portal.core.visits import presence, queries
+from portal.core.visits import checking_in, queries
 from portal.core.visits.days import Day
 from portal.core.visits.models import CodeLink, DeskAct, DeskSettings, Visit
 from tenants import audit
@@ -127,12 +127,14 @@ def _erase(ids: list[int], now: datetime) -> None:
 
 def _open_visits() -> list[QuerySet[Visit]]:
     """Visits of all tenants that have been going on since before today, by the code alone."""
-    return [Visit.objects_across_tenants.filter(queries.PRESENT, presence.UNMARKED, arrived_at__lt=Day.today().start)]
+    return [
+        Visit.objects_across_tenants.filter(queries.PRESENT, checking_in.UNMARKED, arrived_at__lt=Day.today().start)
+    ]
 
 
 def end_day(tenant: Tenant) -> None:
     """End the visits that have been going on since before today by the code alone."""
-    presence.check_out_unseen(Day.today())
+    checking_in.check_out_unseen(Day.today())
 
 
 def register() -> None:

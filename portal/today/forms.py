@@ -5,7 +5,7 @@ from typing import ClassVar
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from portal.core.ui.stored import ConflictForm
+from portal.core.ui.edit_conflicts import ConflictForm
 from portal.core.visits.models import DeskSettings
 
 # The service itself keeps a guest for a week after the end: until then a name would only come back with the next list.

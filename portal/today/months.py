@@ -17,7 +17,7 @@ from portal.core.ui import charts
 from portal.core.ui.times import TOKYO, duration_words, local
 from portal.core.visits.days import Day, Month
 from portal.core.visits.models import Visit
-from portal.core.visits.standing import LABELS, VisitStatus, with_status
+from portal.core.visits.visit_status import LABELS, VisitStatus, with_status
 from tenants.access import TenantRequest
 
 _COUNTS = ("came", "not_come", "cut", "open")

@@ -13,16 +13,16 @@ from django.db.models import Count, Q, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
-from portal.core.mirror.folding import search_terms
+from portal.core.mirror.text_folding import search_terms
 from portal.core.ui.times import local
 from portal.core.visits import queries as visits
 from portal.core.visits.days import Day
 from portal.core.visits.models import Visit
 from portal.core.visits.queries import MAY_CHECK_IN, PRESENT, ContainsText
-from portal.core.visits.standing import VisitStatus, with_status
+from portal.core.visits.visit_status import VisitStatus, with_status
 
 if TYPE_CHECKING:
-    from portal.core.visits.standing import Classified
+    from portal.core.visits.visit_status import Classified
 
 # Elsewhere than on the day itself, a search looks this far.
 _AROUND = timedelta(days=8)
@@ -80,7 +80,7 @@ _FIELDS = (
 @dataclass(frozen=True)
 class GuestsInside:
     """`here`: marked as arrived and not as left. `unsure`: their code was used, the desk says they are not here.
-    `gone`: of those here, how many went out by a door that leads out, and were not marked as left.
+    `gone_count`: of those here, how many went out by a door that leads out, and were not marked as left.
     """
 
     at: datetime

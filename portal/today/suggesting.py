@@ -9,8 +9,8 @@ from typing import Any
 
 from django.db import connection
 
+from portal.core.mirror.door_areas import directions_by_door, exit_doors, use_categories
 from portal.core.mirror.models import History
-from portal.core.mirror.places import directions_by_door, exit_doors, use_categories
 from portal.core.visits import queries
 from portal.core.visits.days import Day
 from portal.core.visits.models import Visit

@@ -15,12 +15,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from portal.core.files.writing import download_recorder, send_file
-from portal.core.inside import people
-from portal.core.intents.record import Requester
-from portal.core.safety.answering import change_with_feedback
-from portal.core.ui import charts, watching
+from portal.core.intents.recording import Requester
+from portal.core.presence import people
+from portal.core.safety.feedback import change_with_feedback
+from portal.core.ui import charts, live_updates
 from portal.core.ui.times import local, time_tag
-from portal.core.visits import acts, presence
+from portal.core.visits import checking_in, undoing
 from portal.core.visits import queries as visits
 from portal.core.visits.days import Month
 from portal.core.visits.models import Visit
@@ -33,10 +33,10 @@ from tenants.roles import Permission, Proof
 from tenants.wording import Sentence, coded_sentence
 
 STEPS = {
-    "arrived": presence.check_in,
-    "left": presence.check_out,
-    "back": presence.undo_check_out,
-    "not-arrived": presence.undo_check_in,
+    "arrived": checking_in.check_in,
+    "left": checking_in.check_out,
+    "back": checking_in.undo_check_out,
+    "not-arrived": checking_in.undo_check_in,
 }
 
 
@@ -57,10 +57,10 @@ def board(request: TenantRequest) -> HttpResponse:
     """The board alone, every few seconds and as somebody types: 204 when it would look the same."""
     state = BoardView.from_values(request.GET)
     context = _board_context(request, state)
-    if watching.is_up_to_date(request, context["seen"]):
-        return watching.unchanged_response()
+    if live_updates.is_up_to_date(request, context["seen"]):
+        return live_updates.unchanged_response()
     response = HttpResponse(context["drawn"])
-    if not watching.is_poll(request):
+    if not live_updates.is_poll(request):
         response["HX-Replace-Url"] = _address(request, state)
     return response
 
@@ -80,7 +80,7 @@ def step(request: TenantRequest, visit_id: int, step: str) -> HttpResponse:
         STEPS[step](visit=visit, by=Requester.from_request(request), **more)
         visit.refresh_from_db()
         notice = actions.notice_after(visit, Requester.from_request(request), _state_of(request).day)
-    except presence.NotPossible as refusal:
+    except checking_in.NotPossible as refusal:
         notice = BoardNotice(str(refusal), is_refusal=True)
     return _response_after(request, visit, notice)
 
@@ -89,14 +89,14 @@ def step(request: TenantRequest, visit_id: int, step: str) -> HttpResponse:
 def undo(request: TenantRequest) -> HttpResponse:
     """Take this person's newest step back; pressed again, the one before."""
     by = Requester.from_request(request)
-    notice = actions.notice_of_undo(acts.undo(by), by, _state_of(request).day)
+    notice = actions.notice_of_undo(undoing.undo(by), by, _state_of(request).day)
     return _response_after(request, notice.visit, notice)
 
 
 @tenant_view(Permission.GUESTS_DESK, methods=["POST"])
 def close(request: TenantRequest) -> HttpResponse:
     """Mark as left whoever is overdue from days before."""
-    number = presence.check_out_overdue(by=Requester.from_request(request))
+    number = checking_in.check_out_overdue(by=Requester.from_request(request))
     words = ngettext(
         "%(n)d guest from earlier days checked out.", "%(n)d guests from earlier days checked out.", number
     )
@@ -147,7 +147,7 @@ def _board_context(request: TenantRequest, state: BoardView) -> dict[str, Any]:
         "may_manage": request.access.can(Permission.GUESTS_MANAGE),
     }
     drawn = render_to_string("guests/today/board.html", context, request)
-    seen = watching.version_of(drawn)
+    seen = live_updates.version_of(drawn)
     return context | {"drawn": drawn.replace("SEEN", seen, 1), "seen": seen}
 
 
@@ -176,10 +176,10 @@ def in_the_building(request: TenantRequest) -> HttpResponse:
 def building_board(request: TenantRequest) -> HttpResponse:
     """The list alone, as it changes and as somebody narrows it: 204 when it would look the same."""
     context = _building_context(request)
-    if watching.is_up_to_date(request, context["seen"]):
-        return watching.unchanged_response()
+    if live_updates.is_up_to_date(request, context["seen"]):
+        return live_updates.unchanged_response()
     response = HttpResponse(context["drawn"])
-    if not watching.is_poll(request):
+    if not live_updates.is_poll(request):
         response["HX-Replace-Url"] = reverse("guests:building", args=[request.tenant.slug]) + context["look"].query
     return response
 
@@ -196,7 +196,7 @@ def _building_context(request: TenantRequest) -> dict[str, Any]:
         "day_begins": people.day_start_of(found.guests.at),
     }
     drawn = render_to_string("guests/today/building_board.html", context, request)
-    seen = watching.version_of(drawn.replace(time_tag(found.guests.at), ""))
+    seen = live_updates.version_of(drawn.replace(time_tag(found.guests.at), ""))
     return context | {"drawn": drawn.replace("SEEN", seen, 1), "seen": seen}
 
 

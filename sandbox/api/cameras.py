@@ -6,8 +6,8 @@ from typing import Any
 
 from accessapi import limits
 from sandbox import clock
-from sandbox.cameras import addresses, arrivals, media, usage
-from sandbox.cameras.addresses import MediaGrant
+from sandbox.cameras import arrivals, media, media_addresses, usage
+from sandbox.cameras.media_addresses import MediaGrant
 from sandbox.catalogue import CATALOGUE
 from sandbox.errors import CAMERA_AWAY, NO_VIDEO, VIDEO_LATER, ApiError, invalid, not_found
 from sandbox.service.models import Camera, History
@@ -72,16 +72,16 @@ def camera_streaming(call: Call) -> dict[str, Any]:
             raise invalid("until: must be after since")
     _check_connected(camera)
     usage.check_limit(call.tenant, "streamed", call.behaviour, call.at)
-    since, until, file = 0, 0, addresses.LIVE
+    since, until, file = 0, 0, media_addresses.LIVE
     if query.since:
-        since, file = int(query.since.timestamp()), addresses.RECORDING
+        since, file = int(query.since.timestamp()), media_addresses.RECORDING
         until = min(since + limits.STREAMING_SECONDS_MAX, int((query.until or call.at).timestamp()))
         # The future is not recorded.
         until = max(since + 1, min(until, int(call.at.timestamp())))
     grant = _media_grant(call, camera, file, since, until)
     return {
         "camera_id": camera.camera_id,
-        "streaming_url": addresses.media_address(call.request, grant),
+        "streaming_url": media_addresses.media_address(call.request, grant),
         "playback_type": "on_demand" if query.since else "live",
         "expires_at": clock.format_moment(datetime.fromtimestamp(grant.expires, clock.SERVICE_ZONE)),
     }
@@ -113,8 +113,8 @@ def history_video(call: Call) -> dict[str, Any]:
     _check_connected(camera)
     usage.check_limit(call.tenant, "downloaded", call.behaviour, call.at)
     at = int(history.at.timestamp())
-    grant = _media_grant(call, camera, addresses.VIDEO, at - _BEFORE, at + _AFTER)
-    return {"camera_name": camera.name, "video_url": addresses.media_address(call.request, grant)}
+    grant = _media_grant(call, camera, media_addresses.VIDEO, at - _BEFORE, at + _AFTER)
+    return {"camera_name": camera.name, "video_url": media_addresses.media_address(call.request, grant)}
 
 
 def _camera(call: Call) -> Camera:
@@ -149,7 +149,9 @@ def _snapshot(call: Call, camera: Camera, at: datetime) -> str:
     second = int(at.timestamp())
     if CATALOGUE.shapes.snapshot == "base64":
         return base64.b64encode(media.snapshot(camera, second)).decode()
-    return addresses.media_address(call.request, _media_grant(call, camera, addresses.SNAPSHOT, second, second))
+    return media_addresses.media_address(
+        call.request, _media_grant(call, camera, media_addresses.SNAPSHOT, second, second)
+    )
 
 
 HANDLERS = {

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sandbox import clock, states
+from sandbox import clock, state_words
 from sandbox.catalogue import CATALOGUE
 from sandbox.engine import doors, keys
 from sandbox.errors import invalid, not_found
@@ -18,7 +18,7 @@ def list_areas(call: Call) -> dict[str, Any]:
     places: dict[int, list[dict[str, str]]] = {}
     for door in PassController.objects.filter(tenant=call.tenant).order_by("id"):
         places.setdefault(door.area_id, []).append(
-            {"device_id": door.device_id, "in_out": states.direction(door.in_out)}
+            {"device_id": door.device_id, "in_out": state_words.direction(door.in_out)}
         )
     areas = Area.objects.filter(tenant=call.tenant).order_by("id")
     return {
@@ -56,9 +56,9 @@ def pass_controller_status(call: Call) -> dict[str, Any]:
         "device_id": door.device_id,
         "device_name": door.name,
         "door_status": {
-            "door": states.leaf(doors.leaf(door, now)),
-            "lock": states.lock(lock),
-            "errors": states.errors(errors),
+            "door": state_words.leaf(doors.leaf(door, now)),
+            "lock": state_words.lock(lock),
+            "errors": state_words.errors(errors),
         },
     } | _health(door)
 
@@ -93,14 +93,14 @@ def key_box_status(call: Call) -> dict[str, Any]:
         "key_device_id": box.key_device_id,
         "key_device_name": box.name,
         "product_type": box.product_type,
-        "door_status": {"door": states.leaf("close"), "lock": states.lock("lock"), "errors": []},
+        "door_status": {"door": state_words.leaf("close"), "lock": state_words.lock("lock"), "errors": []},
         "units_status": [
             {
                 "unit_no": unit["unit_no"],
-                "door": states.leaf("close"),
-                "key": states.key(keys.place_state(out.get(unit["unit_no"]))),
-                "lock": states.lock(locks.get(unit["unit_no"], "lock")),
-                "errors": states.errors(keys.place_errors(out.get(unit["unit_no"]))),
+                "door": state_words.leaf("close"),
+                "key": state_words.key(keys.place_state(out.get(unit["unit_no"]))),
+                "lock": state_words.lock(locks.get(unit["unit_no"], "lock")),
+                "errors": state_words.errors(keys.place_errors(out.get(unit["unit_no"]))),
             }
             for unit in box.units
         ],
@@ -156,8 +156,8 @@ def _box(call: Call) -> KeyBox:
 def _health(device: PassController | KeyBox) -> dict[str, str]:
     reached = device.has_power and device.is_connected
     return {
-        "power_status": states.power(device.has_power),
-        "cloud_com_status": states.connection(reached),
+        "power_status": state_words.power(device.has_power),
+        "cloud_com_status": state_words.connection(reached),
         "sync_status": "synced" if reached else "not_synced",
     }
 

@@ -29,7 +29,7 @@ from sandbox.errors import (
     invalid,
 )
 from sandbox.faults import store
-from sandbox.faults.lines import Answer, BrokenResponse
+from sandbox.faults.broken_connections import Answer, BrokenResponse
 from sandbox.service import models
 
 from . import rates

@@ -14,7 +14,7 @@ from . import paging
 from .bodies import read_body
 from .call import Call
 
-#: What the parameter `fields` may name (assumed: all that the specification shows in the list's answer).
+#: What the parameter `read_field_names` may name (assumed: all that the specification shows in the list's answer).
 _FIELDS: dict[str, Callable[[Guest], Any]] = {
     "guest_id": lambda guest: guest.guest_id,
     "guest_name": lambda guest: guest.name,
@@ -25,15 +25,17 @@ _FIELDS: dict[str, Callable[[Guest], Any]] = {
     "is_for_reserve": lambda guest: guest.is_for_reserve,
 }
 _NAME_FIELDS = ("guest_id", "guest_name")
-#: What the list always shows: everything where the overrides say that `fields` is not asked for.
+#: What the list always shows: everything where the overrides say that `read_field_names` is not asked for.
 _LIST_FIELDS = _NAME_FIELDS if CATALOGUE.shapes.guest_fields else tuple(_FIELDS)
 _RIGHTS = {"devices_pass": guests.devices_pass, "keys_pass": guests.keys_pass}
 
 
 def list_guests(call: Call) -> dict[str, Any]:
-    """Pages through the guests in the order of their creation, with identifier and name, and whatever `fields` adds.
+    """Pages through the guests in the order of their creation, with identifier and name, and whatever
+    `read_field_names` adds.
 
-    A guest is deleted a week after its end. `fields` may name what the specification shows in this list (assumed).
+    A guest is deleted a week after its end. `read_field_names` may name what the specification shows in this list
+    (assumed).
     """
     query = call.query("limit", "last_evaluated_key", "fields")
     wanted = paging.read_page_request(call, query)

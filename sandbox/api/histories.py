@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from accessapi import limits
 from accessapi.resources.queries import HistoriesQuery
-from sandbox import clock, states
+from sandbox import clock, state_words
 from sandbox.cameras import arrivals
 from sandbox.catalogue import CATALOGUE
 from sandbox.errors import invalid
@@ -18,10 +18,10 @@ from sandbox.service.models import History
 from . import paging
 from .call import Call
 
-#: What is shown unless `fields` selects from it.
+#: What is shown unless `read_field_names` selects from it.
 _FIELDS = ("history_id", "datetime", "status", "category", "_content", "member", "device")
 #: What else can be named (assumed: nothing but this): the camera at the door. It is always shown where the overrides
-#: say that `fields` is not asked for.
+#: say that `read_field_names` is not asked for.
 _CAMERA = "camera_id"
 _DEFAULT_FIELDS = _FIELDS if CATALOGUE.shapes.history_fields else (*_FIELDS, _CAMERA)
 _NO_MEMBER = {"id": "", "name": "", "_type": "", "data": "", "label": "", "attribute": ""}
@@ -33,8 +33,8 @@ def list_histories(call: Call) -> dict[str, Any]:
     """Pages through the records of the last year up to now, by their time. A record that arrives late is placed by the
     time at which it happened, so a page may miss it; to miss none, read the time before once more.
 
-    `fields` selects from the default names and camera_id; history_id is always there (assumed). Records without a
-    person, device or camera show empty texts there.
+    `read_field_names` selects from the default names and camera_id; history_id is always there (assumed). Records
+    without a person, device or camera show empty texts there.
     """
     query = call.query("limit", "offset", "since", "until", "sort", "fields", "last_evaluated_key")
     wanted = paging.read_page_request(call, query)
@@ -89,8 +89,8 @@ def _record(row: History, named: Collection[str], words_in_label: bool) -> dict[
     record: dict[str, Any] = {
         "history_id": row.history_id,
         "datetime": clock.format_moment(row.at),
-        "status": states.record_status(row.status),
-        "category": states.record_category(row.category),
+        "status": state_words.record_status(row.status),
+        "category": state_words.record_category(row.category),
         "_content": row.content,
         "member": row.member or _NO_MEMBER,
         "device": row.device or _NO_DEVICE,

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sandbox.engine import temporary, totp
+from sandbox.engine import temporary_keys, totp
 from sandbox.engine.members import lock_members
 from sandbox.errors import invalid, setting_off
 
@@ -20,7 +20,7 @@ def temporary_use(call: Call) -> dict[str, Any]:
     call.query()
     body = read_body(call)
     with lock_members(call.tenant):
-        sent = temporary.grant_use(call.tenant, member_of(call), body, call.at)
+        sent = temporary_keys.grant_use(call.tenant, member_of(call), body, call.at)
     return {"sent_device_id_list": sent}
 
 

@@ -15,7 +15,7 @@ from . import files, paging
 from .bodies import read_body, read_face_image, read_profile_image
 from .call import Call
 
-#: What the list always shows, and what the parameter `fields` may name. The specification gives the
+#: What the list always shows, and what the parameter `read_field_names` may name. The specification gives the
 #: first set and card_data; which other names are allowed is not shown (assumed: those that the list has).
 _LIST_FIELDS = (
     "member_code",
@@ -31,7 +31,8 @@ _FIELDS = {"member_id", "member_name", "card_data", *_LIST_FIELDS}
 
 
 def list_members(call: Call) -> dict[str, Any]:
-    """Pages through the members in the order of their creation, without rights; `fields` adds `card_data` (assumed:
+    """Pages through the members in the order of their creation, without rights; `read_field_names` adds `card_data`
+    (assumed:
     it may also name what the list shows anyway, and nothing else).
     """
     query = call.query("limit", "last_evaluated_key", "fields")

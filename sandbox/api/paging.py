@@ -51,7 +51,8 @@ def read_whole_number(query: dict[str, str], name: str, default: int, minimum: i
 
 
 def read_field_names(query: dict[str, str], allowed: Collection[str]) -> list[str]:
-    """Return the names in the parameter `fields`, comma-separated. Raises 40002 for one that is not allowed."""
+    """Return the names in the parameter `read_field_names`, comma-separated. Raises 40002 for one that is not
+    allowed."""
     named = query["fields"].split(",") if "fields" in query else []
     if strange := [name for name in named if name not in allowed]:
         raise invalid(f"fields: {strange[0][:40]} is not a field that can be added")

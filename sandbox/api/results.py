@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 from accessapi import limits
-from sandbox import clock, states
+from sandbox import clock, state_words
 from sandbox.engine import doors
 from sandbox.errors import not_found
 from sandbox.service.models import BulkRequest, DeviceRequest, FaceRequest
@@ -26,7 +26,7 @@ def request_result(call: Call) -> dict[str, Any]:
     if face := FaceRequest.objects.filter(**wanted).first():
         return {"request_id": face.request_id, "request_type": "face", "status": face.status}
     if device := DeviceRequest.objects.filter(**wanted).first():
-        status = states.request_status(doors.status(device, now))
+        status = state_words.request_status(doors.status(device, now))
         return {"request_id": device.request_id, "request_type": "device_request", "status": status}
     raise not_found("request_id")
 

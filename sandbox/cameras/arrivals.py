@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 
 from sandbox import clock
-from sandbox.cameras.people import APPROACH_SECONDS, LEAVE_SECONDS, PAUSE_SECONDS, Arrival
+from sandbox.cameras.pedestrians import APPROACH_SECONDS, LEAVE_SECONDS, PAUSE_SECONDS, Arrival
 from sandbox.cameras.picture import CameraView
 from sandbox.service.models import Camera, History, Tenant
 

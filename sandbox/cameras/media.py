@@ -12,9 +12,9 @@ from sandbox.errors import ADDRESS_EXPIRED, CAMERA_AWAY, ApiError, not_found
 from sandbox.service.models import Camera
 
 from . import arrivals, picture, playlists, usage, video
-from .addresses import LIVE, RECORDING, SNAPSHOT, VIDEO, MediaGrant, read_grant
+from .byte_ranges import ByteRange, requested_range
 from .cache import FileCache
-from .ranges import ByteRange, requested_range
+from .media_addresses import LIVE, RECORDING, SNAPSHOT, VIDEO, MediaGrant, read_grant
 
 _PLAYLIST, _SEGMENT, _MP4 = "application/vnd.apple.mpegurl", "video/mp2t", "video/mp4"
 _segments, _clips = FileCache(64), FileCache(8)

@@ -12,7 +12,7 @@ from pylopdf_fonts_jp import sans_path
 
 from sandbox.cameras.canvas import HEIGHT, WIDTH, Canvas, Lens
 from sandbox.cameras.light import Light, light_at
-from sandbox.cameras.people import Arrival, Pedestrian, draw_pedestrian, is_door_open, pedestrians_at
+from sandbox.cameras.pedestrians import Arrival, Pedestrian, draw_pedestrian, is_door_open, pedestrians_at
 from sandbox.cameras.scenes import SCENES
 from sandbox.cameras.scenes.scene import Doorway
 
@@ -38,7 +38,7 @@ class CameraView:
 
 
 def draw_picture(view: CameraView, moment: datetime, arrivals: tuple[Arrival, ...] = (), zoom: int = 1) -> Image.Image:
-    """Return the picture at this time, in the time's own zone; 640 by 360 pixels, or `enlarged` times as much."""
+    """Return the picture at this time, in the time's own zone; 640 by 360 pixels, or `zoom` times as much."""
     at = moment.timestamp()
     scene = SCENES[view.scene]
     now = light_at(moment, outdoors=scene.is_outdoors)

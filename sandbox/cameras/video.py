@@ -8,7 +8,7 @@ from typing import Any
 import av
 
 from sandbox.cameras.canvas import HEIGHT, WIDTH
-from sandbox.cameras.people import Arrival
+from sandbox.cameras.pedestrians import Arrival
 from sandbox.cameras.picture import CameraView, draw_picture
 from sandbox.clock import SERVICE_ZONE
 

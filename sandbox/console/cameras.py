@@ -9,10 +9,10 @@ from sandbox.cameras.scenes import SCENES
 from sandbox.errors import not_found
 from sandbox.service.models import Camera, PassController, Tenant
 
-from . import requests
+from . import request_bodies
 
 
-class CameraBody(requests.RequestBody):
+class CameraBody(request_bodies.RequestBody):
     """A camera: what to change, or all of a new one."""
 
     tenant_id: str
@@ -30,7 +30,7 @@ def cameras(request: HttpRequest) -> HttpResponse:
             tenant_id=request.GET.get("tenant_id", "").replace("\0", "")
         )
         return JsonResponse({"cameras": [_camera(row) for row in rows.order_by("id")]})
-    wanted = requests.read_body(request, CameraBody)
+    wanted = request_bodies.read_body(request, CameraBody)
     if not Tenant.objects.filter(pk=wanted.tenant_id).exists():
         raise not_found("tenant_id")
     values: dict[str, Any] = wanted.model_dump(include={"name", "scene", "is_connected"}, exclude_none=True)
@@ -41,7 +41,7 @@ def cameras(request: HttpRequest) -> HttpResponse:
         values["door"] = door
     camera, created = Camera.objects.update_or_create(
         tenant_id=wanted.tenant_id,
-        camera_id=wanted.camera_id or requests.new_identifier("camera"),
+        camera_id=wanted.camera_id or request_bodies.new_identifier("camera"),
         defaults=values,
         create_defaults={"name": "Camera"} | values,
     )

@@ -8,10 +8,10 @@ from sandbox import clock as clocks
 from sandbox.errors import invalid, not_found
 from sandbox.service.models import Tenant
 
-from . import requests
+from . import request_bodies
 
 
-class ClockBody(requests.RequestBody):
+class ClockBody(request_bodies.RequestBody):
     """One of three: by seconds (back, if negative), to a time, or to the real time again."""
 
     tenant_id: str | None = None
@@ -30,7 +30,7 @@ def clock(request: HttpRequest) -> HttpResponse:
     """GET ?tenant_id=: the clock as this tenant has it. POST {tenant_id?, seconds | at | reset}: moves it."""
     if request.method == "GET":
         return _clock_response(request.GET.get("tenant_id", behaviour.ALL_TENANTS))
-    move = requests.read_body(request, ClockBody)
+    move = request_bodies.read_body(request, ClockBody)
     tenant_id = move.tenant_id or behaviour.ALL_TENANTS
     if tenant_id and not Tenant.objects.filter(pk=tenant_id).exists():
         raise not_found("tenant_id")

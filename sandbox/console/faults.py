@@ -10,10 +10,10 @@ from sandbox.errors import invalid, not_found
 from sandbox.faults import kinds, store
 from sandbox.service.models import Tenant
 
-from . import requests
+from . import request_bodies
 
 
-class FaultBody(requests.RequestBody):
+class FaultBody(request_bodies.RequestBody):
     """Which calls a fault is for, and how many; the rest of the body is the fault itself."""
 
     tenant_id: str = store.EVERYBODY
@@ -37,10 +37,10 @@ def faults(request: HttpRequest) -> HttpResponse:
     if request.method == "GET":
         return JsonResponse({"faults": store.list_remaining(tenant_id)})
     if request.method == "DELETE":
-        identifier = requests.read_number(request, "id") if "id" in request.GET else None
+        identifier = request_bodies.read_number(request, "id") if "id" in request.GET else None
         return JsonResponse({"cleared": store.clear(tenant_id=tenant_id, identifier=identifier)})
     wanted, fault = _read_fault(
-        {name: value for name, value in requests.read_object(request).items() if value is not None}
+        {name: value for name, value in request_bodies.read_object(request).items() if value is not None}
     )
     if wanted.tenant_id and not Tenant.objects.filter(pk=wanted.tenant_id).exists():
         raise not_found("tenant_id")

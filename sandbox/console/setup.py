@@ -10,8 +10,8 @@ from sandbox.engine import reset_lock
 from sandbox.seeding.tenants import analyse, create_tenant, seed
 from sandbox.service.models import AccessToken, Administrator, Client, Tenant
 
-from . import requests
-from .requests import ClientBody, ResetBody, TenantBody
+from . import request_bodies
+from .request_bodies import ClientBody, ResetBody, TenantBody
 
 
 class AlreadyTaken(Exception):
@@ -35,15 +35,15 @@ def register_client(wanted: ClientBody) -> tuple[Client, bool]:
     """Register or change a client. Return it, and whether it is new. An issued secret stays."""
     values: dict[str, Any] = wanted.model_dump(include={"name", "redirect_uris", "scopes"})
     return Client.objects.update_or_create(
-        client_id=wanted.client_id or requests.new_identifier("client"),
+        client_id=wanted.client_id or request_bodies.new_identifier("client"),
         defaults=values,
-        create_defaults=values | {"client_secret": wanted.client_secret or requests.new_identifier("secret")},
+        create_defaults=values | {"client_secret": wanted.client_secret or request_bodies.new_identifier("secret")},
     )
 
 
 def own_client() -> Client:
     """Return the console's own client."""
-    made = {"client_secret": requests.new_identifier("secret"), "name": "Console"}
+    made = {"client_secret": request_bodies.new_identifier("secret"), "name": "Console"}
     return Client.objects.get_or_create(client_id="console", defaults=made)[0]
 
 
@@ -51,10 +51,10 @@ def create_token(tenant: Tenant, client: Client, scopes: list[str] | None = None
     """Return a new token without the code flow, with these scopes, or else those of the client, or else all."""
     with behaviour.using_clock_of(tenant.pk):
         return AccessToken.objects.create(
-            access_token=requests.new_identifier("token"),
+            access_token=request_bodies.new_identifier("token"),
             client=client,
             tenant=tenant,
-            scopes=scopes if scopes is not None else client.scopes or requests.ALL_SCOPES,
+            scopes=scopes if scopes is not None else client.scopes or request_bodies.ALL_SCOPES,
             issued_at=clock.now(),
         )
 

@@ -3,7 +3,7 @@
 from django.urls import path, re_path
 from django.views.decorators.csrf import csrf_exempt
 
-from . import cameras, clock, faults, views, world
+from . import cameras, clock, faults, physical_actions, views
 
 urlpatterns = [
     path("tenants", csrf_exempt(views.tenants)),
@@ -18,12 +18,12 @@ urlpatterns = [
     path("cameras", csrf_exempt(cameras.cameras)),
     path("faults", csrf_exempt(faults.faults)),
     path("clock", csrf_exempt(clock.clock)),
-    path("present", csrf_exempt(world.present)),
-    path("keys", csrf_exempt(world.keys)),
-    path("doors", csrf_exempt(world.doors)),
-    path("people", csrf_exempt(world.persons)),
-    path("histories", csrf_exempt(world.histories)),
-    path("deliveries", csrf_exempt(world.deliveries)),
+    path("present", csrf_exempt(physical_actions.present)),
+    path("keys", csrf_exempt(physical_actions.keys)),
+    path("doors", csrf_exempt(physical_actions.doors)),
+    path("people", csrf_exempt(physical_actions.persons)),
+    path("histories", csrf_exempt(physical_actions.histories)),
+    path("deliveries", csrf_exempt(physical_actions.deliveries)),
     path("reset", csrf_exempt(views.reset)),
     re_path("", csrf_exempt(views.unknown)),
 ]

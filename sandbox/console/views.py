@@ -7,13 +7,13 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
 from sandbox import behaviour, clock
-from sandbox.engine import world
+from sandbox.engine import physical_actions
 from sandbox.errors import ApiError, invalid, not_found
 from sandbox.seeding.tenants import copy_tenant, describe
 from sandbox.service import models
 
-from . import requests, setup
-from .requests import ClientBody, CopyBody, DeviceBody, ResetBody, TenantBody, TokenBody, read_body
+from . import request_bodies, setup
+from .request_bodies import ClientBody, CopyBody, DeviceBody, ResetBody, TenantBody, TokenBody, read_body
 
 
 def tenants(request: HttpRequest) -> HttpResponse:
@@ -63,7 +63,7 @@ def settings(request: HttpRequest) -> HttpResponse:
     if request.method == "GET":
         tenant_id = request.GET.get("tenant_id", behaviour.ALL_TENANTS)
     else:
-        values = requests.read_object(request)
+        values = request_bodies.read_object(request)
         tenant_id = values.pop("tenant_id", None) or behaviour.ALL_TENANTS
         if tenant_id:
             _tenant(tenant_id)
@@ -101,7 +101,7 @@ def calls(request: HttpRequest) -> HttpResponse:
     """GET ?tenant_id=&operation=&after=: every call by a known token, oldest first."""
     rows = _records(models.Call.objects, request)
     if "operation" in request.GET:
-        rows = rows.filter(operation=requests.read_number(request, "operation"))
+        rows = rows.filter(operation=request_bodies.read_number(request, "operation"))
     fields = ("id", "tenant_id", "token_id", "at", "operation", "status")
     found = [row | {"at": row["at"].astimezone(clock.SERVICE_ZONE).isoformat()} for row in rows.values(*fields)]
     return JsonResponse({"calls": found})
@@ -125,7 +125,7 @@ def devices(request: HttpRequest) -> HttpResponse:
     lines = {name: on for name, on in change.items() if name in {"has_power", "is_connected"}}
     others = {name: on for name, on in change.items() if name not in lines}
     with behaviour.using_clock_of(tenant.tenant_id), transaction.atomic():
-        world.set_power_and_connection(tenant, wanted.device_id, **lines)
+        physical_actions.set_power_and_connection(tenant, wanted.device_id, **lines)
         if others and not boxes.update(**others):
             raise invalid("device_id: is not a key box")
     return JsonResponse({"device_id": wanted.device_id} | change)
@@ -162,5 +162,5 @@ def _records(manager: Any, request: HttpRequest) -> QuerySet[Any]:
     if "tenant_id" in request.GET:
         rows = rows.filter(tenant_id=request.GET["tenant_id"])
     if "after" in request.GET:
-        rows = rows.filter(id__gt=requests.read_number(request, "after"))
+        rows = rows.filter(id__gt=request_bodies.read_number(request, "after"))
     return rows

@@ -7,9 +7,9 @@ from django.db import transaction
 
 from accessapi.permissions import KeyPlace, decide_place
 from sandbox import behaviour, clock
-from sandbox.engine import journal, keys, people, steps, temporary
-from sandbox.engine.outcomes import NO_POWER, DeviceOutcome, Verdict
-from sandbox.engine.people import NotRecognised, Person
+from sandbox.engine import activity_log, keys, recognition, steps, temporary_keys
+from sandbox.engine.device_outcomes import NO_POWER, DeviceOutcome, Verdict
+from sandbox.engine.recognition import NotRecognised, Person
 from sandbox.errors import not_found
 from sandbox.service.models import Guest, KeyBox, KeyUse, Tenant
 
@@ -40,13 +40,13 @@ def take_key(
         if unit_no in keys.return_due_keys(tenant, box, clock.now()):
             return _refused_without_record("key_out")
         try:
-            person = people.recognise(tenant, kind, value, at)
+            person = recognition.recognise(tenant, kind, value, at)
         except NotRecognised as refusal:
             return _record_not_recognised(tenant, box, unit_no, refusal, kind, value, at)
         verdict = _may_take(tenant, box, unit, person, at, second_factor)
         if verdict.is_allowed:
             _hand_out(tenant, box, unit_no, person, at)
-        return _record_outcome(tenant, box, unit_no, verdict, person, journal.KEY_TAKEN, at)
+        return _record_outcome(tenant, box, unit_no, verdict, person, activity_log.KEY_TAKEN, at)
 
 
 def return_key(
@@ -76,7 +76,7 @@ def return_key(
         if is_wrong and use.is_replaced:
             return _refused_without_record("key_replaced")
         try:
-            person = people.recognise(tenant, kind, value, at)
+            person = recognition.recognise(tenant, kind, value, at)
         except NotRecognised as refusal:
             return _record_not_recognised(tenant, box, unit_no, refusal, kind, value, at)
         place = KeyPlace(box.key_device_id, unit_no)
@@ -111,7 +111,7 @@ def _may_take(
     restricted = unit.get("restriction") and not person.has_privilege("restricted_keys_enabled")
     if decision.allowed is True and not restricted:
         return Verdict.from_decision(decision)
-    if temporary.may_use(person.row, box, unit["unit_no"], at):
+    if temporary_keys.may_use(person.row, box, unit["unit_no"], at):
         return Verdict.from_rule("temporary_use", allowed=True)
     return Verdict.from_rule("restricted") if decision.allowed is True else Verdict.from_decision(decision)
 
@@ -125,15 +125,15 @@ def _hand_out(tenant: Tenant, box: KeyBox, unit_no: str, person: Person, at: dat
 def _record_outcome(
     tenant: Tenant, box: KeyBox, unit_no: str, verdict: Verdict, person: Person, done: str, at: datetime
 ) -> DeviceOutcome:
-    history = journal.write_record(
+    history = activity_log.write_record(
         tenant,
         at,
-        category=journal.Category.NORMAL if verdict.is_allowed else journal.Category.WARNING,
-        status=journal.Status.OCCUR,
+        category=activity_log.Category.NORMAL if verdict.is_allowed else activity_log.Category.WARNING,
+        status=activity_log.Status.OCCUR,
         content=done if verdict.is_allowed else verdict.reason,
         member=person.record_entry(),
-        device=journal.device_entry(box, [unit_no]),
-        held_by=journal.held_back_by(box),
+        device=activity_log.device_entry(box, [unit_no]),
+        held_by=activity_log.held_back_by(box),
     )
     return DeviceOutcome(verdict.is_allowed, verdict.rule, verdict.reason, person, history)
 
@@ -142,15 +142,15 @@ def _record_not_recognised(
     tenant: Tenant, box: KeyBox, unit_no: str, refusal: NotRecognised, kind: str, value: str, at: datetime
 ) -> DeviceOutcome:
     verdict = Verdict.from_rule(refusal.rule)
-    history = journal.write_record(
+    history = activity_log.write_record(
         tenant,
         at,
-        category=journal.Category.SUSPICIOUS,
-        status=journal.Status.OCCUR,
+        category=activity_log.Category.SUSPICIOUS,
+        status=activity_log.Status.OCCUR,
         content=verdict.reason,
-        member=refusal.person.record_entry() if refusal.person else people.unknown_person_entry(kind, value),
-        device=journal.device_entry(box, [unit_no]),
-        held_by=journal.held_back_by(box),
+        member=refusal.person.record_entry() if refusal.person else recognition.unknown_person_entry(kind, value),
+        device=activity_log.device_entry(box, [unit_no]),
+        held_by=activity_log.held_back_by(box),
     )
     return DeviceOutcome(False, verdict.rule, verdict.reason, refusal.person, history)
 

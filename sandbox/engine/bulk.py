@@ -45,7 +45,7 @@ def next_due_times() -> QuerySet[BulkRequest, tuple[str, datetime]]:
 
 
 def advance(tenant: Tenant, now: datetime) -> None:
-    """Process every member whose turn has come by `now`. Use inside `locked`."""
+    """Process every member whose turn has come by `now`. Use inside `lock_members`."""
     free_at: datetime | None = None
     for request in due(tenant, now):
         if request.started_at is None:

@@ -3,9 +3,9 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-from sandbox import states
+from sandbox import state_words
 from sandbox.behaviour import Behaviour
-from sandbox.engine import journal
+from sandbox.engine import activity_log
 from sandbox.service.models import Command, DeviceRequest, KeyBox, PassController, Tenant
 from sandbox.service.models.requests import new_request_id
 
@@ -59,15 +59,15 @@ def operate(
 
 def _log(tenant: Tenant, device: PassController | KeyBox, request: DeviceRequest, info: str) -> None:
     """Write a log record with what a reader needs to find the request again. Its text is assumed."""
-    said = states.record_text(f"Remote {request.control} {request.outcome}")
+    said = state_words.record_text(f"Remote {request.control} {request.outcome}")
     parts = [said, info, f"request {request.request_id}"]
-    journal.write_record(
+    activity_log.write_record(
         tenant,
         request.due_at,
-        category=journal.Category.OPERATION,
-        status=journal.Status.OCCUR,
+        category=activity_log.Category.OPERATION,
+        status=activity_log.Status.OCCUR,
         content="; ".join(part for part in parts if part),
-        device=journal.device_entry(device, request.targets),
+        device=activity_log.device_entry(device, request.targets),
     )
 
 

@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 
 from accessapi import limits
 from sandbox import behaviour
-from sandbox.engine import codes
+from sandbox.engine import qr_codes
 from sandbox.errors import check_period, contract_missing, invalid, qr_taken, setting_off
 from sandbox.service.models import Area, Guest, KeyBox, Tenant
 
@@ -38,10 +38,10 @@ def create(tenant: Tenant, body: dict[str, Any], at: datetime) -> Guest:
     guest = Guest(tenant=tenant, guest_id=f"v{secrets.token_hex(9)}", email=method.get("email", ""))
     guest.remarks = method.get("remarks", "")
     _apply(guest, body)
-    _claim_code(guest, method["qrcode_data"] if "qrcode_data" in method else codes.new_code())
+    _claim_code(guest, method["qrcode_data"] if "qrcode_data" in method else qr_codes.new_code())
     guest.save()
     if "email" in method:
-        codes.build_mail(guest, method["email"], at, guest.remarks).save()
+        qr_codes.build_mail(guest, method["email"], at, guest.remarks).save()
     return guest
 
 
@@ -142,6 +142,6 @@ def _check_keys(tenant: Tenant, wanted: list[dict[str, Any]] | None) -> None:
 def _claim_code(guest: Guest, data: str) -> None:
     if not data:
         raise invalid("qrcode_data: may not be empty")
-    if codes.owners(guest.tenant, {data}).get(data, guest.guest_id) != guest.guest_id:
+    if qr_codes.owners(guest.tenant, {data}).get(data, guest.guest_id) != guest.guest_id:
         raise qr_taken()
     guest.qr_data = data

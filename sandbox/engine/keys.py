@@ -4,7 +4,7 @@ from datetime import datetime
 
 from django.db.models import QuerySet
 
-from sandbox.engine import journal
+from sandbox.engine import activity_log
 from sandbox.service.models import History, KeyBox, KeyUse, Tenant
 
 
@@ -53,14 +53,16 @@ def put_back(tenant: Tenant, use: KeyUse, at: datetime, member: dict[str, str] |
     if not KeyUse.objects.filter(pk=use.pk, returned_at=None).update(returned_at=at, is_replaced=False):
         return None
     if use.is_replaced:
-        _write(tenant, use, at, member, journal.WRONG_KEY, journal.Category.WARNING, journal.Status.RESTORE)
-    return _write(tenant, use, at, member, journal.KEY_RETURNED)
+        _write(
+            tenant, use, at, member, activity_log.WRONG_KEY, activity_log.Category.WARNING, activity_log.Status.RESTORE
+        )
+    return _write(tenant, use, at, member, activity_log.KEY_RETURNED)
 
 
 def replace(tenant: Tenant, use: KeyUse, at: datetime, member: dict[str, str] | None) -> History:
     """Put another key in the place of this one, brought by `member`. Return the record of it."""
     KeyUse.objects.filter(pk=use.pk).update(is_replaced=True)
-    return _write(tenant, use, at, member, journal.WRONG_KEY, journal.Category.WARNING)
+    return _write(tenant, use, at, member, activity_log.WRONG_KEY, activity_log.Category.WARNING)
 
 
 def _write(
@@ -69,18 +71,18 @@ def _write(
     at: datetime,
     member: dict[str, str] | None,
     content: str,
-    category: str = journal.Category.NORMAL,
-    status: str = journal.Status.OCCUR,
+    category: str = activity_log.Category.NORMAL,
+    status: str = activity_log.Status.OCCUR,
 ) -> History:
-    return journal.write_record(
+    return activity_log.write_record(
         tenant,
         at,
         category=category,
         status=status,
         content=content,
         member=member,
-        device=journal.device_entry(use.box, [use.unit_no]),
-        held_by=journal.held_back_by(use.box),
+        device=activity_log.device_entry(use.box, [use.unit_no]),
+        held_by=activity_log.held_back_by(use.box),
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from django.db import models, transaction
 
 from sandbox import behaviour, clock
-from sandbox.engine import codes
+from sandbox.engine import qr_codes
 from sandbox.errors import card_taken, check_period, contract_missing, invalid, qr_taken
 from sandbox.service.models import Area, Group, KeyBox, Mail, Member, Tenant
 
@@ -28,7 +28,7 @@ def lock_members(tenant: Tenant) -> Iterator[None]:
 
 
 class MemberBatch:
-    """Applies bodies to members in memory and saves them together. Use inside `locked`.
+    """Applies bodies to members in memory and saves them together. Use inside `lock_members`.
 
     `bodies` are all that will be applied: what they refer to is looked up once, for all of them.
     """
@@ -41,7 +41,7 @@ class MemberBatch:
         cards = {body["card_data"] for body in bodies if body.get("card_data")}
         owners = Member.objects.filter(tenant=tenant, card_data__in=cards).values_list("card_data", "member_id")
         self._owners = {card: owner for card, owner in owners if card}
-        self._codes = codes.owners(tenant, {code for body in bodies if (code := _code_of(body))})
+        self._codes = qr_codes.owners(tenant, {code for body in bodies if (code := _code_of(body))})
         self._areas = self._known(Area, "area_id", bodies, "devices_pass")
         self._boxes = self._known(KeyBox, "key_device_id", bodies, "keys_pass")
         self._new: list[Member] = []
@@ -147,10 +147,10 @@ class MemberBatch:
 
     def _put_qrcode(self, member: Member, qrcode: dict[str, Any] | None) -> None:
         before = member.qr_data
-        codes.set_code(member, qrcode)
+        qr_codes.set_code(member, qrcode)
         _hand_over(self._codes, member.member_id, before, member.qr_data)
         if qrcode and "email" in qrcode:
-            self._mails.append(codes.build_mail(member, qrcode["email"], clock.now()))
+            self._mails.append(qr_codes.build_mail(member, qrcode["email"], clock.now()))
 
     def _known(self, model: type[Any], key: str, bodies: list[dict[str, Any]], field: str) -> dict[str, Any]:
         if not any(body.get(field) for body in bodies):

@@ -32,9 +32,9 @@ def find_due() -> list[tuple[str, datetime]]:
 
 
 def post_due(tenant_id: str, *, timeout: float, limit: int = 50) -> bool:
-    """Post what is due by this tenant's clock, at most `most`, unless another process does it.
+    """Post what is due by this tenant's clock, at most `limit`, unless another process does it.
 
-    Return False when it stopped because one took longer than `patience` seconds.
+    Return False when it stopped because one took longer than `timeout` seconds.
     """
     with httpx2.Client(timeout=TIMEOUT, follow_redirects=False, trust_env=False, verify=_tls()) as client:
         for _ in range(limit):

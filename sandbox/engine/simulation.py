@@ -13,8 +13,8 @@ from django.db.models import Max, Min
 
 from accessapi.permissions import AreaPlace, KeyPlace
 from sandbox import behaviour, clock
-from sandbox.engine import borrowing, keys, people, reset_lock, world
-from sandbox.engine.people import Person
+from sandbox.engine import borrowing, keys, physical_actions, recognition, reset_lock
+from sandbox.engine.recognition import Person
 from sandbox.service.models import Guest, KeyBox, Member, PassController, Settings, Tenant
 from sandbox.service.models.people import CREATION_ORDER
 
@@ -90,9 +90,9 @@ def _simulate_one(tenant: Tenant, at: datetime, random: Random) -> None:
 
 def _pass_door(tenant: Tenant, door: PassController, at: datetime, random: Random) -> None:
     if random.random() < 0.03:
-        world.show_credential(tenant, door.device_id, "card", f"{random.getrandbits(60):015X}", at)
+        physical_actions.show_credential(tenant, door.device_id, "card", f"{random.getrandbits(60):015X}", at)
     elif found := _random_credential(tenant, AreaPlace(door.area.area_id), at, random):
-        world.show_credential(tenant, door.device_id, *found, at)
+        physical_actions.show_credential(tenant, door.device_id, *found, at)
 
 
 def _use_key(tenant: Tenant, box: KeyBox, at: datetime, random: Random) -> None:
@@ -101,7 +101,7 @@ def _use_key(tenant: Tenant, box: KeyBox, at: datetime, random: Random) -> None:
     if unit_no in out:
         borrowed = (out[unit_no].holder or {}).get("id", "")
         holder = Member.objects.filter(tenant=tenant, member_id=borrowed).first()
-        found = people.credentials(holder, at) if holder else []
+        found = recognition.credentials(holder, at) if holder else []
         if found:
             borrowing.return_key(tenant, box.key_device_id, unit_no, *found[0], at)
     elif found_one := _random_credential(tenant, KeyPlace(box.key_device_id, unit_no), at, random):
@@ -119,7 +119,7 @@ def _random_credential(
         member = _member(tenant, random)
         if member is None:
             return None
-        shown = people.credentials(member, at)
+        shown = recognition.credentials(member, at)
         if shown and (anybody or Person(member, "", "").decide(tenant, place, at).allowed):
             return random.choice(shown)
     return None

@@ -17,7 +17,7 @@ from sandbox.service.models import Tenant
 
 
 class Step(Protocol):
-    """A module of the engine: what is due in the tenant, and doing it (inside `locked`)."""
+    """A module of the engine: what is due in the tenant, and doing it (inside `lock_members`)."""
 
     def due(self, tenant: Tenant, now: datetime, /) -> QuerySet[Any]: ...
 

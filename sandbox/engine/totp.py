@@ -48,7 +48,7 @@ def write_qr_text(data: str, one_time_code: str) -> str:
 
 
 def read_qr_text(text: str) -> tuple[str, str] | None:
-    """Return (data, code) of a text made by `write`; None for any other."""
+    """Return (data, code) of a text made by `write_qr_text`; None for any other."""
     found = _TEXT.fullmatch(text)
     return (found["data"], found["code"]) if found else None
 

@@ -12,7 +12,7 @@ import json
 import uuid
 from datetime import datetime
 
-from sandbox import clock, states
+from sandbox import clock, state_words
 from sandbox.catalogue import CATALOGUE
 from sandbox.service.models import Delivery, History, Tenant
 
@@ -40,7 +40,7 @@ def is_wanted(tenant: Tenant, category: str) -> bool:
     settings = tenant.webhook
     if settings.get("is_invalid", True) or not settings.get("url"):
         return False
-    return states.record_category(category) in settings.get("trigger", {}).get("history", {}).get("category", [])
+    return state_words.record_category(category) in settings.get("trigger", {}).get("history", {}).get("category", [])
 
 
 def sign(body: bytes, secret: str) -> str:
@@ -56,8 +56,8 @@ def _body(history: History) -> dict[str, object]:
         "datetime": clock.format_moment(history.at),
         "event": "history",
         "event_name": history.content,
-        "status": states.record_status(history.status),
-        "category": states.record_category(history.category),
+        "status": state_words.record_status(history.status),
+        "category": state_words.record_category(history.category),
         "device_id": device.get("id", ""),
         "device_name": device.get("name", ""),
         "device_module": device.get("module", ""),

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from sandbox.errors import LIMITED, ApiError
 
-from .lines import Answer, BrokenResponse
+from .broken_connections import Answer, BrokenResponse
 
 OAUTH = (37, 40)
 _PAGE = "<!doctype html><title>Please wait</title><p>This is a page and no JSON.</p>"

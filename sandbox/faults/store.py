@@ -13,7 +13,7 @@ from .kinds import NO_FAULT, AnyFault, Fault, read_fault
 EVERYBODY, ANY = "", 0
 
 # The oldest one that fits. Concurrent calls queue on its row, and those that find it used up go on to the
-# next: of N calls exactly `left` get it.
+# next: of N calls exactly `list_remaining` get it.
 _TAKE_FAULT = """
 UPDATE service_injectedfault SET "left" = "left" - 1
 WHERE id = (

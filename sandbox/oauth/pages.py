@@ -11,7 +11,7 @@ from django.views.decorators.csrf import csrf_protect
 from sandbox.service.models import Administrator, Client
 
 from .checks import OAuthRefusal, check_authorize, redirect_target
-from .served import SESSION, with_clock_and_faults
+from .endpoints import SESSION, with_clock_and_faults
 from .server import SERVER
 from .texts import texts
 

@@ -11,7 +11,7 @@ from sandbox import behaviour, clock
 from sandbox.service.models import AccessToken, Client
 
 from .checks import OAuthRefusal, check_required, client_of
-from .served import View, with_clock_and_faults
+from .endpoints import View, with_clock_and_faults
 from .server import SERVER
 
 

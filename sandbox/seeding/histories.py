@@ -13,9 +13,9 @@ from django.db import connection
 
 from accessapi.permissions import AreaPlace, Holidays, KeyPlace, decide_place, explain_decision
 from sandbox import clock
-from sandbox.engine import people
-from sandbox.engine.journal import KEY_RETURNED, KEY_TAKEN, Category, Status, device_entry
-from sandbox.engine.people import Person
+from sandbox.engine import recognition
+from sandbox.engine.activity_log import KEY_RETURNED, KEY_TAKEN, Category, Status, device_entry
+from sandbox.engine.recognition import Person
 from sandbox.seeding.places import Places
 from sandbox.service.models import Guest, KeyBox, Member, PassController, Tenant
 from sandbox.service.models.people import CREATION_ORDER
@@ -67,7 +67,7 @@ def create_histories(tenant: Tenant, places: Places, guests: list[Guest], member
 class _Building:
     def __init__(self, tenant: Tenant, places: Places, guests: list[Guest], now: datetime, random: Random) -> None:
         self.tenant, self.places, self.guests, self.now, self.random = tenant, places, guests, now, random
-        self.holidays = people.holidays(tenant)
+        self.holidays = recognition.holidays(tenant)
         self.days, self.weights = _days(self.holidays, now)
         self.doors = places.doors if tenant.has_contract("door") else []
         self.boxes = places.boxes if tenant.has_contract("key_box") else []
@@ -106,7 +106,7 @@ class _Building:
             content = f"Remote unlock succeeded; request r{random.getrandbits(80):020x}"
             return [(at, Category.OPERATION, content, None, device)]
         if draw < 0.05 or not self.walkers:
-            stranger = _json(people.unknown_person_entry("card", f"{random.getrandbits(60):015X}"))
+            stranger = _json(recognition.unknown_person_entry("card", f"{random.getrandbits(60):015X}"))
             return [(at, Category.SUSPICIOUS, "Refused: nobody has this card.", stranger, random.choice(self.anywhere))]
         (walker,) = random.choices(self.walkers, cum_weights=self.comers)
         if isinstance(guest := walker.person.row, Guest):

@@ -27,7 +27,7 @@ _AWAY = ("駐車場 カメラ", "parking", "")
 class Places:
     """What was created, for the steps that come after.
 
-    The keys that are `taken` are not written yet: their holders are known last.
+    The keys that are `keys_out` are not written yet: their holders are known last.
     """
 
     areas: list[Area]

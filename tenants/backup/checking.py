@@ -7,7 +7,7 @@ from pathlib import Path
 
 from django.db import connection
 
-from tenants.backup import live, parts
+from tenants.backup import comparison, dependencies
 from tenants.backup.reading import Dump, RowReader, read_dump
 
 _HIDDEN = (
@@ -17,15 +17,15 @@ _HIDDEN = (
 
 
 class BackupCheck:
-    """Reads the dump `file`; then `problems` are sentences, and `summary` is for a dump without any.
+    """Reads the dump `file`; then `compare` are sentences, and `summary` is for a dump without any.
 
-    `alone` compares it with no database. Raises `Unreadable`.
+    `is_alone` compares it with no database. Raises `Unreadable`.
     """
 
     def __init__(self, file: Path, *, is_alone: bool) -> None:
         self._tenants: dict[int, str] = {}
         self._newest = ""
-        self._parts = parts.create_all()
+        self._parts = dependencies.create_all()
         looks = [
             RowReader("tenants_tenant", ("id", "slug"), self._add_tenant),
             RowReader("tenants_auditentry", ("at",), self._add_entry),
@@ -34,7 +34,7 @@ class BackupCheck:
         self._dump = read_dump(file, looks)
         self.problems = [
             *self._own_problems(self._dump),
-            *(self._missing_tables() if is_alone else live.compare(self._dump)),
+            *(self._missing_tables() if is_alone else comparison.compare(self._dump)),
         ]
         self.problems += [each for part in self._parts for each in part.problems(is_alone=is_alone)]
 
@@ -59,7 +59,7 @@ class BackupCheck:
         if empty and len(empty) == len(self._tenants):
             yield _HIDDEN
         elif empty:
-            yield f"The dump has no row of {live.join_names(empty)}."
+            yield f"The dump has no row of {comparison.join_names(empty)}."
 
     def _missing_tables(self) -> Iterator[str]:
         for table in sorted(connection.introspection.django_table_names()):

@@ -33,7 +33,7 @@ class UnreadableDump(Exception):
 
 @dataclass(frozen=True)
 class RowReader:
-    """Call `take` with these columns of each row of a table: text as PostgreSQL writes it, or None."""
+    """Call `on_row` with these columns of each row of a table: text as PostgreSQL writes it, or None."""
 
     table: str
     columns: tuple[str, ...]
@@ -79,7 +79,7 @@ class Dump:
 
 
 def read_dump(file: Path, readers: Iterable[RowReader]) -> Dump:
-    """Read a dump, and show each of `looks` its rows. Raises Unreadable."""
+    """Read a dump, and show each of `readers` its rows. Raises Unreadable."""
     dump, wanted = Dump(), defaultdict(list)
     for look in readers:
         wanted[look.table].append(look)

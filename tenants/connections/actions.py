@@ -9,7 +9,7 @@ from django.db import transaction
 from accessapi.errors import NotSent, OutcomeUnknown, Rejected
 from tenants import audit
 from tenants.access import Access
-from tenants.connections import calls
+from tenants.connections import call_results
 from tenants.connections.locks import exclusive
 from tenants.connections.oauth import oauth_of
 from tenants.connections.reissue import NotConnected
@@ -58,7 +58,7 @@ def revoke(*, access: Access) -> RevocationOutcome:
             row = Connection.objects.select_for_update().get(pk=connection.pk)
             if outcome is RevocationOutcome.DONE:
                 row.access_token = row.previous_token = None
-                calls.set_state(row, Connection.State.REVOKED)
+                call_results.set_state(row, Connection.State.REVOKED)
                 row.save()
             _record(
                 access,

@@ -15,10 +15,10 @@ from django.utils import timezone
 
 from accessapi.errors import Forbidden, NotSent, OutcomeUnknown, Rejected, ServiceError, Unauthorised
 from tenants import audit
-from tenants.connections import calls
+from tenants.connections import call_results
 from tenants.connections.locks import exclusive
 from tenants.connections.oauth import oauth_of
-from tenants.connections.service import try_token
+from tenants.connections.service_clients import try_token
 from tenants.models import Connection, SupportSession, User
 from tenants.wording import Sentence, coded_sentence
 
@@ -116,7 +116,7 @@ def _try_new_token(connection: Connection, new: str) -> ReissueOutcome:
             row = Connection.objects.select_for_update().get(pk=connection.pk)
             if row.previous_token is None:
                 return ReissueOutcome(row.reissue_outcome)
-            calls.restore_previous_token(row)
+            call_results.restore_previous_token(row)
         return ReissueOutcome.NEW_TOKEN_REFUSED
     except Forbidden:
         return _finish(connection, ReissueOutcome.DONE)
@@ -124,7 +124,7 @@ def _try_new_token(connection: Connection, new: str) -> ReissueOutcome:
         return ReissueOutcome.UNPROVEN
     if getattr(answer.value, "tenant_id", None) not in (None, connection.service_tenant_id):
         with transaction.atomic(durable=True):
-            calls.restore_previous_token(Connection.objects.select_for_update().get(pk=connection.pk))
+            call_results.restore_previous_token(Connection.objects.select_for_update().get(pk=connection.pk))
         return ReissueOutcome.NEW_TOKEN_REFUSED
     return _finish(connection, ReissueOutcome.DONE)
 
@@ -148,7 +148,7 @@ def _finish(connection: Connection, outcome: ReissueOutcome) -> ReissueOutcome:
         if outcome is ReissueOutcome.DONE:
             row.previous_token = None
         if outcome is ReissueOutcome.BROKEN:
-            calls.set_state(row, State.BROKEN, "reissue_lost")
+            call_results.set_state(row, State.BROKEN, "reissue_lost")
         row.save()
     return outcome
 

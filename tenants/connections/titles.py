@@ -51,5 +51,5 @@ TITLES: dict[str, str | Promise] = {
 
 
 def title_of(name: str, default: str = "") -> str | Promise:
-    """Return the title of the operation `name`, or `otherwise` when it is not known here."""
+    """Return the title of the operation `name`, or `default` when it is not known here."""
     return TITLES.get(name, default or name)

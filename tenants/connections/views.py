@@ -13,7 +13,7 @@ from django.utils.translation import pgettext
 
 from tenants.access import Access, SignedInRequest, TenantRequest, tenant_view
 from tenants.audit import latest_on_target
-from tenants.connections import actions, grant, texts
+from tenants.connections import actions, oauth_grant, texts
 from tenants.connections.forms import LicenceKeyForm
 from tenants.connections.locks import ConnectionBusy
 from tenants.connections.reissue import NotConnected, ReissueOutcome, reissue
@@ -48,7 +48,7 @@ def index(request: TenantRequest) -> HttpResponse:
 
 @tenant_view(Permission.CONNECTION_MANAGE, methods=["POST"])
 def connect(request: TenantRequest) -> HttpResponse:
-    return redirect(grant.begin(access=request.access, session_key=request.session.session_key or ""))
+    return redirect(oauth_grant.begin(access=request.access, session_key=request.session.session_key or ""))
 
 
 @tenant_view(Permission.CONNECTION_MANAGE, methods=["POST"])
@@ -119,7 +119,7 @@ def operations(request: TenantRequest) -> HttpResponse:
 
 def callback(request: SignedInRequest, environment: str) -> HttpResponse:
     """Receive people whom the service sends back: one address per environment, for signed-in people only."""
-    came_back = grant.Callback(
+    came_back = oauth_grant.Callback(
         environment=environment,
         state=request.GET.get("state", ""),
         code=request.GET.get("code", ""),
@@ -129,8 +129,8 @@ def callback(request: SignedInRequest, environment: str) -> HttpResponse:
     )
     request.META["QUERY_STRING"] = ""  # so that no log of this request has the code
     try:
-        connection = grant.complete(came_back)
-    except grant.GrantRefused as refusal:
+        connection = oauth_grant.complete(came_back)
+    except oauth_grant.GrantRefused as refusal:
         context = {
             "text": texts.REFUSALS[refusal.reason],
             "tenant": refusal.tenant,

@@ -12,7 +12,7 @@ import tenants.vault
 import tenants.wording
 from tenants.rls import EnableRowSecurity
 
-# The one change that is let through: the same secrets under another key (tenants.rotation).
+# The one change that is let through: the same secrets under another key (tenants.key_rotation).
 APPEND_ONLY = """
 CREATE FUNCTION tenants_trail_is_append_only() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

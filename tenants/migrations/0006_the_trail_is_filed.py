@@ -6,7 +6,7 @@ from django.db.models.functions import Now
 
 from tenants.rls import EnableRowSecurity
 
-# What an entry is filed by, as `tenants/trail/queries.py` reads it.
+# What an entry is filed by, as `tenants/audit_log/queries.py` reads it.
 _FILE = """
 CREATE FUNCTION tenants_trail_is_filed() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE

@@ -6,7 +6,7 @@ from django.db import models
 
 
 class Kept(models.Model):
-    """One value under one key. Only `tenants.memory` reads and writes it, in single statements."""
+    """One value under one key. Only `tenants.postgres_cache` reads and writes it, in single statements."""
 
     key = models.CharField(max_length=250, primary_key=True)
     value = models.JSONField()

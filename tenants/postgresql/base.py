@@ -17,10 +17,10 @@ from django.conf import settings
 from django.db.backends.postgresql import base, operations
 from psycopg import sql
 
-from tenants.postgresql import edges, guard, patience, planned
+from tenants.postgresql import date_limits, prepared_statements, server_checks, timeouts
 from tenants.scope import row_security_settings
 
-_outage = patience.Outage()
+_outage = timeouts.Outage()
 _UNKNOWN_SCOPE = ("?", "?")
 _NO_SCOPE = ("", "")
 # These read no row, and one of them is all that a transaction accepts after a failed statement.
@@ -69,13 +69,13 @@ class _ScopedCursorMixin:
         try:
             return self._execute(query, *args, **kwargs)
         except psycopg.errors.FeatureNotSupported:
-            if not planned.is_outdated(self.connection, query):
+            if not prepared_statements.is_outdated(self.connection, query):
                 raise
             return self._execute(query, *args, **kwargs)
 
     def _execute(self, query: Any, *args: Any, **kwargs: Any) -> Any:
-        if isinstance(query, planned.ExecuteText):
-            with planned.preparing(self.connection, query) as ahead:
+        if isinstance(query, prepared_statements.ExecuteText):
+            with prepared_statements.preparing(self.connection, query) as ahead:
                 return self._execute_in_scope(ahead, query, *args, **kwargs)
         return self._execute_in_scope("", query, *args, **kwargs)
 
@@ -100,7 +100,7 @@ class _ScopedCursorMixin:
         while this.nextset():
             pass
         this._query.query = (
-            query.encode() if isinstance(query, planned.ExecuteText) else this._query.query[len(ahead) :]
+            query.encode() if isinstance(query, prepared_statements.ExecuteText) else this._query.query[len(ahead) :]
         )
         return self
 
@@ -138,13 +138,13 @@ class DatabaseWrapper(base.DatabaseWrapper):
         params = super().get_connection_params()
         binding = params["cursor_factory"] is base.ServerBindingCursor
         params["cursor_factory"] = ScopedServerBindingCursor if binding else ScopedCursor
-        params = patience.CONNECTION_TIMEOUTS | params
-        params["context"] = edges.adapters(settings.USE_TZ, self.timezone)
+        params = timeouts.CONNECTION_TIMEOUTS | params
+        params["context"] = date_limits.adapters(settings.USE_TZ, self.timezone)
         return params
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         if not self.settings_dict.get("IS_OWNER"):  # whose commands migrate, and serve nobody
-            guard.require_safe_server(conn_params)
+            server_checks.require_safe_server(conn_params)
         connection = self._take_from_pool(conn_params) if self.pool else super().get_new_connection(conn_params)
         connection.portal_told = _UNKNOWN_SCOPE if self.pool else _NO_SCOPE
         if not self.pool:

@@ -16,10 +16,10 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
-from tenants import mails, unsent, vault
+from tenants import interrupted_requests, mails, vault
 from tenants.models import User
-from tenants.staff import record, throttle
-from tenants.staff.record import Kind, Method
+from tenants.staff import account_events, throttle
+from tenants.staff.account_events import Kind, Method
 
 MFA_BINDING = "0|mfa|secret"
 
@@ -51,19 +51,19 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         self._limits = throttle.limits_for(request, credentials.get("email", ""))
         within = [limit.count_one() for limit in self._limits]  # each counts, even when another is reached
         if not all(within):
-            record.record_throttled(request, _user_of(credentials))
+            account_events.record_throttled(request, _user_of(credentials))
             raise self.validation_error("too_many_login_attempts")
 
     def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
         """Write down a wrong password, or an address that nobody has."""
-        record.record(request, self._event_kind, _user_of(credentials), method=Method.PASSWORD, success=False)
+        account_events.record(request, self._event_kind, _user_of(credentials), method=Method.PASSWORD, success=False)
 
     def reauthenticate(self, user: User, password: str) -> bool:
         self._event_kind = Kind.PROOF
         return bool(super().reauthenticate(user, password))
 
     def respond_user_inactive(self, request: HttpRequest, user: User) -> HttpResponse:
-        record.record(request, Kind.SIGN_IN, user, success=False)
+        account_events.record(request, Kind.SIGN_IN, user, success=False)
         response: HttpResponse = super().respond_user_inactive(request, user)
         return response
 
@@ -78,8 +78,8 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
     def post_login(self, request: HttpRequest, user: User, **more: Any) -> HttpResponse:
         """Write the sign-in down, and mark this browser as known, now that the person has given every factor."""
         response: HttpResponse = super().post_login(request, user, **more)
-        unsent.discard_of_others(request)
-        record.record_sign_in(request, user, known=throttle.is_known_browser(request, user))
+        interrupted_requests.discard_of_others(request)
+        account_events.record_sign_in(request, user, known=throttle.is_known_browser(request, user))
         throttle.remember_browser(request, response, user)
         return response
 
@@ -102,7 +102,7 @@ class SessionsAdapter(DefaultUserSessionsAdapter):  # type: ignore[misc]  # alla
         with transaction.atomic():
             super().end_sessions(sessions)
             if sessions:
-                record.record(context.request, Kind.SESSIONS_ENDED, context.request.user)
+                account_events.record(context.request, Kind.SESSIONS_ENDED, context.request.user)
 
 
 def _user_of(credentials: Mapping[str, Any]) -> User | None:

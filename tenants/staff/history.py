@@ -61,7 +61,7 @@ def newest_before(rows: QuerySet[AccountEvent], request: HttpRequest) -> QuerySe
 
 
 def page(rows: QuerySet[AccountEvent], request: HttpRequest) -> EventPage:
-    """Return the page of the `newest` events."""
+    """Return the page of the `newest_before` events."""
     found = list(rows)
     query = request.GET.copy()
     if len(found) > PAGE_SIZE:

@@ -10,7 +10,7 @@ from django.contrib.sessions.backends import db
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
-from tenants.kept import CompiledQuery
+from tenants.compiled_queries import CompiledQuery
 from tenants.models import User
 
 _session = CompiledQuery[Session](lambda key: Session.objects.filter(session_key=key), key="")

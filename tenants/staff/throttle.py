@@ -24,7 +24,7 @@ from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse
 from django.utils.crypto import constant_time_compare
 
-from tenants.addresses import network_of
+from tenants.client_addresses import network_of
 from tenants.models import User
 
 COOKIE = settings.KNOWN_BROWSER_COOKIE_NAME

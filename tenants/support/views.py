@@ -13,8 +13,8 @@ from tenants.landing import first_page_of
 from tenants.models import SupportSession, Tenant
 from tenants.roles import PLATFORM_ROLES, Permission
 from tenants.support import actions
-from tenants.support.board import list_tenants
 from tenants.support.forms import EnterForm
+from tenants.support.tenant_list import list_tenants
 
 PLATFORM_ROLE_NAMES = [role.name for role in PLATFORM_ROLES]
 

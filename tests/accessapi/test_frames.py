@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from accessapi.frames import with_stack_memory
+from accessapi.stack_memory import with_stack_memory
 
 
 @with_stack_memory

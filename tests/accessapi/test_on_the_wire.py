@@ -18,7 +18,7 @@ from accessapi.errors import (
     UnreadableAnswer,
 )
 from accessapi.oauth import OAuth
-from accessapi.wire import ConnectionPool, ServiceTransport
+from accessapi.transport import ConnectionPool, ServiceTransport
 from tests.accessapi.service import LICENCE, TOKEN, Loopback, answer, client, reset
 from tests.support.waiting import until
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accessapi.permissions import AreaPlace, Holidays, KeyPlace, always, between, by_schedule, weekly
-from accessapi.permissions.openings import HORIZON_DAYS, OpeningHours
+from accessapi.permissions.opening_hours import HORIZON_DAYS, OpeningHours
 from accessapi.resources.tenants import HolidaySettings
 from tests.accessapi import rights as the
 from tests.support.effort import examples

@@ -8,10 +8,10 @@ from datetime import timedelta
 import pytest
 
 from portal.core.budget import ledger
-from portal.core.budget.hearing import CountedCall
 from portal.core.budget.models import Gauge
-from portal.core.budget.outlook import quota_of
 from portal.core.budget.priorities import Priority
+from portal.core.budget.quota import quota_of
+from portal.core.budget.rate_headers import CountedCall
 from tenants.scope import tenant_scope
 from tests.support.waiting import until
 
@@ -21,7 +21,7 @@ PEOPLE, DOORS = Priority.PEOPLE, Priority.DOORS
 
 @dataclass
 class Tenant:
-    """A tenant, and what its ledger is told: `take` counts a call, `hear` is its answer's headers."""
+    """A tenant, and what its ledger is told: `count_call` counts a call, `hear` is its answer's headers."""
 
     place: object
     answered: list[CountedCall] = field(default_factory=list)

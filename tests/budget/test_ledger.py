@@ -7,8 +7,8 @@ import pytest
 from accessapi.operations import CallClass
 from portal.core.budget import ledger
 from portal.core.budget.models import Spent
-from portal.core.budget.outlook import quota_of
 from portal.core.budget.priorities import Priority
+from portal.core.budget.quota import quota_of
 from tenants.scope import tenant_scope
 from tests.support.rounds import round_of
 

@@ -12,11 +12,11 @@ from django.utils import timezone
 
 from portal.core.budget.ledger import BudgetExhausted
 from portal.core.budget.priorities import Priority
-from portal.core.intents import following
+from portal.core.intents import tracking
 from portal.core.intents.actions import submit
 from portal.core.intents.models import Intent
 from portal.core.intents.states import State
-from portal.core.mirror import reading, schedule, tasks
+from portal.core.mirror import single_reads, sync_schedule, tasks
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Area, Group, Key, KeyBox, Member, MirrorState
 from portal.core.timers.clock import database_now
@@ -50,7 +50,7 @@ def time_passes(place):
                 return
             Intent.objects.update(due_at=database_now())
             for intent in waiting:
-                following.poll(intent)
+                tracking.poll(intent)
 
 
 @pytest.mark.parametrize("start", ["", "+1440"], ids=["that works", "that has not begun"])
@@ -116,7 +116,7 @@ def test_where_a_key_is_is_known_by_other_words(place):
     box = place.sandbox.api("GET", "/v1/devices/keys", token=place.service.token).json()["key_devices"][0]
     with tenant_scope(place.tenant):
         KeyBox.objects.create(key_device_id=box["key_device_id"], key_device_name="Keys", units=box["units"])
-        reading.read_key_box_status(place.connection, box["key_device_id"], Priority.PEOPLE)
+        single_reads.read_key_box_status(place.connection, box["key_device_id"], Priority.PEOPLE)
         states = set(Key.objects.values_list("read_state", flat=True))
         raw = {key.word for key in Key.objects.all()}
     assert (states, raw) == ({"in", "out"}, {"placed", "lent"})
@@ -128,13 +128,13 @@ def test_who_has_a_key_is_known_by_other_words_of_the_log(place):
     holder = house.member(card_data="CARD1")
     with tenant_scope(place.tenant):
         KeyBox.objects.create(key_device_id=box["key_device_id"], key_device_name="Keys", units=box["units"])
-        reading.read_key_box_status(place.connection, box["key_device_id"], Priority.PEOPLE)
+        single_reads.read_key_box_status(place.connection, box["key_device_id"], Priority.PEOPLE)
         unit = Key.objects.filter(read_state="in", restriction=False).order_by("number_order")[0].unit_no
         told = []
         for act in ("take", "return"):
             time.sleep(1.01 - time.time() % 1)  # the log tells whole seconds; nobody does both within one
             assert house.key(act, unit, "CARD1")["admitted"] is True
-            schedule.schedule_all(place.tenant)
+            sync_schedule.schedule_all(place.tenant)
             MirrorState.objects.filter(kind=MirrorKind.HISTORIES).update(due_at=database_now())
             tasks.read_due()
             key = Key.objects.get(key_box__key_device_id=box["key_device_id"], unit_no=unit)
@@ -149,7 +149,7 @@ def test_a_service_that_allows_far_fewer_calls_is_never_asked_too_often(contrary
     member = desk.members()[0].member_id
     with desk.scope(), contextlib.suppress(BudgetExhausted):
         for _ in range(80):
-            reading.read_member(place.connection, member, Priority.PEOPLE)
+            single_reads.read_member(place.connection, member, Priority.PEOPLE)
     statuses = [call["status"] for call in place.calls()]
     assert (40 < len(statuses) <= 60, statuses.count(429)) == (True, 0)
 

@@ -13,7 +13,7 @@ from accessapi import encoding, reading
 from accessapi.errors import NotSent, OutcomeUnknown
 from accessapi.operations import Body
 from accessapi.overrides import Catalogue
-from accessapi.wire import ServiceTransport, shared_pool
+from accessapi.transport import ServiceTransport, shared_pool
 from tests.contract.outcomes import Unreachable
 
 _NOTHING = object()

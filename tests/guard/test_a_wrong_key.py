@@ -2,10 +2,10 @@
 
 import pytest
 
-from portal.core.alerts import watching
+from portal.core.alerts import detection
 from portal.core.alerts.models import Alert
 from portal.core.mirror.models import KeyBox
-from portal.keys import watch
+from portal.keys import status_reading
 from tenants.scope import tenant_scope
 from tests.support.desk import said
 from tests.support.doors import hear
@@ -22,7 +22,7 @@ def house(place):
     box = house.get("/v1/devices/keys")["key_devices"][0]
     with tenant_scope(place.tenant):
         KeyBox.objects.create(key_device_id=house.box, key_device_name="Office keys", units=box["units"])
-        watch.read_stale()
+        status_reading.read_stale()
     hear(place)
     return house
 
@@ -31,8 +31,8 @@ def learns(place):
     """The log is read, and then what follows from it at once."""
     hear(place)
     with tenant_scope(place.tenant):
-        watch.read_stale()
-        watching.check_tenant()
+        status_reading.read_stale()
+        detection.check_tenant()
 
 
 def test_a_wrong_key_is_marked_and_an_alert_until_the_right_one_is_back(place, house):

@@ -10,10 +10,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from portal.core.alerts import watching
+from portal.core.alerts import detection
 from portal.core.alerts.kinds import KINDS
 from portal.core.alerts.models import Alert, Rule, Watch
-from portal.core.mirror import hooks
+from portal.core.mirror import events
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import PassController
 from tenants.models import AuditEntry
@@ -49,7 +49,7 @@ def told(place, *records):
 
 def tell(place, rows):
     with tenant_scope(place.tenant):
-        hooks.publish(MirrorKind.HISTORIES, place.tenant, histories=rows)
+        events.publish(MirrorKind.HISTORIES, place.tenant, histories=rows)
 
 
 def refused(minutes_ago, **said):
@@ -76,7 +76,7 @@ def alerts(place, kind):
 
 def look(place):
     with tenant_scope(place.tenant):
-        watching.check_tenant()
+        detection.check_tenant()
 
 
 class TestWhatBecomesAnAlert:

@@ -9,7 +9,7 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from portal.core.alerts.models import Watch
-from portal.core.mirror import hooks
+from portal.core.mirror import events
 from portal.core.mirror.kinds import MirrorKind
 from tenants.scope import tenant_scope
 from tests.support.log import happened, loaded, record
@@ -42,7 +42,7 @@ def happen(place, device):
     about = {"category": "suspicious", "content": "forced_open", "device_id": device, "device_name": device}
     rows = happened(place, record(moment, **about))
     with tenant_scope(place.tenant):
-        hooks.publish(MirrorKind.HISTORIES, place.tenant, histories=rows)
+        events.publish(MirrorKind.HISTORIES, place.tenant, histories=rows)
 
 
 def look(page):

@@ -7,14 +7,14 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from portal.core.alerts import watching
+from portal.core.alerts import detection
 from portal.core.alerts.kinds import KINDS
 from portal.core.alerts.models import Alert, Rule, Severity, Watch
 from portal.core.budget.models import Gauge
 from portal.core.mirror.models import DoorState, Key, KeyBox, KeyState, PassController
 from portal.core.timers.clock import database_now
 from portal.evidence.models import Incident, Item
-from portal.hooks.models import Webhook
+from portal.webhooks.models import Webhook
 from tenants.models import Connection, Tenant, User
 from tenants.scope import across_tenants, current_tenant_id, tenant_scope
 
@@ -24,13 +24,13 @@ LONG = timedelta(days=2)
 @pytest.fixture
 def looked_at(monkeypatch):
     """The tenants that were looked at by themselves."""
-    found, look = [], watching.check_tenant
+    found, look = [], detection.check_tenant
 
     def noted(kinds=None):
         found.append(current_tenant_id())
         look(kinds)
 
-    monkeypatch.setattr(watching, "check_tenant", noted)
+    monkeypatch.setattr(detection, "check_tenant", noted)
     return found
 
 
@@ -112,10 +112,10 @@ def watched(place):
 
 def test_a_calm_tenant_is_looked_at_together_with_others(watched, looked_at):
     before = database_now()
-    watching.check_due()
+    detection.check_due()
     watch = watch_of(watched)
     assert looked_at == []
-    assert before + watching.INTERVAL <= watch.due_at <= database_now() + watching.INTERVAL
+    assert before + detection.INTERVAL <= watch.due_at <= database_now() + detection.INTERVAL
     assert watch.rung_at is None
 
 
@@ -123,12 +123,12 @@ def test_a_calm_tenant_is_looked_at_together_with_others(watched, looked_at):
 def test_a_tenant_where_something_may_be_found_is_looked_at(watched, looked_at, so):
     with tenant_scope(watched.tenant):
         so()
-    watching.check_due()
+    detection.check_due()
     assert looked_at == [watched.tenant.pk]
     assert watch_of(watched).due_at > database_now()
     with tenant_scope(watched.tenant):
         assert Alert.objects.exists() != (so is kind_behind)
-    watching.check_due()
+    detection.check_due()
     assert looked_at == [watched.tenant.pk], "once in a minute is enough"
 
 
@@ -145,8 +145,8 @@ def test_a_tenant_whose_look_fails_keeps_nobody_else_waiting(watched, make, monk
         monkeypatch.undo()
         raise ValueError
 
-    monkeypatch.setattr(watching, "_lock_watch", fails_once)
-    watching.check_due()
+    monkeypatch.setattr(detection, "_lock_watch", fails_once)
+    detection.check_due()
     with across_tenants("a test looks at all alerts"):
         assert Alert.objects_across_tenants.count() == 2
 
@@ -154,12 +154,12 @@ def test_a_tenant_whose_look_fails_keeps_nobody_else_waiting(watched, make, monk
 def test_what_is_not_long_enough_for_any_rule_is_calm_until_a_rule_is_changed(watched, looked_at):
     with tenant_scope(watched.tenant):
         door(DoorState.OFFLINE, since=timedelta(minutes=10))
-    watching.check_due()
+    detection.check_due()
     assert looked_at == []
     with tenant_scope(watched.tenant):
         Rule.objects.create(kind="offline", is_on=True, severity=Severity.NOTE, values={"minutes": 5, "quiet": 15})
     make_due()
-    watching.check_due()
+    detection.check_due()
     assert looked_at == [watched.tenant.pk]
 
 
@@ -167,7 +167,7 @@ def test_what_a_rule_that_is_off_would_find_is_calm(watched, looked_at):
     with tenant_scope(watched.tenant):
         door(DoorState.OFFLINE)
         Rule.objects.create(kind="offline", is_on=False, severity=Severity.NOTE, values={})
-    watching.check_due()
+    detection.check_due()
     assert looked_at == []
 
 
@@ -176,7 +176,7 @@ def test_a_kind_that_cannot_tell_has_all_tenants_looked_at(watched, looked_at):
         raise ValueError
 
     with patch.dict(KINDS, offline=KINDS["offline"].__class__(**vars(KINDS["offline"]) | {"tenants_to_check": fails})):
-        watching.check_due()
+        detection.check_due()
     assert looked_at == [watched.tenant.pk]
 
 
@@ -184,7 +184,7 @@ def test_fifty_calm_tenants_cost_as_many_statements_as_one(watched, looked_at):
     def looked():
         make_due()
         with CaptureQueriesContext(connection) as asked:
-            watching.check_due()
+            detection.check_due()
         return len(asked)
 
     looked()

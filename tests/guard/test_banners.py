@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from portal.core.alerts import watching
+from portal.core.alerts import detection
 from portal.core.mirror.models import PassController
 from portal.core.timers.clock import database_now
 from tenants.scope import tenant_scope
@@ -18,6 +18,6 @@ def test_a_forced_door_stands_above_a_key_that_is_overdue(place):
         PassController.objects.create(device_id="F", device_name="倉庫 入口")
     shows(place, "F", door="open", errors=["forced_open"])
     with tenant_scope(place.tenant):
-        watching.check_tenant()
+        detection.check_tenant()
     words = said(place.client(place.staff("guard")).get(f"/t/{place.tenant.slug}/keys/"))
     assert words.index("倉庫 入口 was forced open.") < words.index("was out for more than 12 hours.")

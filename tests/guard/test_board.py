@@ -12,10 +12,10 @@ from django.utils import timezone
 from accessapi.operations import CallClass
 from portal.core.budget import ledger
 from portal.core.budget.priorities import MAX_SHARE_FOR_WATCHED, Priority
-from portal.core.mirror.doors import USUAL_INTERVAL
+from portal.core.mirror.door_states import USUAL_INTERVAL
 from portal.core.mirror.models import Area, PassController
 from portal.core.timers.clock import database_now
-from portal.devices import watch
+from portal.devices import status_reading
 from portal.devices.models import BoardSight
 from tenants.scope import tenant_scope
 from tests.support.doors import door, read_due, real_doors, shows
@@ -176,7 +176,7 @@ def test_doors_are_read_sooner_while_a_board_is_in_sight_and_only_then(place):
     board(guard, place)
     assert read_due(place) == 0, "opening the page alone is no board in sight"
     polled(guard, place)
-    assert place.tenant.pk in tenants_with(watch.due_doors)
+    assert place.tenant.pk in tenants_with(status_reading.due_doors)
     assert read_due(place) == 1
     assert door(place, unlocked).status_as_of > database_now() - timedelta(minutes=1)
     with tenant_scope(place.tenant):

@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from portal.core.intents.models import Intent
 from portal.core.intents.states import PHYSICAL_SECONDS
 from portal.core.mirror.models import PassController
-from tenants import carrying
+from tenants import pending_commands
 from tenants.models import AuditEntry, Staff
 from tenants.scope import tenant_scope
 from tests.support.places import PASSWORD, age_proof
@@ -88,7 +88,7 @@ def test_the_page_names_the_command_and_confirming_carries_it_through_once(one, 
     assert answer["Location"].startswith(f"{door_page(one)}#outcome-")
     assert sent(one) == [(DOOR, control)]
     again = confirm(guard, address)
-    assert carrying.TOKEN_PARAMETER in again["Location"]
+    assert pending_commands.TOKEN_PARAMETER in again["Location"]
     assert sent(one) == [(DOOR, control)]
     assert f"<h1>{japanese}</h1>" in guard.get(press(guard, one, control)).content.decode()
     with tenant_scope(one.tenant):
@@ -136,7 +136,7 @@ def test_of_two_doors_that_wait_only_the_last_one_is_carried_and_the_other_page_
     first = press(guard, one)
     second = press(guard, one, device_id="D2", control="lock")
     answer = confirm(guard, first)
-    assert carrying.TOKEN_PARAMETER in answer["Location"]
+    assert pending_commands.TOKEN_PARAMETER in answer["Location"]
     assert "Nothing was sent by this confirmation." in guard.get(answer["Location"]).content.decode()
     confirm(guard, second)
     assert intents(one) == []
@@ -145,9 +145,9 @@ def test_of_two_doors_that_wait_only_the_last_one_is_carried_and_the_other_page_
 def test_what_waited_for_too_long_is_not_carried_through(one, guard):
     address = press(guard, one)
     session = guard.session
-    kept = session[carrying.STATE_SESSION_KEY]
-    kept["state"]["at"] -= carrying.RETAIN_SECONDS
-    session[carrying.STATE_SESSION_KEY] = kept
+    kept = session[pending_commands.STATE_SESSION_KEY]
+    kept["state"]["at"] -= pending_commands.RETAIN_SECONDS
+    session[pending_commands.STATE_SESSION_KEY] = kept
     session.save()
     confirm(guard, address)
     assert intents(one) == []
@@ -156,14 +156,14 @@ def test_what_waited_for_too_long_is_not_carried_through(one, guard):
 @pytest.mark.parametrize("change", ["person", "session", "seal"])
 def test_a_command_is_sealed_to_its_person_and_session(one, guard, change):
     address = press(guard, one)
-    kept = dict(guard.session[carrying.STATE_SESSION_KEY])
+    kept = dict(guard.session[pending_commands.STATE_SESSION_KEY])
     other = one.client(one.staff("guard")) if change == "person" else guard
     if change == "session":
         other = one.client(one.owner)
     if change == "seal":
         kept["state"]["sealed"] = kept["state"]["sealed"][:-2] + "xx"
     session = other.session
-    session[carrying.STATE_SESSION_KEY] = kept
+    session[pending_commands.STATE_SESSION_KEY] = kept
     session.save()
     confirm(other, address)
     assert intents(one) == []
@@ -191,7 +191,7 @@ def test_a_form_that_was_used_already_finds_its_first_command(one, guard):
 def test_a_broken_form_is_not_carried(one, guard):
     age_proof(guard.session)
     answer = guard.post(door_page(one) + "command/", {"nonce": "forged", "control": "unlock"})
-    assert carrying.TOKEN_PARAMETER not in parse_qs(urlsplit(answer["Location"]).query)["next"][0]
+    assert pending_commands.TOKEN_PARAMETER not in parse_qs(urlsplit(answer["Location"]).query)["next"][0]
     confirm(guard, answer["Location"])
     assert intents(one) == []
 

@@ -7,14 +7,14 @@ from unittest import mock
 import pytest
 from django.utils import timezone
 
-from portal.core.intents import following, sending
+from portal.core.intents import sending, tracking
+from portal.core.intents.due_intents import settle_abandoned
 from portal.core.intents.models import Intent
 from portal.core.intents.nonces import Nonce, NotSubmitted
 from portal.core.intents.states import Reason, State
-from portal.core.intents.sweeping import settle_abandoned
 from portal.core.mirror.models import PassController
 from portal.core.timers.clock import ClockTime, database_now
-from portal.devices import actions, ends, holds
+from portal.devices import actions, hold_ends, holds
 from portal.devices.actions import DoorCommand
 from portal.devices.models import Hold
 from tenants.audit import PORTAL_ACTOR
@@ -62,7 +62,7 @@ def settle(place):
             sending.send(intent)
         Intent.objects.filter(state=State.ACCEPTED).update(due_at=database_now())
         for intent in Intent.objects.filter(state=State.ACCEPTED):
-            following.poll(intent)
+            tracking.poll(intent)
 
 
 def hold(place):
@@ -89,7 +89,7 @@ def test_a_hold_says_until_when_and_by_whom_on_every_page(one, guard):
     row = hold(one)
     assert timedelta(minutes=59) < row.until - timezone.now() <= timedelta(hours=1)
     assert row.state == Hold.State.STANDING
-    at = ends.times.local(row.until)
+    at = hold_ends.times.local(row.until)
     banner = guard.get(f"/t/{one.tenant.slug}/devices/").content.decode()
     assert "倉庫 入口 is held unlocked." in banner
     assert f"{at:%H:%M} by {row.by}." in banner
@@ -229,15 +229,15 @@ def test_only_who_says_so_holds_a_door_without_an_end(one, guard):
 
 
 def test_six_in_the_evening_is_offered_until_six(one):
-    noon = ends.times.local(timezone.now()).replace(hour=12)
-    with mock.patch.object(ends, "database_now", return_value=noon):
-        assert ends.HoldEnd.EVENING in ends.available_ends()
-        assert ends.until_of("evening", "").hour == 18
-        assert (ends.until_of("moment", f"{noon:%Y-%m-%d}T23:00") - noon) < ends.LONGEST
-    with mock.patch.object(ends, "database_now", return_value=noon.replace(hour=19)):
-        assert ends.HoldEnd.EVENING not in ends.available_ends()
+    noon = hold_ends.times.local(timezone.now()).replace(hour=12)
+    with mock.patch.object(hold_ends, "database_now", return_value=noon):
+        assert hold_ends.HoldEnd.EVENING in hold_ends.available_ends()
+        assert hold_ends.until_of("evening", "").hour == 18
+        assert (hold_ends.until_of("moment", f"{noon:%Y-%m-%d}T23:00") - noon) < hold_ends.LONGEST
+    with mock.patch.object(hold_ends, "database_now", return_value=noon.replace(hour=19)):
+        assert hold_ends.HoldEnd.EVENING not in hold_ends.available_ends()
         with pytest.raises(NotSubmitted):
-            ends.until_of("evening", "")
+            hold_ends.until_of("evening", "")
 
 
 def test_the_newest_command_says_which_record_proves_it(one, guard):

@@ -8,14 +8,14 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accessapi.keys import KeyEvent
-from portal.core.alerts import watching
+from portal.core.alerts import detection
 from portal.core.alerts.models import Alert
-from portal.core.intents import following, sending
+from portal.core.intents import sending, tracking
 from portal.core.intents.models import Intent
 from portal.core.intents.states import State
 from portal.core.mirror.models import KeyBox, Member
 from portal.core.timers.clock import database_now
-from portal.keys import watch
+from portal.keys import status_reading
 from tenants.models import Connection
 from tenants.scope import tenant_scope
 from tests.support.desk import said
@@ -60,7 +60,7 @@ def test_a_key_that_is_out_for_longer_than_the_rule_allows_is_overdue_and_an_ale
     words = said(guard.get(page(one)))
     assert "1 of 3 keys out, 1 overdue" in words
     with tenant_scope(one.tenant):
-        watching.check_tenant()
+        detection.check_tenant()
         alert = Alert.objects.get(kind="key_overdue")
     words = said(one.client(one.owner).get(f"/t/{one.tenant.slug}/alerts/{alert.pk}/"))
     assert "総務キーボックス 02 社用車 was out for more than 12 hours." in words
@@ -68,7 +68,7 @@ def test_a_key_that_is_out_for_longer_than_the_rule_allows_is_overdue_and_an_ale
     assert "佐藤 花子" in words
     tells(one, "02", "Key returned", ago(0))
     with tenant_scope(one.tenant):
-        watching.check_tenant()
+        detection.check_tenant()
         assert Alert.objects.get().ended_at is not None
 
 
@@ -98,13 +98,13 @@ def test_a_key_in_the_place_of_another_is_marked_and_an_alert(one, guard):
         assert "Wrong key" in words
         assert "Another key is in its place" in words
     with tenant_scope(one.tenant):
-        watching.check_tenant()
+        detection.check_tenant()
         alert = Alert.objects.get(kind="key_wrong")
     words = said(guard.get(f"/t/{one.tenant.slug}/alerts/{alert.pk}/"))
     assert "総務キーボックス 01 正面玄関 予備: another key is in its place." in words
     reads(one, u01="return")
     with tenant_scope(one.tenant):
-        watching.check_tenant()
+        detection.check_tenant()
         assert Alert.objects.get().ended_at is not None
 
 
@@ -181,7 +181,7 @@ def test_keys_are_released_and_locked_and_the_outcome_is_followed(one, guard):
             sending.send(intent)
         Intent.objects.filter(state=State.ACCEPTED).update(due_at=database_now())
         for each in Intent.objects.filter(state=State.ACCEPTED):
-            following.poll(each)
+            tracking.poll(each)
         assert Intent.objects.get().state == State.SUCCEEDED
     assert "Release key 01, 02: 総務キーボックス" in said(guard.get(page(one, f"{box}/")))
 
@@ -212,7 +212,7 @@ def test_a_due_box_is_read_within_budget_and_only_once(one):
     real = one.sandbox.api("GET", "/v1/devices/keys", token=one.service.token).json()["key_devices"][0]
     with tenant_scope(one.tenant):
         KeyBox.objects.filter(key_device_id="K1").update(key_device_id=real["key_device_id"], units=real["units"])
-        assert (watch.read_stale(), watch.read_stale()) == (1, 0)
+        assert (status_reading.read_stale(), status_reading.read_stale()) == (1, 0)
     assert key(one, "01", real["key_device_id"]).read_at is not None
 
 
@@ -223,7 +223,7 @@ def test_where_the_contract_lacks_key_boxes_one_is_asked_now_and_then(make):
     with tenant_scope(house.tenant):
         Connection.objects.update(contracts_refused=["key_box"])
         before = len(house.sandbox.calls(house.service.tenant_id, 28))
-        assert [watch.read_stale() for _ in range(3)] == [0, 0, 0]
+        assert [status_reading.read_stale() for _ in range(3)] == [0, 0, 0]
         assert len(house.sandbox.calls(house.service.tenant_id, 28)) == before + 1
         assert KeyBox.objects.filter(look_at__gt=database_now()).count() == 3
 
@@ -246,10 +246,10 @@ def test_other_words_for_keys_are_known_by_the_overrides(one):
 
 def test_the_record_of_a_command_is_that_of_the_key_it_was_for(one, guard):
     """Two keys of one box: which record tells of which command is known by the key's number."""
-    from portal.core.log import causes
+    from portal.core.log import request_matching
 
     def asked(unit):
         return Intent(path={"key_device_id": "K1"}, body={"targets": [unit]})
 
-    said_of = causes.RecordContent("", "K1", [], frozenset({"01"}))
-    assert [causes._is_about(said_of, asked(unit)) for unit in ("01", "02")] == [True, False]
+    said_of = request_matching.RecordContent("", "K1", [], frozenset({"01"}))
+    assert [request_matching._is_about(said_of, asked(unit)) for unit in ("01", "02")] == [True, False]

@@ -6,11 +6,11 @@ import pytest
 
 from accessapi.doors import DoorEvent
 from portal.core.cameras.models import Camera
-from portal.core.mirror import doors
+from portal.core.mirror import door_states
 from portal.core.mirror.models import PassController
 from portal.core.timers.clock import database_now
-from portal.devices import watch
-from portal.keys import watch as watch_keys
+from portal.devices import status_reading
+from portal.keys import status_reading as watch_keys
 from portal.lockdown.models import Kind, Lockdown, LockdownDoor, Scope, State
 from portal.plans.models import FloorPlan, Placed, Placement
 from tenants.scope import across_tenants, tenant_scope
@@ -54,7 +54,7 @@ def said_of(client, place, page):
 def tell(place, word, ago=0.0, **more):
     with tenant_scope(place.tenant):
         at = database_now() - timedelta(seconds=ago)
-        assert doors.apply_event(place.tenant, "D", word, at=at, **more)
+        assert door_states.apply_event(place.tenant, "D", word, at=at, **more)
 
 
 STATES = {
@@ -157,7 +157,9 @@ class TestALineThatIsLost:
         shows(one, "D")
         with tenant_scope(one.tenant):
             at = database_now() - timedelta(minutes=30)
-            assert not doors.apply_event(one.tenant, "D", DoorEvent.CONNECTION_LOST, at=at, content="Connection lost")
+            assert not door_states.apply_event(
+                one.tenant, "D", DoorEvent.CONNECTION_LOST, at=at, content="Connection lost"
+            )
         assert all_say(user, one) == "Locked"
 
     def test_the_services_own_record_is_heard_and_the_door_is_read(self, place):
@@ -179,7 +181,7 @@ class TestALineThatIsLost:
 class TestAMomentaryUnlock:
     def unlock(self, place, ago=0.0):
         with tenant_scope(place.tenant):
-            doors.apply_event(place.tenant, "D", DoorEvent.PASSING)
+            door_states.apply_event(place.tenant, "D", DoorEvent.PASSING)
             PassController.objects.update(told={"passing": (database_now() - timedelta(seconds=ago)).isoformat()})
 
     def test_it_is_unlocked_and_calm_and_read_again_when_it_should_have_locked(self, one, user):
@@ -230,19 +232,19 @@ class TestAMomentaryUnlock:
             PassController.objects.exclude(device_id=device_id).update(look_at=database_now() + timedelta(hours=1))
             PassController.objects.filter(device_id=device_id).update(look_at=database_now())
         with across_tenants("as the clock does"):
-            assert [row.device_id for row in watch.SOON_DUE.querysets()[0]] == [device_id]
+            assert [row.device_id for row in status_reading.SOON_DUE.querysets()[0]] == [device_id]
         with tenant_scope(place.tenant):
-            assert watch.read_soon() == 1
+            assert status_reading.read_soon() == 1
         assert door(place, device_id).state == "locked"
         with across_tenants("as the clock does"):
-            assert not watch.SOON_DUE.querysets()[0]
+            assert not status_reading.SOON_DUE.querysets()[0]
 
     def test_where_no_call_is_left_to_see_it_nobody_knows(self, one, user):
         shows(one, "D", ago=300)
         shows(one, "D", lock="unlock", ago=20)
         with tenant_scope(one.tenant):
             PassController.objects.update(look_at=database_now())
-            doors.postpone_missed()
+            door_states.postpone_missed()
         assert all_say(user, one) == "Unknown"
         assert since_of(one) is None
 

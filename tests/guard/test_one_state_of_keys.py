@@ -11,7 +11,7 @@ from portal.core.cameras.models import Camera, Picture
 from portal.core.mirror.models import Guest, PassController
 from portal.core.timers.clock import database_now
 from portal.plans.models import FloorPlan, Placed, Placement
-from portal.reports.kinds import work
+from portal.reports.kinds import activities
 from tenants.scope import tenant_scope
 from tests.receptionist.desk import visit
 from tests.support.keys import key_box, reads, tells
@@ -64,7 +64,7 @@ def reported(place):
     """What a report made now says of the key."""
     report = SimpleNamespace(tenant=place.tenant, until=database_now())
     with tenant_scope(place.tenant):
-        lines = [cells for _sheet, cells in work.keys(report).lines]
+        lines = [cells for _sheet, cells in activities.keys(report).lines]
     return next(cells[2] for cells in lines if cells[1] == "正面玄関 予備")
 
 

@@ -6,9 +6,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from portal.core.alerts import watching
-from portal.core.inside import hours, passages
+from portal.core.alerts import detection
 from portal.core.mirror.models import Member, PassController
+from portal.core.presence import hourly_counts, passages
 from portal.core.visits.models import Visit
 from tenants.models import SupportSession, User
 from tenants.scope import tenant_scope
@@ -37,9 +37,9 @@ def house(place):
     rows = happened(place, record(now, member_id="M1", member_name="佐々木 健太郎", device_id="front"))
     loaded(place)
     with tenant_scope(place.tenant):
-        for listener in (passages, hours):
+        for listener in (passages, hourly_counts):
             listener.on_histories(place.tenant, histories=rows)
-        watching.check_tenant()
+        detection.check_tenant()
     return place
 
 

@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from playwright.sync_api import expect
 
-from portal.core.intents import following
+from portal.core.intents import tracking
 from portal.core.intents.models import Intent
 from portal.core.mirror.models import PassController
 from portal.core.timers.clock import database_now
@@ -141,7 +141,7 @@ def test_the_banner_of_a_hold_comes_and_goes_with_the_outcome_of_the_command(one
         with tenant_scope(one.tenant):
             newest = Intent.objects.latest("pk")
             Intent.objects.filter(pk=newest.pk, state="accepted").update(due_at=database_now())
-            following.poll(newest)
+            tracking.poll(newest)
         expect(tab.locator("[data-state=accepted]")).to_have_count(0)
         expect(banner).to_have_count(banners)
     shows(one, "mock_succeeded", door="open", errors=["forced_open"])

@@ -11,12 +11,12 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from accessapi import wire
+from accessapi import transport
 from portal.core.alerts.models import Alert, Watch
-from portal.core.mirror import hooks
+from portal.core.mirror import events
 from portal.core.mirror.kinds import MirrorKind
-from portal.core.telling import networks, sending
-from portal.core.telling.models import Telling, WebAddress
+from portal.core.notifications import networks, sending
+from portal.core.notifications.models import Telling, WebAddress
 from portal.site import env
 from tenants.models import AuditEntry, Staff
 from tenants.scope import tenant_scope
@@ -31,7 +31,7 @@ def chat(settings, tmp_path, monkeypatch):
     settings.ALERT_NETWORKS = env.ip_network("127.0.0.0/8"), env.ip_network("::1/128")
     with Chat(tmp_path) as made:
         trusted = ssl.create_default_context(cafile=str(made.certificate))
-        monkeypatch.setattr(wire, "_tls_context_of", lambda _pid: trusted)
+        monkeypatch.setattr(transport, "_tls_context_of", lambda _pid: trusted)
         yield made
 
 
@@ -58,7 +58,7 @@ def happen(place, content="forced_open", device="D2", **said):
     about = {"category": "suspicious", "content": content, "device_id": device, "device_name": "倉庫 入口"}
     rows = happened(place, record(moment, **(about | said)))
     with tenant_scope(place.tenant):
-        hooks.publish(MirrorKind.HISTORIES, place.tenant, histories=rows)
+        events.publish(MirrorKind.HISTORIES, place.tenant, histories=rows)
 
 
 def send(place):
@@ -144,7 +144,7 @@ class TestByMail:
         assert (kept(one).state, kept(one).answer, kept(one).due_at) == ("failed", "SMTP 550", None)
 
     def test_what_may_have_arrived_is_shown_and_not_sent_again(self, one, mailbox, monkeypatch, manager):
-        monkeypatch.setattr("portal.core.telling.mailing._SECONDS", 0.3)
+        monkeypatch.setattr("portal.core.notifications.mailing._SECONDS", 0.3)
         mailbox.held.set()
         happen(one)
         send(one)

@@ -1,7 +1,7 @@
 """What a guard sees of what others asked for."""
 
 from portal.core.intents.actions import submit
-from portal.core.intents.record import Requester
+from portal.core.intents.recording import Requester
 from tenants.roles import Permission
 from tenants.scope import tenant_scope
 from tests.support.places import fresh_nonce

@@ -10,7 +10,7 @@ from portal.core.alerts.models import Alert
 from portal.core.intents.actions import submit
 from portal.core.intents.models import Intent
 from portal.core.intents.states import Reason, State
-from portal.core.mirror import doors as known
+from portal.core.mirror import door_states as known
 from portal.core.mirror.models import PassController
 from portal.core.timers.clock import database_now
 from portal.devices import follow

@@ -7,10 +7,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from portal.core.alerts.models import Watch
-from portal.core.mirror import hooks
+from portal.core.mirror import events
 from portal.core.mirror.kinds import MirrorKind
-from portal.core.telling import acts
-from portal.core.telling.models import Telling, WebAddress
+from portal.core.notifications import actions
+from portal.core.notifications.models import Telling, WebAddress
 from tenants.models import AuditEntry, Staff
 from tenants.scope import tenant_scope
 from tests.support.log import happened, loaded, record
@@ -59,7 +59,7 @@ def test_who_is_no_longer_active_is_not_written_down(one):
     moment = timezone.now() - timedelta(minutes=1)
     rows = happened(one, record(moment, category="suspicious", content="forced_open", device_id="D2"))
     with tenant_scope(one.tenant):
-        hooks.publish(MirrorKind.HISTORIES, one.tenant, histories=rows)
+        events.publish(MirrorKind.HISTORIES, one.tenant, histories=rows)
         assert [each.user for each in Telling.objects.select_related("user")] == [one.owner]
 
 
@@ -71,7 +71,7 @@ def test_a_changed_choice_of_recipients_is_written_down(one, manager):
 
 
 def test_web_addresses_are_so_many_at_most_and_each_act_is_written_down(one, manager, monkeypatch):
-    monkeypatch.setattr(acts, "MAX_ADDRESSES", 1)
+    monkeypatch.setattr(actions, "MAX_ADDRESSES", 1)
     add(one, manager, "x")
     page = said(add(one, manager, "y", name="Second"))
     assert "There is an address of this name, or there are 1 already." in page

@@ -12,7 +12,7 @@ from babel.messages.pofile import read_po
 
 from portal.core.files.writing import REASON_HEADINGS
 from portal.core.mirror.fields.members import MEMBER
-from portal.expected.reading import FIELDS as OF_GUESTS
+from portal.expected.row_parsing import FIELDS as OF_GUESTS
 from sandbox.console.pages.words.japanese import JAPANESE as CONSOLE
 from sandbox.oauth.texts import JAPANESE as CONSENT
 

@@ -12,7 +12,7 @@ PACKAGES = ("accessapi", "tenants", "portal", "sandbox", "stack")
 #: What is still to be taken apart, and why it is so.
 ALLOWED = {
     "portal/core/ui/tables/columns.py": "a model cannot be imported while apps load, which is when lists are declared",
-    "portal/reports/making.py": "the library for PDF takes a third of a worker's start, and few workers make a report",
+    "portal/reports/creating.py": "the library for PDF takes a third of a worker's start, and few workers need it",
 }
 
 

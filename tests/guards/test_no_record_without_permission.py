@@ -17,12 +17,12 @@ from django.test import Client
 from django.urls import Resolver404, resolve
 from django.utils import timezone
 
-from portal.core.inside import passages
-from portal.core.mirror import seen
+from portal.core.mirror import last_seen
 from portal.core.mirror.models import Area, Guest, Member, PassController
+from portal.core.presence import passages
 from portal.core.ui.times import TOKYO
 from portal.core.visits.models import Visit
-from portal.members.leavers import CleanupList
+from portal.members.cleanup_lists import CleanupList
 from tenants import roles
 from tenants.models import SupportSession, User
 from tenants.roles import ALL_PERMISSIONS, ROLES, Permission, Role
@@ -105,7 +105,7 @@ class Building:
             person = {"member_id": who, "member_name": who, "device_id": self.doors[day], "history_id": f"{day}{who}"}
             rows = happened(self.place, record(self.days[day], content=f"{CANARY}-{day}", **person))
             with tenant_scope(self.place.tenant):
-                seen.update_last_seen([row.pk for row in rows])
+                last_seen.update_last_seen([row.pk for row in rows])
                 passages.on_histories(self.place.tenant, histories=rows)
         taken = {"unit": KEYS[day], "who": self.member.member_id}
         tells(self.place, content="Key taken", at=self.days[day], history_id=f"{day}-taken", **taken)

@@ -11,7 +11,7 @@ import pytest
 from django.db import transaction
 from django.test import Client
 
-from tenants.unsent import TECHNICAL_FIELDS
+from tenants.interrupted_requests import TECHNICAL_FIELDS
 from tests.guards.test_forms_sent_twice import forms_of_each_kind, written
 from tests.support.forms import PageForm, forms_of
 from tests.support.furnished import furnish, pages_of

@@ -11,10 +11,10 @@ from django.utils import translation
 from portal.areas.merging import EditKind
 from portal.core.safety.models import State
 from portal.devices.actions import DoorCommand
-from portal.hooks import actions as hooks
 from portal.keys.actions import Command as KeyCommand
 from portal.reports.kinds import KINDS as REPORTS
 from portal.today import suggesting
+from portal.webhooks import actions as hooks
 from stack.paths import ROOT
 from tenants.audit import PORTAL_ACTOR
 from tenants.roles import ROLES
@@ -51,7 +51,7 @@ def given(path: str, *names: str, at: int) -> set[str]:
 
 
 def acts_with_jobs() -> set[str]:
-    everywhere = given("portal/core/jobs/acts.py", "record", at=2) | given(
+    everywhere = given("portal/core/jobs/actions.py", "record", at=2) | given(
         "portal/core/jobs/advancing.py", "record", at=2
     )
     of_imports = given("portal/imports/actions.py", "record", at=2)
@@ -64,9 +64,10 @@ ALERTS = {each for each in TEXTS if each.startswith("alert_kind.")}
 #: Codes that are put together, with all that can come of it.
 COMPUTED = {
     ("portal/core/jobs/kinds.py", "action"): acts_with_jobs(),
-    ("portal/core/jobs/bulk.py", "_WHAT[Action(part.action)]"): {"job.creates", "job.changes", "job.deletes"},
-    ("portal/areas/working.py", "f'area.{act}'"): {f"area.{act}" for act in EditKind},
-    ("portal/core/rights/keeping.py", "action"): given("portal/core/rights/keeping.py", "_audited", at=2),
+    ("portal/core/jobs/bulk_executor.py", "_WHAT[Action(part.action)]"): {"job.creates", "job.changes", "job.deletes"},
+    ("portal/areas/edit_jobs.py", "f'area.{act}'"): {f"area.{act}" for act in EditKind},
+    ("portal/core/rights/saved_templates.py", "action"): given("portal/core/rights/saved_templates.py", "_audited",
+    at=2),
     ("portal/members/actions.py", "f'member.reveal_{what}'"): {
         "member.reveal_card", "member.reveal_qr", "member.reveal_one_time"
     },
@@ -80,11 +81,11 @@ COMPUTED = {
     },
     ("portal/guests/actions.py", "act"): {"guest.change", "guest.extend"},
     ("portal/guests/actions.py", "action"): given("portal/guests/actions.py", "_write_down", at=2),
-    ("portal/core/cameras/keeping.py", "action"): given("portal/core/cameras/keeping.py", "_write_down", at=2),
+    ("portal/core/cameras/actions.py", "action"): given("portal/core/cameras/actions.py", "_write_down", at=2),
     ("portal/evidence/actions.py", "action"): given("portal/evidence/actions.py", "_write_down", at=2),
     ("portal/plans/actions.py", "action"): given("portal/plans/actions.py", "_write_down", at=2),
     ("portal/logs/searches.py", "action"): given("portal/logs/searches.py", "_write_down", at=2),
-    ("portal/core/visits/presence.py", "action"): given("portal/core/visits/presence.py", "_step", at=2),
+    ("portal/core/visits/checking_in.py", "action"): given("portal/core/visits/checking_in.py", "_step", at=2),
     ("portal/expected/actions.py", "f'expected.{act}'"): {
         f"expected.{act}"
         for act in given("portal/expected/actions.py", "record", at=2)
@@ -104,16 +105,17 @@ COMPUTED = {
     ("tenants/connections/actions.py", "f'connection.licence_key_{done}'"): {
         "connection.licence_key_stored", "connection.licence_key_removed"
     },
-    ("portal/core/alerts/acts.py", "action"): given("portal/core/alerts/acts.py", "_write_down", at=2),
-    ("portal/core/telling/addresses.py", "action"): given("portal/core/telling/acts.py", "write_down", at=2)
-    | given("portal/core/telling/loosening.py", "write_down", at=2),
-    ("portal/core/telling/loosening.py", "f'alert_kind.{kind}'"): ALERTS,
-    ("portal/core/alerts/loosening.py", "f'alert_kind.{kind}'"): ALERTS,
+    ("portal/core/alerts/actions.py", "action"): given("portal/core/alerts/actions.py", "_write_down", at=2),
+    ("portal/core/notifications/web_addresses.py", "action"): given("portal/core/notifications/actions.py",
+    "write_down", at=2)
+    | given("portal/core/notifications/safety_rules.py", "write_down", at=2),
+    ("portal/core/notifications/safety_rules.py", "f'alert_kind.{kind}'"): ALERTS,
+    ("portal/core/alerts/safety_rules.py", "f'alert_kind.{kind}'"): ALERTS,
     ("portal/core/safety/changing.py", "f'safety.{state}'"): {
         f"safety.{each}" for each in State.values if each != State.WAITING
     },
-    ("portal/hooks/actions.py", "f'webhook.{act}'"): {f"webhook.{act}" for act in hooks.WebhookChange},
-    ("tenants/connections/grant.py", "f'refused.{reason}'"): {f"refused.{reason}" for reason in REFUSALS},
+    ("portal/webhooks/actions.py", "f'webhook.{act}'"): {f"webhook.{act}" for act in hooks.WebhookChange},
+    ("tenants/connections/oauth_grant.py", "f'refused.{reason}'"): {f"refused.{reason}" for reason in REFUSALS},
     ("tenants/staff/actions.py", "f'role.{name}'"): {f"role.{role.name}" for role in ROLES},
     ("tenants/management/commands/add_staff.py", "f'role.{role.name}'"): {f"role.{role.name}" for role in ROLES},
     ("tenants/management/commands/add_tenant.py", "action"): {"tenant.add", "tenant.change"},

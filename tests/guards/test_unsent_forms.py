@@ -13,7 +13,7 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 from django.urls import resolve
 
-from tenants.unsent import TECHNICAL_FIELDS
+from tenants.interrupted_requests import TECHNICAL_FIELDS
 from tests.support.forms import PageForm, forms_of
 from tests.support.furnished import furnish, pages_of, read
 from tests.support.places import Place, signed_in
@@ -55,7 +55,7 @@ def lost(place: Place, page: str, form: PageForm) -> str:
     asked = client.post(form.address, wanted, headers={"referer": f"http://testserver{page}"})
     if asked.status_code != 302 or "unsent%3D" not in asked["Location"]:
         return f"{form.address}: {asked.status_code} {asked.headers.get('Location')}"
-    token = client.session["tenants.unsent"]["token"]
+    token = client.session["tenants.interrupted_requests"]["token"]
     sign_in_again(client, place)
     status, text = read(client, f"{page}{'&' if '?' in page else '?'}unsent={token}")
     found = [each for each in forms_of(text, page) if each.address == form.address]

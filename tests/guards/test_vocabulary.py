@@ -10,14 +10,14 @@ from django.utils import translation
 from accessapi.operations import SPECIFIED_OPERATIONS, Delivery
 from accessapi.overrides import States
 from portal.core.mirror.models import PassController
-from portal.core.rights.laying import modes
-from portal.core.ui.vocabulary import WORDS, add_side, service_word
+from portal.core.rights.editor_view import modes
+from portal.core.ui.value_words import WORDS, add_side, service_word
 from portal.devices import queries
 from portal.devices.actions import DoorCommand
+from tenants.audit_log.queries import SUBJECTS
 from tenants.connections.titles import TITLES
-from tenants.proofs import EVIDENCE_SENTENCES
+from tenants.evidence_sentences import EVIDENCE_SENTENCES
 from tenants.sentences import DESK, RECORDS, TENANT, TEXTS
-from tenants.trail.queries import SUBJECTS
 
 ROOT = Path(__file__).parents[2]
 #: Every value that the specification names, by the kind of its field.

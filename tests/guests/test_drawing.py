@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accessapi.limits import GUEST_QRCODE_MAX
-from portal.codes.paper import fit_text, wrap_text
-from portal.core.ui import drawing
-from portal.members import codes
+from portal.codes.badge_drawing import fit_text, wrap_text
+from portal.core.ui import qr_drawing
+from portal.members import qr_codes
 from tests.support.codes import read_png, read_svg
 from tests.support.effort import examples
 
@@ -27,62 +27,62 @@ _KINDS = (
 @settings(max_examples=examples(300, quick=40))
 @given(data=_TEXT)
 def test_any_text_is_read_back(data):
-    assert read_svg(drawing.draw_svg(drawing.build_code(data), "x")) == [data]
+    assert read_svg(qr_drawing.draw_svg(qr_drawing.build_code(data), "x")) == [data]
 
 
 @pytest.mark.parametrize("data", ["÷", "×", "××", "§", "°÷±×´¨¶", "é", "ｶﾅ", "～", "\\", "~"])
 def test_what_several_alphabets_know_is_read_back_wherever_a_code_is_drawn(data):
     """× and ÷ are Latin-1 and kanji, half-width kana are Shift-JIS but no kanji, ～ and \\ differ by table."""
-    code = drawing.build_code(data)
-    assert read_svg(drawing.draw_svg(code, "x")) == read_svg(drawing.draw_svg_file(code).decode()) == [data]
-    assert read_png(drawing.draw_png_file(code)) == [data]
-    assert read_svg(codes.draw_qr(data, "x")) == [data], "a member's, a one-time code"
+    code = qr_drawing.build_code(data)
+    assert read_svg(qr_drawing.draw_svg(code, "x")) == read_svg(qr_drawing.draw_svg_file(code).decode()) == [data]
+    assert read_png(qr_drawing.draw_png_file(code)) == [data]
+    assert read_svg(qr_codes.draw_qr(data, "x")) == [data], "a member's, a one-time code"
 
 
 @settings(max_examples=examples(200, quick=12))
 @given(alphabet=st.sampled_from(_KINDS), size=st.integers(GUEST_QRCODE_MAX - 60, GUEST_QRCODE_MAX), salt=st.randoms())
 def test_the_longest_data_is_read_back(alphabet, size, salt):
     data = "".join(salt.choice(alphabet) for _ in range(size))
-    assert read_svg(drawing.draw_svg(drawing.build_code(data), "x"), module=3) == [data]
+    assert read_svg(qr_drawing.draw_svg(qr_drawing.build_code(data), "x"), module=3) == [data]
 
 
 @pytest.mark.parametrize("alphabet", _KINDS)
 def test_at_the_very_limit_both_files_are_read_back(alphabet):
     data = (alphabet * GUEST_QRCODE_MAX)[:GUEST_QRCODE_MAX]
-    code = drawing.build_code(data)
-    assert read_png(drawing.draw_png_file(code)) == [data]
-    assert read_svg(drawing.draw_svg_file(code).decode()) == [data]
+    code = qr_drawing.build_code(data)
+    assert read_png(qr_drawing.draw_png_file(code)) == [data]
+    assert read_svg(qr_drawing.draw_svg_file(code).decode()) == [data]
 
 
 def test_a_short_code_is_large_and_sturdy_and_a_long_one_as_coarse_as_can_be():
-    short, long = drawing.build_code("3f1c2a7be0954d8c"), drawing.build_code("漢" * GUEST_QRCODE_MAX)
+    short, long = qr_drawing.build_code("3f1c2a7be0954d8c"), qr_drawing.build_code("漢" * GUEST_QRCODE_MAX)
     assert short.error in ("M", "Q", "H")
-    assert drawing.code_width(short) <= 37
+    assert qr_drawing.code_width(short) <= 37
     assert long.error == "L"
-    assert drawing.code_width(long) <= 109  # as UTF-8 it would take 145
+    assert qr_drawing.code_width(long) <= 109  # as UTF-8 it would take 145
 
 
 def test_the_quiet_zone_is_white_on_every_side():
-    code = drawing.build_code("abc")
+    code = qr_drawing.build_code("abc")
     at = [
-        (row + drawing.QUIET_ZONE, column + drawing.QUIET_ZONE, length)
-        for row, column, length in drawing.dark_runs(code)
+        (row + qr_drawing.QUIET_ZONE, column + qr_drawing.QUIET_ZONE, length)
+        for row, column, length in qr_drawing.dark_runs(code)
     ]
-    last = drawing.code_width(code) - drawing.QUIET_ZONE
-    assert min(row for row, _c, _n in at) == min(column for _r, column, _n in at) == drawing.QUIET_ZONE
+    last = qr_drawing.code_width(code) - qr_drawing.QUIET_ZONE
+    assert min(row for row, _c, _n in at) == min(column for _r, column, _n in at) == qr_drawing.QUIET_ZONE
     assert max(row for row, _c, _n in at) < last
     assert max(column + length for _r, column, length in at) == last
 
 
 @pytest.mark.parametrize("data", ["", "\ud800", "漢" * 2000, "x" * 5000])
 def test_what_cannot_be_drawn_says_so_without_repeating_it(data):
-    with pytest.raises(drawing.NotDrawable) as refusal:
-        drawing.build_code(data)
+    with pytest.raises(qr_drawing.NotDrawable) as refusal:
+        qr_drawing.build_code(data)
     assert data[:3] not in str(refusal.value) or not data
 
 
 def test_the_picture_needs_no_style_and_no_script():
-    text = drawing.draw_svg(drawing.build_code("abc"), 'a "quoted" <name>')
+    text = qr_drawing.draw_svg(qr_drawing.build_code("abc"), 'a "quoted" <name>')
     assert "style=" not in text
     assert "<script" not in text
     assert "<name>" not in text

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from portal.hooks import addresses, views
-from portal.hooks.addresses import AddressCache
-from portal.hooks.intake import MessageQueue
+from portal.webhooks import address_cache, receiving
+from portal.webhooks.address_cache import AddressCache
+from portal.webhooks.message_queue import MessageQueue
 from tests.support.hooks import Hook, as_bytes
 from tests.support.places import Place
 
@@ -19,9 +19,9 @@ def process(monkeypatch: pytest.MonkeyPatch) -> MessageQueue:
     intake, known = MessageQueue(), AddressCache()
     for each in (intake, known):
         monkeypatch.setattr(each, "_start", lambda: None)
-    monkeypatch.setattr(views, "intake", intake)
-    monkeypatch.setattr(views, "addresses", known)
-    monkeypatch.setattr(addresses, "FRESH_SECONDS", 60)  # what the test's transaction holds, no other thread sees
+    monkeypatch.setattr(receiving, "intake", intake)
+    monkeypatch.setattr(receiving, "addresses", known)
+    monkeypatch.setattr(address_cache, "FRESH_SECONDS", 60)  # what the test's transaction holds, no other thread sees
     return intake
 
 

@@ -10,14 +10,14 @@ from typing import Any
 from django.utils import timezone
 
 from portal.core.budget.priorities import Priority
-from portal.core.intents import following
+from portal.core.intents import tracking
 from portal.core.intents.models import Intent
 from portal.core.intents.sending import send
 from portal.core.intents.states import State
-from portal.core.mirror import reading
+from portal.core.mirror import single_reads
 from portal.core.mirror.models import History
 from portal.core.timers.clock import database_now
-from portal.hooks.models import Notification, Webhook
+from portal.webhooks.models import Notification, Webhook
 from tenants.models import User
 from tenants.scope import tenant_scope
 from tests.support.desk import fields_of
@@ -130,13 +130,13 @@ class Panel:
         """A worker reads the service about the uncertain request, and once more a minute later."""
         with self.scope():
             Intent.objects.update(due_at=database_now())
-            following.reconcile(self.intent())
+            tracking.reconcile(self.intent())
             if (intent := self.intent()).state == State.UNCERTAIN:
                 found = intent.result["evidence"]
                 first = datetime.fromisoformat(found["first seen missing"]) - timedelta(minutes=1)
                 intent.result["evidence"] = found | {"first seen missing": first.isoformat()}
                 Intent.objects.filter(pk=intent.pk).update(result=intent.result, due_at=database_now())
-                following.reconcile(self.intent())
+                tracking.reconcile(self.intent())
 
     def at_service(self) -> dict[str, Any]:
         """The webhook's settings, read past the portal."""
@@ -155,7 +155,7 @@ class Panel:
     def refresh(self) -> None:
         """The portal reads the tenant's record anew."""
         with self.scope():
-            reading.read_tenant(self.place.connection, Priority.PEOPLE, is_unshared=True)
+            single_reads.read_tenant(self.place.connection, Priority.PEOPLE, is_unshared=True)
 
     def record(self, history_id: str, **values: Any) -> None:
         History.objects.create(history_id=history_id, at=timezone.now(), **values)

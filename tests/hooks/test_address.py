@@ -12,10 +12,10 @@ from django.db import DatabaseError, connection
 from django.test.utils import CaptureQueriesContext
 
 from portal.core.timers.clock import database_now
-from portal.hooks import addresses, intake, tokens, views
-from portal.hooks.intake import ReceivedMessage
-from portal.hooks.models import Notification
-from portal.hooks.signing import MAX_SIGNATURES
+from portal.webhooks import address_cache, message_queue, receiving, tokens
+from portal.webhooks.message_queue import ReceivedMessage
+from portal.webhooks.models import Notification
+from portal.webhooks.signing import MAX_SIGNATURES
 from tenants.scope import tenant_scope
 from tests.hooks.conftest import Post
 from tests.support.hooks import Hook, as_bytes, notification, sign
@@ -84,12 +84,12 @@ class TestTheService:
         hook.change(secret=hook.secret, former_secret=former)
         raw = as_bytes(notification())
         assert post(raw, headers=hook.headers(raw, former)) == 204, "the service has not answered yet"
-        views.addresses._known.clear()
+        receiving.addresses._known.clear()
         hook.change(former_until=database_now() + timedelta(seconds=30))
         assert post(raw) == 204
         assert post(raw, headers=hook.headers(raw, former)) == 204
         hook.change(former_until=database_now() - timedelta(seconds=1))
-        views.addresses._known.clear()
+        receiving.addresses._known.clear()
         assert post(raw, headers=hook.headers(raw, former)) == 401
         assert post(raw) == 204
 
@@ -98,7 +98,7 @@ class TestTheService:
         hook.change(token=new, token_digest=tokens.digest(new), former_digest=tokens.digest(hook.token))
         assert post(notification()) == 204
         assert post(notification(), path=f"/hooks/{new}/") == 204
-        views.addresses._known.clear()
+        receiving.addresses._known.clear()
         hook.change(former_until=database_now() - timedelta(seconds=1))
         assert post(notification()) == 404
 
@@ -188,13 +188,13 @@ class TestAForger:
         assert unknown.content == refused.content == b""
 
     def test_is_asked_for_no_more_than_the_bound_before_anything_is_read(self, hook, client, monkeypatch):
-        monkeypatch.setattr(views.addresses, "find", None)  # the length alone decides
+        monkeypatch.setattr(receiving.addresses, "find", None)  # the length alone decides
 
         class Unread(BytesIO):
             def read(self, *_size):
                 raise AssertionError("the body was read")
 
-        told = {"CONTENT_LENGTH": str(views.MAX_BODY_BYTES + 1), "wsgi.input": Unread()}
+        told = {"CONTENT_LENGTH": str(receiving.MAX_BODY_BYTES + 1), "wsgi.input": Unread()}
         assert client.generic("POST", hook.path, **told).status_code == 413
 
     def test_who_tells_no_length_is_read_to_the_bound_and_no_further(self, hook, client):
@@ -207,7 +207,7 @@ class TestAForger:
 
         told = {"wsgi.input": Endless(), "HTTP_TRANSFER_ENCODING": "chunked", "CONTENT_LENGTH": ""}
         assert client.generic("POST", hook.path, **told).status_code == 413
-        assert asked == [views.MAX_BODY_BYTES + 1]
+        assert asked == [receiving.MAX_BODY_BYTES + 1]
 
     def test_who_cuts_a_notification_off_is_not_heard(self, hook, client, process):
         raw = as_bytes(notification())
@@ -250,11 +250,11 @@ class TestTheDatabase:
         def away(digests):
             raise DatabaseError
 
-        monkeypatch.setattr(addresses, "load", away)
-        monkeypatch.setattr(addresses, "FRESH_SECONDS", 0)
+        monkeypatch.setattr(address_cache, "load", away)
+        monkeypatch.setattr(address_cache, "FRESH_SECONDS", 0)
         assert post(notification()) == 204
         assert post(notification(), path="/hooks/unknown/") == 503
-        monkeypatch.setattr(addresses, "MAX_AGE_SECONDS", 0)
+        monkeypatch.setattr(address_cache, "MAX_AGE_SECONDS", 0)
         assert post(notification()) == 503
 
     def test_that_is_slow_lets_no_secret_be_refused_that_is_newer_than_what_is_known(
@@ -263,15 +263,15 @@ class TestTheDatabase:
         assert post(notification()) == 204
         hook.secret = "newer secret"
         hook.change(secret=hook.secret)
-        newer = addresses.load([tokens.digest(hook.token)])
+        newer = address_cache.load([tokens.digest(hook.token)])
 
         def slow(digests):
-            time.sleep(3 * addresses.WAIT_SECONDS)
+            time.sleep(3 * address_cache.WAIT_SECONDS)
             return newer
 
-        monkeypatch.setattr(addresses, "load", slow)
-        monkeypatch.setattr(addresses, "FRESH_SECONDS", 0)
-        monkeypatch.delattr(views.addresses, "_start")  # its own thread asks, as on the site
+        monkeypatch.setattr(address_cache, "load", slow)
+        monkeypatch.setattr(address_cache, "FRESH_SECONDS", 0)
+        monkeypatch.delattr(receiving.addresses, "_start")  # its own thread asks, as on the site
         assert post(notification()) == 204
 
     def test_that_is_away_keeps_what_waits_and_writes_it_later(self, hook, post: Post, process, monkeypatch):
@@ -281,7 +281,7 @@ class TestTheDatabase:
             raise DatabaseError
 
         with monkeypatch.context() as patch:
-            patch.setattr(intake, "write", away)
+            patch.setattr(message_queue, "write", away)
             with pytest.raises(DatabaseError):
                 process.flush()
         process.flush()
@@ -296,7 +296,7 @@ class TestTheDatabase:
         assert len(stored(hook)) == 50
 
     def test_hears_that_something_was_told_when_the_queue_is_full(self, hook, process, monkeypatch):
-        monkeypatch.setattr(intake, "MAX_MESSAGES", 3)
+        monkeypatch.setattr(message_queue, "MAX_MESSAGES", 3)
         for number in range(5):
             process.put(ReceivedMessage(hook.tenant.pk, as_bytes(notification(f"h-{number}")), ""))
         process.flush()
@@ -304,7 +304,7 @@ class TestTheDatabase:
         assert hook.row.told_at is not None
 
     def test_holds_no_more_than_the_bound_of_bytes_in_memory(self, hook, process, monkeypatch):
-        monkeypatch.setattr(intake, "MAX_BYTES", 1000)
+        monkeypatch.setattr(message_queue, "MAX_BYTES", 1000)
         for _ in range(10):
             process.put(ReceivedMessage(hook.tenant.pk, b"x" * 400, ""))
         assert sum(len(each.body) for each in process._queue) == process._bytes == 800

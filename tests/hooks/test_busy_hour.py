@@ -10,7 +10,7 @@ import pytest
 from accessapi.operations import CallClass
 from portal.core.budget import ledger
 from portal.core.budget.priorities import Priority
-from portal.core.mirror import schedule, tasks
+from portal.core.mirror import sync_schedule, tasks
 from portal.core.mirror.kinds import READ_INTERVALS, MirrorKind
 from portal.core.mirror.models import History, MirrorState
 from portal.core.timers.clock import database_now
@@ -39,7 +39,7 @@ def clock(db):
 @pytest.fixture
 def house(place, hook, clock):
     """Everything was read once; jobs have used a good deal of the hour."""
-    schedule.schedule_all(place.tenant)
+    sync_schedule.schedule_all(place.tenant)
     with tenant_scope(place.tenant):
         tasks.read_due()
         spend(place.connection, Priority.JOBS, JOBS)

@@ -8,8 +8,8 @@ import pytest
 
 from portal.core.mirror.models import History
 from portal.core.timers.clock import database_now
-from portal.hooks import hints
-from portal.hooks.models import Notification
+from portal.webhooks import processing
+from portal.webhooks.models import Notification
 from tenants.scope import tenant_scope
 from tests.support.extremes import BODIES, VALUES, objects
 from tests.support.hooks import Hook, notification
@@ -22,7 +22,7 @@ def shown(hook: Hook) -> set[str]:
     """The log cannot be read: what was told stands in for it."""
     with tenant_scope(hook.tenant):
         Notification.objects.update(received_at=database_now() - timedelta(minutes=10))
-        hints.process_pending()
+        processing.process_pending()
         return set(History.objects.values_list("history_id", flat=True))
 
 

@@ -4,14 +4,14 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from portal.core.mirror import hooks as listeners
+from portal.core.mirror import events as listeners
 from portal.core.mirror import tasks
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import History, MirrorState, PassController
 from portal.core.timers.clock import database_now
-from portal.hooks import health, hints
-from portal.hooks.intake import MIN_INTERVAL
-from portal.hooks.models import Notification
+from portal.webhooks import health, processing
+from portal.webhooks.message_queue import MIN_INTERVAL
+from portal.webhooks.models import Notification
 from tenants.models import Connection
 from tenants.scope import across_tenants, tenant_scope
 from tests.support.doors import hear, moved, real_doors
@@ -31,7 +31,7 @@ def house(place: Place, hook: Hook) -> Place:
 
 def look(hook: Hook) -> None:
     with tenant_scope(hook.tenant):
-        hints.process_pending()
+        processing.process_pending()
 
 
 def work(hook: Hook) -> None:
@@ -220,7 +220,7 @@ class TestTheLog:
     def test_is_read_at_the_moments_alone_that_devices_reported_late_where_much_happened_since(
         self, house, hook, post, process, monkeypatch
     ):
-        monkeypatch.setattr("portal.core.mirror.late.MAX_KNOWN_ON_PAGE", 3)
+        monkeypatch.setattr("portal.core.mirror.late_records.MAX_KNOWN_ON_PAGE", 3)
         now = database_now()
         moments = [now - timedelta(minutes=minutes) for minutes in (50, 49, 10)]
         with tenant_scope(hook.tenant):
@@ -242,7 +242,7 @@ class TestTheLog:
 
     def test_is_looked_at_now_and_then_however_much_is_told(self, house, hook, post, process, monkeypatch):
         rung = []
-        monkeypatch.setattr("portal.core.timers.bell.enqueue", lambda task, rows, **_: rung.append(rows))
+        monkeypatch.setattr("portal.core.timers.task_queue.enqueue", lambda task, rows, **_: rung.append(rows))
         hook.change(asked_at=database_now(), pause=15)
         post(notification())
         process.flush()
@@ -255,7 +255,7 @@ class TestTheLog:
         assert hook.row.due_at == hook.row.looked_at + MIN_INTERVAL
 
     def test_is_read_at_the_usual_pace_when_the_calls_run_short(self, house, hook, post, process, monkeypatch):
-        monkeypatch.setattr(hints, "has_calls", lambda connection: False)
+        monkeypatch.setattr(processing, "has_calls", lambda connection: False)
         hook.change(pause=80, asked_at=database_now() - timedelta(seconds=80))
         post(notification())
         process.flush()
@@ -332,7 +332,7 @@ class TestWithoutTheLog:
         assert [each.notified for each in records(hook, "h-1")] == [True]
 
     def test_calls_that_are_used_up_are_no_reason_to_show_nothing(self, house, hook, post, process, monkeypatch):
-        monkeypatch.setattr(hints, "has_calls", lambda connection: False)
+        monkeypatch.setattr(processing, "has_calls", lambda connection: False)
         post(notification("h-1"))
         process.flush()
         age(hook, 11)
@@ -370,12 +370,12 @@ class TestWithoutTheLog:
 class TestTheTimer:
     def test_finds_what_no_bell_told_and_rings_once_in_a_while(self, house, hook, post, process, monkeypatch):
         rung = []
-        monkeypatch.setattr("portal.core.timers.bell.enqueue", lambda task, rows, **_: rung.append((task, rows)))
+        monkeypatch.setattr("portal.core.timers.task_queue.enqueue", lambda task, rows, **_: rung.append((task, rows)))
         post(notification())
         process.flush()
-        assert rung == [(hints.PROCESS_TASK, [(hook.tenant.pk,)])]
-        assert hints.DUE.check_due() == 1
-        assert hints.DUE.check_due() == 0
+        assert rung == [(processing.PROCESS_TASK, [(hook.tenant.pk,)])]
+        assert processing.DUE.check_due() == 1
+        assert processing.DUE.check_due() == 0
 
     def test_forgets_old_notifications_alone(self, house, hook, post, process):
         post(notification("old"))

@@ -5,8 +5,8 @@ from django.urls import reverse
 
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import MirrorState
-from portal.hooks.health import SAFETY_NET_SECONDS
-from portal.hooks.models import Webhook
+from portal.webhooks.health import SAFETY_NET_SECONDS
+from portal.webhooks.models import Webhook
 from tenants.scope import tenant_scope
 from tests.support.log import loaded
 from tests.support.members import said

@@ -4,7 +4,7 @@ import pytest
 from django.conf import settings as site
 
 from portal.core.intents.states import State
-from portal.hooks.models import Notification
+from portal.webhooks.models import Notification
 from tenants.scope import tenant_scope
 from tests.hooks.panel import Panel
 from tests.support.doors import moved, real_doors

@@ -2,7 +2,7 @@
 
 import pytest
 
-from portal.hooks.models import Webhook
+from portal.webhooks.models import Webhook
 from tenants.models import SupportSession
 from tests.hooks.panel import Panel, text_of
 

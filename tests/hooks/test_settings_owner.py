@@ -8,11 +8,11 @@ from django.conf import settings as site
 from django.utils import timezone
 
 from portal.core.intents.states import State
-from portal.core.telling import accounts
-from portal.core.ui.vocabulary import service_word
-from portal.hooks.addresses import FRESH_SECONDS
-from portal.hooks.models import Webhook
-from portal.hooks.tokens import digest
+from portal.core.notifications import account_mails
+from portal.core.ui.value_words import service_word
+from portal.webhooks.address_cache import FRESH_SECONDS
+from portal.webhooks.models import Webhook
+from portal.webhooks.tokens import digest
 from tenants.models import AuditEntry
 from tests.hooks.panel import Panel, text_of
 from tests.support.desk import fields_of
@@ -136,13 +136,13 @@ def test_all_owners_are_told_of_fewer_categories_and_of_switching_off(panel, mai
     panel.act("on", categories=["normal", "warning"])
     panel.act("categories", categories=["normal", "warning", "emergency"])
     panel.act("secret")
-    accounts.send_due()
+    account_mails.send_due()
     assert mailbox.to == []
     panel.act("categories", categories=["normal", "warning"])
-    accounts.send_due()
+    account_mails.send_due()
     assert sorted(mailbox.to) == both
     panel.act("off")
-    accounts.send_due()
+    account_mails.send_due()
     assert sorted(mailbox.to) == sorted(both * 2)
     assert "A safety rule was loosened" in mailbox.mails[-1]["Subject"]
 

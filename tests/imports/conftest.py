@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from portal.core.jobs import acts
+from portal.core.jobs import actions as job_actions
 from portal.core.jobs.models import Job, Row
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Group, Member
@@ -48,7 +48,7 @@ class Desk:
 
     def started(self, content: bytes | str, **more: Any) -> Job:
         job = self.checked(content, **more)
-        assert acts.start(by=self.place.asker, job=job)
+        assert job_actions.start(by=self.place.asker, job=job)
         return job
 
     def step(self, job: Job) -> None:

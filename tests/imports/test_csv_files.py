@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from portal.core.files import bounds, reading
-from portal.core.files.bounds import FileFault
+from portal.core.files import file_limits, reading
+from portal.core.files.file_limits import FileFault
 from portal.core.files.writing import REASON_HEADINGS, escape_formula, render_csv, unescape_formula
 
 HEADINGS = ["氏名", "社員番号", "カード番号"]
@@ -132,7 +132,7 @@ def test_an_endless_quote_is_refused_and_not_collected():
 
 @pytest.mark.parametrize(("over", "fits"), [(-1, True), (0, True), (1, False)])
 def test_the_number_of_rows_at_its_bound(over, fits):
-    count = bounds.MAX_ROWS + over
+    count = file_limits.MAX_ROWS + over
     content = b"name\n" + b"x\n" * count
     if fits:
         assert len(read(content, pieces=0)[1]) == count
@@ -142,7 +142,7 @@ def test_the_number_of_rows_at_its_bound(over, fits):
     assert refused.value.code == "rows"
 
 
-@pytest.mark.parametrize(("count", "fits"), [(bounds.MAX_COLUMNS, True), (bounds.MAX_COLUMNS + 1, False)])
+@pytest.mark.parametrize(("count", "fits"), [(file_limits.MAX_COLUMNS, True), (file_limits.MAX_COLUMNS + 1, False)])
 def test_the_number_of_columns_at_its_bound(count, fits):
     content = (",".join(["h"] * count) + "\n" + ",".join(["v"] * count) + "\n").encode()
     if fits:

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import pytest
 
-from portal.core.files import bounds
+from portal.core.files import file_limits
 from portal.core.files.writing import unescape_formula
 from portal.core.jobs.models import Job
 from portal.core.jobs.states import JobState
@@ -69,7 +69,7 @@ def burst() -> dict[str, tuple[str, bytes, str]]:
     return {
         "a sheet of 256 MB": (
             "a.xlsx",
-            with_part(sheet, *[b" " * (1 << 20)] * (bounds.MAX_SHEET_BYTES >> 20), SHEET % b""),
+            with_part(sheet, *[b" " * (1 << 20)] * (file_limits.MAX_SHEET_BYTES >> 20), SHEET % b""),
             "The file is too large when unpacked or has unexpected content. It was not opened.",
         ),
         "strings of 48 MB": (

@@ -6,14 +6,14 @@ import pytest
 from django.db.models import F
 from django.utils import timezone
 
-from portal.core.intents import outcome, sending
+from portal.core.intents import applying, sending
 from portal.core.intents.models import Intent
 from portal.core.intents.states import Reason, State
-from portal.core.intents.verdicts import Transition
+from portal.core.intents.transitions import Transition
 from portal.core.jobs import advancing
 from portal.core.jobs.models import Part
 from portal.core.jobs.states import PartState, RowState
-from portal.core.mirror import schedule, tasks
+from portal.core.mirror import sync_schedule, tasks
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import MirrorState, SyncRun
 from tenants.scope import tenant_scope
@@ -31,7 +31,7 @@ def job(desk):
     advancing.advance(job.pk)
     lost = Intent.objects.filter(target=f"import:{job.pk}")
     lost.update(state=State.SENDING, due_at=None)
-    outcome.apply_transition(
+    applying.apply_transition(
         {"pk": lost.get().pk, "state": State.SENDING}, Transition(State.UNCERTAIN, Reason.TIMED_OUT)
     )
     return job
@@ -70,10 +70,10 @@ def test_a_long_reading_that_waits_for_calls_goes_on_with_calls_for_what_is_awai
     state = MirrorState.objects.filter(kind=MirrorKind.MEMBERS)
     state.update(due_at="2099-01-01T00:00:00Z")
     since = timezone.now()
-    assert schedule.request_reading_since(desk.place.tenant, MirrorKind.MEMBERS, since) is None
+    assert sync_schedule.request_reading_since(desk.place.tenant, MirrorKind.MEMBERS, since) is None
     assert (state.get().awaited, state.get().due_at <= timezone.now()) == (True, True)
     state.update(due_at="2099-01-01T00:00:00Z")
-    assert schedule.request_reading_since(desk.place.tenant, MirrorKind.MEMBERS, since) is None
+    assert sync_schedule.request_reading_since(desk.place.tenant, MirrorKind.MEMBERS, since) is None
     assert rounds(desk, job) == 0, "and is left in peace then"
     SyncRun.objects.filter(pk=run.pk).update(state=SyncRun.State.DONE)
     assert rounds(desk, job) == 1
@@ -85,11 +85,11 @@ def test_all_who_wait_share_one_reading(desk):
     since = MirrorState.objects.get(kind=MirrorKind.MEMBERS).as_of + timedelta(seconds=0.01)
     before = desk.calls(LIST_MEMBERS)
     for _ in range(5):
-        assert schedule.request_reading_since(desk.place.tenant, MirrorKind.MEMBERS, since) is None
+        assert sync_schedule.request_reading_since(desk.place.tenant, MirrorKind.MEMBERS, since) is None
     tasks.read_due()
     tasks.read_due()
     assert desk.calls(LIST_MEMBERS) - before == 1
-    assert schedule.request_reading_since(desk.place.tenant, MirrorKind.MEMBERS, since) >= since
+    assert sync_schedule.request_reading_since(desk.place.tenant, MirrorKind.MEMBERS, since) >= since
 
 
 @pytest.mark.soak

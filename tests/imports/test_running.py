@@ -9,7 +9,8 @@ from accessapi import limits
 from portal.core.intents.models import Intent
 from portal.core.intents.sending import send
 from portal.core.intents.states import State
-from portal.core.jobs import acts, advancing, queries, settling
+from portal.core.jobs import actions as job_actions
+from portal.core.jobs import advancing, queries, reconciling
 from portal.core.jobs.models import Job, Part, Row
 from portal.core.jobs.states import Action, Halt, JobState, PartState, RowState
 from portal.core.mirror.models import Member
@@ -90,7 +91,7 @@ def test_repeating_every_step_doubles_nothing(desk):
     intent = Intent.objects.get(target=f"import:{job.pk}")
     for _ in range(3):
         send(intent)
-    assert not acts.start(by=desk.place.asker, job=job)
+    assert not job_actions.start(by=desk.place.asker, job=job)
     desk.run(job)
     for _ in range(3):
         desk.step(job)
@@ -101,12 +102,12 @@ def test_repeating_every_step_doubles_nothing(desk):
 def lose_the_answer(job):
     """The process ended between sending and recording: nobody knows whether the request arrived."""
     intent = Intent.objects.get(target=f"import:{job.pk}", state__in=[State.QUEUED, State.SENDING])
-    from portal.core.intents import outcome
+    from portal.core.intents import applying
     from portal.core.intents.states import Reason
-    from portal.core.intents.verdicts import Transition
+    from portal.core.intents.transitions import Transition
 
     Intent.objects.filter(pk=intent.pk).update(state=State.SENDING, due_at=None)
-    outcome.apply_transition({"pk": intent.pk, "state": State.SENDING}, Transition(State.UNCERTAIN, Reason.TIMED_OUT))
+    applying.apply_transition({"pk": intent.pk, "state": State.SENDING}, Transition(State.UNCERTAIN, Reason.TIMED_OUT))
     intent.refresh_from_db()
     return intent
 
@@ -156,7 +157,7 @@ def test_a_lost_answer_of_a_request_that_never_arrived_takes_two_readings_and_a_
     from portal.imports import checking
 
     checking.check(again.pk)
-    acts.start(by=desk.place.asker, job=again)
+    job_actions.start(by=desk.place.asker, job=again)
     desk.run(again)
     assert len(present(desk)) == 5
 
@@ -170,8 +171,8 @@ def test_twins_that_cannot_be_told_apart_are_left_to_a_person(desk):
     lose_the_answer(job)
     readings(desk, job, 2)
     assert {row.state for row in desk.rows(job)} == {RowState.UNCERTAIN}
-    assert acts.decide(by=desk.place.asker, job=job, rows=[desk.rows(job)[0].pk], applied=True) == 1
-    assert acts.decide(by=desk.place.asker, job=job, rows=None, applied=False) == 1
+    assert job_actions.decide(by=desk.place.asker, job=job, rows=[desk.rows(job)[0].pk], applied=True) == 1
+    assert job_actions.decide(by=desk.place.asker, job=job, rows=None, applied=False) == 1
     assert [row.state for row in desk.rows(job)] == [RowState.SUCCEEDED, RowState.FAILED]
 
 
@@ -218,12 +219,12 @@ def test_a_request_that_is_too_large_goes_on_in_halves(desk, status):
 
 
 def refuse(intent, status, code="", detail=""):
-    from portal.core.intents import outcome
+    from portal.core.intents import applying
     from portal.core.intents.states import Reason
-    from portal.core.intents.verdicts import Transition
+    from portal.core.intents.transitions import Transition
 
     verdict = Transition(State.FAILED, Reason.REFUSED, http_status=status, code=code, detail=detail)
-    assert outcome.apply_transition({"pk": intent.pk, "state": State.QUEUED}, verdict)
+    assert applying.apply_transition({"pk": intent.pk, "state": State.QUEUED}, verdict)
 
 
 def test_a_refused_connection_stops_the_import_and_it_goes_on_later(desk):
@@ -233,7 +234,7 @@ def test_a_refused_connection_stops_the_import_and_it_goes_on_later(desk):
     job.refresh_from_db()
     assert (job.state, job.halt) == (JobState.STOPPED, Halt.CONNECTION)
     assert {row.state for row in desk.rows(job)} == {RowState.STOPPED}
-    assert acts.continue_job(by=desk.place.asker, job=job)
+    assert job_actions.continue_job(by=desk.place.asker, job=job)
     desk.run(job)
     assert len(present(desk)) == 4
 
@@ -260,11 +261,11 @@ def test_a_person_who_loses_the_right_sends_nothing_more(desk):
 def test_stopping_withdraws_what_has_not_left(desk):
     job = desk.started(many(desk, 4))
     advancing.advance(job.pk)
-    assert acts.stop(by=desk.place.asker, job=job)
+    assert job_actions.stop(by=desk.place.asker, job=job)
     job.refresh_from_db()
     assert (job.state, job.halt) == (JobState.STOPPED, Halt.PERSON)
     assert desk.calls(13) == 0
-    assert not acts.stop(by=desk.place.asker, job=job)
+    assert not job_actions.stop(by=desk.place.asker, job=job)
 
 
 def test_stopping_follows_what_has_left_to_its_end(desk):
@@ -272,7 +273,7 @@ def test_stopping_follows_what_has_left_to_its_end(desk):
     Job.objects.filter(pk=job.pk).update(part_rows=2)
     advancing.advance(job.pk)
     send(Intent.objects.get(target=f"import:{job.pk}"))
-    assert acts.stop(by=desk.place.asker, job=job)
+    assert job_actions.stop(by=desk.place.asker, job=job)
     desk.run(job)
     assert [row.state for row in desk.rows(job)] == [RowState.SUCCEEDED] * 2 + [RowState.STOPPED] * 2
 
@@ -294,9 +295,9 @@ def test_a_lost_bell_and_a_failed_follow_up_are_made_good(desk, monkeypatch):
 
 def test_one_import_waits_for_the_other(desk):
     first, second = desk.checked(many(desk, 3)), desk.checked(many(desk, 3))
-    acts.start(by=desk.place.asker, job=first)
+    job_actions.start(by=desk.place.asker, job=first)
     Job.objects.filter(pk=first.pk).update(started_at="2026-01-01T00:00:00Z")
-    acts.start(by=desk.place.asker, job=second)
+    job_actions.start(by=desk.place.asker, job=second)
     advancing.advance(second.pk)
     assert not Part.objects.filter(job=second).exists()
     desk.run(first)
@@ -314,7 +315,7 @@ def test_a_row_is_sent_again_by_one_import_only(desk):
     for each in (one, two):
         checking.check(each.pk)
         each.refresh_from_db()
-        assert acts.start(by=desk.place.asker, job=each)
+        assert job_actions.start(by=desk.place.asker, job=each)
         desk.run(each)
     assert desk.rows(one)[0].code == "40901"
     assert desk.rows(two)[0].problems == [["", "retried_elsewhere", {}]]
@@ -326,12 +327,12 @@ def test_a_row_that_went_on_after_all_is_not_sent_by_its_retry(desk):
 
     job = desk.started(many(desk, 3))
     advancing.advance(job.pk)
-    acts.stop(by=desk.place.asker, job=job)
+    job_actions.stop(by=desk.place.asker, job=job)
     job.refresh_from_db()
     again = actions.retry(by=desk.place.asker, job=job)
     checking.check(again.pk)
-    assert acts.continue_job(by=desk.place.asker, job=job)
-    assert acts.start(by=desk.place.asker, job=again)
+    assert job_actions.continue_job(by=desk.place.asker, job=job)
+    assert job_actions.start(by=desk.place.asker, job=again)
     desk.run(job)
     desk.run(again)
     assert len(present(desk)) == 3
@@ -339,7 +340,7 @@ def test_a_row_that_went_on_after_all_is_not_sent_by_its_retry(desk):
     assert {row.problems[0][1] for row in desk.rows(again)} == {"retried_elsewhere"}
     again.refresh_from_db()
     assert actions.retry(by=desk.place.asker, job=again) is None
-    assert not acts.continue_job(by=desk.place.asker, job=again)
+    assert not job_actions.continue_job(by=desk.place.asker, job=again)
 
 
 def test_readings_are_a_minute_apart(desk):
@@ -347,7 +348,7 @@ def test_readings_are_a_minute_apart(desk):
     advancing.advance(job.pk)
     lose_the_answer(job)
     part = Part.objects.get(job=job)
-    assert settling._list_needed_since(part) == part.lost_at + timedelta(seconds=5)
+    assert reconciling._list_needed_since(part) == part.lost_at + timedelta(seconds=5)
     desk.sync()
     desk.step(job)
     part.refresh_from_db()
@@ -357,5 +358,5 @@ def test_readings_are_a_minute_apart(desk):
     desk.step(job)
     part.refresh_from_db()
     assert (part.readings, part.state) == (1, PartState.READING)
-    assert settling._list_needed_since(part) == part.read_until + timedelta(seconds=60)
+    assert reconciling._list_needed_since(part) == part.read_until + timedelta(seconds=60)
     assert Row.objects.filter(job=job, state=RowState.SENT).count() == 2

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from openpyxl import Workbook
 
-from portal.core.files import bounds, reading
-from portal.core.files.bounds import FileFault
-from portal.core.files.sheets import LOST_DIGITS
+from portal.core.files import file_limits, reading
+from portal.core.files.file_limits import FileFault
 from portal.core.files.writing import REASON_HEADINGS, render_xlsx
+from portal.core.files.xlsx_reading import LOST_DIGITS
 
 # What XML can hold; the escapes of XLSX (_x0041_) have a test of their own.
 TEXT = st.text(st.characters(blacklist_categories=["Cs", "Cc"], blacklist_characters="_\ufffe\uffff"), max_size=40)
@@ -134,9 +134,9 @@ SHEET = b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006
 @pytest.mark.parametrize(
     ("part", "body", "word"),
     [
-        ("xl/worksheets/sheet1.xml", lambda: SHEET % (b" " * (bounds.MAX_SHEET_BYTES + 1)), "bomb"),
-        ("xl/sharedStrings.xml", lambda: b"<sst>" + b" " * bounds.MAX_STRINGS_BYTES + b"</sst>", "bomb"),
-        ("xl/styles.xml", lambda: b"<s>" + b" " * bounds.MAX_SMALL_PART_BYTES + b"</s>", "bomb"),
+        ("xl/worksheets/sheet1.xml", lambda: SHEET % (b" " * (file_limits.MAX_SHEET_BYTES + 1)), "bomb"),
+        ("xl/sharedStrings.xml", lambda: b"<sst>" + b" " * file_limits.MAX_STRINGS_BYTES + b"</sst>", "bomb"),
+        ("xl/styles.xml", lambda: b"<s>" + b" " * file_limits.MAX_SMALL_PART_BYTES + b"</s>", "bomb"),
         ("xl/styles.xml", lambda: b"<s>" + b"<a/>" * 1_000_000 + b"</s>", "bomb"),
         ("xl/workbook.xml", b'<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><x>&b;</x>', "bomb"),
         ("xl/worksheets/sheet1.xml", b"<worksheet><broken", "xlsx"),
@@ -162,7 +162,7 @@ def test_what_would_burst_is_refused_within_little_memory(part, body, word):
 def test_an_archive_of_more_parts_than_any_workbook_has_is_refused():
     target = io.BytesIO(sharing())
     with zipfile.ZipFile(target, "a") as book:
-        for number in range(bounds.MAX_PARTS):
+        for number in range(file_limits.MAX_PARTS):
             book.writestr(f"xl/media/{number}.png", b"")
     with pytest.raises(FileFault) as refused:
         read(target.getvalue())

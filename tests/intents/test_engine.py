@@ -5,10 +5,10 @@ from datetime import timedelta
 import pytest
 
 from portal.core.budget.priorities import Priority
-from portal.core.intents import following, sweeping
+from portal.core.intents import due_intents, tracking
 from portal.core.intents.actions import stop, submit
 from portal.core.intents.models import Intent
-from portal.core.intents.record import record_intent
+from portal.core.intents.recording import record_intent
 from portal.core.intents.sending import send
 from portal.core.intents.states import Reason, State
 from portal.core.intents.words import outcome_of
@@ -46,7 +46,7 @@ def follow(intent):
     """Poll as the workers would, until the intent is at its end."""
 
     def ended():
-        following.poll(intent)
+        tracking.poll(intent)
         intent.refresh_from_db()
         return intent.state != State.ACCEPTED
 
@@ -174,7 +174,7 @@ def test_what_is_stopped_before_it_left_is_not_sent(here):
 
 def test_a_claim_whose_process_is_gone_is_uncertain_for_a_door(here):
     intent = queued(here, state=State.SENDING, claimed_at=database_now() - timedelta(minutes=1), due_at=None)
-    sweeping.settle_abandoned(intent)
+    due_intents.settle_abandoned(intent)
     intent.refresh_from_db()
     assert (intent.state, intent.reason) == (State.UNCERTAIN, Reason.PROCESS)
     told = outcome_of(intent)
@@ -201,14 +201,14 @@ def test_changes_to_one_member_leave_in_the_order_in_which_they_were_asked(here)
 
 def test_a_person_decides_what_reading_could_not_tell_once(here):
     intent = queued(here, state=State.UNCERTAIN, due_at=None)
-    assert following.resolve(intent, applied=True, by=here.asker)
-    assert not following.resolve(intent, applied=False, by=here.asker)
+    assert tracking.resolve(intent, applied=True, by=here.asker)
+    assert not tracking.resolve(intent, applied=False, by=here.asker)
     intent.refresh_from_db()
     assert (intent.state, intent.resolved_by) == (State.SUCCEEDED, here.owner)
 
 
 def test_secrets_that_the_service_repeats_are_put_out_of_sight(here):
-    from portal.core.intents.outcome import without_secrets
+    from portal.core.intents.applying import without_secrets
 
     body = {"members": [{"card_data": "0123456789ABCDEF", "qrcode": {"data": "QR-SECRET"}}]}
     said = "card 0123456789ABCDEF already registered (QR-SECRET)"

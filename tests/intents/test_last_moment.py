@@ -12,13 +12,13 @@ import pytest
 from accessapi.operations import CallClass
 from portal.core.budget import ledger
 from portal.core.budget.priorities import Priority
-from portal.core.intents import following, outcome, sweeping
+from portal.core.intents import applying, due_intents, tracking
 from portal.core.intents.claiming import claim
 from portal.core.intents.models import Intent
-from portal.core.intents.record import Requester, record_intent
+from portal.core.intents.recording import Requester, record_intent
 from portal.core.intents.sending import send, send_claimed
 from portal.core.intents.states import Reason, State
-from portal.core.intents.verdicts import Transition
+from portal.core.intents.transitions import Transition
 from portal.core.timers.clock import database_now
 from tenants.models import Staff, SupportSession, User
 from tenants.roles import Permission
@@ -174,7 +174,7 @@ def test_an_answer_that_comes_after_the_claim_was_taken_away_changes_nothing(her
     intent = asked(here)
     claimed = claim(intent)
     Intent.objects.update(claim=uuid.uuid4())
-    outcome.record_sent(intent, claimed.token, Transition(State.SUCCEEDED))
+    applying.record_sent(intent, claimed.token, Transition(State.SUCCEEDED))
     assert Intent.objects.get().state == State.SENDING
 
 
@@ -186,7 +186,7 @@ def test_only_one_of_two_follows(here):
     intent = asked(here)
     send(intent)
     Intent.objects.update(due_at=database_now() + timedelta(minutes=1))
-    following.poll(intent)
+    tracking.poll(intent)
     assert not here.calls(POLL)
 
 
@@ -208,7 +208,7 @@ def test_following_waits_when_the_hours_calls_are_used_up(make):
             ledger.count_call(place.connection, request_result, Priority.DOORS)
         due = database_now() - timedelta(seconds=1)
         Intent.objects.update(due_at=due)
-        following.poll(intent)
+        tracking.poll(intent)
         assert not place.calls(POLL)
         assert Intent.objects.get().state == State.ACCEPTED
         assert Intent.objects.get().due_at > database_now()
@@ -231,6 +231,6 @@ def test_a_claim_is_left_behind_when_its_answer_can_no_longer_come(here, seconds
     """An answer may take thirty seconds: a sweeper that gives up before calls an opened door uncertain."""
     intent = asked(here, state=State.SENDING, claimed_at=database_now() - timedelta(seconds=seconds), due_at=None,
                    deadline=None)  # fmt: skip
-    sweeping.process_due()
+    due_intents.process_due()
     intent.refresh_from_db()
     assert intent.state == state

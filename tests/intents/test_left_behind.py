@@ -8,17 +8,17 @@ import psycopg
 import pytest
 from django.db import connection
 
-from accessapi.wire import READ_SECONDS
+from accessapi.transport import READ_SECONDS
 from portal.core.budget.priorities import Priority
-from portal.core.intents import following, outcome, sweeping
+from portal.core.intents import applying, due_intents, tracking
 from portal.core.intents.claiming import claim
 from portal.core.intents.models import Intent
-from portal.core.intents.record import record_intent
+from portal.core.intents.recording import record_intent
 from portal.core.intents.sending import send, send_claimed
 from portal.core.intents.states import LOST_CLAIM_SECONDS, LOST_REPEATABLE_CLAIM_SECONDS, WRITE_SECONDS, Reason, State
-from portal.core.intents.verdicts import Transition
+from portal.core.intents.transitions import Transition
 from portal.core.timers.clock import ClockTime
-from tenants import living
+from tenants import session_locks
 from tenants.roles import Permission
 from tenants.scope import tenant_scope
 from tests.support.places import fresh_nonce
@@ -34,8 +34,8 @@ def here(place):
 @pytest.fixture
 def at_once(monkeypatch):
     """What waits for some seconds before it counts as left behind does so at once."""
-    monkeypatch.setattr(sweeping, "SILENT_SECONDS", 0)
-    monkeypatch.setattr(sweeping, "REPEAT_SECONDS", 0)
+    monkeypatch.setattr(due_intents, "SILENT_SECONDS", 0)
+    monkeypatch.setattr(due_intents, "REPEAT_SECONDS", 0)
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def picture(place):
 def claimed_by(session, intent):
     """Claimed by a process that has this session."""
     token = uuid4()
-    session.execute(f"SELECT {living.TAKE_LOCK_SQL}", [token])
+    session.execute(f"SELECT {session_locks.TAKE_LOCK_SQL}", [token])
     Intent.objects.filter(pk=intent.pk).update(
         state=State.SENDING, claim=token, claimed_at=ClockTime(), sent_at=ClockTime(), due_at=None, attempts=1
     )
@@ -97,7 +97,7 @@ def left_behind(intent):
 
 
 def swept(intent):
-    sweeping.process_due()
+    due_intents.process_due()
     intent.refresh_from_db()
     return intent.state
 
@@ -127,7 +127,7 @@ def test_only_what_may_be_repeated_is_sent_again(here, asked, state):
 )
 def test_what_is_sent_again_waits_for_longer(here, monkeypatch, asked, state):
     """Its process may live, and only its session be lost: then an older change could arrive after a newer one."""
-    monkeypatch.setattr(sweeping, "SILENT_SECONDS", 0)
+    monkeypatch.setattr(due_intents, "SILENT_SECONDS", 0)
     assert swept(left_behind(asked(here))) == state
 
 
@@ -146,7 +146,7 @@ def test_nothing_leaves_any_more_when_its_claim_may_count_as_left_behind():
 @pytest.mark.usefixtures("at_once")
 def test_where_every_session_has_ended_since_a_missing_lock_says_nothing(here, monkeypatch):
     """As after a restart of the database, which those who are sending outlive."""
-    monkeypatch.setattr(sweeping, "CLAIM_SECONDS", 10**7)
+    monkeypatch.setattr(due_intents, "CLAIM_SECONDS", 10**7)
     intent = left_behind(unlocking(here))
     with connection.cursor() as cursor:
         cursor.execute("SELECT min(backend_start) FROM pg_stat_activity")
@@ -163,7 +163,7 @@ def signs():
             "SELECT count(*) FROM pg_locks JOIN pg_database d ON d.oid = database"
             " WHERE datname = current_database() AND locktype = 'advisory' AND classid = %s"
             " AND mode = 'ShareLock'",
-            [living.LOCK_KIND],
+            [session_locks.LOCK_KIND],
         )
         return cursor.fetchone()[0]
 
@@ -172,8 +172,8 @@ def test_a_claim_has_a_sign_of_life_until_its_answer_is_recorded_and_none_is_lef
     before = signs()
     claimed = claim(unlocking(here))
     assert signs() == before + 1
-    outcome.record_sent(claimed.intent, claimed.token, send_claimed(claimed))
-    living.release(claimed.token)
+    applying.record_sent(claimed.intent, claimed.token, send_claimed(claimed))
+    session_locks.release(claimed.token)
     for asked in (unlocking, creation, renaming):
         send(asked(here))
     assert not Intent.objects.filter(state=State.SENDING).exists()
@@ -191,11 +191,11 @@ def test_the_sign_of_life_costs_a_click_no_statement_of_its_own(here, django_ass
 @pytest.mark.parametrize("state", [State.ACCEPTED, State.UNCERTAIN])
 def test_who_was_killed_asking_is_replaced_and_nobody_else(here, elsewhere, state):
     """Follows what was accepted, or reads what became of what is uncertain."""
-    ask, operation = {State.ACCEPTED: (following.poll, 34), State.UNCERTAIN: (following.reconcile, 26)}[state]
+    ask, operation = {State.ACCEPTED: (tracking.poll, 34), State.UNCERTAIN: (tracking.reconcile, 26)}[state]
     intent, before = claimed_by(elsewhere, unlocking(here)), signs() - 1
     later = ClockTime() + timedelta(minutes=10)
     Intent.objects.update(state=state, request_id="r1", due_at=later, rung_at=None)
-    sweeping.process_due()
+    due_intents.process_due()
     ask(intent)
     assert not here.calls(operation)
     assert Intent.objects.get().rung_at is None
@@ -224,7 +224,7 @@ def made_anew(elsewhere):
 def test_who_lost_its_session_since_the_claim_writes_nothing(here, elsewhere, lost, states):
     claimed = claim(unlocking(here))
     lost(elsewhere)
-    outcome.record_sent(claimed.intent, claimed.token, send_claimed(claimed))
+    applying.record_sent(claimed.intent, claimed.token, send_claimed(claimed))
     assert Intent.objects.get().state in states
     assert not here.sandbox.commands(here.service.tenant_id)
 
@@ -237,7 +237,7 @@ def test_a_session_that_still_works_keeps_the_sign_of_life_while_recording_waits
                       " SELECT 1 FROM intents_intent FOR UPDATE")  # fmt: skip
     with connection.cursor() as cursor:
         cursor.execute("SET lock_timeout = 20")
-    outcome.record_sent(claimed.intent, claimed.token, Transition(State.SUCCEEDED))
+    applying.record_sent(claimed.intent, claimed.token, Transition(State.SUCCEEDED))
     assert Intent.objects.get().state == State.SUCCEEDED
     assert connection.connection is claimed.session
     assert signs() == before
@@ -253,9 +253,9 @@ def test_the_sweep_passes_by_what_somebody_holds_and_waits_for_nobody(here, else
     with elsewhere.transaction(), connection.cursor() as cursor:
         elsewhere.execute("SELECT 1 FROM intents_intent WHERE id = %s FOR UPDATE", [held.pk])
         cursor.execute("SET lock_timeout = '2s'")
-        sweeping.process_due()
+        due_intents.process_due()
         cursor.execute("SET lock_timeout = 0")
     rung = set(Intent.objects.exclude(rung_at=None).values_list("pk", flat=True))
     assert rung == {free.pk}
-    sweeping.process_due()
+    due_intents.process_due()
     assert not Intent.objects.filter(rung_at=None).exists(), "the next sweep rings for it"

@@ -6,7 +6,7 @@ import pytest
 
 from accessapi.resources import RequestRecord
 from portal.core.intents.models import Intent
-from portal.core.intents.pacing import first_poll_delay, next_poll_delay
+from portal.core.intents.poll_intervals import first_poll_delay, next_poll_delay
 from portal.core.intents.states import State
 from portal.core.timers.clock import database_now
 from tenants.scope import tenant_scope

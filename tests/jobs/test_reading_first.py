@@ -11,18 +11,18 @@ from accessapi.errors import ServerFault
 from accessapi.operations import CallClass
 from accessapi.permissions import by_schedule, normalise_devices, weekly
 from portal.core.budget.ledger import BudgetExhausted
-from portal.core.intents import outcome
+from portal.core.intents import applying
 from portal.core.intents.models import Intent
 from portal.core.intents.nonces import Nonce
 from portal.core.intents.sending import send
 from portal.core.intents.states import Reason, State
-from portal.core.intents.verdicts import Transition
-from portal.core.jobs import acts as engine
-from portal.core.jobs import kinds, reading
+from portal.core.intents.transitions import Transition
+from portal.core.jobs import actions as engine
+from portal.core.jobs import kinds, member_reading
 from portal.core.jobs.models import Job, Part, Row
 from portal.core.jobs.states import JobState, PartState, RowState
 from portal.core.mirror.models import Area, Member
-from portal.core.rights.reading import MemberRights
+from portal.core.rights.member_rights import MemberRights
 from portal.rights import actions
 from tests.rights.page import posted
 from tests.support import jobs
@@ -130,7 +130,7 @@ def test_after_a_lost_answer_members_are_read_again_and_only_what_is_missing_is_
         token = desk.place.service.token
         desk.place.sandbox.api("POST", "/v1/members/bulk/update", part.intent.body, token=token)
     Intent.objects.filter(pk=part.intent_id).update(state=State.SENDING, due_at=None)
-    outcome.apply_transition(
+    applying.apply_transition(
         {"pk": part.intent_id, "state": State.SENDING}, Transition(State.UNCERTAIN, Reason.TIMED_OUT)
     )
     Part.objects.filter(job=job, state=PartState.READING).update(lost_at=jobs.PAST)
@@ -219,8 +219,8 @@ def test_a_member_who_can_never_be_read_does_not_hold_up_the_others(desk, monkey
         real(connection, member_id)
 
     monkeypatch.setitem(kinds._kinds, "rights", kinds.JobKind(**{**kinds.kind_of(job).__dict__, "read": read}))
-    monkeypatch.setattr(reading, "PAUSE_AFTER_FAULT", timedelta(0))
-    monkeypatch.setattr(reading, "MAX_FAULTS", 3)
+    monkeypatch.setattr(member_reading, "PAUSE_AFTER_FAULT", timedelta(0))
+    monkeypatch.setattr(member_reading, "MAX_FAULTS", 3)
     jobs.run(job)
     assert desk.rows_by_state(job) == ["failed", "succeeded", "succeeded"]
     assert desk.rows(job)[0].problems == [["", "unreadable", {}]]

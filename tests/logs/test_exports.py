@@ -10,12 +10,12 @@ import pytest
 from django.utils import timezone
 from openpyxl import load_workbook
 
-from portal.core.files import books
-from portal.core.jobs import filing
+from portal.core.files import xlsx_streaming
+from portal.core.jobs import file_executor
 from portal.core.jobs.models import ExportPart, Job
 from portal.core.jobs.states import Halt, JobState
 from portal.core.mirror.models import History
-from portal.core.mirror.rows import insert_records
+from portal.core.mirror.row_building import insert_records
 from portal.logs.exports import actions
 from tenants.models import AuditEntry, Staff
 from tenants.scope import tenant_scope
@@ -128,7 +128,7 @@ def test_records_that_come_in_later_are_in_no_part_of_a_file(place, manager):
     job = asked(place, manager)
     before = expected(place)
     with tenant_scope(place.tenant):
-        filing._write_next(job)
+        file_executor._write_next(job)
         late = [record(timezone.now() - timedelta(minutes=9)), record(timezone.now())]
         insert_records(late)
     *_, about = rows = lines(taken(place, manager, done(place, job)))
@@ -170,7 +170,7 @@ def test_what_the_log_dates_otherwise_than_its_notification_is_in_the_file_once(
     with tenant_scope(place.tenant):
         if when == "before the first part":
             dated_again()
-        filing._write_next(job)
+        file_executor._write_next(job)
         if when == "between two parts":
             dated_again()
     rows = lines(taken(place, manager, done(place, job)))[1:-1]
@@ -203,7 +203,7 @@ def test_asking_twice_for_the_same_shows_the_export_that_runs(place, manager):
 def test_a_stopped_export_has_no_file_and_goes_on_where_it_was(place, manager):
     job = asked(place, manager)
     with tenant_scope(place.tenant):
-        filing._write_next(job)
+        file_executor._write_next(job)
     assert manager.post(url(place, f"{job.pk}/stop/")).status_code == 302
     assert done(place, job).halt == Halt.PERSON
     assert manager.get(url(place, f"{job.pk}/file/")).status_code == 404
@@ -216,11 +216,11 @@ def test_whoever_may_not_see_the_log_any_more_gets_nothing_more_written(place):
     user = place.staff("facility manager")
     job = asked(place, place.client(user))
     with tenant_scope(place.tenant):
-        filing._write_next(job)
+        file_executor._write_next(job)
         Staff.objects.filter(user=user).update(role="guard")
     assert done(place, job).halt == Halt.RIGHTS
     with tenant_scope(place.tenant):
-        assert [part.rows for part in filing.parts_of(job)] == [10]
+        assert [part.rows for part in file_executor.parts_of(job)] == [10]
 
 
 def test_guards_receptionists_and_other_tenants_get_no_export(place, make, manager):
@@ -239,11 +239,11 @@ def test_guards_receptionists_and_other_tenants_get_no_export(place, make, manag
 def test_files_are_deleted_after_a_week_and_the_page_says_when(place, manager):
     job = done(place, asked(place, manager))
     page = manager.get(url(place, f"{job.pk}/")).content.decode()
-    assert f"{timezone.localtime(job.finished_at + filing.RETENTION):%Y-%m-%d}" in page
-    assert filing.delete_expired() == 0
+    assert f"{timezone.localtime(job.finished_at + file_executor.RETENTION):%Y-%m-%d}" in page
+    assert file_executor.delete_expired() == 0
     with tenant_scope(place.tenant):
-        Job.objects.filter(pk=job.pk).update(finished_at=timezone.now() - filing.RETENTION)
-    assert filing.delete_expired() == 1
+        Job.objects.filter(pk=job.pk).update(finished_at=timezone.now() - file_executor.RETENTION)
+    assert file_executor.delete_expired() == 1
     with tenant_scope(place.tenant):
         assert not ExportPart.objects.exists()
         assert Job.objects.get(pk=job.pk).options == {}
@@ -261,11 +261,11 @@ def test_what_rests_in_the_database_is_not_readable(place, manager):
 
 
 def test_more_rows_than_a_sheet_holds_go_on_in_the_next(monkeypatch):
-    monkeypatch.setattr(books, "MAX_ROWS_PER_SHEET", 25)
-    assert books.count_parts_per_sheet([(10, 1)] * 7) == [2, 2, 2, 1]
-    assert books.count_parts_per_sheet([]) == [0]
-    monkeypatch.setattr(books, "MAX_BYTES_PER_SHEET", 3)
-    assert books.count_parts_per_sheet([(1, 2), (1, 2), (1, 1)]) == [1, 2]
+    monkeypatch.setattr(xlsx_streaming, "MAX_ROWS_PER_SHEET", 25)
+    assert xlsx_streaming.count_parts_per_sheet([(10, 1)] * 7) == [2, 2, 2, 1]
+    assert xlsx_streaming.count_parts_per_sheet([]) == [0]
+    monkeypatch.setattr(xlsx_streaming, "MAX_BYTES_PER_SHEET", 3)
+    assert xlsx_streaming.count_parts_per_sheet([(1, 2), (1, 2), (1, 1)]) == [1, 2]
 
 
 def test_an_old_session_proves_who_it_is_before_it_asks(place):

@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from accessapi.permissions import always, by_schedule, normalise_devices, weekly
-from portal.areas import grants, rolls
+from portal.areas import access_counts, grants
 from portal.core.jobs.models import Job
 from portal.core.jobs.states import JobState, RowState
 from portal.core.mirror.models import Area, Member
@@ -77,7 +77,7 @@ def test_access_is_given_to_known_and_unknown_without_touching_anything_else(des
     assert equal(desk.devices(third), EVERYWHERE)
     assert equal(desk.devices(unread), option(entry(desk.other, OFFICE), given))
     with desk.scope():
-        assert rolls.count_area(desk.area.area_id).count.with_access == 4
+        assert access_counts.count_area(desk.area.area_id).count.with_access == 4
         trail = AuditEntry.objects.get(action="area.grant")
         assert (trail.target, trail.after["members"]) == (f"area:{desk.area.area_id}", 3)
         assert not AuditEntry.objects.filter(action="change.started").exists()  # one row for one act
@@ -140,11 +140,11 @@ def test_what_changed_between_the_preview_and_the_sending_is_left_and_reported_a
     assert (rows[changed.member_id].state, rows[same.member_id].state) == (RowState.FAILED, RowState.SUCCEEDED)
     assert rows[changed.member_id].problems == [["devices_pass", "meanwhile", {}]]
     assert equal(desk.devices(changed), option(entry(desk.other, OFFICE)))
-    from portal.core.intents.record import Requester
-    from portal.core.jobs import acts
+    from portal.core.intents.recording import Requester
+    from portal.core.jobs import actions
 
     with desk.scope():
-        again = acts.retry(by=Requester(desk.place.tenant, desk.user), job=job)
+        again = actions.retry(by=Requester(desk.place.tenant, desk.user), job=job)
     assert set(desk.rows(again)) == {changed.member_id}
     desk.run(desk.job(again.pk))
     assert equal(desk.devices(changed), option(entry(desk.other, OFFICE), entry(desk.area, always())))
@@ -308,8 +308,8 @@ def test_whatever_is_posted_is_answered(desk, act):
 
 
 def test_what_the_page_of_all_changes_undoes_is_judged_the_same(desk):
-    from portal.core.intents.record import Requester
-    from portal.core.jobs import acts
+    from portal.core.intents.recording import Requester
+    from portal.core.jobs import actions
 
     plain, theirs = desk.people[:2]
     for member in (plain, theirs):
@@ -317,7 +317,7 @@ def test_what_the_page_of_all_changes_undoes_is_judged_the_same(desk):
     job = desk.run(desk.prepared("grant", [plain, theirs]))
     known_and_so(desk, theirs, option(entry(desk.area, OFFICE)))
     with desk.scope():
-        back = acts.undo(by=Requester(desk.place.tenant, desk.user), job=job)
+        back = actions.undo(by=Requester(desk.place.tenant, desk.user), job=job)
     back = desk.run(desk.job(back.pk))
     assert equal(desk.devices(plain), NOTHING)
     assert equal(desk.devices(theirs), option(entry(desk.area, OFFICE)))
@@ -351,7 +351,7 @@ def test_grants_follow_what_an_edit_wrote(desk):
     known_and_so(desk, desk.people[0], NOTHING)
     desk.run(desk.prepared("grant", desk.people[:1]))
     with desk.scope():
-        before = rolls.count_area(desk.area.area_id)
+        before = access_counts.count_area(desk.area.area_id)
         grants.update(desk.place.tenant, Member.objects.all())
-        assert rolls.count_area(desk.area.area_id) == before
+        assert access_counts.count_area(desk.area.area_id) == before
         assert before.count.always == 1

@@ -6,8 +6,8 @@ import pytest
 from django.utils import timezone
 
 from accessapi.permissions import always
-from portal.core.intents.record import Requester
-from portal.core.jobs import acts
+from portal.core.intents.recording import Requester
+from portal.core.jobs import actions as job_actions
 from portal.core.jobs.models import Job
 from portal.core.jobs.states import JobState, RowState
 from tenants.models import AuditEntry
@@ -122,7 +122,7 @@ def test_what_is_cancelled_before_it_begins_leaves_an_end_that_does_nothing_and_
     with desk.scope():
         actions = list(AuditEntry.objects.order_by("pk").values_list("action", flat=True))
         assert actions[-2:] == ["change.prepared", "area.grant"]  # the end belongs to the start, which is one act
-        assert acts.stop(by=Requester(desk.place.tenant, desk.user), job=job)
+        assert job_actions.stop(by=Requester(desk.place.tenant, desk.user), job=job)
     calls = len(desk.place.calls())
     end = desk.when_its_moment_has_come(desk.end_of(job))
     assert end.state == JobState.DONE
@@ -140,7 +140,7 @@ def test_a_retry_brings_an_end_of_its_own(desk):
     assert desk.rows(job)[busy.member_id].state == RowState.FAILED
     known_and_so(desk, busy, NOTHING)
     with desk.scope():
-        again = acts.retry(by=Requester(desk.place.tenant, desk.user), job=job)
+        again = job_actions.retry(by=Requester(desk.place.tenant, desk.user), job=job)
     desk.client.post(f"/t/{desk.place.tenant.slug}/changes/{again.pk}/start/")
     again = desk.finish(desk.job(again.pk))
     assert desk.rows(again)[busy.member_id].state == RowState.SUCCEEDED

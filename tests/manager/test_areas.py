@@ -13,9 +13,9 @@ from django.utils import timezone
 
 from accessapi.limits import JST
 from accessapi.permissions import always, by_schedule, never, weekly
-from portal.areas import grants, rolls
+from portal.areas import access_counts, grants
 from portal.areas.models import Grant, Tally
-from portal.core.mirror import own
+from portal.core.mirror import local_writes
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Area, Member, MirrorState
 from tenants.models import AuditEntry
@@ -49,10 +49,10 @@ def known(desk):
     return desk
 
 
-@pytest.fixture(params=[rolls.FEW_HOLDERS, 0], ids=["few", "many"])
+@pytest.fixture(params=[access_counts.FEW_HOLDERS, 0], ids=["few", "many"])
 def either_way(request, monkeypatch):
     """Where few hold something and where many do, they are found in different ways."""
-    monkeypatch.setattr(rolls, "FEW_HOLDERS", request.param)
+    monkeypatch.setattr(access_counts, "FEW_HOLDERS", request.param)
 
 
 def names(page):
@@ -166,18 +166,20 @@ def test_a_value_that_nobody_knows_is_counted_and_shown_as_such(known):
 def test_rights_that_are_written_or_read_reach_the_page_at_once_and_those_gone_leave_it(known):
     first, *_others, last = known.people
     with known.scope():
-        own.apply_member_writes(known.place.tenant, [(first.member_id, {"devices_pass": {"default_mode": "deny_all"}})])
+        local_writes.apply_member_writes(
+            known.place.tenant, [(first.member_id, {"devices_pass": {"default_mode": "deny_all"}})]
+        )
     assert first.member_name not in listed(known)
     known.set_at_service(last, only(known.area, always()))
     known.client.get(f"/t/{known.place.tenant.slug}/members/{last.member_id}/reading/")
     assert last.member_name in listed(known)
     with known.scope():
-        own.apply_member_deletion(known.place.tenant, last.member_id)
-        assert rolls.count_area(known.area.area_id).count.with_access == len(listed(known)) == 2
+        local_writes.apply_member_deletion(known.place.tenant, last.member_id)
+        assert access_counts.count_area(known.area.area_id).count.with_access == len(listed(known)) == 2
         Member.objects.filter(pk=last.pk)._raw_delete("default")  # as the swap of a complete list does
         assert not Grant.objects.filter(member_id=last.pk).exists()
         grants.compact_tallies(known.place.tenant)
-        assert rolls.count_area(known.area.area_id).count.with_access == 2
+        assert access_counts.count_area(known.area.area_id).count.with_access == 2
         assert not Tally.objects.filter(members__lte=0).exists()
 
 
@@ -186,17 +188,17 @@ def test_filing_again_changes_nothing_and_tallies_always_add_up(known):
         before = sorted(Grant.objects.values_list("member_id", "area_id", "held_id"))
         grants.update(known.place.tenant, Member.objects.all())
         assert sorted(Grant.objects.values_list("member_id", "area_id", "held_id")) == before
-        each = {area.area_id: rolls.count_area(area.area_id).count for area in Area.objects.all()}
-        assert rolls.count_all(each).areas == each
+        each = {area.area_id: access_counts.count_area(area.area_id).count for area in Area.objects.all()}
+        assert access_counts.count_all(each).areas == each
         grants.compact_tallies(known.place.tenant)
-        assert rolls.count_all(each) == rolls.AccessCounts(each, 4)
+        assert access_counts.count_all(each) == access_counts.AccessCounts(each, 4)
 
 
 def test_a_person_who_is_never_let_in_holds_a_right_but_may_not_enter(known):
     known.know(known.people[3], {"default_mode": "option", "areas_list": [
         {"area_id": known.area.area_id, "pass": never(), "note": "kept"}]})  # fmt: skip
     with known.scope():
-        assert rolls.count_area(known.area.area_id).count.with_access == 3
+        assert access_counts.count_area(known.area.area_id).count.with_access == 3
 
 
 def test_when_an_area_was_last_used_is_told_as_far_as_the_log_may_be_seen(known, monkeypatch):

@@ -10,7 +10,7 @@ from django.utils import timezone
 from accessapi.permissions import always, by_schedule, weekly
 from portal.areas import grants
 from portal.areas.models import EVERYWHERE, KNOWN, Pass
-from portal.core.intents import following
+from portal.core.intents import tracking
 from portal.core.intents.models import Intent
 from portal.core.intents.sending import send
 from portal.core.intents.states import State
@@ -44,7 +44,7 @@ def test_an_edit_of_300_members_uses_hardly_more_calls_than_it_must(make):
             advancing.advance(job.pk)
             # Requests are followed at the pace that the engine itself sets, not at the test's.
             for intent in Intent.objects.filter(target=f"change:{job.pk}", due_at__lte=timezone.now()):
-                (send if intent.state == State.QUEUED else following.poll)(intent)
+                (send if intent.state == State.QUEUED else tracking.poll)(intent)
         time.sleep(0.1)
     rows = list(desk.rows(job).values())
     used = {each: len(desk.place.calls(each)) - before[each] for each in before}

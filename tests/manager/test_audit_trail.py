@@ -8,12 +8,12 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from portal.core.intents.actions import submit
-from portal.core.intents.following import resolve
+from portal.core.intents.applying import apply_transition
 from portal.core.intents.models import Intent
-from portal.core.intents.outcome import apply_transition
 from portal.core.intents.states import Reason, State
-from portal.core.intents.verdicts import Transition
-from portal.core.jobs import acts
+from portal.core.intents.tracking import resolve
+from portal.core.intents.transitions import Transition
+from portal.core.jobs import actions
 from portal.core.jobs.models import Job
 from portal.core.mirror.models import Member
 from portal.core.visits.models import Visit
@@ -216,8 +216,8 @@ def test_a_long_job_is_titled_in_the_language_of_whoever_reads_it(trail):
         for n in range(2):
             Member.objects.create(member_id=f"m{n}", member_name=f"会員{n}")
             rows.append((f"m{n}", {"use_date_end": "2031-01-01T00:00:00+09:00"}, {}))
-        acts.prepare(kind="suspend", by=trail.place.asker, rows=rows)
-        acts.prepare(kind="suspend", by=trail.place.asker, rows=rows, title="昔の題名")
+        actions.prepare(kind="suspend", by=trail.place.asker, rows=rows)
+        actions.prepare(kind="suspend", by=trail.place.asker, rows=rows, title="昔の題名")
         assert Job.objects.latest("pk").title == "昔の題名"  # as it was stored before
     assert trail.sentences()[0] == "Bulk change prepared: Suspend 2 members"
     trail.speaks("ja")

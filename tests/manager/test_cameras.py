@@ -10,12 +10,12 @@ from django.utils import timezone
 
 from accessapi.operations import CallClass
 from portal.core.budget.models import Gauge
-from portal.core.cameras import keeping, watch
+from portal.core.cameras import actions, refreshing
 from portal.core.cameras.models import Camera, Picture
 from portal.core.mirror.models import History, PassController
 from portal.core.timers.clock import database_now
 from portal.core.ui.times import local
-from portal.plans import things
+from portal.plans import plan_devices
 from tenants.models import AuditEntry, Connection
 from tenants.roles import FacilityManager, Permission, Receptionist, Support
 from tenants.scope import tenant_scope
@@ -53,8 +53,8 @@ def look_at_wall(place, client):
     """What the wall says once the watch has read what is in sight."""
     client.get(at(place, "index"))
     with tenant_scope(place.tenant):
-        watch.read_in_sight()
-        watch.read_in_sight()
+        refreshing.read_in_sight()
+        refreshing.read_in_sight()
     return client.get(at(place, "index"))
 
 
@@ -108,7 +108,7 @@ def test_the_wall_reads_ten_cameras_in_a_call_and_leaves_out_what_is_missing(pla
     add(manager, place, "\n".join(f"{name}, 番号 {n}" for n, name in enumerate(names)) + "\nc999zzzzzz, Nowhere")
     page = look_at_wall(place, manager)
     with tenant_scope(place.tenant):
-        watch.read_in_sight()
+        refreshing.read_in_sight()
     assert [call["status"] for call in place.calls(30)] == [404, 200]
     assert len(place.calls(32)) == len(names) + 1
     html = said(manager.get(at(place, "index")))
@@ -160,14 +160,14 @@ def test_forty_cameras_cost_four_calls_a_round_and_no_call_of_their_own(place, m
     look_at_wall(place, manager)
     assert len(place.calls(30)) == 4
     with tenant_scope(place.tenant):
-        assert watch.round_duration(40, 180) == timedelta(minutes=5, seconds=20)
+        assert refreshing.round_duration(40, 180) == timedelta(minutes=5, seconds=20)
     without = len(place.calls(32))
     assert without == sum(not each["is_connected"] for each in theirs)
 
 
 def test_nobody_looking_costs_nothing(place, manager, camera):
     with tenant_scope(place.tenant):
-        assert watch.read_in_sight() == 0
+        assert refreshing.read_in_sight() == 0
     assert place.calls(30) == []
 
 
@@ -208,7 +208,7 @@ def test_a_guard_watches_and_sets_up_nothing(place, camera):
 
 
 def test_no_more_cameras_are_kept_than_a_round_of_pictures_takes(place, manager, camera, monkeypatch):
-    monkeypatch.setattr(keeping, "MAX_CAMERAS", 3)
+    monkeypatch.setattr(actions, "MAX_CAMERAS", 3)
     assert "At most 3 cameras can be kept. Nothing was saved." in said(add(manager, place, "c1\nc2\nc3"))
     assert "2 cameras added." in said(add(manager, place, "c1\nc2"))
 
@@ -250,7 +250,7 @@ def test_a_doors_page_shows_its_cameras_to_those_who_may_see_them(place, manager
     door = reverse("devices:door", args=[place.tenant.slug, "D1"])
     manager.get(door)
     with tenant_scope(place.tenant):
-        watch.read_in_sight()
+        refreshing.read_in_sight()
     assert "/picture/" in manager.get(door).content.decode()
     assert "/picture/" in manager.get(at(place, "at_door", "D1")).content.decode()
     support = place.client(place.staff("auditor"))
@@ -259,7 +259,7 @@ def test_a_doors_page_shows_its_cameras_to_those_who_may_see_them(place, manager
 
 def test_a_camera_stands_on_a_floor_plan_by_its_name(place, manager, camera):
     with tenant_scope(place.tenant):
-        assert things.load_devices(place.tenant)[f"camera:{camera.camera_id}"].name == "正面玄関"
+        assert plan_devices.load_devices(place.tenant)[f"camera:{camera.camera_id}"].name == "正面玄関"
 
 
 def test_identifiers_in_the_activity_log_are_offered(place, manager, camera):

@@ -6,8 +6,8 @@ import uuid
 import pytest
 
 from portal.core.cameras.models import Camera
+from portal.core.notifications.models import Audience
 from portal.core.rights.models import RightsTemplate
-from portal.core.telling.models import Audience
 from portal.core.visits.models import Preset
 from portal.logs.models import SavedSearch
 from portal.plans.models import FloorPlan

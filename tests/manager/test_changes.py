@@ -7,10 +7,10 @@ from datetime import datetime, timedelta
 import pytest
 from django.utils import timezone
 
-from portal.core.jobs import bell
+from portal.core.jobs import wakeups
 from portal.core.jobs.models import Job
 from portal.core.jobs.states import Halt, JobState, RowState
-from portal.core.mirror import own
+from portal.core.mirror import local_writes
 from portal.core.mirror.models import Group, Member
 from tenants.models import AuditEntry, Staff
 from tests.support import jobs
@@ -134,7 +134,7 @@ def test_what_somebody_else_changed_meanwhile_is_reported_and_left_alone(desk):
     job = desk.prepared("suspend", [first, second])
     theirs = timezone.now().replace(microsecond=0) + timedelta(days=400)
     with desk.scope():
-        own.apply_member_write(desk.place.tenant, first.member_id, {"use_date_end": theirs.isoformat()})
+        local_writes.apply_member_write(desk.place.tenant, first.member_id, {"use_date_end": theirs.isoformat()})
     desk.done(job)
     left, done = desk.rows(job)
     assert (left.state, left.problems) == (RowState.FAILED, [["use_date_end", "meanwhile", {}]])
@@ -228,7 +228,7 @@ def test_leavers_are_suspended_at_their_moment_if_whoever_asked_still_may(desk):
         jobs.step(ours)
         ours.refresh_from_db()
         assert ours.state == JobState.WAITING
-        assert bell.JOB_WAKEUP.check_due() == 0
+        assert wakeups.JOB_WAKEUP.check_due() == 0
         Job.objects.filter(pk__in=[ours.pk, theirs.pk]).update(starts_at=jobs.PAST, due_at=jobs.PAST)
         jobs.run(ours)
         assert ours.state == JobState.DONE

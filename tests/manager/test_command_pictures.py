@@ -7,9 +7,9 @@ import pytest
 from django.db.models import F
 from django.urls import reverse
 
-from portal.core.cameras import commands
+from portal.core.cameras import door_command_pictures
 from portal.core.cameras.models import Camera, CommandMoment
-from portal.core.intents import following, nonces
+from portal.core.intents import nonces, tracking
 from portal.core.intents.models import Intent
 from portal.core.mirror.models import PassController
 from portal.core.timers.clock import database_now
@@ -36,7 +36,7 @@ def unlocked(place, client, there):
         with tenant_scope(place.tenant):
             intent = Intent.objects.latest("pk")
             if not intent.is_final:
-                following.poll(intent)
+                tracking.poll(intent)
             return intent.is_final
 
     until(ended, saying="the command ends")
@@ -60,8 +60,8 @@ def test_a_door_command_gets_pictures_of_before_and_after_once_that_is_switched_
     with tenant_scope(place.tenant):
         # As ten seconds later, when both moments are past.
         CommandMoment.objects.update(due_at=database_now(), at=F("at") - timedelta(seconds=10))
-        for moment in commands.DUE.claim_batch():
-            commands.read_pictures(moment.pk)
+        for moment in door_command_pictures.DUE.claim_batch():
+            door_command_pictures.read_pictures(moment.pk)
     page = manager.get(there)
     assert re.search("Before .* After", said(page))
     assert len(re.findall(r'src="[^"]*/cameras/[^"]*/picture/', page.content.decode())) >= 2

@@ -8,11 +8,11 @@ from unittest import mock
 import pytest
 from django.utils import timezone
 
-from portal.core.intents import following
+from portal.core.intents import tracking
 from portal.core.intents.models import Intent
 from portal.core.mirror.models import PassController
 from portal.core.timers.clock import database_now
-from portal.devices import watch
+from portal.devices import status_reading
 from tenants.scope import tenant_scope
 from tests.support.doors import door as seen
 from tests.support.doors import shows
@@ -130,7 +130,7 @@ def test_the_status_is_read_from_the_service_and_kept_with_its_time(place, manag
     assert "Connected" in html
     with tenant_scope(place.tenant):
         assert PassController.objects.get().status_as_of is not None
-        assert watch.read_stale() == 0
+        assert status_reading.read_stale() == 0
 
 
 def test_an_auditor_sees_the_door_and_cannot_operate_it(place):
@@ -165,7 +165,7 @@ def test_a_door_that_is_held_unlocked_is_on_top_of_every_page_until_it_is_locked
         with tenant_scope(place.tenant):
             newest = Intent.objects.order_by("-pk").first()
             Intent.objects.filter(pk=newest.pk, state="accepted").update(due_at=database_now())
-            following.poll(newest)
+            tracking.poll(newest)
 
     command("cont_unlock")
     assert "正面エントランス is held unlocked." in manager.get(f"/t/{place.tenant.slug}/").content.decode()
@@ -182,11 +182,11 @@ def test_a_door_seen_unlocked_is_looked_at_again_after_a_minute(place):
     shows(place, "mock_succeeded", lock="unlock", ago=120)
     with tenant_scope(place.tenant):
         PassController.objects.update(look_at=timezone.now())
-    assert tenants_with(watch.due_doors) == [place.tenant.pk]
+    assert tenants_with(status_reading.due_doors) == [place.tenant.pk]
     shows(place, "mock_succeeded", lock="unlock")
     door = seen(place, "mock_succeeded")
     assert timedelta(seconds=30) < door.look_at - door.known_at <= timedelta(seconds=60)
     shows(place, "mock_succeeded")
     door = seen(place, "mock_succeeded")
     assert door.look_at - door.known_at == timedelta(minutes=15)
-    assert tenants_with(watch.due_doors) == []
+    assert tenants_with(status_reading.due_doors) == []

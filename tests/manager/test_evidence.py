@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from portal.core.cameras.models import Camera, CameraUsage, Clip
 from portal.core.intents import nonces
-from portal.core.mirror import reasons
+from portal.core.mirror import failure_reasons
 from portal.core.mirror.models import Area, History, Member
 from portal.core.timers.clock import database_now
 from portal.core.ui.times import local
@@ -103,7 +103,7 @@ def test_a_video_that_the_service_does_not_give_says_why(place, manager, opened)
     opened()
     work(place)
     page = said(manager.get(url(place, "incident", 1)))
-    assert "Not saved " + reasons.sentence_of("not_connected") in page
+    assert "Not saved " + failure_reasons.sentence_of("not_connected") in page
 
 
 def test_a_video_the_service_has_deleted_says_so_and_costs_no_call(place, manager, opened):

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accessapi.permissions import always, by_schedule, weekly
-from portal.core.mirror import own
+from portal.core.mirror import local_writes
 from portal.core.mirror.models import Area, History, MirrorState
 from tenants.roles import Guard, Permission
 from tests.support.changes import ChangesDesk
@@ -32,7 +32,7 @@ class PastDesk(ChangesDesk):
     def reads(self, pass_):
         """A single reading of the member tells these rights."""
         item = {**self.at_service(self.member.member_id), "devices_pass": self.devices(pass_)}
-        own.apply_member_read(self.place.tenant, item, timezone.now())
+        local_writes.apply_member_read(self.place.tenant, item, timezone.now())
 
     def past(self, at=None):
         """The page that answers for a moment, an hour ago unless said otherwise."""

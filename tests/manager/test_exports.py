@@ -10,9 +10,9 @@ import pytest
 from django.utils import timezone
 from openpyxl import load_workbook
 
-from portal.core.jobs import acts
-from portal.core.mirror.folding import fold
+from portal.core.jobs import actions
 from portal.core.mirror.models import Area, Group, Member
+from portal.core.mirror.text_folding import fold
 from portal.core.visits.models import Visit
 from tenants.models import AuditEntry, Connection
 from tenants.scope import tenant_scope
@@ -43,14 +43,14 @@ TRIED_ELSEWHERE = {"imports:failed", "guests:expected_failed"}
 MAKERS = re.compile(r"FileResponse|StreamingHttpResponse|csv\.writer|Workbook\(|content.disposition", re.IGNORECASE)
 WRITERS = {
     "portal/core/files/writing.py",
-    "portal/core/files/books.py",  # workbooks too long to be held: rows are written as they are sent
+    "portal/core/files/xlsx_streaming.py",  # workbooks too long to be held: rows are written as they are sent
     "portal/codes/views.py",
     # The program that checks, video as it is stored, whatever else is stored as a whole.
-    "portal/evidence/exports.py",
-    "portal/evidence/media.py",
+    "portal/evidence/export_views.py",
+    "portal/evidence/media_views.py",
     "portal/evidence/store.py",
-    "portal/reviews/report.py",  # a part of a signed archive
-    "portal/reports/sheets.py",  # a workbook of several tables, whose cells the writer makes
+    "portal/reviews/signed_report.py",  # a part of a signed archive
+    "portal/reports/workbook_writing.py",  # a workbook of several tables, whose cells the writer makes
 }
 
 
@@ -77,7 +77,7 @@ def evil(place):
             arrived_at=now,
         )  # fmt: skip
         rows = [(member.member_id, {"membergroup_id": "G"}, {"membergroup_id": ""})]
-        place.job = acts.prepare(kind="move", by=place.asker, rows=rows, title=EVIL)
+        place.job = actions.prepare(kind="move", by=place.asker, rows=rows, title=EVIL)
     return place
 
 

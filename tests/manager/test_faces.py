@@ -9,10 +9,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from PIL import Image
 
 from portal.core.files import pictures
-from portal.core.intents import following, handlers, outcome, sending
+from portal.core.intents import applying, handlers, sending, tracking
 from portal.core.intents.models import Enclosure, Intent
 from portal.core.intents.states import Reason, State
-from portal.core.intents.verdicts import Transition
+from portal.core.intents.transitions import Transition
 from portal.core.mirror.models import Member
 from portal.core.timers.clock import database_now
 from portal.members import follow
@@ -44,7 +44,7 @@ def later(desk, seconds=5):
     with desk.scope():
         for intent in Intent.objects.filter(state=State.ACCEPTED):
             Intent.objects.filter(pk=intent.pk).update(due_at=database_now())
-            following.poll(intent)
+            tracking.poll(intent)
 
 
 def registered(desk, number=0, **picture):
@@ -173,7 +173,7 @@ def test_a_lost_answer_between_the_steps_holds_the_second_one_until_it_is_known(
         sending.send(first)  # the worker's second try: what is gone already is done
         first.refresh_from_db()
         if first.state == State.UNCERTAIN:  # a service that says that there is none is asked whether that is so
-            following.reconcile(first)
+            tracking.reconcile(first)
         second.refresh_from_db()
         assert second.due_at is not None
         sending.send(second)
@@ -270,7 +270,7 @@ def test_a_registration_whose_answer_was_lost_is_never_sent_again_and_resolved_b
         desk.place.sandbox.move_clock(desk.place.service.tenant_id, seconds=5)
         found = handlers.handler_of(intent.operation).reconcile(intent)
         assert found.applied is True
-        outcome.apply_transition(
+        applying.apply_transition(
             {"pk": intent.pk}, Transition(State.SUCCEEDED, Reason.LOST, result={"evidence": found.evidence})
         )
         assert Member.objects.get(pk=member.pk).has_face

@@ -9,7 +9,7 @@ from django.urls import reverse
 from fpdf import FPDF
 from PIL import Image
 
-from portal.core.mirror import doors
+from portal.core.mirror import door_states
 from portal.core.mirror.models import KeyBox, PassController
 from portal.plans.models import FloorPlan, Placement
 from tenants.models import AuditEntry
@@ -128,7 +128,7 @@ class TestUploading:
         assert the_plan(house).width <= 2400
 
     def test_a_page_that_asks_for_too_much_memory_ends_alone(self, house, manager, monkeypatch):
-        monkeypatch.setattr("portal.plans.paper.MAX_MEGABYTES", 40)
+        monkeypatch.setattr("portal.plans.pdf_rendering.MAX_MEGABYTES", 40)
         assert "This PDF cannot be drawn." in upload(manager, house, paper()).content.decode()
         assert manager.get(at(house, "index")).status_code == 200
 
@@ -224,7 +224,7 @@ class TestWatching:
         seen = before.split('id="plan-now"')[1].split('data-seen="')[1].split('"')[0]
         assert guard.get(page, headers={"x-seen": seen}).status_code == 204
         with tenant_scope(house.tenant):
-            doors.apply_event(house.tenant, "D2", doors.DoorEvent.FORCED_OPEN)
+            door_states.apply_event(house.tenant, "D2", door_states.DoorEvent.FORCED_OPEN)
         html = guard.get(page, headers={"x-seen": seen}).content.decode()
         assert "1 of 2 doors need" in html
         assert "mark-alarm" in html

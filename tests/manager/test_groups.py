@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accessapi import errors
 from accessapi.client import Client as ServiceClient
-from portal.core.intents import following
+from portal.core.intents import tracking
 from portal.core.intents.models import Intent
 from portal.core.intents.states import Reason, State
 from portal.core.mirror.kinds import MirrorKind
@@ -370,7 +370,7 @@ def test_a_found_creation_reaches_the_mirror(here, uncertain):
     intent = uncertain(create(here), applied=True)
     Intent.objects.filter(pk=intent.pk).update(due_at=timezone.now() - timedelta(seconds=5))
     intent.refresh_from_db()
-    following.reconcile(intent)
+    tracking.reconcile(intent)
     intent.refresh_from_db()
     assert (intent.state, intent.reason) == (State.SUCCEEDED, Reason.TIMED_OUT)
     assert Group.objects.filter(membergroup_name="Guards", membergroup_id=intent.target.split(":")[1]).exists()

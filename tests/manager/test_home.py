@@ -9,15 +9,15 @@ from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from portal.core.alerts import acts, watching
+from portal.core.alerts import actions, detection
 from portal.core.alerts.models import Alert, Rule
-from portal.core.inside import hours, passages
-from portal.core.inside.models import PassedHour
 from portal.core.intents.models import Intent
-from portal.core.intents.record import Requester
+from portal.core.intents.recording import Requester
 from portal.core.jobs.models import Job, Row
 from portal.core.mirror.coverage import start_of_day
 from portal.core.mirror.models import Member, PassController
+from portal.core.presence import hourly_counts, passages
+from portal.core.presence.models import PassedHour
 from portal.core.ui.times import TOKYO
 from portal.core.visits.models import Visit
 from portal.lockdown.models import Lockdown, LockdownDoor
@@ -71,7 +71,7 @@ def forced(place, device_id, name):
         PassController.objects.create(device_id=device_id, device_name=name)
     shows(place, device_id, door="open", errors=["forced_open"])
     with tenant_scope(place.tenant):
-        watching.check_tenant()
+        detection.check_tenant()
 
 
 def import_with_failed_rows(place, **values):
@@ -143,7 +143,7 @@ def test_alerts_come_first_with_their_place_and_stay_quiet_once_taken(house):
         ("1 door needs attention", "Forced open"),
     ]
     with tenant_scope(house.tenant):
-        acts.assign(alert=Alert.objects.get(), by=Requester(house.tenant, house.owner))
+        actions.assign(alert=Alert.objects.get(), by=Requester(house.tenant, house.owner))
     assert lines(home(house)) == [("1 door needs attention", "Forced open"), ("1 alert taken, still open", "")]
 
 
@@ -196,7 +196,7 @@ def passed(place, at, device_id="front", times=1, **said):
     found = [record(at, member_id="M1", device_id=device_id, **said) for _ in range(times)]
     rows = happened(place, *found)
     with tenant_scope(place.tenant):
-        hours.on_histories(place.tenant, histories=rows)
+        hourly_counts.on_histories(place.tenant, histories=rows)
 
 
 def this_hour():

@@ -7,7 +7,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection, transaction
 
-from portal.core.jobs import bell
+from portal.core.jobs import wakeups
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import JobState, RowState
 from portal.core.mirror.models import Group, Member
@@ -361,8 +361,8 @@ def test_the_tick_finds_what_nobody_rang_for(desk, manager, url, monkeypatch):
     there = uploaded(manager, url, "name\na\n")
     manager.post(f"{there}columns/", form_of(manager.get(there)))
     rung = []
-    monkeypatch.setattr("portal.core.timers.bell.enqueue", lambda task, rows, **more: rung.append((task, *rows)))
-    assert bell.JOB_WAKEUP.check_due() == 1
+    monkeypatch.setattr("portal.core.timers.task_queue.enqueue", lambda task, rows, **more: rung.append((task, *rows)))
+    assert wakeups.JOB_WAKEUP.check_due() == 1
     assert rung == [("portal.core.jobs.tasks.check", (desk.place.tenant.pk, job_at(desk, there).pk))]
 
 

@@ -11,12 +11,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from portal.core.mirror import own, seen
+from portal.core.mirror import last_seen, local_writes
 from portal.core.mirror.freshness import freshness_of
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import History, Member, MirrorState
-from portal.members import leavers
-from portal.members.leavers import CleanupList
+from portal.members import cleanup_lists
+from portal.members.cleanup_lists import CleanupList
 from tenants.models import AuditEntry, SupportSession
 from tests.support.log import loaded
 from tests.support.members import MembersDesk, said
@@ -31,7 +31,9 @@ def desk(make):
 
     def put(name, days=None, **fields):
         end = {"use_date_end": (now + timedelta(days=days)).isoformat()} if days is not None else {}
-        own.apply_member_write(desk.place.tenant, f"m-{name}", {"member_name": name, **end, **fields}, created=True)
+        local_writes.apply_member_write(
+            desk.place.tenant, f"m-{name}", {"member_name": name, **end, **fields}, created=True
+        )
 
     with desk.scope():
         put("五日", 5, card_data="A1")
@@ -43,7 +45,7 @@ def desk(make):
         put("佐藤", card_data="00FF", face_data=True)
         put("鈴木", card_data="00ff")
         put("去る", 3, card_data="00FF")
-        own.apply_member_deletion(desk.place.tenant, "m-去る")
+        local_writes.apply_member_deletion(desk.place.tenant, "m-去る")
         History.objects.all().delete()
         came("m-佐藤")
         came("")
@@ -54,7 +56,7 @@ def came(*member_ids):
     """The log tells of them, as its reading takes it over."""
     now = timezone.now()
     rows = [History(history_id=str(uuid4()), at=now, member_id=each, content="Entry") for each in member_ids]
-    seen.update_last_seen([row.pk for row in History.objects.bulk_create(rows)])
+    last_seen.update_last_seen([row.pk for row in History.objects.bulk_create(rows)])
 
 
 def listed(desk, which, **query):
@@ -78,13 +80,13 @@ def test_whoever_comes_leaves_the_list_of_those_who_never_did_and_a_card_taken_b
     tenant = desk.place.tenant
     with desk.scope():
         came("m-五日", "m-五日", "m-手ぶら", "g-somebody")
-        own.apply_member_write(tenant, "m-五日", {"member_code": "E5"})
-        own.apply_member_write(tenant, "m-鈴木", {"card_data": "A6"})
-        own.apply_member_write(tenant, "m-手ぶら", {"card_data": "a4"})
+        local_writes.apply_member_write(tenant, "m-五日", {"member_code": "E5"})
+        local_writes.apply_member_write(tenant, "m-鈴木", {"card_data": "A6"})
+        local_writes.apply_member_write(tenant, "m-手ぶら", {"card_data": "a4"})
     assert set(listed(desk, "never")) == {"廿日", "遠い", "一年", "昨日", "鈴木"}
     assert set(listed(desk, "twice")) == {"一年", "手ぶら"}
     with desk.scope():
-        own.apply_member_deletion(tenant, "m-一年")
+        local_writes.apply_member_deletion(tenant, "m-一年")
     assert listed(desk, "twice") == []
 
 
@@ -113,7 +115,7 @@ def test_the_tabs_learn_their_counts_a_moment_later_in_one_query(desk):
         assert words in counted
     fresh = freshness_of(desk.place.tenant)
     with desk.scope(), CaptureQueriesContext(connection) as asked:
-        assert set(leavers.count_members(desk.place.tenant, list(CleanupList), fresh)) == set(CleanupList.values)
+        assert set(cleanup_lists.count_members(desk.place.tenant, list(CleanupList), fresh)) == set(CleanupList.values)
     assert len(asked) == 1
 
 
@@ -129,7 +131,9 @@ def test_every_list_asks_as_often_for_many_rows_as_for_few(desk):
         now = timezone.now()
         ends = [(now + timedelta(days=number - 30)).isoformat() for number in range(40)]
         rows = [{"member_name": f"N{n}", "card_data": f"C{n // 2}", "use_date_end": end} for n, end in enumerate(ends)]
-        own.apply_member_writes(desk.place.tenant, [(f"m-{n}", row) for n, row in enumerate(rows)], created=True)
+        local_writes.apply_member_writes(
+            desk.place.tenant, [(f"m-{n}", row) for n, row in enumerate(rows)], created=True
+        )
     assert max(few.values()) <= 12
     assert {which: asked(which) for which in CleanupList.values} == few
 

@@ -21,8 +21,8 @@ from portal.evidence.models import Export, Incident, Item, LegalHold, StoredFile
 from portal.site.celery import app
 from portal.today import erasing
 from tenants.access import SAFE_METHODS
+from tenants.key_rotation import columns, rotate_column
 from tenants.models import AuditEntry
-from tenants.rotation import columns, rotate_column
 from tenants.scope import tenant_scope
 from tests.support.evidence import exported, filmed, held, url
 from tests.support.members import said

@@ -5,9 +5,9 @@ from datetime import timedelta
 
 import pytest
 
+from portal.core.intents.due_intents import process_due
 from portal.core.intents.models import Intent
 from portal.core.intents.states import Reason, State
-from portal.core.intents.sweeping import process_due
 from portal.core.mirror.models import DoorState, PassController
 from portal.core.timers.clock import database_now
 from portal.devices import actions as devices

@@ -12,8 +12,8 @@ from django.urls import reverse
 from django.utils import timezone
 from playwright.sync_api import expect
 
-from portal.core.log import visible
-from portal.core.mirror import own
+from portal.core.log import visibility
+from portal.core.mirror import local_writes
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Guest, HistoryDay, KeyBox, Member, MirrorState, PassController
 from portal.core.ui.times import TOKYO, local
@@ -81,7 +81,7 @@ def known(one):
     """The same with what its people are found by: a member, and a guest's visit."""
     with tenant_scope(one.tenant):
         Member.objects.all().delete()
-        own.apply_member_write(one.tenant, "m-1", {"member_name": "佐藤 花子"}, created=True)
+        local_writes.apply_member_write(one.tenant, "m-1", {"member_name": "佐藤 花子"}, created=True)
         days = {"use_date_start": NOW, "use_date_end": NOW + timedelta(hours=1)}
         Visit.objects.create(stage=Stage.ISSUED, guest_id="g-1", guest_name="Rossi", name_key="rossi", **days)
     return one
@@ -330,7 +330,7 @@ def test_after_midnight_a_guards_open_part_shows_nothing_of_yesterday_any_more(o
     mark = first.split('data-seen="', 1)[1].split('"', 1)[0]
     happened(one, record(NOW + timedelta(days=1, hours=2), history_id="next", device_id="D2", content="Next day"))
     newest = guard.get(address).content.decode().split('data-seen="', 1)[1].split('"', 1)[0]
-    monkeypatch.setattr(visible, "local", lambda _now: local(NOW + timedelta(days=1)))
+    monkeypatch.setattr(visibility, "local", lambda _now: local(NOW + timedelta(days=1)))
     for shown in (mark, newest):
         asked = guard.get(address, headers={"X-Seen": shown})
         assert asked.status_code == 200

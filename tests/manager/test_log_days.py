@@ -12,7 +12,7 @@ from django.utils import timezone
 from portal.core.mirror.coverage import start_of_day
 from portal.core.mirror.models import History, HistoryDay, MirrorState, PassController
 from portal.core.ui.times import TOKYO
-from portal.logs.sorts import RecordType, type_expression, type_of
+from portal.logs.record_types import RecordType, type_expression, type_of
 from tenants.scope import tenant_scope
 from tests.support.log import area, clock, happened, loaded, record
 from tests.support.members import said

@@ -7,13 +7,13 @@ import pytest
 from django.utils import timezone
 
 from accessapi.overrides import OverrideError, load_overrides
-from portal.core.inside import passages
-from portal.core.inside.models import Inside
 from portal.core.mirror.models import History, PassController
+from portal.core.presence import passages
+from portal.core.presence.models import Inside
 from portal.core.ui.times import TOKYO
-from portal.devices import watch
+from portal.devices import status_reading
 from portal.logs.exports import cells
-from portal.logs.sorts import RecordType, type_expression, type_of
+from portal.logs.record_types import RecordType, type_expression, type_of
 from tenants.scope import tenant_scope
 from tests.support.log import happened, loaded, record
 from tests.support.members import said
@@ -80,7 +80,7 @@ def test_a_door_is_read_at_once_after_a_serious_record(one, category, soon):
         PassController.objects.update(look_at=NOW + timedelta(hours=1), status_as_of=NOW - timedelta(hours=1))
     rows = happened(one, at_door(category=category, content="Something"))
     with tenant_scope(one.tenant):
-        watch.on_histories(one.tenant, histories=rows)
+        status_reading.on_histories(one.tenant, histories=rows)
         assert PassController.objects.get().urgent is soon
 
 
@@ -114,7 +114,7 @@ class TestWordsForWhatIsUsual:
             PassController.objects.update(look_at=NOW + timedelta(hours=1), status_as_of=NOW - timedelta(hours=1))
         rows = happened(one, at_door(category="remote", content="Something"))
         with tenant_scope(one.tenant):
-            watch.on_histories(one.tenant, histories=rows)
+            status_reading.on_histories(one.tenant, histories=rows)
             assert PassController.objects.get().urgent
 
     def test_no_category_is_a_use_and_a_refusal(self):

@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from portal.core.mirror import coverage, reasons
+from portal.core.mirror import coverage, failure_reasons
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Key, KeyBox, MirrorState, PassController
 from portal.core.ui.times import local
@@ -45,7 +45,7 @@ def pause(place):
     loaded(place)
     with tenant_scope(place.tenant):
         state = MirrorState.objects.get(kind=MirrorKind.HISTORIES)
-        state.as_of, state.error, state.error_at, state.due_at = SINCE, reasons.NO_CALLS, NOW, NOW
+        state.as_of, state.error, state.error_at, state.due_at = SINCE, failure_reasons.NO_CALLS, NOW, NOW
         state.memory[coverage.RESUMES_AT] = UNTIL.isoformat()
         state.save()
 

@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from portal.core.mirror import own
+from portal.core.mirror import local_writes
 from portal.core.mirror.models import PassController
 from portal.logs import searches
 from portal.logs.models import SavedSearch
@@ -65,7 +65,7 @@ class TestKeeping:
         assert 'title="Period: Last 7 days · Only: Refused"' in other
 
     def test_what_is_kept_names_its_people(self, one, manager):
-        own.apply_member_write(one.tenant, "m-1", {"member_name": "佐藤 花子"}, created=True)
+        local_writes.apply_member_write(one.tenant, "m-1", {"member_name": "佐藤 花子"}, created=True)
         save(manager, one, "花子", "person=m-1")
         save(manager, one, "gone", "person=m-2")
         page = said(manager.get(at(one)))

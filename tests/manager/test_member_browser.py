@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from portal.core.intents import following
+from portal.core.intents import tracking
 from portal.core.intents.models import Intent
 from portal.core.intents.states import State
 from portal.core.timers.clock import database_now
@@ -51,7 +51,7 @@ def followed(desk: MembersDesk) -> None:
     with desk.scope():
         for intent in Intent.objects.filter(state=State.ACCEPTED):
             Intent.objects.filter(pk=intent.pk).update(due_at=database_now())
-            following.poll(intent)
+            tracking.poll(intent)
 
 
 def test_a_face_is_looked_at_mended_taken_with_the_camera_and_sent(desk, page):

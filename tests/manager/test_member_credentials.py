@@ -9,7 +9,7 @@ from django.core import signing
 from portal.core.budget.models import Spent
 from portal.core.budget.priorities import Priority
 from portal.core.mirror.models import Member
-from portal.members import codes
+from portal.members import qr_codes
 from tenants.models import AuditEntry
 from tests.support.hours import an_hour_of
 from tests.support.images import read_qr
@@ -135,7 +135,7 @@ def test_renewing_needs_a_permit_of_this_person_and_member_that_is_young(desk, m
     ):
         assert "Continue" in said(answer)
         assert read_qr(answer.content.decode()) == ""
-    monkeypatch.setattr(codes, "RENEW_SECONDS", -1)
+    monkeypatch.setattr(qr_codes, "RENEW_SECONDS", -1)
     assert "Continue" in said(ask(desk, member, "one-time/next/", permit=permit))
     assert signing.loads(permit, salt="portal.members.one_time")[2] == member.member_id
     assert len(desk.place.calls(12)) == 1

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from portal.core.intents.models import Intent
-from portal.core.mirror import own
+from portal.core.mirror import local_writes
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import History, Member, MirrorState
 from portal.members import portraits
@@ -92,7 +92,7 @@ def test_a_picture_goes_with_its_member_whoever_deleted_them(desk):
 def test_a_name_of_forty_wide_characters_and_values_nobody_knows_are_shown(desk):
     name = "勅使河原" * 10
     with desk.scope():
-        own.apply_member_write(desk.place.tenant, "m-long", {"member_name": name}, created=True)
+        local_writes.apply_member_write(desk.place.tenant, "m-long", {"member_name": name}, created=True)
         Member.objects.filter(member_id="m-long").update(extra={"locker": [1, {"floor": "B2"}]})
     page = desk.get("m-long/")
     assert name in page
@@ -102,7 +102,7 @@ def test_a_name_of_forty_wide_characters_and_values_nobody_knows_are_shown(desk)
 def test_everything_of_a_member_who_is_gone_can_be_looked_at_and_nothing_asked(desk):
     member = desk.members()[0]
     with desk.scope():
-        own.apply_member_deletion(desk.place.tenant, member.member_id)
+        local_writes.apply_member_deletion(desk.place.tenant, member.member_id)
     page = desk.get(f"{member.member_id}/")
     assert "The page stays until the next full member list is loaded" in page
     for rest in ("/face/", "/keys/", "/edit/", "/picture/edit/", "/one-time/", "/reveal/"):

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from openpyxl import load_workbook
 
 from portal.core.files.writing import unescape_formula
-from portal.core.mirror import own
+from portal.core.mirror import local_writes
 from portal.core.mirror.models import Member
 from tenants.models import AuditEntry
 from tests.support.members import MembersDesk, said
@@ -39,7 +39,7 @@ def test_the_list_shows_totals_and_the_first_page_by_name(desk):
 
 def test_two_japanese_characters_find_and_so_does_the_beginning_of_a_code(desk):
     with desk.scope():
-        own.apply_member_write(
+        local_writes.apply_member_write(
             desk.place.tenant, "m-1", {"member_name": "髙橋 ぬるお", "member_code": "ZX-0099"}, created=True
         )
     assert "髙橋 ぬるお" in desk.names(q="高橋")
@@ -89,7 +89,7 @@ def test_a_search_finds_its_page_and_counts_all_that_match_in_one_statement(desk
     with desk.scope():
         for number in range(30):
             written = {"member_name": f"橋ぬ {number}", "member_code": f"ZX-{number:04}"}
-            own.apply_member_write(desk.place.tenant, f"m-{number}", written, created=True)
+            local_writes.apply_member_write(desk.place.tenant, f"m-{number}", written, created=True)
     for text in ("橋ぬ", "zx-0"):
         found = queries_of(desk, q=text, size="25")
         assert len([each for each in found if "mirror_membersearch" in each]) == 1, "\n".join(found)
@@ -152,7 +152,7 @@ def test_an_export_holds_what_is_filtered_and_every_value_comes_back(desk, kind)
     with desk.scope():
         for number, name in enumerate(EVIL):
             body = {"member_name": name, "member_code": f"0{number}", "membergroup_id": desk.group.membergroup_id}
-            own.apply_member_write(desk.place.tenant, f"evil-{number}", body, created=True)
+            local_writes.apply_member_write(desk.place.tenant, f"evil-{number}", body, created=True)
         card = Member.objects.filter(has_card=True).first().card_data
     answer = desk.client.get(desk.url, {"export": kind})
     content = b"".join(answer.streaming_content)

@@ -5,15 +5,15 @@ from datetime import timedelta
 import pytest
 
 from accessapi.resources import write_moment
-from portal.core.intents import evidence as proof
-from portal.core.intents import handlers, outcome
+from portal.core.intents import absence_proofs as proof
+from portal.core.intents import applying, handlers
 from portal.core.intents.models import Intent
-from portal.core.intents.record import record_intent
+from portal.core.intents.recording import record_intent
 from portal.core.intents.states import Reason, State
-from portal.core.intents.verdicts import Transition
+from portal.core.intents.transitions import Transition
 from portal.core.mirror import tasks
 from portal.core.mirror.models import Member
-from portal.members import actions, sightings
+from portal.members import actions, matching
 from tenants.roles import Permission
 from tests.support.members import MembersDesk
 from tests.support.places import fresh_nonce
@@ -41,7 +41,7 @@ def lost(desk):
             target=f"member:{member.member_id}" if member else "",
             path={"member_id": member.member_id} if member else {},
             body=body,
-            snapshot=sightings.candidates_before(body) if operation == "create_member" else None,
+            snapshot=matching.candidates_before(body) if operation == "create_member" else None,
         )
         Intent.objects.filter(pk=intent.pk).update(state=State.UNCERTAIN, reason=Reason.LOST)
         intent.refresh_from_db()
@@ -80,7 +80,7 @@ def test_one_new_member_with_the_card_is_ours_and_the_mirror_learns_it(desk, los
     member_id = created_at_service(desk, body)
     found = look(intent)
     assert found.applied is True
-    outcome.apply_transition({"pk": intent.pk}, Transition(State.SUCCEEDED, result={"evidence": found.evidence}))
+    applying.apply_transition({"pk": intent.pk}, Transition(State.SUCCEEDED, result={"evidence": found.evidence}))
     assert Member.objects.get(member_id=member_id).member_name == "山田"
     intent.refresh_from_db()
     assert intent.target == f"member:{member_id}"

@@ -33,13 +33,13 @@ WAYS = {
 }
 #: Every module of which an address answers with a file or a picture, and how that is written down.
 GIVES = {
-    "portal/evidence/media.py": "here",
-    "portal/evidence/exports.py": "here; the checking program is public",
+    "portal/evidence/media_views.py": "here",
+    "portal/evidence/export_views.py": "here; the checking program is public",
     "portal/cameras/views.py": "here",
     "portal/intercom/views.py": "here",
     "portal/codes/views.py": "here",
     "portal/reports/views.py": "here",
-    "portal/reviews/reports.py": "here",
+    "portal/reviews/report_views.py": "here",
     "portal/members/lists.py": "here, and tests/manager/test_exports.py walks the others of one writer",
     "portal/groups/views.py": "by that writer",
     "portal/areas/views.py": "by that writer",

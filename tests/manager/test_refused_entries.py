@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from portal.core.alerts.models import Alert
 from portal.core.cameras.models import Camera
-from portal.core.intents.record import Requester
+from portal.core.intents.recording import Requester
 from portal.core.mirror.models import PassController
 from portal.core.safety.models import WaitingChange
 from portal.core.timers.clock import database_now

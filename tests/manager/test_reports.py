@@ -12,12 +12,12 @@ from openpyxl import load_workbook
 from pypdfium2 import PdfDocument
 
 from portal.core.alerts.models import Watch
-from portal.core.mirror import months
+from portal.core.mirror import log_partitions
 from portal.core.mirror.models import History, Member
 from portal.core.ui.times import local
 from portal.core.visits.models import DeskSettings, Visit
 from portal.evidence.models import StoredFile
-from portal.reports import keeping, making, paper, periods
+from portal.reports import creating, keeping, pdf_writing, periods
 from portal.reports.content import ReportHead, ReportTable
 from portal.reports.kinds import KINDS
 from portal.reports.models import Report
@@ -114,7 +114,7 @@ def test_who_may_enter_says_of_how_many_nothing_is_known(desk):
 
 def test_every_page_of_a_pdf_has_the_period_and_how_complete_it_is(desk):
     with desk.scope():
-        months.ensure_partitions([timezone.now() - timedelta(days=2)])
+        log_partitions.ensure_partitions([timezone.now() - timedelta(days=2)])
         for number in range(150):
             History.objects.create(
                 history_id=str(uuid.uuid4()), at=timezone.now() - timedelta(days=2, seconds=number), category="normal",
@@ -188,7 +188,7 @@ def test_of_an_area_that_is_gone_nobody_is_said_to_have_entered(desk):
             kind="entered", choices={"area": "gone", "area_name": "旧倉庫"}, language="en", by=desk.place.owner,
             since=now - timedelta(days=7), until=now, due_at=now,
         )  # fmt: skip
-        making.create(report.pk)
+        creating.create(report.pk)
     page = desk.page(report)
     assert "This area is no longer there." in page
     assert desk.people[0].member_name not in page
@@ -232,7 +232,7 @@ def test_many_gaps_of_the_log_leave_room_for_the_lines(desk):
         sheets=[ReportTable("People", ["Name"])],
         complete=[f"Gap {n}." for n in range(200)],
     )
-    drawn = texts(paper.draw_pdf(head, [(0, [f"Person {n}"]) for n in range(40)], tenant="T", made=""))
+    drawn = texts(pdf_writing.draw_pdf(head, [(0, [f"Person {n}"]) for n in range(40)], tenant="T", made=""))
     assert len(drawn) <= 3
     assert all("more: page 1." in page for page in drawn)
     assert "Gap 199." in drawn[0]
@@ -341,7 +341,7 @@ def test_who_takes_a_report_along_is_written_down(desk):
 def test_a_report_that_cannot_be_made_is_given_up_after_five_tries(desk):
     desk.client.post(desk.link("new", "keys"), desk.days())
     with desk.scope():
-        Report.objects.update(tries=making.MAX_TRIES)
+        Report.objects.update(tries=creating.MAX_TRIES)
     report = desk.made()
     with desk.scope():
         report.refresh_from_db()

@@ -6,8 +6,8 @@ from contextlib import suppress
 import pytest
 from django.db import connection
 
-from portal.core.intents.record import Requester
-from portal.reviews import actions, deciding, rights, working
+from portal.core.intents.recording import Requester
+from portal.reviews import actions, deciding, review_worker, rights
 from portal.reviews.deciding import DecisionPress, DecisionResult
 from portal.reviews.models import Act, Item, Step
 from tests.support.areas import AreasDesk
@@ -98,7 +98,7 @@ def test_a_reviewer_and_a_worker_never_wait_for_each_other_in_a_circle(desk, mon
     seen = desk.item(review, member).now_digest
     press = pressing(desk, desk.item(review, member), Act.CONFIRM, seen)
     desk.know(member, option(desk.area.area_id) | {"default_mode": "allow_all"})
-    begun = meanwhile(monkeypatch, working, "_finish_round", press)
+    begun = meanwhile(monkeypatch, review_worker, "_finish_round", press)
     desk.look_again(review)
     assert begun[0].result(30)[0] == DecisionResult.CHANGED
     assert desk.item(review, member).is_open
@@ -114,7 +114,7 @@ def test_the_last_look_is_taken_although_the_review_ends_during_another(desk, mo
             actions.finish(review=review, by=by)
             desk.know(member, NOTHING)
 
-    begun = meanwhile(monkeypatch, working, "_finish_round", finish)
+    begun = meanwhile(monkeypatch, review_worker, "_finish_round", finish)
     desk.look_again(review)
     begun[0].result(30)
     for _turn in range(3):
@@ -128,7 +128,7 @@ def test_workers_at_the_same_moment_list_every_right_once(desk):
 
     def again():
         with desk.scope():
-            working.run_steps(review.pk)
+            review_worker.run_steps(review.pk)
 
     with desk.scope():
         Item.objects.filter(review=review)._raw_delete("default")  # nothing was decided about them

@@ -12,8 +12,8 @@ from django.test import RequestFactory
 from accessapi.permissions import always, by_schedule, normalise_devices, weekly
 from portal.core.jobs.models import Job, Row
 from portal.core.mirror.models import Area, KeyBox, Member
-from portal.core.rights import posting, replacing, words
-from portal.core.rights.laying import sheet_view
+from portal.core.rights import form_parsing, replacing, words
+from portal.core.rights.editor_view import sheet_view
 from portal.core.rights.models import RightsTemplate
 from portal.core.rights.places import load_place_names
 from portal.core.rights.sheet import RightsSheet
@@ -270,7 +270,7 @@ def test_somebodys_rights_become_a_template_that_is_added_to_or_put_in_place_of_
 
 def posting_sheet(desk, page):
     with desk.scope():
-        return posting.parse_sheet(posted(page.content.decode()))
+        return form_parsing.parse_sheet(posted(page.content.decode()))
 
 
 def test_two_members_are_compared_with_the_differences_first_and_one_gets_the_others_rights(desk):

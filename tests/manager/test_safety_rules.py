@@ -5,13 +5,13 @@ from datetime import timedelta
 import pytest
 from django.urls import reverse
 
-from portal.core.intents.record import Requester
+from portal.core.intents.recording import Requester
+from portal.core.notifications import account_mails
+from portal.core.notifications.models import Audience
 from portal.core.safety import changing, tasks
 from portal.core.safety.changing import NotChanged
 from portal.core.safety.models import WaitingChange
 from portal.core.safety.rules import RULES
-from portal.core.telling import accounts
-from portal.core.telling.models import Audience
 from portal.core.timers.clock import database_now
 from portal.lockdown.models import LockdownSetting
 from tenants.models import AuditEntry, Staff, SupportSession, User
@@ -289,7 +289,7 @@ class TestAnOwner:
 
 def told(place, mailbox):
     """Whom a worker wrote to, and the last mail."""
-    accounts.send_due()
+    account_mails.send_due()
     text = f"{mailbox.mails[-1]['Subject']} {mailbox.mails[-1].get_content()}" if mailbox.mails else ""
     return mailbox.to, " ".join(text.split())
 

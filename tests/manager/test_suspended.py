@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from portal.core.jobs.models import Suspension
-from portal.core.mirror import own
+from portal.core.mirror import local_writes
 from portal.core.mirror.models import Member
 from portal.core.ui.times import local
 from tests.support.changes import ChangesDesk
@@ -79,7 +79,7 @@ def test_whoever_is_resumed_elsewhere_is_not_suspended_once_it_was_read(desk):
     member = desk.plain()[0]
     desk.changed("suspend", [member])
     assert listed(desk, "suspended") == [member.member_name]
-    own.apply_member_write(desk.place.tenant, member.member_id, {"use_date_end": None})
+    local_writes.apply_member_write(desk.place.tenant, member.member_id, {"use_date_end": None})
     assert listed(desk, "suspended") == []
     assert "Suspend…" in said(page_of(desk, member))
 
@@ -98,7 +98,7 @@ def test_a_suspension_to_come_is_told_and_not_yet_a_state(desk):
 def test_what_was_never_applied_suspends_nobody(desk):
     member = desk.plain()[0]
     job = desk.prepared("suspend", [member])
-    own.apply_member_write(desk.place.tenant, member.member_id, {"use_date_end": "2099-01-01T00:00:00+09:00"})
+    local_writes.apply_member_write(desk.place.tenant, member.member_id, {"use_date_end": "2099-01-01T00:00:00+09:00"})
     desk.done(job)
     assert listed(desk, "suspended") == []
 

@@ -12,7 +12,7 @@ from portal.core.intents import handlers
 from portal.core.intents.models import Intent
 from portal.core.intents.states import State
 from portal.core.mirror.models import KeyBox, Member
-from portal.members import queries, temporary
+from portal.members import queries, temporary_keys
 from tests.support.members import MembersDesk, said
 from tests.support.places import age_proof
 
@@ -78,11 +78,11 @@ def test_a_repeated_request_extends_and_the_newest_word_on_a_key_counts(desk):
     assert "extends the time" in desk.get(desk.rest)
     lend(desk, units(desk, b0=["02"]), period="other", seconds="86400")
     with desk.scope():
-        found = temporary.running_uses(queries.intents_about(desk.member))
+        found = temporary_keys.running_uses(queries.intents_about(desk.member))
         assert sorted((each.units, each.seconds > 80_000) for each in found) == [(("01",), False), (("02",), True)]
     lend(desk, units(desk, b0=["01"]), period="other", seconds="0")
     with desk.scope():
-        assert [each.units for each in temporary.running_uses(queries.intents_about(desk.member))] == [("02",)]
+        assert [each.units for each in temporary_keys.running_uses(queries.intents_about(desk.member))] == [("02",)]
 
 
 def test_a_box_that_was_not_reached_is_said_and_does_not_run(desk):
@@ -92,7 +92,9 @@ def test_a_box_that_was_not_reached_is_said_and_does_not_run(desk):
     answer = lend(desk, units(desk, b0=["01"], b1=["01"]))
     assert f"Could not be reached, unchanged: {off}." in said(answer)
     with desk.scope():
-        assert [each.box for each in temporary.running_uses(queries.intents_about(desk.member))] == [str(desk.boxes[0])]
+        assert [each.box for each in temporary_keys.running_uses(queries.intents_about(desk.member))] == [
+            str(desk.boxes[0])
+        ]
 
 
 def test_a_double_click_and_the_back_button_send_once_and_a_late_click_not_at_all(desk):
@@ -164,14 +166,14 @@ def test_the_member_is_known_to_hold_permission_or_not_or_nobody_knows():
             {"unit_no": "01", "pass": {"effect": "allow", "schedule": []}}, {"unit_no": "02", "pass": {"effect": "?"}},
         ]},
     ]}  # fmt: skip
-    assert temporary.has_permission(None, "A", "01") is None
-    assert temporary.has_permission({}, "A", "01") is False
-    assert temporary.has_permission(rights("odd"), "A", "01") is None
-    assert temporary.has_permission(rights(EVERY_KEY), "A", "01") is True
-    assert temporary.has_permission(rights({"default_mode": "deny_all"}), "A", "01") is False
-    assert temporary.has_permission(rights({"default_mode": "later"}), "A", "01") is None
+    assert temporary_keys.has_permission(None, "A", "01") is None
+    assert temporary_keys.has_permission({}, "A", "01") is False
+    assert temporary_keys.has_permission(rights("odd"), "A", "01") is None
+    assert temporary_keys.has_permission(rights(EVERY_KEY), "A", "01") is True
+    assert temporary_keys.has_permission(rights({"default_mode": "deny_all"}), "A", "01") is False
+    assert temporary_keys.has_permission(rights({"default_mode": "later"}), "A", "01") is None
     asked = (("A", "01"), ("B", "01"), ("B", "02"), ("B", "03"), ("C", "01"))
-    assert [temporary.has_permission(rights(option), *each) for each in asked] == [True, True, None, False, False]
+    assert [temporary_keys.has_permission(rights(option), *each) for each in asked] == [True, True, None, False, False]
 
 
 def test_only_who_may_operate_doors_lends_keys_and_is_asked_who_they_are_before_the_form(desk):

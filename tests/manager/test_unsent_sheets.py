@@ -106,7 +106,7 @@ def test_a_change_of_many_members_keeps_them_and_its_reason(make):
     session = desk.client.session
     session.update({**fresh, **dict(session.items())})
     session.save()
-    token = session["tenants.unsent"]["token"]
+    token = session["tenants.interrupted_requests"]["token"]
     found = posted(desk.client.get(f"{address}?unsent={token}").content.decode())
     del data["opened_by"]
     assert kept(found, {key: value for key, value in data.items() if key != "why"})

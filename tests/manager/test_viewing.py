@@ -7,8 +7,8 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from portal.cameras.line import to_input_value
-from portal.core.cameras import usage, watching
+from portal.cameras.timeline import to_input_value
+from portal.core.cameras import playback, usage
 from portal.core.cameras.models import Camera, CameraUsage, Picture, Viewing
 from portal.core.mirror.models import PassController
 from portal.core.timers.clock import database_now
@@ -195,12 +195,12 @@ def test_who_is_about_to_use_the_last_of_the_period_is_told_before(place, manage
 
 
 def test_a_live_look_lasts_no_longer_than_its_address_and_is_renewed_then(place, manager, camera, monkeypatch):
-    lasts, address = timedelta(seconds=90), watching._address
+    lasts, address = timedelta(seconds=90), playback._address
 
     def short(*asked):
         return address(*asked)[0], database_now() + lasts
 
-    monkeypatch.setattr(watching, "_address", short)
+    monkeypatch.setattr(playback, "_address", short)
     page = manager.post(at(place, "live", camera.camera_id), follow=True)
     assert 60 < int(re.search(r'data-seconds="(\d+)"', page.content.decode())[1]) <= 90
     lasts = timedelta(seconds=-5)

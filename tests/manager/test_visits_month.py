@@ -10,8 +10,8 @@ from django.utils import timezone
 from openpyxl import load_workbook
 
 from portal.core.intents.models import Intent
-from portal.core.mirror.folding import fold
 from portal.core.mirror.models import Guest, History
+from portal.core.mirror.text_folding import fold
 from portal.core.ui.times import TOKYO
 from portal.core.visits.models import CodeLink, DeskSettings, Visit
 from portal.today import erasing

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from portal.core.mirror import schedule, tasks
+from portal.core.mirror import sync_schedule, tasks
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import MirrorState
 from tenants.models import Connection, ServiceEnvironment, Tenant
@@ -26,7 +26,7 @@ class Customer:
 
     def sync(self) -> None:
         """Make everything but the trickle due, and do what a worker does."""
-        schedule.schedule_all(self.tenant)
+        sync_schedule.schedule_all(self.tenant)
         with tenant_scope(self.tenant):
             MirrorState.objects.filter(kind=MirrorKind.RIGHTS).update(due_at=None)
         self.work()

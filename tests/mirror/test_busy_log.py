@@ -8,7 +8,7 @@ from django.utils import timezone
 from portal.core.budget import ledger
 from portal.core.budget.priorities import Priority
 from portal.core.log import gaps
-from portal.core.mirror import coverage, histories, schedule
+from portal.core.mirror import coverage, log_reader, sync_schedule
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import MirrorState
 from portal.core.ui.times import local
@@ -49,7 +49,7 @@ def test_a_backlog_that_somebody_waits_for_is_read_with_all_calls_but_those_kept
     an_hour_of(here, 100)
     with tenant_scope(here.tenant):
         MirrorState.objects.update(as_of=timezone.now() - timedelta(hours=1))
-    assert schedule.request_reading(here.tenant, MirrorKind.HISTORIES, by=here.tenant)
+    assert sync_schedule.request_reading(here.tenant, MirrorKind.HISTORIES, by=here.tenant)
     for _ in range(4):
         here.work()
     state = here.state(MirrorKind.HISTORIES)
@@ -74,7 +74,7 @@ def test_a_burst_is_read_once_and_a_part_of_a_page_of_it_again(
 ) -> None:
     log, service, here = told
     log.size = 10
-    monkeypatch.setattr(histories, "OVERLAP_RECORDS", 5)
+    monkeypatch.setattr(log_reader, "OVERLAP_RECORDS", 5)
     for number in range(100):
         log.add(f"h{number:03}", timedelta(seconds=40 - number // 4))
     again(here)
@@ -90,7 +90,7 @@ def test_the_last_second_of_a_burst_is_read_again_until_it_is_over(
 ) -> None:
     log, _, here = told
     log.size = 10
-    monkeypatch.setattr(histories, "OVERLAP_RECORDS", 5)
+    monkeypatch.setattr(log_reader, "OVERLAP_RECORDS", 5)
     for number in range(30):
         log.add(f"h{number:02}")
     again(here)

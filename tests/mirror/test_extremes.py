@@ -8,7 +8,7 @@ from urllib.parse import unquote
 import pytest
 from django.utils import timezone
 
-from portal.core.mirror import reasons, schedule
+from portal.core.mirror import failure_reasons, sync_schedule
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Area, Group, Guest, History, KeyBox, Member, PassController, SharedReading
 from tenants.scope import tenant_scope
@@ -106,7 +106,7 @@ def odd(customer: MakeCustomer) -> Iterator[tuple[Odd, Service, Customer]]:
 
 def sync(here: Customer) -> None:
     here.sync()
-    schedule.schedule_all(here.tenant)
+    sync_schedule.schedule_all(here.tenant)
     here.due_now(MirrorKind.HISTORIES)
     here.work()
 
@@ -132,7 +132,7 @@ def test_a_bad_row_stops_the_reading_of_no_other(odd: tuple[Odd, Service, Custom
         MirrorKind.PASS_CONTROLLERS,
         MirrorKind.KEY_BOXES,
     ):
-        assert here.state(kind).error == reasons.SKIPPED, kind
+        assert here.state(kind).error == failure_reasons.SKIPPED, kind
         assert here.state(kind).as_of is not None
     assert here.state(MirrorKind.HISTORIES).error == ""
 

@@ -10,7 +10,16 @@ from django.utils import timezone
 
 from accessapi.errors import NotFound
 from portal.core.budget.priorities import Priority
-from portal.core.mirror import freshness, guest_list, hooks, own_guests, queries, reading, reasons, runs
+from portal.core.mirror import (
+    events,
+    failure_reasons,
+    freshness,
+    guest_list,
+    local_guest_writes,
+    long_lists,
+    queries,
+    single_reads,
+)
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Guest, MirrorState
 from portal.core.timers.clock import database_now
@@ -64,7 +73,7 @@ def test_a_guest_made_elsewhere_appears_and_leaves_with_the_list(customer: MakeC
     assert row.key_return_date_end - row.use_date_end == timedelta(minutes=30)
 
     with tenant_scope(here.tenant):
-        told = reading.read_guest(here.connection, made["guest_id"], Priority.PEOPLE)
+        told = single_reads.read_guest(here.connection, made["guest_id"], Priority.PEOPLE)
     row = guest(here, made["guest_id"])
     assert told.qrcode_data == row.qrcode_data == "CANARYQRDATA"
     assert (row.detail["return_grace_period"], row.detail["area_id_list"]) == (30, [])
@@ -154,9 +163,11 @@ def test_what_we_know_first_hand_wins_over_a_list_that_began_before(
     _, _, here = told
     with tenant_scope(here.tenant):
         began = database_now()
-        own_guests.apply_guest_write(here.tenant, "v1", {"guest_name": "Ours", "return_grace_period": 45})
-        own_guests.apply_guest_write(here.tenant, "v2", body("Made here", "CODE2", area_id_list=["a1"]), created=True)
-        own_guests.apply_guest_gone(here.tenant, "v3")
+        local_guest_writes.apply_guest_write(here.tenant, "v1", {"guest_name": "Ours", "return_grace_period": 45})
+        local_guest_writes.apply_guest_write(
+            here.tenant, "v2", body("Made here", "CODE2", area_id_list=["a1"]), created=True
+        )
+        local_guest_writes.apply_guest_gone(here.tenant, "v3")
     made = guest(here, "v2")
     assert (made.qrcode_data, made.detail["area_id_list"], made.detail["key_devices_list"]) == ("CODE2", ["a1"], [])
     assert made.key_return_date_end == made.use_date_end
@@ -164,13 +175,13 @@ def test_what_we_know_first_hand_wins_over_a_list_that_began_before(
     assert here.state(MirrorKind.GUESTS).total == 2
 
     with monkeypatch.context() as patch:
-        patch.setattr(runs, "database_now", lambda: began)
+        patch.setattr(long_lists, "database_now", lambda: began)
         again(here)
     assert names(here) == {"Ours", "Made here"}, "the list was asked for before we wrote"
     again(here)
     assert names(here) == {"One"}, "the next one was asked for afterwards"
     with tenant_scope(here.tenant):
-        own_guests.apply_guest_gone(here.tenant, "v1")
+        local_guest_writes.apply_guest_gone(here.tenant, "v1")
         assert (names(here), Guest.objects.count()) == (set(), 1)
     again(here)
     assert (names(here), here.state(MirrorKind.GUESTS).total) == ({"One"}, 1)
@@ -180,8 +191,10 @@ def test_a_single_read_asked_before_our_write_does_not_undo_it(told: tuple[Guest
     _, _, here = told
     with tenant_scope(here.tenant):
         asked = database_now()
-        own_guests.apply_guest_write(here.tenant, "v1", {"use_date_end": LATER})
-        own_guests.apply_guest_read(here.tenant, {"guest_id": "v1", "guest_name": "Before", "use_date_end": END}, asked)
+        local_guest_writes.apply_guest_write(here.tenant, "v1", {"use_date_end": LATER})
+        local_guest_writes.apply_guest_read(
+            here.tenant, {"guest_id": "v1", "guest_name": "Before", "use_date_end": END}, asked
+        )
     assert guest(here, "v1").use_date_end.isoformat() == f"{DAY}T11:30:00+00:00"
 
 
@@ -192,7 +205,7 @@ def test_a_guest_that_the_service_does_not_know_is_marked_gone(customer: MakeCus
         guest_id = queries.guests().get().guest_id
         here.sandbox.move_clock(here.there.tenant_id, days=60)
         with pytest.raises(NotFound):
-            reading.read_guest(here.connection, guest_id, Priority.PEOPLE)
+            single_reads.read_guest(here.connection, guest_id, Priority.PEOPLE)
         assert not queries.guests().exists()
     here.sandbox.move_clock(here.there.tenant_id)
 
@@ -261,7 +274,7 @@ def test_a_tenant_without_the_contract_is_asked_again_only_hours_later_and_told_
     state = here.state(MirrorKind.GUESTS)
     assert (state.error, state.as_of) == ("no_contract", None)
     assert state.due_at is not None
-    assert state.due_at > timezone.now() + reasons.REFUSED_WAIT / 2
+    assert state.due_at > timezone.now() + failure_reasons.REFUSED_WAIT / 2
     assert "QR option" in freshness.freshness_of(here.tenant)[MirrorKind.GUESTS].sentence
     assert here.calls(19) == 1
 
@@ -279,10 +292,10 @@ def test_listeners_hear_of_each_reading_and_a_failing_one_spoils_nothing(
     def listens(tenant: Any) -> None:
         heard.append(queries.guests().count())
 
-    monkeypatch.setitem(hooks._listeners, MirrorKind.GUESTS, [])
-    hooks.subscribe(MirrorKind.GUESTS, fails)
-    hooks.subscribe(MirrorKind.GUESTS, listens)
-    hooks.subscribe(MirrorKind.GUESTS, listens)
+    monkeypatch.setitem(events._listeners, MirrorKind.GUESTS, [])
+    events.subscribe(MirrorKind.GUESTS, fails)
+    events.subscribe(MirrorKind.GUESTS, listens)
+    events.subscribe(MirrorKind.GUESTS, listens)
     listed.listed.append({"guest_id": "v2", "guest_name": "Two"})
     again(here)
     again(here)

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from accessapi.limits import JST
-from portal.core.mirror import coverage, histories, hooks, own, queries
+from portal.core.mirror import coverage, events, local_writes, log_reader, queries
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import History, Member, MirrorState
 from tenants.scope import tenant_scope
@@ -43,7 +43,7 @@ def test_what_happens_at_a_door_is_read_once_with_who_and_where_and_not_what_was
     assert span.through == here.state(MirrorKind.HISTORIES).as_of
     assert span.known_from is not None
     assert span.through is not None
-    assert span.through - span.known_from >= histories.FIRST_SPAN
+    assert span.through - span.known_from >= log_reader.FIRST_SPAN
 
 
 def test_what_a_device_tells_late_is_found(customer: MakeCustomer) -> None:
@@ -85,7 +85,7 @@ def test_a_backlog_goes_on_where_it_stopped_and_says_how_far_it_is(
         MirrorState.objects.filter(kind=MirrorKind.HISTORIES).update(as_of=None, memory={})
     for number in range(7):
         log.add(f"h{number}", timedelta(hours=10 - number))
-    monkeypatch.setattr(histories, "SLICE_PAGES", 2)
+    monkeypatch.setattr(log_reader, "SLICE_PAGES", 2)
     again(here)
     state = here.state(MirrorKind.HISTORIES)
     assert known(here) == ["h0", "h1", "h2", "h3"]
@@ -122,7 +122,7 @@ def test_a_list_in_another_order_is_read_to_its_end_before_it_counts(
     log.unsorted = True
     for number in range(5):
         log.add(f"h{number}", timedelta(seconds=number))
-    monkeypatch.setattr(histories, "SLICE_PAGES", 2)
+    monkeypatch.setattr(log_reader, "SLICE_PAGES", 2)
     again(here)
     assert here.state(MirrorKind.HISTORIES).as_of == through
     again(here)
@@ -151,7 +151,7 @@ def test_a_service_that_refuses_to_look_back_still_tells_what_is_new(told: tuple
     log.refuse_until = True
     with tenant_scope(here.tenant):
         state = MirrorState.objects.get(kind=MirrorKind.HISTORIES)
-        marks = dict.fromkeys(histories.LATE_SCHEDULE, (timezone.now() - timedelta(days=2)).isoformat())
+        marks = dict.fromkeys(log_reader.LATE_SCHEDULE, (timezone.now() - timedelta(days=2)).isoformat())
         MirrorState.objects.filter(pk=state.pk).update(memory={**state.memory, "late_at": marks})
     log.add("h1")
     again(here)
@@ -188,8 +188,8 @@ def test_listeners_hear_of_each_new_record_once(
 ) -> None:
     log, _, here = told
     heard: list[str] = []
-    monkeypatch.setitem(hooks._listeners, MirrorKind.HISTORIES, [])
-    hooks.subscribe(MirrorKind.HISTORIES, lambda tenant, histories: heard.extend(row.history_id for row in histories))
+    monkeypatch.setitem(events._listeners, MirrorKind.HISTORIES, [])
+    events.subscribe(MirrorKind.HISTORIES, lambda tenant, histories: heard.extend(row.history_id for row in histories))
     for name in ("h1", "h2", "h3"):
         log.add(name)
     again(here)
@@ -212,10 +212,10 @@ def test_members_remember_when_the_log_told_of_them_last(
     with tenant_scope(here.tenant):
         History.objects.create(history_id="h0", at=now - timedelta(days=9), member_id="after")
         for name in ("before", "never"):
-            own.apply_member_write(here.tenant, name, {"member_name": name})
+            local_writes.apply_member_write(here.tenant, name, {"member_name": name})
     again(here)
     with tenant_scope(here.tenant):
-        own.apply_member_write(here.tenant, "after", {"member_name": "after"})
+        local_writes.apply_member_write(here.tenant, "after", {"member_name": "after"})
         assert {row.member_id for row in queries.members_never_seen()} == {"never"}
     first = last("before")
     assert first is not None
@@ -287,7 +287,7 @@ def test_a_time_without_an_answer_is_remembered_once_it_is_over(
     told: tuple[Log, Service, Customer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log, service, here = told
-    monkeypatch.setattr(histories, "MIN_OUTAGE", timedelta(0))
+    monkeypatch.setattr(log_reader, "MIN_OUTAGE", timedelta(0))
     log.add("h1")
     again(here)
     service.answer = lambda path, query: (500, {})  # type: ignore[assignment]

@@ -6,7 +6,7 @@ import pytest
 
 from accessapi.resources.histories import History
 from portal.core.keys.states import FAULTY
-from portal.core.mirror import keys
+from portal.core.mirror import key_states
 from portal.core.mirror.models import Key, KeyBox, KeyState
 from portal.core.timers.clock import database_now
 from tenants.scope import tenant_scope
@@ -48,11 +48,11 @@ def test_a_record_tells_of_a_key_in_the_label_beside_another_text(one):
 def test_a_number_of_a_unit_means_the_same_key_in_every_form(one, number):
     with tenant_scope(one.tenant):
         KeyBox.objects.update(units={"unit_no": number, "unit_name": "玄関"})
-        keys.on_key_boxes(one.tenant)
+        key_states.on_key_boxes(one.tenant)
         assert list(Key.objects.values_list("unit_no", "unit_name")) == [("01", "玄関")]
         words = one.tenant.environment.catalogue.states
         said = {"unit_no": number, "key": words.service_word("return", "key_in"), "errors": "key_unlock_error"}
-        keys.apply_reading(one.tenant, "K1", {"units_status": said}, database_now())
+        key_states.apply_reading(one.tenant, "K1", {"units_status": said}, database_now())
         assert key(one).state == KeyState.IN
         assert Key.objects.filter(FAULTY).count() == 1, "one error is told as a list of one"
     record = History.model_validate({"history_id": "h", "device": {"units": {"unit_no": number}}})
@@ -72,7 +72,7 @@ def test_a_reading_after_the_record_counts_and_the_contradiction_is_said(one):
     assert (found.state, found.differs, found.holder_id) == (KeyState.IN, True, "")
     with tenant_scope(one.tenant):
         box = KeyBox.objects.get()
-    assert box.look_at - box.status_as_of == keys.CONFLICT_INTERVAL
+    assert box.look_at - box.status_as_of == key_states.CONFLICT_INTERVAL
     tells(one, "01", "Key returned", ago(2))
     assert (key(one).state, key(one).differs) == (KeyState.IN, False)
 
@@ -80,11 +80,11 @@ def test_a_reading_after_the_record_counts_and_the_contradiction_is_said(one):
 def test_a_late_record_that_contradicts_the_reading_has_the_box_read_soon(one):
     reads(one, u01="return")
     with tenant_scope(one.tenant):
-        KeyBox.objects.update(look_at=database_now() + keys.USUAL_INTERVAL)
+        KeyBox.objects.update(look_at=database_now() + key_states.USUAL_INTERVAL)
     tells(one, "01", "Key taken", ago(30))
     assert key(one).differs
     with tenant_scope(one.tenant):
-        assert KeyBox.objects.get().look_at <= database_now() + keys.CONFLICT_INTERVAL
+        assert KeyBox.objects.get().look_at <= database_now() + key_states.CONFLICT_INTERVAL
 
 
 def test_a_record_after_the_reading_is_news_and_no_contradiction(one):
@@ -157,7 +157,7 @@ def test_keys_come_and_go_with_the_list(one):
         box = KeyBox.objects.get()
         box.units = [{"unit_no": "01", "unit_name": "新しい名前"}, {"unit_no": "09"}, "nonsense", {"unit_name": "x"}]
         box.save()
-        keys.on_key_boxes(one.tenant)
+        key_states.on_key_boxes(one.tenant)
         assert [str(each) for each in Key.objects.order_by("unit_no")] == ["01 新しい名前", "09"]
 
 
@@ -165,7 +165,7 @@ def test_keys_come_and_go_with_the_list(one):
 def test_an_answer_of_another_shape_is_kept_and_harms_nothing(one, status):
     tells(one, "01", "Key taken", ago(30))
     with tenant_scope(one.tenant):
-        keys.apply_reading(one.tenant, "K1", status, database_now())
+        key_states.apply_reading(one.tenant, "K1", status, database_now())
         assert KeyBox.objects.get().status == status
     assert key(one).state == KeyState.OUT
 

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from portal.core.budget.models import Gauge
-from portal.core.cameras import watch
+from portal.core.cameras import refreshing
 from portal.core.cameras.models import Camera, CameraUsage, Clip, Viewing
 from portal.core.mirror.models import SharedReading
 from tenants.scope import tenant_scope
@@ -93,7 +93,7 @@ def test_pages_of_cameras_stand(odd: tuple[Odd, Service, Customer], operation: s
                 model.objects.all().delete()
             Camera.objects.update(status_at=None)
             client.get(at("index"))
-            watch.read_in_sight()
+            refreshing.read_in_sight()
         posts = {"status": at("status", "C1"), "streaming": at("live", "C1"), "video": at("clip", row.history_id)}
         if operation in posts:
             found[body, "post"] = client.post(posts[operation]).status_code

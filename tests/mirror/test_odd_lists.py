@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from portal.core.mirror import reasons, schedule
+from portal.core.mirror import failure_reasons, sync_schedule
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Area, Group, Guest, History, KeyBox, Member, PassController
 from tenants.scope import tenant_scope
@@ -59,7 +59,7 @@ def read(customer: MakeCustomer) -> Iterator[Callable[..., Customer]]:
             running.append((context := serving(answered(told)), context.__enter__()))
             here = customer(base_url=running[-1][1].url)
         here.sync()
-        schedule.schedule_all(here.tenant)
+        sync_schedule.schedule_all(here.tenant)
         here.due_now(MirrorKind.HISTORIES)
         here.work()
         return here
@@ -141,7 +141,7 @@ def test_a_list_that_nobody_can_read_takes_nothing_away(read: Callable[..., Cust
     here = read(whole)
     read(lambda key, rows, cursor: {key: value}, here)
     assert {path: {"first", "last"} for path in LISTS} == known(here)
-    assert errors(here) == {reasons.SKIPPED, ""}, "of the log nothing is taken away anyway"
+    assert errors(here) == {failure_reasons.SKIPPED, ""}, "of the log nothing is taken away anyway"
     with tenant_scope(here.tenant):
         client = signed_in(staff_of(here.tenant, "owner"))
     assert {client.get(f"/t/{here.tenant.slug}/{page}").status_code for page in PAGES} == {200}

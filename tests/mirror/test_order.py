@@ -3,7 +3,7 @@
 import pytest
 
 from portal.core.mirror.models import PassController
-from portal.core.mirror.order import natural_key
+from portal.core.mirror.natural_sort import natural_key
 from tenants.scope import tenant_scope
 
 NAMES = [

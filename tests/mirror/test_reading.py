@@ -13,7 +13,7 @@ from django.utils import timezone
 from accessapi.errors import NotFound, ServerFault
 from portal.core.budget.ledger import BudgetExhausted
 from portal.core.budget.priorities import Priority
-from portal.core.mirror import freshness, own, reading, rights
+from portal.core.mirror import background_reads, freshness, local_writes, single_reads
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Group, KeyBox, Member, MirrorState, PassController, SharedReading
 from portal.core.timers.clock import database_now
@@ -26,7 +26,7 @@ from tests.support.waiting import until
 
 def read(here: Customer, member_id: str) -> Any:
     with tenant_scope(here.tenant):
-        return reading.read_member(here.connection, member_id, Priority.PEOPLE)
+        return single_reads.read_member(here.connection, member_id, Priority.PEOPLE)
 
 
 def row(here: Customer, member_id: str) -> Member:
@@ -73,13 +73,13 @@ def test_a_member_that_the_service_does_not_know_is_marked_gone(here: Customer, 
 
 def test_what_was_written_is_shown_before_any_reading(here: Customer, member_id: str) -> None:
     with tenant_scope(here.tenant):
-        own.apply_group_write(here.tenant, "g-new", "新しい部署")
-        own.apply_member_write(
+        local_writes.apply_group_write(here.tenant, "g-new", "新しい部署")
+        local_writes.apply_member_write(
             here.tenant,
             member_id,
             {"membergroup_id": "g-new", "card_data": "NEWCARD", "qrcode": None, "use_date_end": None},
         )
-        own.apply_group_write(here.tenant, "g-new", "旧部署")
+        local_writes.apply_group_write(here.tenant, "g-new", "旧部署")
     changed = row(here, member_id)
     assert (changed.membergroup_name, changed.card_data, changed.has_card) == ("旧部署", "NEWCARD", True)
     assert (changed.qrcode, changed.has_qr, changed.use_date_end) == (None, False, None)
@@ -89,7 +89,7 @@ def test_what_was_written_is_shown_before_any_reading(here: Customer, member_id:
 def test_a_created_member_has_the_permissions_that_the_service_gives(here: Customer) -> None:
     given = {"default_mode": "allow_all"}
     with tenant_scope(here.tenant):
-        own.apply_member_write(here.tenant, "new", {"member_name": "New", "devices_pass": given}, created=True)
+        local_writes.apply_member_write(here.tenant, "new", {"member_name": "New", "devices_pass": given}, created=True)
     rights = row(here, "new").rights
     assert rights is not None
     assert (rights["devices_pass"], rights["keys_pass"]) == (given, {"default_mode": "deny_all"})
@@ -101,15 +101,15 @@ def test_a_thousand_written_members_cost_a_handful_of_queries(
 ) -> None:
     bodies = [(f"b{n}", {"member_name": f"B {n}", "membergroup_id": "g"}) for n in range(1000)]
     with tenant_scope(here.tenant), django_assert_max_num_queries(24):
-        own.apply_member_writes(here.tenant, bodies, created=True)
+        local_writes.apply_member_writes(here.tenant, bodies, created=True)
     assert here.state(MirrorKind.MEMBERS).total == 1003
 
 
 def test_a_read_that_was_asked_before_our_write_does_not_undo_it(here: Customer, member_id: str) -> None:
     with tenant_scope(here.tenant):
         asked = database_now()
-        own.apply_member_write(here.tenant, member_id, {"member_name": "Ours"})
-        own.apply_member_read(here.tenant, {"member_id": member_id, "member_name": "Before"}, asked)
+        local_writes.apply_member_write(here.tenant, member_id, {"member_name": "Ours"})
+        local_writes.apply_member_read(here.tenant, {"member_id": member_id, "member_name": "Before"}, asked)
     assert row(here, member_id).member_name == "Ours"
 
 
@@ -119,8 +119,8 @@ def test_the_status_of_a_door_and_a_key_box_is_kept_verbatim(here: Customer) -> 
         assert door is not None
         assert box is not None
         assert (door.status, door.status_as_of, door.lock, door.errors) == ({}, None, "", [])
-        answer = reading.read_door_status(here.connection, door.device_id, Priority.PEOPLE)
-        reading.read_key_box_status(here.connection, box.key_device_id, Priority.PEOPLE)
+        answer = single_reads.read_door_status(here.connection, door.device_id, Priority.PEOPLE)
+        single_reads.read_key_box_status(here.connection, box.key_device_id, Priority.PEOPLE)
         door.refresh_from_db()
         box.refresh_from_db()
     assert answer.door_status is not None
@@ -138,7 +138,7 @@ def test_a_status_with_unknown_values_is_shown_as_it_came(customer: MakeCustomer
         here = customer(base_url=service.url)
         with tenant_scope(here.tenant):
             PassController.objects.create(device_id="d")
-            reading.read_door_status(here.connection, "d", Priority.PEOPLE)
+            single_reads.read_door_status(here.connection, "d", Priority.PEOPLE)
             door = PassController.objects.get()
     assert door.status == odd
     assert (door.door, door.lock, door.errors, door.power_status) == ("ajar", "7", ["smoke"], "")
@@ -178,14 +178,14 @@ def test_those_whom_somebody_looks_at_come_first(customer: MakeCustomer) -> None
     with tenant_scope(here.tenant):
         ids = list(Member.objects.order_by("-pk").values_list("member_id", flat=True)[:2])
         looked_at = Member.objects.filter(member_id__in=[*ids, "nobody"]).order_by("-pk")
-        rights.prioritise_members(looked_at, 10)
-        rights.prioritise_members(looked_at, 1)
+        background_reads.prioritise_members(looked_at, 10)
+        background_reads.prioritise_members(looked_at, 1)
     assert here.state(MirrorKind.RIGHTS).due_at <= timezone.now()
     here.work()
     assert all(row(here, member_id).rights for member_id in ids)
     assert here.calls(5) == 10
     with tenant_scope(here.tenant):
-        rights.prioritise_members(looked_at, 10)
+        background_reads.prioritise_members(looked_at, 10)
     assert here.state(MirrorKind.RIGHTS).due_at > timezone.now(), "what is known needs no call"
 
 
@@ -196,7 +196,7 @@ def test_the_trickle_stops_while_others_need_the_hour_and_people_go_on(customer:
         ids = list(Member.objects.values_list("member_id", flat=True))
         an_hour_of(40, here.sandbox, here.connection)
         for member_id in ids[:15]:
-            reading.read_member(here.connection, member_id, Priority.PEOPLE)
+            single_reads.read_member(here.connection, member_id, Priority.PEOPLE)
     here.due_now(MirrorKind.RIGHTS)
     here.work()
     assert here.calls(5) == 15, "more than half of the hour is used: nothing is left over"
@@ -289,7 +289,7 @@ def test_whoever_needs_proof_takes_no_answer_whose_reading_began_before(
         asking = threading.Timer(3, proven.set)  # who joins the call waits for it, and fails below
         asking.start()
         with tenant_scope(here.tenant):
-            found = reading.read_member(here.connection, "m1", Priority.PEOPLE, is_unshared=True)
+            found = single_reads.read_member(here.connection, "m1", Priority.PEOPLE, is_unshared=True)
         asking.cancel()
         proven.set()
         page.join()
@@ -357,6 +357,6 @@ def _together(many: int, call: Any) -> list[Any]:
 def test_a_group_created_here_is_listed_at_once(here: Customer) -> None:
     with tenant_scope(here.tenant):
         many = Group.objects.count()
-        own.apply_group_write(here.tenant, "g-new", "New")
+        local_writes.apply_group_write(here.tenant, "g-new", "New")
         assert Group.objects.count() == many + 1
     assert here.state(MirrorKind.GROUPS).total == many + 1

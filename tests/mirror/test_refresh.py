@@ -20,7 +20,7 @@ from tests.mirror.conftest import Customer, MakeCustomer
 @pytest.fixture
 def here(customer: MakeCustomer, monkeypatch: pytest.MonkeyPatch) -> Customer:
     made = customer(members=2)
-    monkeypatch.setattr("portal.core.timers.bell.enqueue", lambda *_told, **_more: None)
+    monkeypatch.setattr("portal.core.timers.task_queue.enqueue", lambda *_told, **_more: None)
     made.sync()
     with tenant_scope(made.tenant):
         MirrorState.objects.update(as_of=timezone.now() - timedelta(minutes=1))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from portal.core.mirror import freshness, runs, schedule
+from portal.core.mirror import freshness, long_lists, sync_schedule
 from portal.core.mirror.kinds import SYNCED_KINDS, MirrorKind
 from portal.core.mirror.models import MirrorState
 from portal.site.celery import app
@@ -22,7 +22,9 @@ from tests.mirror.conftest import Customer, MakeCustomer
 def rung(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Tenants whose bell was rung."""
     bells: list[int] = []
-    monkeypatch.setattr("portal.core.timers.bell.enqueue", lambda _task, rows, **_more: bells.extend(sum(rows, ())))
+    monkeypatch.setattr(
+        "portal.core.timers.task_queue.enqueue", lambda _task, rows, **_more: bells.extend(sum(rows, ()))
+    )
     return bells
 
 
@@ -47,12 +49,12 @@ def test_the_tick_rings_once_for_what_is_due_and_again_when_nobody_came(
     here = customer()
     here.sync()
     rung.clear()
-    assert schedule.check_due() == 0
+    assert sync_schedule.check_due() == 0
     here.due_now(MirrorKind.AREAS)
-    assert [schedule.check_due(), schedule.check_due()] == [1, 0]
+    assert [sync_schedule.check_due(), sync_schedule.check_due()] == [1, 0]
     with tenant_scope(here.tenant):
         MirrorState.objects.update(rung_at=timezone.now() - timedelta(minutes=2))
-    assert schedule.check_due() == 1
+    assert sync_schedule.check_due() == 1
     assert rung == [here.tenant.pk] * 2
 
 
@@ -61,23 +63,23 @@ def test_a_tenant_without_connection_is_left_alone(customer: MakeCustomer, rung:
     with tenant_scope(here.tenant):
         Connection.objects.update(state="revoked")
     here.sync()
-    assert schedule.check_due() == 0
+    assert sync_schedule.check_due() == 0
     assert here.calls(3) == 0
 
 
 def test_asking_again_at_once_is_asking_once(customer: MakeCustomer, rung: list[int]) -> None:
     here = customer()
     here.sync()
-    assert schedule.request_reading(here.tenant, MirrorKind.MEMBERS, by=None) is False
+    assert sync_schedule.request_reading(here.tenant, MirrorKind.MEMBERS, by=None) is False
     with tenant_scope(here.tenant):
         MirrorState.objects.update(as_of=timezone.now() - timedelta(minutes=1))
-    assert schedule.request_reading(here.tenant, MirrorKind.MEMBERS, by=None) is True
+    assert sync_schedule.request_reading(here.tenant, MirrorKind.MEMBERS, by=None) is True
     assert here.state(MirrorKind.MEMBERS).due_at <= timezone.now()
 
 
 def test_progress_of_a_long_reading_is_told(customer: MakeCustomer, monkeypatch: pytest.MonkeyPatch) -> None:
     here: Customer = customer(members=1500)
-    monkeypatch.setattr(runs, "SLICE_SECONDS", -1)
+    monkeypatch.setattr(long_lists, "SLICE_SECONDS", -1)
     here.sync()
     running = freshness.freshness_of(here.tenant)[MirrorKind.MEMBERS].progress
     assert running is not None
@@ -110,7 +112,7 @@ def test_hundreds_of_due_tenants_are_rung_with_a_handful_of_queries(
             MirrorState(tenant=each, kind=kind, due_at=timezone.now()) for each in tenants for kind in SYNCED_KINDS
         )
     with django_assert_max_num_queries(5):
-        assert schedule.check_due() == 300
+        assert sync_schedule.check_due() == 300
     with app.connection_for_write() as broker:
         rung = [told["body"] for told in map(json.loads, broker.default_channel.client.lrange("sync", 0, -1))]
         broker.default_channel.client.delete("sync")

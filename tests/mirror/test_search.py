@@ -7,7 +7,7 @@ from django.db import connection as database
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from portal.core.mirror import own, queries, search
+from portal.core.mirror import local_writes, member_search, queries
 from portal.core.mirror.models import Member, MemberSearch
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import Customer, MakeCustomer
@@ -25,7 +25,7 @@ PEOPLE = {
 def here(customer: MakeCustomer) -> Customer:
     made = customer()
     with tenant_scope(made.tenant):
-        own.apply_member_writes(made.tenant, PEOPLE.items(), created=True)
+        local_writes.apply_member_writes(made.tenant, PEOPLE.items(), created=True)
     return made
 
 
@@ -62,27 +62,27 @@ def ids(rows: QuerySet[Member]) -> str:
 )
 def test_what_people_type_finds_whom_they_mean(here: Customer, typed: str, found: str) -> None:
     with tenant_scope(here.tenant):
-        assert ids(search.search_members(queries.members(), typed)) == found
+        assert ids(member_search.search_members(queries.members(), typed)) == found
 
 
 def test_a_whole_card_number_finds_its_holder_for_those_who_may_see_it(here: Customer) -> None:
     with tenant_scope(here.tenant):
-        assert ids(search.search_members(queries.members(), "04a1b2c3", may_see_cards=True)) == "m4"
-        assert ids(search.search_members(queries.members(), "04a1b2c", may_see_cards=True)) == ""
+        assert ids(member_search.search_members(queries.members(), "04a1b2c3", may_see_cards=True)) == "m4"
+        assert ids(member_search.search_members(queries.members(), "04a1b2c", may_see_cards=True)) == ""
 
 
 def test_a_renamed_member_is_found_by_the_new_name_only(here: Customer) -> None:
     with tenant_scope(here.tenant):
-        own.apply_member_write(here.tenant, "m1", {"member_name": "鈴木 太郎"})
-        assert ids(search.search_members(queries.members(), "山田")) == ""
-        assert ids(search.search_members(queries.members(), "鈴木")) == "m1"
+        local_writes.apply_member_write(here.tenant, "m1", {"member_name": "鈴木 太郎"})
+        assert ids(member_search.search_members(queries.members(), "山田")) == ""
+        assert ids(member_search.search_members(queries.members(), "鈴木")) == "m1"
 
 
 def test_another_tenants_members_are_not_found(here: Customer, customer: MakeCustomer) -> None:
     other = customer(name="Other")
     with tenant_scope(other.tenant):
-        own.apply_member_write(other.tenant, "x1", {"member_name": "山田 太郎"}, created=True)
-        assert ids(search.search_members(queries.members(), "山田")) == "x1"
+        local_writes.apply_member_write(other.tenant, "x1", {"member_name": "山田 太郎"}, created=True)
+        assert ids(member_search.search_members(queries.members(), "山田")) == "x1"
     with tenant_scope(here.tenant):
         mine = set(MemberSearch.objects.get(member__member_id="m1").pieces)
     with tenant_scope(other.tenant):
@@ -107,7 +107,7 @@ def valid(state: str) -> Q:
 
 def test_filters_mean_what_they_say(here: Customer) -> None:
     with tenant_scope(here.tenant):
-        own.apply_member_writes(
+        local_writes.apply_member_writes(
             here.tenant,
             [
                 ("m1", {"use_date_end": "2020-01-01T00:00:00+09:00", "membergroup_id": "g1"}),
@@ -124,7 +124,7 @@ def test_filters_mean_what_they_say(here: Customer) -> None:
         assert ids(queries.filter_by_credentials(rows, ["qr", "face"])) == "m2 m3"
         assert ids(queries.filter_by_credentials(rows, ["none"])) == "m1 m5"
         assert ids(queries.filter_by_groups(rows, ["g1"])) == "m1"
-        own.apply_member_deletion(here.tenant, "m1")
+        local_writes.apply_member_deletion(here.tenant, "m1")
         assert ids(Member.objects.filter(gone_at__isnull=False)) == "m1"
         assert ids(queries.members()) == "m2 m3 m4 m5"
 
@@ -171,7 +171,7 @@ def test_the_database_uses_its_indexes_under_row_security(crowd: Customer) -> No
         assert cursor.fetchone()[0] is False, "a superuser's plans prove nothing"
     with tenant_scope(crowd.tenant):
         for typed in ("山田", "ヤマダ", "E000123", "e0"):
-            found = plan(search.search_members(queries.members(), typed).order_by("name_key", "pk")[:51])
+            found = plan(member_search.search_members(queries.members(), typed).order_by("name_key", "pk")[:51])
             assert "mirror_membersearch_pieces" in found, found
             assert "Seq Scan on mirror_membersearch" not in found, found
         for column in ("name_key", "code_key", "group_key", "use_end_key"):

@@ -6,7 +6,7 @@ import pytest
 from django.db import connection as database
 from django.db import transaction
 
-from portal.core.mirror import own, runs, swap
+from portal.core.mirror import local_writes, long_lists, member_swap
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Member, MemberSearch, SyncRun
 from portal.core.timers.clock import database_now
@@ -19,13 +19,13 @@ def listed(number: int, **more: Any) -> dict[str, Any]:
     return {"member_id": f"m{number:05}", "member_name": f"佐藤 {number}", "card_data": f"CARD{number:06}", **more}
 
 
-def swapped(tenant: Tenant, *pages: list[dict[str, Any]]) -> swap.SwapResult:
+def swapped(tenant: Tenant, *pages: list[dict[str, Any]]) -> member_swap.SwapResult:
     """What the swap of these pages did, each staged as a reading stages it."""
     with tenant_scope(tenant), transaction.atomic():
         run = SyncRun.objects.create(kind=MirrorKind.MEMBERS, started_at=database_now())
         for number, page in enumerate(pages):
-            runs._save_page(run, len(page), swap.stage_members(run, page), str(number + 1), "")
-        done = swap.swap_members(run)
+            long_lists._save_page(run, len(page), member_swap.stage_members(run, page), str(number + 1), "")
+        done = member_swap.swap_members(run)
         SyncRun.objects.all().delete()
         return done
 
@@ -65,7 +65,7 @@ def test_the_first_list_is_taken_over_without_looking_at_every_row_for_every_oth
 def test_a_list_without_news_changes_nothing_and_keeps_everybody(tenant: Tenant) -> None:
     page = [listed(number) for number in range(20)]
     swapped(tenant, page)
-    assert swapped(tenant, page) == swap.SwapResult(total=20, changed=0, removed=0)
+    assert swapped(tenant, page) == member_swap.SwapResult(total=20, changed=0, removed=0)
 
 
 def test_of_a_member_listed_twice_the_last_counts_also_when_it_is_as_known(tenant: Tenant) -> None:
@@ -82,15 +82,15 @@ def test_what_was_written_here_after_a_page_was_read_stands_against_what_the_pag
     with tenant_scope(tenant), transaction.atomic():
         run = SyncRun.objects.create(kind=MirrorKind.MEMBERS, started_at=database_now())
         page = [listed(1, member_name="佐藤 頁")]
-        runs._save_page(run, 1, swap.stage_members(run, page), "1", "")
-        own.apply_member_write(tenant, "m00001", {"member_name": "佐藤 手元"})
-        assert swap.swap_members(run).changed == 0
+        long_lists._save_page(run, 1, member_swap.stage_members(run, page), "1", "")
+        local_writes.apply_member_write(tenant, "m00001", {"member_name": "佐藤 手元"})
+        assert member_swap.swap_members(run).changed == 0
         assert Member.objects.get().member_name == "佐藤 手元"
 
 
 def test_whoever_is_listed_no_more_goes_with_what_they_were_found_by(tenant: Tenant) -> None:
     swapped(tenant, [listed(1), listed(2)])
-    assert swapped(tenant, [listed(2)]) == swap.SwapResult(total=1, changed=0, removed=1)
+    assert swapped(tenant, [listed(2)]) == member_swap.SwapResult(total=1, changed=0, removed=1)
     with tenant_scope(tenant):
         assert MemberSearch.objects.filter(tenant=tenant).count() == 1
 

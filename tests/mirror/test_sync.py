@@ -8,7 +8,7 @@ import pytest
 from django.db import connection as database
 from django.utils import timezone
 
-from portal.core.mirror import own, queries, runs
+from portal.core.mirror import local_writes, long_lists, queries
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import (
     NEVER,
@@ -143,7 +143,7 @@ def test_a_reading_goes_on_where_its_worker_died(
     paged: tuple[Pages, Service, Customer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, service, here = paged
-    monkeypatch.setattr(runs, "SLICE_SECONDS", -1)
+    monkeypatch.setattr(long_lists, "SLICE_SECONDS", -1)
     here.sync()
     assert names(here) == set()
     with tenant_scope(here.tenant):
@@ -163,7 +163,7 @@ def test_a_worker_that_died_before_the_swap_costs_no_further_call(
         raise SystemExit
 
     with monkeypatch.context() as patch:
-        patch.setattr(runs, "_take_over", killed)
+        patch.setattr(long_lists, "_take_over", killed)
         with pytest.raises(SystemExit):
             here.sync()
     asked = len(service.asked)
@@ -246,12 +246,12 @@ def test_our_own_writes_during_a_reading_win(
     pages, _, here = paged
     here.sync()
     pages.pages[0][0] = listed(1, member_name="Before ours")
-    monkeypatch.setattr(runs, "SLICE_SECONDS", -1)
+    monkeypatch.setattr(long_lists, "SLICE_SECONDS", -1)
     here.sync()
     with tenant_scope(here.tenant):
-        own.apply_member_write(here.tenant, "m1", {"member_name": "Ours"})
-        own.apply_member_write(here.tenant, "m9", {"member_name": "New", "membergroup_id": "g1"}, created=True)
-        own.apply_member_deletion(here.tenant, "m2")
+        local_writes.apply_member_write(here.tenant, "m1", {"member_name": "Ours"})
+        local_writes.apply_member_write(here.tenant, "m9", {"member_name": "New", "membergroup_id": "g1"}, created=True)
+        local_writes.apply_member_deletion(here.tenant, "m2")
     here.due_now(MirrorKind.MEMBERS)
     here.work()
     assert names(here) == {"m1", "m3", "m4", "m9"}
@@ -327,8 +327,8 @@ def test_a_list_keeps_who_was_seen_and_tells_whose_card_another_has(paged: tuple
 
     assert (seen(), sharing()) == ({"m2": now - timedelta(days=1)}, {"m2", "m3"})
     with tenant_scope(here.tenant):
-        own.apply_member_write(here.tenant, "m2", {"member_code": "7"})
-        own.apply_member_write(here.tenant, "m4", {"card_data": "ab12"})
+        local_writes.apply_member_write(here.tenant, "m2", {"member_code": "7"})
+        local_writes.apply_member_write(here.tenant, "m4", {"card_data": "ab12"})
         assert sharing() == {"m2", "m3", "m4"}
     pages.pages = [[listed(1), listed(2, card_data="CD34"), listed(3, card_data="AB12"), listed(4, card_data="CD34")]]
     here.sync()

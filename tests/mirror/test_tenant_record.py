@@ -10,7 +10,7 @@ from django.utils import timezone
 from accessapi.permissions import NO_HOLIDAYS
 from portal.core.mirror import queries
 from portal.core.mirror.kinds import MirrorKind
-from portal.hooks.settings import ServiceSettings, categories_of
+from portal.webhooks.settings import ServiceSettings, categories_of
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import MakeCustomer
 from tests.mirror.service import serving

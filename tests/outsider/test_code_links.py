@@ -198,7 +198,7 @@ def test_the_address_never_reaches_a_log(place, guest, caplog, capsys):
     with caplog.at_level("DEBUG"):
         opened(link.url)
         stranger().post(link.url.removeprefix("https://portal.example"))
-    from portal.site.logs import remove_queries
+    from portal.site.log_processors import remove_queries
 
     kept = [str(remove_queries(None, "", {"event": record.getMessage()})) for record in caplog.records]
     assert _token(link) not in "".join(kept)
@@ -210,7 +210,7 @@ def test_the_address_never_reaches_a_log(place, guest, caplog, capsys):
 
 @pytest.mark.parametrize("kind", ["g", "hooks", "invitations", "accounts/password/reset/key"])
 def test_of_an_address_that_is_a_secret_a_log_keeps_only_what_it_was(kind):
-    from portal.site.logs import remove_queries
+    from portal.site.log_processors import remove_queries
 
     told = remove_queries(None, "", {"event": f"Not Found: /{kind}/t0k-en/", "path": f"/{kind}/t0k-en/?next=1"})
     assert told == {"event": f"Not Found: /{kind}/…/", "path": f"/{kind}/…/"}

@@ -12,11 +12,11 @@ from django.db import transaction
 from django.utils import timezone
 
 from portal.core.alerts.models import Alert, AlertRecord, Watch
-from portal.core.mirror import hooks, schedule
+from portal.core.mirror import events, sync_schedule
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import History, MirrorState
-from portal.core.mirror.rows import insert_records
-from portal.core.telling.models import State, Telling, WebAddress
+from portal.core.mirror.row_building import insert_records
+from portal.core.notifications.models import State, Telling, WebAddress
 from tenants.models import User
 from tests.support.chat import Chat
 from tests.support.effort import SOAK
@@ -46,7 +46,7 @@ def take_over(customer: Customer, *records) -> list[History]:
     with customer.scope(), transaction.atomic():
         insert_records([theirs(customer.tenant, each) for each in records])
         rows = list(History.objects.filter(history_id__in=[each.history_id for each in records]).order_by("at", "pk"))
-        hooks.publish(MirrorKind.HISTORIES, customer.tenant, histories=rows)
+        events.publish(MirrorKind.HISTORIES, customer.tenant, histories=rows)
     return rows
 
 
@@ -84,7 +84,9 @@ def sender(house: House, **settings: str) -> Iterator[Process]:
 
 def ring(customer: Customer) -> None:
     for each in tellings(customer):
-        customer.house.deliver("portal.core.telling.tasks.send_notification", customer.tenant.pk, each.pk, queue="sync")
+        customer.house.deliver(
+            "portal.core.notifications.tasks.send_notification", customer.tenant.pk, each.pk, queue="sync"
+        )
 
 
 def age(customer: Customer, seconds: int) -> None:
@@ -101,7 +103,7 @@ class TestWhoeverIsKilled:
     def test_between_record_and_alert_and_before_the_telling_is_kept_nothing_is_lost(
         self, house: House, customer: Customer
     ) -> None:
-        schedule.schedule_all(customer.tenant)
+        sync_schedule.schedule_all(customer.tenant)
         until(lambda: _log(customer) is not None, saying="the log is read")
         with customer.scope():
             watch = Watch.objects.get()
@@ -242,7 +244,7 @@ def silent_server() -> Iterator[str]:
 
 def read_the_log(customer: Customer) -> None:
     with customer.scope():
-        schedule.request_more(customer.tenant, MirrorKind.HISTORIES)
+        sync_schedule.request_more(customer.tenant, MirrorKind.HISTORIES)
 
 
 def age_leases(customer: Customer) -> None:

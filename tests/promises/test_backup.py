@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 from django.db import connections
 
-from portal.core.mirror import schedule
+from portal.core.mirror import sync_schedule
 from portal.core.mirror.models import Member
 from stack.paths import PYTHON, ROOT
 from stack.processes import free_port
@@ -44,7 +44,7 @@ def furnished(stage: Stage) -> Customer:
     customer = stage.customer(members=MEMBERS)
     customer.settled(customer.unlock())
     with customer.scope():
-        schedule.schedule_all(customer.tenant)
+        sync_schedule.schedule_all(customer.tenant)
         until(lambda: Member.objects.count() == MEMBERS, saying="the members are loaded")
         stored("video/mp4")
     return customer

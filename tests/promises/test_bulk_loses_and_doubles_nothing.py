@@ -8,12 +8,12 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from portal.core.intents.models import Intent
-from portal.core.intents.record import Requester
+from portal.core.intents.recording import Requester
 from portal.core.intents.states import LOST_CLAIM_SECONDS
-from portal.core.jobs import acts
+from portal.core.jobs import actions as job_actions
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import JobState, RowState
-from portal.core.mirror import schedule
+from portal.core.mirror import sync_schedule
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import MirrorState
 from portal.imports import actions
@@ -32,7 +32,7 @@ TAKEN = "CARDTAKEN0000001"
 def mirrored(customer: Customer) -> None:
     """Wait for the first sync: a dry run compares with the mirror."""
     with customer.scope():
-        schedule.schedule_all(customer.tenant)
+        sync_schedule.schedule_all(customer.tenant)
         until(
             lambda: (
                 MirrorState.objects.filter(kind=MirrorKind.MEMBERS, as_of__isnull=False).exists()
@@ -69,7 +69,7 @@ def started(customer: Customer, count: int) -> tuple[Job, Requester]:
         job.refresh_from_db()
         assert job.state == JobState.CHECKED, job.problem
         # The mirror knows the holder's card or not, as the sync had it: a refusal here or there is one all the same.
-        assert acts.start(by=by, job=job)
+        assert job_actions.start(by=by, job=job)
     return job, by
 
 

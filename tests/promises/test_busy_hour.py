@@ -18,8 +18,8 @@ from portal.core.budget.priorities import Priority
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import History, MirrorState
 from portal.core.timers.clock import database_now
-from portal.hooks.actions import WebhookChange
-from portal.hooks.models import Webhook
+from portal.webhooks.actions import WebhookChange
+from portal.webhooks.models import Webhook
 from tests.support import spending
 from tests.support.effort import SOAK
 from tests.support.heard import LOG, ask, before_us, log_of, missing, read_once, row_of

@@ -7,10 +7,10 @@ from unittest.mock import patch
 import pytest
 
 from portal.core.intents import actions
+from portal.core.intents.due_intents import CHECK_SECONDS
 from portal.core.intents.models import Intent
 from portal.core.intents.nonces import Nonce
 from portal.core.intents.states import State
-from portal.core.intents.sweeping import CHECK_SECONDS
 from tenants.roles import Permission
 from tests.support.house import House, Process
 from tests.support.stage import Customer, Stage
@@ -44,7 +44,7 @@ def leads(house: House, clock: Process) -> bool:
 def group(customer: Customer, name: str) -> Intent:
     """Ask for a member group, and ring no bell: a worker hears of it from a clock alone."""
     asker = customer.asker()
-    with customer.scope(), patch("portal.core.timers.bell.enqueue"):
+    with customer.scope(), patch("portal.core.timers.task_queue.enqueue"):
         return actions.submit(
             inline=False, by=asker, permission=Permission.GROUPS_EDIT, operation="create_membergroup", title=name,
             body={"membergroup_name": name}, nonce=Nonce(f"{customer.slug}-{name}"),

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from portal.core.files import bounds
+from portal.core.files import file_limits
 from portal.core.jobs.models import Job
 from portal.core.jobs.states import JobState
 from tests.support.browser import Browser, gist, upload
@@ -21,7 +21,7 @@ MOST = 100 * 1024  # kilobytes
 def test_a_hundred_thousand_rows(house: House, stage: Stage, figure: Callable[..., None]) -> None:
     customer = stage.customer()
     letters = random.Random(8)
-    lines = [f"会員{n},S{n:06d},無い,{letters.randbytes(8).hex()}" for n in range(bounds.MAX_ROWS + 1)]
+    lines = [f"会員{n},S{n:06d},無い,{letters.randbytes(8).hex()}" for n in range(file_limits.MAX_ROWS + 1)]
     head = "氏名,社員番号,グループ,カード番号"
     with customer.browser("facility manager") as browser:
         memory = Memory(house.web, house.steady)

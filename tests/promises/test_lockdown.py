@@ -16,7 +16,7 @@ from portal.core.budget.priorities import RESERVED_FOR_DOORS, Priority
 from portal.core.intents.models import Intent
 from portal.core.intents.nonces import Nonce
 from portal.core.intents.states import Reason, State
-from portal.lockdown import actions, outcomes, standing
+from portal.lockdown import actions, door_outcomes, retrying
 from portal.lockdown.models import Lockdown, Scope
 from portal.lockdown.preview import DoorSelection
 from tests.support.boards import building
@@ -44,13 +44,15 @@ def told(customer: Customer, order: Lockdown) -> dict[str, str]:
     """What the page says of each door."""
     with customer.scope():
         row = Lockdown.objects.select_related("tenant__environment", "by").get(pk=order.pk)
-        return {each.row.device_id: each.result for each in outcomes.door_outcomes(row)}
+        return {each.row.device_id: each.result for each in door_outcomes.door_outcomes(row)}
 
 
 def settled(customer: Customer, order: Lockdown, seconds: float = 60) -> dict[str, str]:
     """What the page says as soon as nothing is under way."""
     until(
-        lambda: outcomes.SENDING not in told(customer, order).values(), seconds, saying="every door came to something"
+        lambda: door_outcomes.SENDING not in told(customer, order).values(),
+        seconds,
+        saying="every door came to something",
     )
     return told(customer, order)
 
@@ -71,7 +73,7 @@ def lies(customer: Customer, came: dict[str, str]) -> list[str]:
     asked: dict[str, list[Intent]] = {}
     for intent in requests(customer):
         asked.setdefault(intent.path["device_id"], []).append(intent)
-    false = [door for door, word in came.items() if word == outcomes.DONE and not arrived[door]]
+    false = [door for door, word in came.items() if word == door_outcomes.DONE and not arrived[door]]
     surely_not = {State.EXPIRED, State.CANCELLED}
     never = [door for door, tries in asked.items() if all(each.state in surely_not for each in tries)]
     return false + [door for door in never if arrived[door]]
@@ -119,7 +121,7 @@ def test_sixty_doors_with_thirty_calls_and_workers_killed_are_told_as_they_are(
         came = settled(customer, order)
     took = time.monotonic() - began
     counted = Counter(came.values())
-    figure("lockdown", "60 doors, 30 calls, 2 kills: doors locked", counted[outcomes.DONE], "at most 30")
+    figure("lockdown", "60 doors, 30 calls, 2 kills: doors locked", counted[door_outcomes.DONE], "at most 30")
     figure("lockdown", "60 doors, 30 calls, 2 kills: seconds until each is told", f"{took:.1f}", "below 60")
     assert len(came) == DOORS
     assert lies(customer, came) == []
@@ -151,9 +153,9 @@ def test_all_doors_with_calls_enough_are_asked_within_their_fifteen_seconds(
         "below 15",
     )
     # One door of the service's has no connection: it takes the command and reports a failure, and is tried again later.
-    assert Counter(came.values()) == {outcomes.DONE: doors - 1, outcomes.MISSED: 1}
+    assert Counter(came.values()) == {door_outcomes.DONE: doors - 1, door_outcomes.MISSED: 1}
     tries = Counter(each.path["device_id"] for each in requests(customer) if each.sent_at is not None)
-    again = {door: count - 1 for door, count in tries.items() if came[door] == outcomes.MISSED}
+    again = {door: count - 1 for door, count in tries.items() if came[door] == door_outcomes.MISSED}
     figure("lockdown", f"{doors} doors: device calls besides the missed door's later ones",
            len(customer.calls(35)) - sum(again.values()), f"at most {doors}")  # fmt: skip
     assert len(tries) == tries.total() - sum(again.values()) == doors
@@ -181,8 +183,10 @@ def test_doors_follow_by_themselves_when_calls_return(house: House, figure: Call
         with house.steady.paused():
             began = time.monotonic()
             order = lock_all(customer, *doors)
-            until(lambda: outcomes.MISSED in told(customer, order).values(), 30, saying="two are told as not sent")
-            until(lambda: set(told(customer, order).values()) == {outcomes.DONE}, 90, saying="every door is locked")
+            until(lambda: door_outcomes.MISSED in told(customer, order).values(), 30, saying="two are told as not sent")
+            until(
+                lambda: set(told(customer, order).values()) == {door_outcomes.DONE}, 90, saying="every door is locked"
+            )
         took = time.monotonic() - began
     figure("lockdown", "5 doors, 3 calls in 27 s: seconds until all are locked", f"{took:.0f}", "below 60")
     assert locks_at(customer) == Counter(doors)
@@ -198,9 +202,9 @@ def test_nothing_is_asked_after_a_persons_newer_command_or_the_release(house: Ho
     assert customer.settled(opened).state == State.SUCCEEDED
     with customer.scope():
         Intent.objects.exclude(pk=opened.pk).exclude(finished_at=None).update(finished_at="2020-01-01T00:00Z")
-    until(lambda: outcomes.MISSED not in told(customer, order).values(), saying="the other doors are tried again")
+    until(lambda: door_outcomes.MISSED not in told(customer, order).values(), saying="the other doors are tried again")
     came = settled(customer, order)
-    assert came[customer.doors[0]] == outcomes.NEWER
+    assert came[customer.doors[0]] == door_outcomes.NEWER
     assert locks_at(customer)[customer.doors[0]] == 0
     release(customer, order)
     tries = len(requests(customer))
@@ -232,7 +236,7 @@ def test_a_try_waits_for_a_command_that_is_just_being_recorded(house: House, sma
                         go.wait(PATIENCE)
                     else:
                         begun.wait(PATIENCE)
-                        standing.step(order.pk)
+                        retrying.step(order.pk)
             finally:
                 connections.close_all()
 
@@ -247,5 +251,5 @@ def test_a_try_waits_for_a_command_that_is_just_being_recorded(house: House, sma
         "lock",
         "cont_unlock",
     ]
-    assert told(customer, order) == {customer.doors[0]: outcomes.NEWER}
+    assert told(customer, order) == {customer.doors[0]: door_outcomes.NEWER}
     release(customer, order)

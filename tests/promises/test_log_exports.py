@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from portal.core.jobs.models import ExportPart, Job
 from portal.core.jobs.states import JobState
-from portal.core.mirror import months
+from portal.core.mirror import log_partitions
 from portal.core.mirror.models import History
 from tests.support.browser import Browser
 from tests.support.house import House
@@ -39,7 +39,7 @@ WHERE tenant_id = %s
 def with_records(customer: Customer, count: int) -> None:
     """A log of so many records within the last twelve days; from 100,000 on, several are of one moment."""
     with customer.scope():
-        months.ensure_partitions(timezone.now() - timedelta(days=days) for days in range(13))
+        log_partitions.ensure_partitions(timezone.now() - timedelta(days=days) for days in range(13))
     customer.house.sql(_RECORDS, customer.tenant.pk, count)
     customer.house.sql(_FOUND, customer.tenant.pk)
 

@@ -8,14 +8,14 @@ import psycopg
 import pytest
 from django.utils import timezone
 
-from portal.core.cameras import clips, pictures, usage, watching
+from portal.core.cameras import clips, pictures, playback, usage
 from portal.core.cameras.models import Camera, CameraUsage, Clip, Picture, Viewing
-from portal.core.mirror import months
+from portal.core.mirror import log_partitions
 from portal.core.mirror.models import History
 from portal.core.timers.clock import database_now
 from portal.evidence import fetching
 from portal.evidence.models import Item, StoredFile
-from tenants.connections.service import current_connection
+from tenants.connections.service_clients import current_connection
 from tests.promises.test_secrets_stay_secret import everywhere, forms_of
 from tests.support.browser import Browser
 from tests.support.cameras import used
@@ -37,7 +37,7 @@ def customer(stage: Stage) -> Customer:
     assert there
     at = timezone.now() - timedelta(hours=1)
     with found.scope():
-        months.ensure_partitions([at])
+        log_partitions.ensure_partitions([at])
         for number, (each, camera_id) in enumerate(there):
             named = {"name": "通用口", "doors": [each["device"]["id"]]}
             Camera.objects.get_or_create(camera_id=camera_id, defaults=named)
@@ -201,8 +201,8 @@ def test_the_limits_are_never_exceeded_by_people_who_ask_at_once(house: House, c
     def look(_number: int) -> bool:
         with customer.scope():
             try:
-                watching.play_live(current_connection(), camera, by=asker)
-            except watching.VideoUnavailable:
+                playback.play_live(current_connection(), camera, by=asker)
+            except playback.VideoUnavailable:
                 return False
         return True
 

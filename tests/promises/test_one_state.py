@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from portal.core.intents.nonces import Nonce
-from portal.core.mirror import schedule
+from portal.core.mirror import sync_schedule
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import MirrorState, PassController
-from portal.hooks import actions
-from portal.hooks.actions import WebhookChange
+from portal.webhooks import actions
+from portal.webhooks.actions import WebhookChange
 from tests.support.chromium import Tabs
 from tests.support.hooks import all_categories
 from tests.support.house import House
@@ -28,7 +28,7 @@ def customer(house: House, stage: Stage, settings: Any) -> Customer:
     """A tenant whose doors were read and whose webhook is on."""
     settings.PORTAL_URL = house.url
     customer = stage.customer(behaviour={"relock_seconds": 5, "device_seconds": 0})
-    schedule.schedule_all(customer.tenant)
+    sync_schedule.schedule_all(customer.tenant)
     with customer.scope():
         until(
             lambda: MirrorState.objects.filter(kind=MirrorKind.HISTORIES, as_of__isnull=False).exists(), saying="a log"

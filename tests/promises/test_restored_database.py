@@ -21,7 +21,7 @@ from portal.core.intents.models import Intent
 from portal.core.intents.states import State
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import JobState, RowState
-from portal.core.telling.models import Telling
+from portal.core.notifications.models import Telling
 from portal.core.timers.clock import database_now
 from portal.devices.models import Hold
 from tenants import mails

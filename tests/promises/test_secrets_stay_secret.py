@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 import pytest
 
 from portal.core.budget.priorities import Priority
-from portal.core.intents import actions, following
+from portal.core.intents import actions, tracking
 from portal.core.intents.models import Intent
 from portal.core.intents.nonces import Nonce
-from portal.hooks import actions as webhook
-from portal.hooks.actions import WebhookChange
+from portal.webhooks import actions as webhook
+from portal.webhooks.actions import WebhookChange
 from tenants.connections.reissue import reissue
 from tenants.roles import Permission
 from tests.promises.test_oauth_callback import begin, come_back
@@ -94,7 +94,7 @@ def is_over(customer: Customer, intent: Intent) -> bool:
     """Withdraw a request, or decide that it came to nothing: the next one waits for that."""
     row = customer.intent(intent)
     with customer.scope():
-        return row.is_final or actions.stop(row) or following.resolve(row, applied=False, by=customer.asker("owner"))
+        return row.is_final or actions.stop(row) or tracking.resolve(row, applied=False, by=customer.asker("owner"))
 
 
 def fail_everywhere(

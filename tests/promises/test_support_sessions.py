@@ -14,9 +14,9 @@ from django.utils import timezone
 from portal.core.intents import actions
 from portal.core.intents.models import Intent
 from portal.core.intents.nonces import Nonce
-from portal.core.intents.record import Requester
+from portal.core.intents.recording import Requester
 from portal.core.intents.states import Reason, State
-from portal.core.jobs import acts
+from portal.core.jobs import actions as job_actions
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import Halt, JobState
 from portal.core.mirror.models import Member
@@ -144,9 +144,9 @@ def test_a_job_of_many_rows_ends_with_the_session(house: House, stage: Stage) ->
         with customer.scope():
             by = Requester(customer.tenant, person, session_of(customer, person))
             rows = [(member_id, {"membergroup_id": "x"}, {"membergroup_id": ""}) for member_id in members(customer)]
-            job = acts.prepare(kind="move", by=by, rows=rows)
+            job = job_actions.prepare(kind="move", by=by, rows=rows)
             with house.steady.paused():
-                assert acts.start(by=by, job=job)
+                assert job_actions.start(by=by, job=job)
                 end(customer, person, browser, "by the clock")
         with customer.scope():
             until(

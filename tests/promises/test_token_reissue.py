@@ -8,7 +8,7 @@ import pytest
 from accessapi.errors import ServiceError
 from portal.core.budget.client import client
 from portal.core.budget.priorities import Priority
-from tenants import living
+from tenants import session_locks
 from tenants.connections.reissue import ReissueOutcome, reissue
 from tenants.models import Connection
 from tests.support import faults
@@ -94,7 +94,8 @@ with tenant_scope({customer.tenant.pk}):
     customer.stage.proxy.clear()
     # Besides the signs of life of those that live, the clock's among them.
     until(lambda: not house.sql("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND classid <> %s AND database ="
-                                " (SELECT oid FROM pg_database WHERE datname = current_database())", living.LOCK_KIND),
+                                " (SELECT oid FROM pg_database WHERE datname = current_database())",
+                                session_locks.LOCK_KIND),
           saying="the dead process's lock is gone")  # fmt: skip
     return works(customer) or works(customer), customer.connection()
 

@@ -22,9 +22,9 @@ from django.db import connections
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import History, MirrorState
 from portal.core.timers.clock import database_now
-from portal.hooks import hints
-from portal.hooks.actions import WebhookChange
-from portal.hooks.models import Notification, Webhook
+from portal.webhooks import processing
+from portal.webhooks.actions import WebhookChange
+from portal.webhooks.models import Notification, Webhook
 from stack.processes import free_port
 from stack.programs import Programs
 from tenants.scope import tenant_scope
@@ -158,7 +158,8 @@ def test_a_burst_costs_a_handful_of_calls_and_nothing_is_missing(
     assert set(deliveries(customer)) == {204}
     # Doors that are forced are read of at once, until so many seconds are owed.
     assert calls <= min(
-        1 + took / hints.ALARM_PAUSE.total_seconds(), (hints.MAX_OWED_FOR_ALARM + took) / hints.SECONDS_PER_READING
+        1 + took / processing.ALARM_PAUSE.total_seconds(),
+        (processing.MAX_OWED_FOR_ALARM + took) / processing.SECONDS_PER_READING,
     )
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from django.utils import timezone
 
-from portal.core.mirror import hooks
-from portal.core.mirror.folding import fold
+from portal.core.mirror import events
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Area, History
+from portal.core.mirror.text_folding import fold
 from portal.core.ui.times import TOKYO
 from portal.core.visits.models import Stage, Visit
 from tenants.scope import tenant_scope
@@ -47,7 +47,7 @@ def used(place: Place, who: Visit, at: datetime, *, door: str = "正面入口", 
             history_id=f"h{next(_numbers)}", at=at, status="occur", category=category, content="Entry",
             member_id=who.guest_id, member_name=who.guest_name, device_id=f"id of {door}", device_name=door,
         )  # fmt: skip
-        hooks.publish(MirrorKind.HISTORIES, place.tenant, histories=[row])
+        events.publish(MirrorKind.HISTORIES, place.tenant, histories=[row])
 
 
 def way_out(place: Place, door: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from portal.core.visits.days import Day
 from portal.core.visits.models import By, Visit
-from portal.core.visits.standing import VisitStatus, status_of
+from portal.core.visits.visit_status import VisitStatus, status_of
 from tenants.models import AuditEntry
 from tests.receptionist.desk import again, names, visit
 from tests.support.desk import GuestDesk, said

@@ -5,12 +5,12 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from portal.core.intents import sending, sweeping
+from portal.core.intents import due_intents, sending
 from portal.core.intents.models import Intent
 from portal.core.intents.states import State
 from portal.core.timers.clock import ClockTime
 from portal.core.visits.models import Stage, Visit
-from portal.guests import cutting
+from portal.guests import deactivation
 from tenants.models import Staff
 from tenants.scope import across_tenants
 from tests.support.desk import GuestDesk, said
@@ -76,7 +76,7 @@ def see_to_it(desk, visit, most=40):
             if not Visit.objects.get(pk=visit.pk).may_still_open:
                 return
             Visit.objects.filter(pk=visit.pk, cut_due_at__isnull=False).update(cut_due_at=ClockTime())
-            cutting.process_due(visit.pk)
+            deactivation.process_due(visit.pk)
     raise AssertionError("the code is still not known to be dead")
 
 
@@ -88,7 +88,7 @@ def test_a_process_that_dies_after_the_claim_loses_nothing(desk):
         intent = desk.visit(visit).cut_intent
         long_ago = timezone.now() - timedelta(minutes=5)
         Intent.objects.filter(pk=intent.pk).update(state=State.SENDING, claimed_at=long_ago, due_at=None)
-    sweeping.process_due()
+    due_intents.process_due()
     assert desk.visit(visit).cut_intent.state == State.QUEUED
     see_to_it(desk, visit)
     assert desk.end_at_service(visit) <= desk.visit(visit).must_end_at
@@ -102,7 +102,7 @@ def test_the_tick_rings_for_whatever_is_due_and_for_nothing_else(desk):
     with desk.scope():
         Visit.objects.filter(pk=one.pk).update(cut_due_at=ClockTime())
     with across_tenants("the test looks as the tick does"):
-        due = [visit_id for _tenant, visit_id in cutting.DUE.rows().values_list("tenant_id", "pk")]
+        due = [visit_id for _tenant, visit_id in deactivation.DUE.rows().values_list("tenant_id", "pk")]
     assert one.pk in due
     assert other.pk not in due
 
@@ -116,7 +116,7 @@ def test_whoever_lost_the_right_is_replaced_by_whoever_presses_next(desk):
         Intent.objects.filter(pk=desk.visit(visit).cut_intent_id).update(due_at=ClockTime())
         sending.send(desk.visit(visit).cut_intent)
         Visit.objects.filter(pk=visit.pk).update(cut_due_at=ClockTime())
-        cutting.process_due(visit.pk)
+        deactivation.process_due(visit.pk)
     assert desk.visit(visit).may_still_open
     next_one = GuestDesk(desk.place)
     assert (
@@ -206,7 +206,7 @@ def test_while_a_later_end_is_on_its_way_nobody_cuts_but_a_person(desk, pressed_
     with desk.scope():  # the last try was long enough ago
         Intent.objects.filter(finished_at__isnull=False).update(finished_at=timezone.now() - timedelta(hours=1))
         Visit.objects.filter(pk=visit.pk).update(cut_due_at=ClockTime())
-        cutting.process_due(visit.pk)
+        deactivation.process_due(visit.pk)
     assert desk.calls(before) == [READ]
     if pressed_again:
         desk.act(visit, "cut")
@@ -231,10 +231,10 @@ def test_a_creation_that_nobody_wants_any_more_is_cut_as_soon_as_it_is_known(des
     desk.client.post(f"{desk.url}visits/{visit.pk}/withdraw/", fields)
     assert "may still open doors" in said(desk.client.get(desk.url + "new/"))
     with desk.scope():
-        from portal.core.intents import following
+        from portal.core.intents import tracking
 
         Intent.objects.filter(pk=visit.intent_id).update(due_at=ClockTime())
-        following.reconcile(Intent.objects.get(pk=visit.intent_id))
+        tracking.reconcile(Intent.objects.get(pk=visit.intent_id))
     assert desk.visit(visit).stage == Stage.ISSUED
     see_to_it(desk, visit)
     assert desk.end_at_service(desk.visit(visit)) <= timezone.now()

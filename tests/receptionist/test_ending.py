@@ -10,7 +10,7 @@ from portal.core.intents.states import Reason
 from portal.core.mirror.models import Area
 from portal.core.timers.clock import ClockTime, database_now
 from portal.core.visits.models import Visit
-from portal.guests import cutting, ending
+from portal.guests import deactivation, deactivation_ways
 from tenants.models import AuditEntry, Connection
 from tenants.signals import connected
 from tests.support.desk import GuestDesk, said
@@ -116,13 +116,13 @@ def test_when_every_way_is_refused_the_portal_stops_asking_and_says_what_a_perso
     assert "member site" in page
     assert "See what to do" in page
     row = desk.visit(visit)
-    assert cutting.has_no_way_left(row)
+    assert deactivation.has_no_way_left(row)
     assert abs(row.cut_due_at - row.use_date_end) < timedelta(seconds=5), "looked at once more when its hours are over"
     asked = desk.calls(before)
-    assert asked.count(UPDATE) <= len(ending.WAYS)
+    assert asked.count(UPDATE) <= len(deactivation_ways.WAYS)
     with desk.scope():
         for _ in range(5):
-            cutting.process_due(visit.pk)
+            deactivation.process_due(visit.pk)
     assert desk.calls(before) == asked, "nothing is asked before"
     entries = cuts(desk)
     assert [entry.by == desk.user for entry in entries] == [True] + [False] * (len(entries) - 1)
@@ -151,7 +151,7 @@ def test_a_list_that_shows_the_end_has_it_confirmed(desk):
     desk.act(visit, "cut")
     with desk.scope():
         Visit.objects.filter(pk=visit.pk).update(use_date_end=timezone.now() - timedelta(seconds=1))
-        cutting.check_ended()
+        deactivation.check_ended()
         assert Visit.objects.get(pk=visit.pk).cut_due_at <= database_now()
 
 
@@ -159,12 +159,12 @@ def test_a_missing_permission_that_is_given_has_it_tried_again(desk):
     visit = desk.issued()
     refuse(desk, status=403, error_code="40301", error_detail="scope guests:write is missing")
     desk.act(visit, "cut")
-    assert cutting.has_no_way_left(desk.visit(visit))
+    assert deactivation.has_no_way_left(desk.visit(visit))
     relent(desk)
     with desk.scope():
         connected.send(Connection, connection=Connection.objects.get(), first=False)
     row = desk.visit(visit)
-    assert not cutting.has_no_way_left(row)
+    assert not deactivation.has_no_way_left(row)
     assert row.cut_due_at <= timezone.now()
 
 
@@ -177,7 +177,7 @@ def test_tries_that_are_not_answered_come_ever_more_rarely_and_in_the_portals_na
         for attempts in (1, 3, 6, 9, 30):
             row = Visit.objects.get(pk=visit.pk)
             row.cut_attempts = attempts
-            waits.append(cutting._retry_delay(row))
+            waits.append(deactivation._retry_delay(row))
     assert waits == sorted(waits)
     assert waits[-1] >= 300
 
@@ -201,8 +201,8 @@ def test_a_way_that_was_taken_and_changed_nothing_gives_place_to_the_next(desk):
         Intent.objects.filter(pk=desk.visit(visit).cut_intent_id).update(
             finished_at=timezone.now() - timedelta(hours=1)
         )
-        cutting.process_due(visit.pk)
+        deactivation.process_due(visit.pk)
         Visit.objects.filter(pk=visit.pk).update(cut_due_at=ClockTime())
-        cutting.process_due(visit.pk)
+        deactivation.process_due(visit.pk)
     assert desk.visit(visit).cut_way == 1
     assert not desk.visit(visit).may_still_open

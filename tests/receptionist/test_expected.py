@@ -16,7 +16,7 @@ from portal.core.budget.priorities import Priority
 from portal.core.intents.models import Intent
 from portal.core.intents.sending import send
 from portal.core.intents.states import State
-from portal.core.jobs import acts, advancing, singly
+from portal.core.jobs import actions, advancing, row_executor
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import Action, JobState, RowState
 from portal.core.visits.models import DeskSettings, Preset, Visit
@@ -258,7 +258,7 @@ def test_an_hour_without_calls_makes_it_wait_and_says_until_when(desk, place):
         ledger.correct_count(connection, operation, limit=720, remaining=100, reset=3000, refused=False)
     desk.work(job, sends=False)
     with tenant_scope(place.tenant):
-        assert Intent.objects.filter(operation="create_guest").count() == singly.MAX_UNDER_WAY
+        assert Intent.objects.filter(operation="create_guest").count() == row_executor.MAX_UNDER_WAY
         for intent in Intent.objects.filter(operation="create_guest"):
             send(intent)
     page = said(desk.page(job))
@@ -395,5 +395,5 @@ def test_an_auditor_may_not_and_another_tenant_finds_nothing(desk, place, make):
         assert other.client.get(url(other.place, f"expected/{rest}")).status_code == 404
     assert desk.post(job, "start", nonce="forged").status_code == 422
     with tenant_scope(place.tenant):
-        assert not acts.continue_job(by=place.asker, job=job)
+        assert not actions.continue_job(by=place.asker, job=job)
         assert Job.objects.get().state == JobState.CHECKED

@@ -7,10 +7,10 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from portal.core.intents import handlers, outcome
+from portal.core.intents import applying, handlers
 from portal.core.intents.states import Reason, State
-from portal.core.mirror.folding import fold
 from portal.core.mirror.models import Area, Guest, KeyBox
+from portal.core.mirror.text_folding import fold
 from portal.core.visits.models import Stage, Visit
 from portal.guests import clashes, follow, issuing
 from portal.guests.clashes import CodeClash
@@ -201,7 +201,7 @@ def test_the_same_name_twice_in_one_form_asks_too(desk):
 
 
 def desk_key():
-    from portal.core.mirror.folding import fold
+    from portal.core.mirror.text_folding import fold
 
     return fold(NAME)
 
@@ -341,7 +341,7 @@ def test_the_expected_ones_wait_for_workers_at_their_own_pace(desk):
         with pytest.raises(CodeClash):
             issuing.issue_codes(orders=[order("客 A")], by=desk.place.asker, nonce=fresh_nonce())
         assert [each.guest_name for each in clashes.overlapping_visits([order("客 A").hours])] == ["客 A"]
-        outcome.settle_unsent(visits[0].intent, State.CANCELLED, Reason.RIGHTS)
+        applying.settle_unsent(visits[0].intent, State.CANCELLED, Reason.RIGHTS)
         assert Visit.objects.get(pk=visits[0].pk).stage == Stage.NOT_ISSUED
     assert handlers.handler_of("create_guest").on_finished is follow.on_created
     assert READ not in desk.calls()

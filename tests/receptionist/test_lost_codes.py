@@ -6,8 +6,8 @@ import pytest
 from django.utils import timezone
 
 from accessapi.client import Client as ServiceClient
-from portal.core.intents import following
-from portal.core.intents.evidence import MIN_INTERVAL
+from portal.core.intents import tracking
+from portal.core.intents.absence_proofs import MIN_INTERVAL
 from portal.core.intents.models import Intent
 from portal.core.intents.states import Reason, State
 from portal.core.mirror.models import Guest
@@ -44,7 +44,7 @@ def test_no_tick_of_a_person_lets_a_second_code_out_while_nobody_knows_of_the_fi
 def settle(desk, visit):
     with desk.scope():
         Intent.objects.filter(pk=visit.intent_id).update(due_at=ClockTime())
-        following.reconcile(Intent.objects.get(pk=visit.intent_id))
+        tracking.reconcile(Intent.objects.get(pk=visit.intent_id))
     return desk.visit(visit)
 
 
@@ -135,7 +135,7 @@ def test_two_mailed_ones_that_look_alike_are_left_to_a_person_and_the_list_tells
     assert visit.stage == Stage.ASKED
     assert visit.intent.due_at is None
     with desk.scope():
-        following.resolve(visit.intent, applied=True, by=desk.place.asker)
+        tracking.resolve(visit.intent, applied=True, by=desk.place.asker)
     assert desk.visit(visit).stage == Stage.ASKED, "nobody knows which guest it is"
     page = said(desk.client.get(f"{desk.url}visits/{visit.pk}/"))
     assert NAME in page

@@ -6,7 +6,7 @@ from html import unescape
 import pytest
 
 from portal.core.intents.models import Intent
-from portal.core.mirror import schedule
+from portal.core.mirror import sync_schedule
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import MirrorState
 from tenants.models import Staff
@@ -145,7 +145,7 @@ def test_another_areas_request_is_missing_at_the_desk(here, desk):
 
 def test_what_the_desk_shows_is_read_again_from_the_desk(here, desk):
     with tenant_scope(here.tenant):
-        schedule.schedule_all(here.tenant)
+        sync_schedule.schedule_all(here.tenant)
         MirrorState.objects.update(due_at=None)
     at = f"/t/{here.tenant.slug}/guests/"
     assert f'action="{at}refresh/guests/"' in desk.get(at).content.decode()

@@ -10,12 +10,12 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from portal.core.inside import people
-from portal.core.inside.models import Inside
-from portal.core.mirror import hooks
+from portal.core.mirror import events
 from portal.core.mirror.kinds import MirrorKind
+from portal.core.mirror.log_partitions import RETENTION
 from portal.core.mirror.models import Member
-from portal.core.mirror.months import RETENTION
+from portal.core.presence import people
+from portal.core.presence.models import Inside
 from portal.rollcall.models import Listed, RollCall, Tick
 from tenants.models import AuditEntry, SupportSession, User
 from tenants.scope import tenant_scope
@@ -37,7 +37,7 @@ def passes(place, who, door, at=None):
     at = at or timezone.now()
     rows = happened(place, record(at, member_id=who, member_name=who, device_id=door, device_name=f"Door {door}"))
     with tenant_scope(place.tenant):
-        hooks.publish(MirrorKind.HISTORIES, place.tenant, histories=rows)
+        events.publish(MirrorKind.HISTORIES, place.tenant, histories=rows)
 
 
 def furnish(place):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from portal.core.mirror.models import Guest, History, MirrorState
 from portal.core.ui.times import TOKYO
 from portal.core.visits.models import DeskSettings, Stage, Visit
-from portal.core.visits.standing import VisitStatus, status_of, with_status
+from portal.core.visits.visit_status import VisitStatus, status_of, with_status
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
 from tests.receptionist.desk import again, counts, names, used, visit, way_out
@@ -189,7 +189,7 @@ def test_where_a_use_is_only_a_suggestion_one_click_takes_it_over(desk):
 
 
 def test_records_that_were_there_before_their_visit_count_and_old_days_are_closed(desk):
-    from portal.core.mirror import hooks
+    from portal.core.mirror import events
     from portal.core.mirror.kinds import MirrorKind
 
     now, tenant = timezone.now(), desk.place.tenant
@@ -202,7 +202,7 @@ def test_records_that_were_there_before_their_visit_count_and_old_days_are_close
                     history_id=f"{guest}{seconds}", at=start + timedelta(seconds=seconds), category="normal",
                     member_id=guest, device_id="d", device_name="門",
                 )  # fmt: skip
-        hooks.publish(MirrorKind.GUESTS, tenant)
+        events.publish(MirrorKind.GUESTS, tenant)
         rows = {row.guest_id: row for row in Visit.objects.all()}
     assert rows["today"].arrived_at == rows["today"].use_date_start
     assert rows["today"].left_at is None

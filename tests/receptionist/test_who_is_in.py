@@ -9,11 +9,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from portal.core.inside import people
-from portal.core.inside.models import Inside
-from portal.core.mirror import hooks
+from portal.core.mirror import events
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Area, Member, PassController
+from portal.core.presence import people
+from portal.core.presence.models import Inside
 from tenants.roles import Permission, Receptionist
 from tenants.scope import tenant_scope
 from tests.receptionist.desk import visit
@@ -43,7 +43,7 @@ def told(place, *records):
     for each in records:
         rows = happened(place, each)
         with tenant_scope(place.tenant):
-            hooks.publish(MirrorKind.HISTORIES, place.tenant, histories=rows)
+            events.publish(MirrorKind.HISTORIES, place.tenant, histories=rows)
 
 
 def members_in(place):

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from accessapi.permissions import normalise_devices, normalise_keys
 from accessapi.permissions.passes import normal_pass
-from portal.core.rights import posting
-from portal.core.rights.laying import modes, sample_rows, sheet_view
+from portal.core.rights import form_parsing
+from portal.core.rights.editor_view import modes, sample_rows, sheet_view
+from portal.core.rights.member_rights import MemberRights
 from portal.core.rights.places import BoxNames, PlaceNames
-from portal.core.rights.reading import MemberRights
 from portal.core.rights.sheet import RightsSheet
 from portal.core.rights.slots import item_of, parse_date, parse_time, slot_of
 from portal.rights import actions
@@ -61,7 +61,7 @@ def same(one, other):
 @settings(max_examples=examples(400, quick=60))
 def test_a_form_sent_as_it_stands_means_the_same_rights(devices, keys, privilege):
     told = {"devices_pass": devices, "keys_pass": keys, "privilege": privilege}
-    sheet = posting.parse_sheet(posted(drawn(RightsSheet.of(told))))
+    sheet = form_parsing.parse_sheet(posted(drawn(RightsSheet.of(told))))
     made = sheet.to_body()
     if devices is not None:
         assert same(made["devices_pass"], normalise_devices(devices))
@@ -74,7 +74,7 @@ def test_a_form_sent_as_it_stands_means_the_same_rights(devices, keys, privilege
 @settings(max_examples=examples(100))
 def test_ids_of_any_text_name_their_inputs(entries):
     told = {"devices_pass": {"default_mode": "option", "areas_list": entries}}
-    made = posting.parse_sheet(posted(drawn(RightsSheet.of(told)))).to_body()
+    made = form_parsing.parse_sheet(posted(drawn(RightsSheet.of(told)))).to_body()
     assert same(made["devices_pass"], normalise_devices(told["devices_pass"]))
 
 

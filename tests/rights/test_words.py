@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from accessapi.permissions import all_day, always, between, by_schedule, never, phrase_pass, weekly
 from accessapi.permissions.passes import WEEKDAYS
 from portal.core.rights import words
+from portal.core.rights.member_rights import canonical, digest
 from portal.core.rights.places import BoxNames, PlaceNames
-from portal.core.rights.reading import canonical, digest
 from portal.core.rights.weeks import week_of
 from portal.rights import merging
 from tests.accessapi import rights as r

@@ -11,7 +11,7 @@ from PIL import Image, ImageChops, ImageStat
 from accessapi.limits import JST
 from sandbox.cameras import playlists, video
 from sandbox.cameras.cache import FileCache
-from sandbox.cameras.people import Arrival
+from sandbox.cameras.pedestrians import Arrival
 from sandbox.cameras.picture import CameraView, draw_picture
 from sandbox.cameras.scenes import SCENES
 

@@ -15,10 +15,10 @@ from urllib.request import urlopen
 
 import pytest
 
-from stack.account import delete_home
+from stack.page_client import PageClient
 from stack.paths import ROOT
+from stack.postgres_account import delete_home
 from stack.processes import free_port
-from stack.visitor import PageClient
 from tests.stack.processes import alive, below, gone
 
 pytestmark = pytest.mark.soak

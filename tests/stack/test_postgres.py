@@ -6,21 +6,21 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from stack import account, postgres, services
+from stack import postgres, postgres_account, services
 from stack.paths import ROOT, RUN
 
 
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[Path]:
-    found = account.create_home(tmp_path / "run", account.unprivileged_account())
+    found = postgres_account.create_home(tmp_path / "run", postgres_account.unprivileged_account())
     yield found
-    account.delete_home(tmp_path / "run")
+    postgres_account.delete_home(tmp_path / "run")
 
 
 def aged(home: Path) -> Path:
     """A cluster as it was made before, with a table in each database."""
-    who = account.unprivileged_account()
-    template = postgres.create(account.create_home(RUN, who), services._TEMPLATE, who)
+    who = postgres_account.unprivileged_account()
+    template = postgres.create(postgres_account.create_home(RUN, who), services._TEMPLATE, who)
     cluster = postgres.copy(home, template, "old", who)
     tools = postgres.binaries(home, who)
     postgres._run_single_user(tools, cluster, "postgres", [
@@ -36,7 +36,7 @@ def aged(home: Path) -> Path:
 
 
 def test_what_an_older_checkout_made_is_kept_and_belongs_to_the_owner(home: Path, tmp_path: Path) -> None:
-    who, cluster = account.unprivileged_account(), aged(home)
+    who, cluster = postgres_account.unprivileged_account(), aged(home)
     assert postgres.create(home, "old", who) == cluster
     with postgres.running(home, cluster, who, log=tmp_path / "log", without_durability=True) as addresses:
         for variable in ("DATABASE_OWNER_URL", "SANDBOX_DATABASE_URL"):
@@ -52,8 +52,8 @@ def test_what_an_older_checkout_made_is_kept_and_belongs_to_the_owner(home: Path
 
 
 def test_a_cluster_without_the_role_for_backups_gets_it(home: Path, tmp_path: Path) -> None:
-    who = account.unprivileged_account()
-    template = postgres.create(account.create_home(RUN, who), services._TEMPLATE, who)
+    who = postgres_account.unprivileged_account()
+    template = postgres.create(postgres_account.create_home(RUN, who), services._TEMPLATE, who)
     cluster = postgres.copy(home, template, "old", who)
     postgres._run_single_user(postgres.binaries(home, who), cluster, "postgres", ["DROP ROLE portal_backup"], who)
     (cluster / "portal_backup.password").unlink()

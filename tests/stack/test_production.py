@@ -13,7 +13,7 @@ import httpx2
 import pytest
 from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value, yield_hotp_counters_from_time
 
-from portal.core.files import bounds
+from portal.core.files import file_limits
 from stack.paths import ROOT
 from tests.support.browser import Browser, gist, upload
 from tests.support.installation import LEFT_OUT, OWNER, PASSWORD, Installation, copy_disk
@@ -146,7 +146,7 @@ def test_a_file_of_20_mb_passes(proxy: Proxy, owner: Browser) -> None:
 
 
 def test_of_a_file_that_is_too_large_the_portal_says_so(proxy: Proxy, owner: Browser) -> None:
-    answer = _upload(proxy, owner, b"x" * (bounds.MAX_FILE_BYTES + 1))
+    answer = _upload(proxy, owner, b"x" * (file_limits.MAX_FILE_BYTES + 1))
     assert answer.status_code == 422
     assert "The file is larger than 32 MB." in answer.text
 

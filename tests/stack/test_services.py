@@ -15,8 +15,8 @@ import psycopg
 import pytest
 import redis
 
-from stack.account import Account, delete_home, unprivileged_account
 from stack.paths import ROOT
+from stack.postgres_account import Account, delete_home, unprivileged_account
 from tests.stack.processes import below, gone
 from tests.support.effort import one_in
 

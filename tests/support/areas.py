@@ -8,7 +8,7 @@ from typing import Any
 from django.utils import timezone
 
 from portal.areas import grants
-from portal.core.intents import following
+from portal.core.intents import tracking
 from portal.core.intents.models import Intent
 from portal.core.intents.sending import send
 from portal.core.intents.states import State
@@ -84,10 +84,10 @@ class AreasDesk(MembersDesk):
                     send(intent)
                 elif intent.state == State.ACCEPTED:
                     Intent.objects.filter(pk=intent.pk).update(due_at=PAST)
-                    following.poll(intent)
+                    tracking.poll(intent)
                 elif intent.state == State.UNCERTAIN:
                     Intent.objects.filter(pk=intent.pk).update(due_at=PAST)
-                    following.reconcile(intent)
+                    tracking.reconcile(intent)
 
     def finish(self, job: Job, seconds: float = 60) -> Job:
         end = time.monotonic() + seconds

@@ -10,8 +10,8 @@ import psycopg
 from django.db.models import F
 
 from portal.core.mirror.models import PassController
-from portal.core.timers.bell import enqueue
-from portal.devices.watch import READ_STALE
+from portal.core.timers.task_queue import enqueue
+from portal.devices.status_reading import READ_STALE
 from tests.support.browser import Browser
 from tests.support.house import together
 from tests.support.stage import Customer

@@ -8,7 +8,7 @@ from urllib.parse import urljoin
 
 import httpx2
 
-from accessapi.wire import tls_context
+from accessapi.transport import tls_context
 
 
 @dataclass

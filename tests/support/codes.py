@@ -11,8 +11,8 @@ from django.test import Client
 from django.utils import timezone
 from PIL import Image
 
-from portal.core.mirror.folding import fold
 from portal.core.mirror.models import Guest
+from portal.core.mirror.text_folding import fold
 from portal.core.visits.models import Visit
 from tenants.scope import tenant_scope
 from tests.support.places import Place

@@ -2,7 +2,8 @@
 
 The workers of a run, the houses of the promises and every sandbox begin with a copy: a tenth of a second each, where
 migrating takes seconds. The name of the migrated one tells what it was made of, so that lasting services keep it until
-the migrations change. The launcher's own PostgreSQL has them already (stack/migrated.py, which runs this module).
+the migrations change. The launcher's own PostgreSQL has them already (stack/migrated_databases.py,
+which runs this module).
 
 Databases are made by the role that owns their tables; programs and tests sign in as the site's.
 """
@@ -19,8 +20,8 @@ import psycopg
 from django.db import connection
 from psycopg import sql
 
-from stack import migrated
-from stack.migrated import MIGRATED_SITES
+from stack import migrated_databases
+from stack.migrated_databases import MIGRATED_SITES
 from stack.paths import ROOT
 from stack.services import SHORT_LIVED_VARIABLE
 
@@ -43,7 +44,7 @@ def empty(site: str) -> Iterator[str]:
 
 def template(site: str) -> str:
     """The name of the run's migrated database of this site; whoever asks first makes it."""
-    name = migrated.database_name(site)
+    name = migrated_databases.database_name(site)
     with _server(site) as server:
         server.execute("SELECT pg_advisory_lock(%s)", [_LOCK])
         if not _is_there(server, name):
@@ -57,7 +58,7 @@ def template(site: str) -> str:
 def forget() -> None:
     """Drops the migrated databases of this run, unless their server goes with it."""
     for site in MIGRATED_SITES:
-        _drop(site, migrated.database_name(site))
+        _drop(site, migrated_databases.database_name(site))
 
 
 @contextmanager

@@ -3,11 +3,11 @@
 from datetime import timedelta
 from typing import Any
 
-from portal.core.mirror import doors, tasks
+from portal.core.mirror import door_states, tasks
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import MirrorState, PassController
 from portal.core.timers.clock import database_now
-from portal.devices import watch
+from portal.devices import status_reading
 from tenants.scope import tenant_scope
 from tests.support.places import Place
 
@@ -33,7 +33,7 @@ def shows(
     }
     status = {"door_status": told, "cloud_com_status": theirs(line, "connected")} | more
     with tenant_scope(place.tenant):
-        doors.apply_reading(place.tenant, device_id, status, database_now() - timedelta(seconds=ago))
+        door_states.apply_reading(place.tenant, device_id, status, database_now() - timedelta(seconds=ago))
 
 
 def door(place: Place, device_id: str) -> PassController:
@@ -44,7 +44,7 @@ def door(place: Place, device_id: str) -> PassController:
 def read_due(place: Place) -> int:
     """What a worker does when the bell of the watch rings."""
     with tenant_scope(place.tenant):
-        return watch.read_stale()
+        return status_reading.read_stale()
 
 
 def hear(place: Place) -> None:

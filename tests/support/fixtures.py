@@ -17,10 +17,10 @@ from kombu import pools
 from playwright.sync_api import Page
 from pytest_django.live_server_helper import LiveServer
 
-from portal.core.mirror import months
+from portal.core.mirror import log_partitions
 from portal.site.celery import app
 from stack.paths import ROOT
-from tenants import memory
+from tenants import postgres_cache
 from tests.support import chromium, flushing
 from tests.support.house import House
 from tests.support.mailbox import Mailbox
@@ -44,7 +44,7 @@ def quick_passwords() -> None:
 @pytest.fixture(scope="session", autouse=True)
 def no_sweeps_by_chance() -> None:
     """A request in 200 sweeps what is over: the statements that a test counts would be one more."""
-    memory._DELETE_ONE_IN = sys.maxsize
+    postgres_cache._DELETE_ONE_IN = sys.maxsize
 
 
 @pytest.fixture(autouse=True)
@@ -76,7 +76,7 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
     owners, here.settings_dict = here.settings_dict, settings.DATABASES["default"]
     with django_db_blocker.unblock():
         here.close()
-        months.maintain_partitions()
+        log_partitions.maintain_partitions()
     yield
     chromium.end()
     flushing.end()

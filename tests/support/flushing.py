@@ -9,8 +9,8 @@ from django.core.signals import request_finished, request_started
 from django.db import connection
 from django.test import TransactionTestCase
 
-from tenants.grants import owner_settings
-from tenants.postgresql.planned import PreparedStatement
+from tenants.database_grants import owner_settings
+from tenants.postgresql.prepared_statements import PreparedStatement
 from tenants.scope import across_tenants
 
 #: Filled by the migrations' own signals and never changed by a test.

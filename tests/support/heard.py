@@ -4,12 +4,12 @@ import secrets
 from collections import Counter
 
 from portal.core.intents.nonces import Nonce
-from portal.core.mirror import schedule
+from portal.core.mirror import sync_schedule
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import History, MirrorState
-from portal.hooks import actions
-from portal.hooks.actions import WebhookChange
-from portal.hooks.models import Webhook
+from portal.webhooks import actions
+from portal.webhooks.actions import WebhookChange
+from portal.webhooks.models import Webhook
 from tests.support.hooks import all_categories
 from tests.support.stage import Customer
 from tests.support.waiting import until
@@ -19,7 +19,7 @@ LOG = 23
 
 def read_once(customer: Customer) -> Customer:
     """The same when its log was read once."""
-    schedule.schedule_all(customer.tenant)
+    sync_schedule.schedule_all(customer.tenant)
     until(lambda: log_of(customer).as_of is not None, saying="the log is read")
     return customer
 

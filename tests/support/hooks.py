@@ -10,8 +10,8 @@ from typing import Any
 
 from accessapi.limits import JST
 from portal.core.timers.clock import database_now
-from portal.hooks import tokens
-from portal.hooks.models import Webhook
+from portal.webhooks import tokens
+from portal.webhooks.models import Webhook
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
 

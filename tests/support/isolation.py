@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from portal.core.budget.priorities import Priority
 from portal.core.intents.models import Intent
-from portal.core.intents.record import Requester, record_intent
+from portal.core.intents.recording import Requester, record_intent
 from portal.core.intents.states import State
 from portal.core.mirror.models import Group, Member, PassController
 from portal.core.visits.models import Preset, Visit

@@ -2,7 +2,7 @@
 
 import time
 
-from portal.core.intents import following
+from portal.core.intents import tracking
 from portal.core.intents.models import Intent
 from portal.core.intents.sending import send
 from portal.core.intents.states import State
@@ -23,9 +23,9 @@ def step(job: Job) -> None:
             continue
         Intent.objects.filter(pk=intent.pk).update(due_at=PAST)
         if intent.state == State.ACCEPTED:
-            following.poll(intent)
+            tracking.poll(intent)
         elif intent.state == State.UNCERTAIN:
-            following.reconcile(intent)
+            tracking.reconcile(intent)
 
 
 def run(job: Job, seconds: float = 60) -> Job:

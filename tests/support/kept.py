@@ -18,7 +18,7 @@ from django.db.models import Model
 from django.utils import timezone
 from psycopg import sql
 
-from portal.core.mirror import schedule, tasks
+from portal.core.mirror import sync_schedule, tasks
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import MirrorState, SharedReading
 from portal.core.ui.times import TOKYO
@@ -93,7 +93,7 @@ def read(place: "Place", *, unread: Sequence[MirrorKind]) -> None:
 
 def read_anew(place: "Place", *, unread: Sequence[MirrorKind]) -> None:
     """Have a place's lists read but for `unread`, within its tenant."""
-    schedule.schedule_all(place.tenant)
+    sync_schedule.schedule_all(place.tenant)
     MirrorState.objects.filter(kind__in=unread).update(due_at=None)
     tasks.read_due()
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db import transaction
 
-from portal.core.mirror import keys
+from portal.core.mirror import key_states
 from portal.core.mirror.models import Key, KeyBox
 from portal.core.timers.clock import database_now
 from tenants.scope import tenant_scope
@@ -23,7 +23,7 @@ def key_box(place: Place, key_device_id: str = "K1", name: str = "総務キー�
     ]
     with tenant_scope(place.tenant), transaction.atomic():
         box = KeyBox.objects.create(key_device_id=key_device_id, key_device_name=name, units=units)
-        keys.on_key_boxes(place.tenant)
+        key_states.on_key_boxes(place.tenant)
     return box
 
 
@@ -46,7 +46,7 @@ def reads(
         ],
     }
     with tenant_scope(place.tenant):
-        keys.apply_reading(place.tenant, key_device_id, status, database_now() - timedelta(seconds=ago))
+        key_states.apply_reading(place.tenant, key_device_id, status, database_now() - timedelta(seconds=ago))
 
 
 def tells(
@@ -59,7 +59,7 @@ def tells(
     said = record(at, content=content, device_id=box, units=units, member_id=who, member_name=name, **more)
     rows = happened(place, said)
     with tenant_scope(place.tenant), transaction.atomic():
-        keys.on_histories(place.tenant, histories=rows)
+        key_states.on_histories(place.tenant, histories=rows)
 
 
 def key(place: Place, unit: str = "01", box: str = "K1") -> Key:

@@ -4,12 +4,12 @@ import re
 from datetime import timedelta
 
 from portal.core.budget.models import Gauge, Spent
-from portal.core.intents import following, sending
+from portal.core.intents import sending, tracking
 from portal.core.intents.models import Intent
 from portal.core.intents.states import Reason, State
 from portal.core.mirror.models import Area, DoorState, PassController
 from portal.core.timers.clock import ClockTime, database_now
-from portal.lockdown import outcomes, standing
+from portal.lockdown import door_outcomes, retrying
 from portal.lockdown.models import Lockdown, LockdownDoor
 from tenants.models import Connection
 from tenants.scope import tenant_scope
@@ -64,13 +64,13 @@ def settle(place):
             sending.send(intent)
         Intent.objects.filter(state=State.ACCEPTED).update(due_at=database_now())
         for intent in Intent.objects.filter(state=State.ACCEPTED):
-            following.poll(intent)
+            tracking.poll(intent)
 
 
 def step(place, of=None):
     """The timer of an order, or of the latest, rings, and workers do what it asks for."""
     with tenant_scope(place.tenant):
-        standing.step((of or order(place)).pk)
+        retrying.step((of or order(place)).pk)
     settle(place)
 
 
@@ -89,7 +89,7 @@ def came(place):
     """What came of each door, in the order of their names' list."""
     with tenant_scope(place.tenant):
         row = Lockdown.objects.select_related("tenant__environment", "by").get(pk=order(place).pk)
-        found = {each.row.name: each.result for each in outcomes.door_outcomes(row)}
+        found = {each.row.name: each.result for each in door_outcomes.door_outcomes(row)}
     return [found[name] for name in NAMES if name in found]
 
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Area, History, MirrorState
-from portal.core.mirror.rows import HistoryColumns, insert_records
+from portal.core.mirror.row_building import HistoryColumns, insert_records
 from portal.core.ui.times import TOKYO
 from tenants.models import Tenant
 from tenants.scope import tenant_scope

@@ -18,8 +18,8 @@ from django.utils import timezone
 
 from portal.core.intents import nonces
 from portal.core.intents.nonces import Nonce
-from portal.core.intents.record import Requester
-from portal.core.mirror import schedule, tasks
+from portal.core.intents.recording import Requester
+from portal.core.mirror import sync_schedule, tasks
 from tenants.models import Connection, ServiceEnvironment, Staff, Tenant, User
 from tenants.scope import tenant_scope
 from tests.support import kept
@@ -146,7 +146,7 @@ def place_elsewhere(service: Elsewhere) -> Place:
     host: Any = service  # its calls cannot be looked at like the sandbox's
     place = connected(host, there, "elsewhere", overrides=service.overrides, base_url=service.base_url)
     with tenant_scope(place.tenant):
-        schedule.schedule_all(place.tenant)
+        sync_schedule.schedule_all(place.tenant)
         tasks.read_due()
     return place
 

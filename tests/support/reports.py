@@ -8,11 +8,11 @@ from django.urls import reverse
 from django.utils import timezone
 from openpyxl import load_workbook
 
-from portal.core.mirror import months
+from portal.core.mirror import log_partitions
 from portal.core.mirror.models import History
 from portal.core.ui.times import local
-from portal.reports import making, scheduling
-from portal.reports.kinds.passages import doors_into
+from portal.reports import creating, scheduling
+from portal.reports.kinds.log_reports import doors_into
 from portal.reports.models import Every, Report, Schedule
 from tests.support.areas import AreasDesk
 from tests.support.members import said
@@ -39,7 +39,7 @@ class ReportsDesk(AreasDesk):
         """The newest report, made."""
         with self.scope():
             report = Report.objects.latest("pk")
-            making.create(report.pk)
+            creating.create(report.pk)
         return report
 
     def page(self, report):
@@ -58,7 +58,7 @@ class ReportsDesk(AreasDesk):
         at = timezone.now() - timedelta(days=days)
         with self.scope():
             [door, *_rest] = doors_into(self.area)
-            months.ensure_partitions([at])
+            log_partitions.ensure_partitions([at])
             for number in range(times):
                 History.objects.create(
                     history_id=str(uuid.uuid4()), at=at + timedelta(minutes=number), category=category,
@@ -85,4 +85,4 @@ class ReportsDesk(AreasDesk):
             for _turn in range(2):
                 scheduling.run_schedule(schedule.pk)
                 for report in Report.objects.filter(schedule=schedule, due_at__isnull=False):
-                    making.create(report.pk)
+                    creating.create(report.pk)

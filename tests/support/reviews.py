@@ -12,7 +12,7 @@ from django.utils import timezone
 from accessapi.permissions import always
 from portal.core.jobs.models import Job
 from portal.core.mirror.models import Member
-from portal.reviews import working
+from portal.reviews import review_worker
 from portal.reviews.models import Item, Review
 from tests.support.areas import AreasDesk
 from tests.support.members import said
@@ -59,7 +59,7 @@ class ReviewsDesk(AreasDesk):
         """Let a worker do what is due, and return the review as it is then."""
         pk = review if isinstance(review, int) else review.pk
         with self.scope():
-            working.run_steps(pk)
+            review_worker.run_steps(pk)
             return Review.objects.get(pk=pk)
 
     def look_again(self, review: Review) -> Review:

@@ -2,7 +2,7 @@
 
 from portal.core.timers.clock import ClockTime
 from portal.core.timers.models import Run
-from portal.core.timers.ticking import Querysets
+from portal.core.timers.timer_registry import Querysets
 from portal.site.celery import app
 from tenants.scope import across_tenants
 

@@ -4,8 +4,8 @@ from django.urls import reverse
 
 from portal.core.alerts.models import Rule
 from portal.core.cameras.models import CameraSettings
+from portal.core.notifications.models import Audience, WebAddress
 from portal.core.safety.rules import RULES
-from portal.core.telling.models import Audience, WebAddress
 from portal.core.visits.models import DeskSettings
 from portal.evidence.models import EvidenceSettings
 from portal.lockdown.models import LockdownSetting

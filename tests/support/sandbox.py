@@ -21,7 +21,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import httpx2
 
-from accessapi.wire import tls_context
+from accessapi.transport import tls_context
 from tests.support import contrary as contrary_service
 from tests.support import databases
 

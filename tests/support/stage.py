@@ -18,7 +18,7 @@ from portal.core.budget.priorities import Priority
 from portal.core.intents import actions
 from portal.core.intents.models import Intent
 from portal.core.intents.nonces import Nonce
-from portal.core.intents.record import Requester
+from portal.core.intents.recording import Requester
 from portal.core.intents.states import State
 from portal.core.mirror.models import PassController
 from tenants import roles
@@ -121,7 +121,7 @@ class Customer:
         }
         with self.scope():
             if not rung:
-                from portal.core.intents.record import record_intent
+                from portal.core.intents.recording import record_intent
 
                 return record_intent(**asked)[0]
             return actions.submit(inline=inline, **asked)

@@ -4,7 +4,7 @@ from typing import Any
 
 import httpx2
 
-from accessapi.wire import tls_context
+from accessapi.transport import tls_context
 from tests.support.browser import Form, forms_of, gist
 
 

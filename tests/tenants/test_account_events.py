@@ -18,7 +18,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from portal.core.telling import accounts
+from portal.core.notifications import account_mails
 from portal.core.timers.clock import ClockTime
 from tenants.models import AccountEvent, AccountMail, Staff, SupportSession
 from tenants.scope import tenant_scope
@@ -69,7 +69,7 @@ def written(**wanted):
 
 def told(mailbox):
     """The subjects of the mails that a worker sends now."""
-    accounts.send_due()
+    account_mails.send_due()
     return [each["Subject"].strip() for each in mailbox.mails]
 
 
@@ -197,7 +197,7 @@ class TestPasswords:
 
     def test_a_link_that_was_asked_for_and_used_is_written_down_and_told(self, person, mailbox):
         Client().post("/accounts/password/reset/", {"email": person.email})
-        accounts.send_due()
+        account_mails.send_due()
         address = mailbox.mails[0].get_content().split("http://127.0.0.1:8000")[1].split()[0]
         browser = Client()
         page = browser.get(address, follow=True)

@@ -7,7 +7,7 @@ import pytest
 from django.db import connection, transaction
 from django.template import TemplateDoesNotExist
 
-from portal.core.telling import accounts
+from portal.core.notifications import account_mails
 from portal.core.timers.clock import ClockTime
 from tenants import mails
 from tenants.models import AccountMail
@@ -31,8 +31,8 @@ def later():
 
 def test_a_mail_is_sent_once_and_then_forgotten(person, mailbox):
     reset(person)
-    accounts.send_due()
-    accounts.send_due()
+    account_mails.send_due()
+    account_mails.send_due()
     assert mailbox.to == [person.email]
     assert LINK in mailbox.mails[0].get_content()
     assert not AccountMail.objects.exists()
@@ -50,7 +50,7 @@ def test_an_act_that_is_undone_sends_nothing(person, mailbox):
     with transaction.atomic():
         reset(person)
         transaction.set_rollback(True)
-    accounts.send_due()
+    account_mails.send_due()
     assert mailbox.visits == 0
 
 
@@ -62,17 +62,17 @@ def test_a_kind_without_a_text_fails_with_the_act(person):
 def test_a_mail_server_that_is_away_is_tried_again_and_at_last_given_up(person, mailbox, settings, caplog):
     working, settings.EMAIL_PORT = settings.EMAIL_PORT, 1
     reset(person)
-    accounts.send_due()
-    accounts.send_due()
+    account_mails.send_due()
+    account_mails.send_due()
     assert AccountMail.objects.get().attempts == 1, "the next try waits for its pause"
     later()
     settings.EMAIL_PORT = working
-    accounts.send_due()
+    account_mails.send_due()
     assert mailbox.to == [person.email]
     settings.EMAIL_PORT = 1
     reset(person)
-    for _try in range(len(accounts.RETRY_PAUSES) + 1):
-        accounts.send_due()
+    for _try in range(len(account_mails.RETRY_PAUSES) + 1):
+        account_mails.send_due()
         later()
     assert not AccountMail.objects.exists()
     assert "account_mail_not_sent" in caplog.text
@@ -82,7 +82,7 @@ def test_a_mail_server_that_is_away_is_tried_again_and_at_last_given_up(person, 
 def test_what_a_mail_server_refuses_for_good_is_not_tried_again(person, mailbox):
     mailbox.refuses = "550 no such mailbox"
     reset(person)
-    accounts.send_due()
+    account_mails.send_due()
     assert (mailbox.visits, AccountMail.objects.count()) == (1, 0)
 
 
@@ -90,18 +90,18 @@ def test_whoever_was_switched_off_meanwhile_gets_none(person, mailbox):
     reset(person)
     person.is_active = False
     person.save()
-    accounts.send_due()
+    account_mails.send_due()
     assert (mailbox.visits, AccountMail.objects.count()) == (0, 0)
 
 
 def test_a_reset_link_whose_sender_died_is_sent_again_and_not_for_ever(person, mailbox):
     reset(person)
     AccountMail.objects.update(claimed_at=ClockTime() - timedelta(minutes=2))
-    accounts.send_due()
+    account_mails.send_due()
     assert len(mailbox.mails) == 1
     reset(person)
-    AccountMail.objects.update(claimed_at=ClockTime(), attempts=len(accounts.RETRY_PAUSES) + 1)
-    accounts.send_due()
+    AccountMail.objects.update(claimed_at=ClockTime(), attempts=len(account_mails.RETRY_PAUSES) + 1)
+    account_mails.send_due()
     assert (len(mailbox.mails), AccountMail.objects.count()) == (1, 0)
 
 
@@ -109,7 +109,7 @@ def test_a_notification_whose_sender_died_is_not_sent_again(person, mailbox, mon
     monkeypatch.setattr(mails, "RESENDABLE_KINDS", frozenset())
     reset(person)
     AccountMail.objects.update(claimed_at=ClockTime() - timedelta(minutes=2))
-    accounts.send_due()
+    account_mails.send_due()
     assert (mailbox.visits, AccountMail.objects.count()) == (0, 0)
 
 
@@ -120,7 +120,7 @@ def test_two_workers_never_send_the_same_one(make_two, mailbox):
 
     def work():
         try:
-            accounts.send_due()
+            account_mails.send_due()
         finally:
             connection.close()
 

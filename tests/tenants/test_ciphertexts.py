@@ -9,8 +9,8 @@ from django.db import connection
 
 from portal.core.intents import actions as intents
 from portal.core.intents.models import Intent
-from portal.hooks.settings import webhook_of
-from tenants import rotation, vault
+from portal.webhooks.settings import webhook_of
+from tenants import key_rotation, vault
 from tenants.access import access_to
 from tenants.connections import actions
 from tenants.scope import across_tenants, tenant_scope
@@ -91,7 +91,7 @@ def test_moved_and_changed_ciphertexts_are_noticed(one: Place, other: Place) -> 
 
 def test_no_secret_column_of_any_table_takes_plain_bytes(one: Place) -> None:
     seen = 0
-    for column in rotation.columns():
+    for column in key_rotation.columns():
         table, name = column.model._meta.db_table, column.field.column
         for (value,) in sql(f"SELECT {name} FROM {table} WHERE {name} IS NOT NULL"):
             assert vault.key_name(bytes(value)) in vault.key_ring().ciphers

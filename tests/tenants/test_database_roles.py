@@ -12,7 +12,7 @@ from django.utils import timezone
 from psycopg import sql
 
 from portal.site import probes
-from tenants import grants
+from tenants import database_grants
 from tenants.checks import check_site_role
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
@@ -232,7 +232,7 @@ def wrong(owner: "psycopg.Connection[Any]") -> list[Any]:
     site = connection.settings_dict["USER"]
     found = []
     for name, kind, is_part, has, may, others in owner.execute(PRIVILEGES, {"site": site}):
-        needs = "USAGE" if kind == "S" else "" if is_part else grants.site_privileges(name)
+        needs = "USAGE" if kind == "S" else "" if is_part else database_grants.site_privileges(name)
         if (has, may, others) != (owner.info.user, sorted(filter(None, needs.split(", "))), 0):
             found.append((name, has, may, others))
     functions = owner.execute(
@@ -249,7 +249,7 @@ def test_the_site_may_do_with_each_table_what_it_needs_and_no_more(here: Any) ->
     with as_owner() as owner:
         assert wrong(owner) == []
         records = [name for name, *_ in owner.execute(PRIVILEGES, {"site": connection.settings_dict["USER"]})
-                   if grants.site_privileges(name) == "SELECT, INSERT"]  # fmt: skip
+                   if database_grants.site_privileges(name) == "SELECT, INSERT"]  # fmt: skip
     assert sorted(records) == ["alerts_alertnote", "reviews_step", AUDIT, "tenants_auditkind", "tenants_signingkey"]
 
 

@@ -13,8 +13,8 @@ from django.utils import timezone
 
 from accessapi.errors import NotSent
 from portal.core.mirror.models import TenantRecord
-from portal.hooks.settings import webhook_of
-from tenants.connections.service import service_client
+from portal.webhooks.settings import webhook_of
+from tenants.connections.service_clients import service_client
 from tenants.models import AuditEntry, Connection, OAuthState, ServiceEnvironment, Tenant
 from tenants.scope import across_tenants, tenant_scope
 from tenants.signals import connected

@@ -9,10 +9,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from portal.core.ui.models import ListChoice
-from tenants import kept
-from tenants.kept import CompiledQuery, rows_with_shared_plan
+from tenants import compiled_queries
+from tenants.compiled_queries import CompiledQuery, rows_with_shared_plan
 from tenants.models import Staff, Tenant, User
-from tenants.postgresql.planned import PreparedStatement
+from tenants.postgresql.prepared_statements import PreparedStatement
 from tenants.scope import NoTenant, tenant_scope
 from tests.support.statements import prepared
 
@@ -52,7 +52,7 @@ def test_a_session_plans_it_once_and_is_asked_by_name_and_values(two):
 
 
 def test_querysets_that_differ_in_values_alone_share_a_plan(two, monkeypatch):
-    monkeypatch.setattr(kept, "_shapes", {})
+    monkeypatch.setattr(compiled_queries, "_shapes", {})
     before, long_ago = prepared(), timezone.now() - timedelta(days=1)
 
     def named(name, since):
@@ -67,7 +67,7 @@ def test_querysets_that_differ_in_values_alone_share_a_plan(two, monkeypatch):
 
 
 def test_numbers_that_the_driver_has_types_for_are_filled_in_too(two, monkeypatch):
-    monkeypatch.setattr(kept, "_shapes", {})
+    monkeypatch.setattr(compiled_queries, "_shapes", {})
     somebody = User.objects.create_user("somebody@example.test", "correct horse battery staple")
     ListChoice.objects.bulk_create(ListChoice(user=somebody, table=f"t{size}", size=size) for size in (25, 50))
 
@@ -76,22 +76,22 @@ def test_numbers_that_the_driver_has_types_for_are_filled_in_too(two, monkeypatc
 
     for size, found in ((25, [25, 50]), (26, [50]), (51, [])):
         assert [each.size for each in rows_with_shared_plan(longer(size))] == found
-    assert len(kept._shapes) == 1
+    assert len(compiled_queries._shapes) == 1
 
 
 def test_an_empty_text_stays_in_a_plan_so_that_an_index_of_what_is_not_empty_is_used(two, monkeypatch):
-    monkeypatch.setattr(kept, "_shapes", {})
+    monkeypatch.setattr(compiled_queries, "_shapes", {})
     for name in ("Tenant a", "Tenant b"):
         found = rows_with_shared_plan(Tenant.objects.filter(name=name).exclude(slug="").order_by("slug", "pk")[:5])
         assert [each.name for each in found] == [name]
-    (planned,) = kept._shapes.values()
+    (planned,) = compiled_queries._shapes.values()
     assert """NOT ("tenants_tenant"."slug" = '')""" in planned.text
     assert "$2" not in planned.text
 
 
 def test_a_session_keeps_so_many_plans_and_no_more(two, monkeypatch):
-    monkeypatch.setattr(kept, "_shapes", {})
-    monkeypatch.setattr(kept, "_MAX_SHAPES", 2)
+    monkeypatch.setattr(compiled_queries, "_shapes", {})
+    monkeypatch.setattr(compiled_queries, "_MAX_SHAPES", 2)
     before = prepared()
     for most in range(1, 6):
         assert len(rows_with_shared_plan(Tenant.objects.order_by("slug", "pk", "name")[:most])) == min(most, 2)

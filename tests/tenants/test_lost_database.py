@@ -9,7 +9,7 @@ import psycopg
 import pytest
 from django.db import connection
 
-from tenants.postgresql.patience import (
+from tenants.postgresql.timeouts import (
     CONNECTION_TIMEOUTS,
     PROBE_AFTER_SECONDS,
     PROBE_TIMEOUT_SECONDS,

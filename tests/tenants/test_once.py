@@ -4,7 +4,7 @@ import pytest
 from django.contrib.messages import get_messages
 from django.core import mail
 
-from tenants import once
+from tenants import duplicate_posts
 from tenants.models import Invitation
 from tenants.scope import tenant_scope
 from tenants.staff import actions
@@ -35,7 +35,7 @@ def test_a_second_click_while_the_first_is_worked_on_does_nothing(two, browser, 
         answers.append(send(browser, form, **TYPED))
         return invite(**values)
 
-    monkeypatch.setattr(once, "_WAIT_SECONDS", 0.2)
+    monkeypatch.setattr(duplicate_posts, "_WAIT_SECONDS", 0.2)
     monkeypatch.setattr(actions, "invite", slowly)
     send(browser, form, **TYPED)
     assert answers[0]["Location"] == "/t/a/staff/"

@@ -5,7 +5,7 @@ import html
 import pytest
 
 from accessapi.errors import NotFound, Rejected
-from tenants.connections.service import service_client
+from tenants.connections.service_clients import service_client
 from tenants.models import Connection, User
 from tenants.scope import tenant_scope
 from tests.support.places import PASSWORD, make_place, signed_in

@@ -11,7 +11,7 @@ from tenants.access import access_to
 from tenants.connections import actions, reissue
 from tenants.connections.locks import exclusive
 from tenants.connections.reissue import NotConnected, ReissueOutcome
-from tenants.connections.service import service_client
+from tenants.connections.service_clients import service_client
 from tenants.models import Connection, ServiceEnvironment, Tenant
 from tenants.scope import tenant_scope
 from tests.support.effort import one_in

@@ -10,8 +10,8 @@ from allauth.mfa.utils import decrypt, encrypt
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from tenants import rotation, vault
-from tenants.grants import as_owner
+from tenants import key_rotation, vault
+from tenants.database_grants import as_owner
 from tenants.models import AuditEntry, Connection
 from tenants.scope import across_tenants, tenant_scope
 
@@ -72,8 +72,8 @@ def test_what_does_not_open_is_left_named_and_no_reason_to_stop(make_two, settin
     settings.VAULT_KEYS = BOTH
     with pytest.raises(CommandError, match="1 secrets could not be opened"):
         rotate()
-    (column,) = [c for c in rotation.columns() if c.label == "tenants.Connection.access_token"]
-    assert rotation.list_remaining(column) == []
+    (column,) = [c for c in key_rotation.columns() if c.label == "tenants.Connection.access_token"]
+    assert key_rotation.list_remaining(column) == []
 
 
 def test_rotated_under_load_no_read_fails_and_no_write_is_lost(make_two, settings):
@@ -110,8 +110,8 @@ def test_rotated_under_load_no_read_fails_and_no_write_is_lost(make_two, setting
         try:
             with as_owner():
                 for _ in range(5):
-                    for column in rotation.columns():
-                        rotation.rotate_column(column, 1)
+                    for column in key_rotation.columns():
+                        key_rotation.rotate_column(column, 1)
         except Exception as error:
             failures.append(error)
         finally:

@@ -8,7 +8,7 @@ import pytest
 from django.db import DatabaseError, connection, connections, transaction
 from django.test.utils import CaptureQueriesContext
 
-from tenants.grants import as_owner
+from tenants.database_grants import as_owner
 from tenants.models import AuditEntry, Staff
 from tenants.rls import EnableRowSecurity
 from tenants.scope import across_tenants, tenant_scope

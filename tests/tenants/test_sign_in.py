@@ -13,8 +13,8 @@ from allauth.mfa.totp.internal.auth import (
 from allauth.usersessions.models import UserSession
 from django.test import Client, RequestFactory
 
-from portal.core.telling import accounts
-from tenants.addresses import UNKNOWN, client_address, network_of
+from portal.core.notifications import account_mails
+from tenants.client_addresses import UNKNOWN, client_address, network_of
 from tenants.models import AccountMail, AuditEntry
 from tenants.scope import tenant_scope
 from tenants.staff import throttle
@@ -250,7 +250,7 @@ def test_asking_for_mails_without_end_ends_at_a_page_of_ours(two):
 def forgotten(email, **more):
     """Somebody asks for a new password; then a worker sends what waits."""
     answer = Client().post("/accounts/password/reset/", {"email": email}, **more)
-    accounts.send_due()
+    account_mails.send_due()
     return answer
 
 
@@ -282,7 +282,7 @@ def test_nobody_who_is_not_known_gets_a_mail(two, mailbox, email):
     known = Client().post("/accounts/password/reset/", {"email": two.owner_a.email}, follow=True)
     unknown = Client().post("/accounts/password/reset/", {"email": email}, follow=True)
     assert known.redirect_chain == unknown.redirect_chain
-    accounts.send_due()
+    account_mails.send_due()
     assert mailbox.to == [two.owner_a.email]
 
 
@@ -295,7 +295,7 @@ def test_the_page_does_not_speak_to_the_mail_server(two, mailbox):
 def test_no_page_writes_to_an_address_that_nobody_invited(two, mailbox):
     browser = signed_in(two.owner_a)
     answer = browser.post("/accounts/email/", {"action_add": "", "email": "elsewhere@example.test"})
-    accounts.send_due()
+    account_mails.send_due()
     assert (answer.status_code, mailbox.visits) == (404, 0)
 
 

@@ -8,7 +8,7 @@ from django.core import mail
 from django.test import Client
 from django.utils import timezone
 
-from portal.core.telling import accounts
+from portal.core.notifications import account_mails
 from tenants.models import AuditEntry, Invitation, Staff, User
 from tenants.scope import across_tenants, tenant_scope
 from tenants.staff import actions
@@ -126,7 +126,7 @@ class TestAnInvitationInABrowserOfAnotherPerson:
 
 def test_a_reset_link_of_another_account_signs_out_before_it_asks_for_a_password(two, mailbox):
     Client().post("/accounts/password/reset/", {"email": two.owner_a.email})
-    accounts.send_due()
+    account_mails.send_due()
     address = re.search(r"http://\S+(/accounts/password/reset/key/\S+)", mailbox.mails[0].get_content())[1]
     browser = signed_in(two.owner_b)
     page = browser.get(address, follow=True)

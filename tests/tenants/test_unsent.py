@@ -8,7 +8,7 @@ from django.conf import settings as configured
 from django.contrib.sessions.models import Session
 from django.test import Client
 
-from tenants import unsent
+from tenants import interrupted_requests
 from tenants.models import Invitation
 from tenants.scope import tenant_scope
 from tests.support.forms import forms_of
@@ -91,12 +91,12 @@ def test_another_person_who_signs_in_there_does_not_get_it(two):
     other = two.staff("owner")
     back = sign_in(browser, other, asked)
     assert TYPED["email"] not in read(browser, back)
-    assert unsent._SESSION not in browser.session
+    assert interrupted_requests._SESSION not in browser.session
     # Nor does a person who is already signed in, when the form of another is sent from an older tab.
     browser = signed_in(other)
     age_proof(browser.session, 360)
     send(browser, form, **TYPED)
-    assert unsent._SESSION not in browser.session
+    assert interrupted_requests._SESSION not in browser.session
 
 
 def test_what_a_person_typed_is_not_opened_for_another(two, rf):
@@ -105,10 +105,10 @@ def test_what_a_person_typed_is_not_opened_for_another(two, rf):
     age_proof(browser.session, 360)
     send(browser, form, **TYPED)
     session = browser.session
-    request = rf.get(STAFF, {unsent.TOKEN_PARAMETER: session[unsent._SESSION]["token"]})
+    request = rf.get(STAFF, {interrupted_requests.TOKEN_PARAMETER: session[interrupted_requests._SESSION]["token"]})
     request.session, request.user = session, two.staff("owner")
-    assert unsent.find(request) is None
-    assert unsent._SESSION not in session
+    assert interrupted_requests.find(request) is None
+    assert interrupted_requests._SESSION not in session
 
 
 def stale(user, cookie="z" * 32):
@@ -155,7 +155,7 @@ def test_a_secret_is_neither_kept_nor_shown(two):
     page = read(browser, back)
     assert "canary" not in page
     kept = browser.get(back).wsgi_request
-    assert unsent.find(kept).values == []
+    assert interrupted_requests.find(kept).values == []
     assert "enter secrets again" in page
 
 
@@ -164,12 +164,12 @@ def test_what_is_kept_is_encrypted_and_limited_in_time_and_size(two, monkeypatch
     form = form_of(browser)
     age_proof(browser.session, 360)
     back = browser.post(send(browser, form, **TYPED)["Location"], {"password": PASSWORD})["Location"]
-    assert TYPED["email"] not in str(browser.session[unsent._SESSION])
-    monkeypatch.setattr(unsent, "RETAIN_SECONDS", -1)
+    assert TYPED["email"] not in str(browser.session[interrupted_requests._SESSION])
+    monkeypatch.setattr(interrupted_requests, "RETAIN_SECONDS", -1)
     assert "Your entries are no longer kept." in read(browser, back)
     age_proof(browser.session, 360)
-    asked = send(browser, form, email="x" * unsent.MAX_BYTES, role="auditor")
-    assert unsent._SESSION not in browser.session
+    asked = send(browser, form, email="x" * interrupted_requests.MAX_BYTES, role="auditor")
+    assert interrupted_requests._SESSION not in browser.session
     assert browser.post(asked["Location"], {"password": PASSWORD})["Location"] == STAFF
 
 

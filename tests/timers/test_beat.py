@@ -9,18 +9,18 @@ import pytest
 from django.db import DatabaseError, connection
 
 from portal.core.alerts.models import Watch
+from portal.core.intents.due_intents import CHECK_SECONDS
 from portal.core.intents.models import Intent
 from portal.core.intents.states import State
-from portal.core.intents.sweeping import CHECK_SECONDS
-from portal.core.jobs.filing import RETENTION
+from portal.core.jobs.file_executor import RETENTION
 from portal.core.jobs.models import ExportPart, Job
 from portal.core.jobs.states import JobState
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import MirrorState, SharedReading
-from portal.core.timers import beat, lease
+from portal.core.timers import beat, leader_lease
 from portal.core.timers.clock import ClockTime, database_now
 from portal.core.timers.models import Run
-from portal.core.timers.ticking import TIMERS
+from portal.core.timers.timer_registry import TIMERS
 from portal.core.visits.models import Visit
 from portal.site.celery import app
 from tenants.roles import Permission
@@ -173,7 +173,7 @@ def passed(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     seconds = [1000.0]
     own = SimpleNamespace(monotonic=lambda: seconds[0])
     monkeypatch.setattr(beat, "time", own)
-    monkeypatch.setattr(lease, "time", own)
+    monkeypatch.setattr(leader_lease, "time", own)
     return seconds
 
 

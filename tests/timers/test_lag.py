@@ -9,7 +9,7 @@ from portal.core.timers import lag
 from portal.core.timers.clock import database_now
 from portal.core.timers.lag import Lag
 from portal.core.timers.models import Run
-from portal.core.timers.ticking import TIMERS
+from portal.core.timers.timer_registry import TIMERS
 from portal.core.visits.models import Visit
 from tenants.scope import across_tenants, tenant_scope
 from tests.support.places import Place

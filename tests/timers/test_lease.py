@@ -10,7 +10,7 @@ import pytest
 from django.db import connection, connections
 from django.db.models import F
 
-from portal.core.timers import beat, lease
+from portal.core.timers import beat, leader_lease
 from portal.core.timers.clock import database_now
 from portal.core.timers.models import Lease
 from portal.site.celery import app
@@ -56,7 +56,7 @@ def seconds(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The seconds that have passed for clocks."""
     passed = [1000.0]
     own = SimpleNamespace(monotonic=lambda: passed[0])
-    monkeypatch.setattr(lease, "time", own)
+    monkeypatch.setattr(leader_lease, "time", own)
     monkeypatch.setattr(beat, "time", own)
     return passed
 
@@ -73,7 +73,7 @@ def processes(monkeypatch: pytest.MonkeyPatch, seconds: list[float]) -> Iterator
 @pytest.fixture
 def a_lease_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     """No lease ends by time."""
-    monkeypatch.setattr(lease, "LEASE_SECONDS", 100_000.0)
+    monkeypatch.setattr(leader_lease, "LEASE_SECONDS", 100_000.0)
 
 
 def let_time_pass(seconds: list[float], by: float) -> None:
@@ -186,11 +186,11 @@ def test_a_signal_in_the_middle_of_a_tick_leaves_the_session_alone_until_the_tic
 
 
 def test_the_last_tick_is_known_to_others(processes: list[Process]) -> None:
-    assert lease.last_tick() is None
+    assert leader_lease.last_tick() is None
     before = database_now()
     processes[0].ticks()
-    last = lease.last_tick()
+    last = leader_lease.last_tick()
     assert last is not None
     assert last > before
     processes[0].does(processes[0].clock.close)
-    assert lease.last_tick() == last
+    assert leader_lease.last_tick() == last

@@ -20,12 +20,12 @@ from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import Action, Halt, JobState, RowState
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import MirrorState
-from portal.core.restore import finding
+from portal.core.notifications import queueing
+from portal.core.notifications.models import State as Sent
+from portal.core.notifications.models import Telling, WebAddress
+from portal.core.restore import marking
 from portal.core.restore.models import Restored
-from portal.core.telling import writing
-from portal.core.telling.models import State as Sent
-from portal.core.telling.models import Telling, WebAddress
-from portal.core.timers import beat, position
+from portal.core.timers import beat, wal_position
 from portal.core.timers.clock import ClockTime, database_now
 from portal.core.timers.models import Lease
 from portal.core.visits.models import Visit
@@ -72,7 +72,7 @@ class Memory:
             client.delete(self._key())
 
     def _key(self) -> str:
-        place = position.read_position()
+        place = wal_position.read_position()
         assert place is not None
         return f"portal.position.{place.database}"
 
@@ -83,7 +83,7 @@ def memory(db: None) -> Iterator[Memory]:
     with connection.cursor() as cursor:
         cursor.execute("SET synchronous_commit = on")
         Lease.objects.create(pk=1)
-        finding.declare_unchanged()
+        marking.declare_unchanged()
         memory = Memory()
         yield memory
         memory.forget()
@@ -92,7 +92,7 @@ def memory(db: None) -> Iterator[Memory]:
 
 def begin_process() -> None:
     """Let this process be one that has compared nothing yet."""
-    position._compared = None
+    wal_position._compared = None
 
 
 def asked(place: Place, **facts: Any) -> Intent:
@@ -132,56 +132,56 @@ class TestBefore:
         clock = beat.Clock(app)
         clock.tick()
         assert clock.holder.is_leader
-        assert not finding.is_restored_copy()
+        assert not marking.is_restored_copy()
         assert Restored.objects_across_tenants is not None
 
     @pytest.mark.django_db
     def test_a_database_that_is_the_same_or_new_is_no_copy(self) -> None:
-        assert not finding.is_restored_copy()
+        assert not marking.is_restored_copy()
         Lease.objects.create(pk=1)
-        assert not finding.is_restored_copy(), "of a version that kept no identity"
-        finding.declare_unchanged()
-        assert not finding.is_restored_copy()
+        assert not marking.is_restored_copy(), "of a version that kept no identity"
+        marking.declare_unchanged()
+        assert not marking.is_restored_copy()
         restore()
-        assert finding.is_restored_copy()
+        assert marking.is_restored_copy()
 
     def test_a_disk_that_was_set_back_is_found_once_and_what_is_lost_counts_from_then_on(self, memory: Memory) -> None:
         begins = memory.position
         begin_process()
-        position.store_position(position.read_position())
+        wal_position.store_position(wal_position.read_position())
         assert memory.position == begins, "before it has compared, a process hides nothing"
-        assert not finding.is_restored_copy()
-        position.store_position(position.read_position())
+        assert not marking.is_restored_copy()
+        wal_position.store_position(wal_position.read_position())
         assert memory.position > begins
         memory.position += 2**20
         begin_process()
-        assert finding.is_restored_copy(), "the same database had come further"
+        assert marking.is_restored_copy(), "the same database had come further"
         begin_process()
-        assert finding.is_restored_copy(), "until it was looked through"
-        assert finding.mark_all_tenants()
+        assert marking.is_restored_copy(), "until it was looked through"
+        assert marking.mark_all_tenants()
         begin_process()
-        assert not finding.is_restored_copy()
+        assert not marking.is_restored_copy()
 
     def test_a_clock_that_ticks_while_a_process_compares_sets_nothing_back(self, memory: Memory) -> None:
-        assert not finding.is_restored_copy(), "the clock has compared"
-        read_before = position.read_position()
+        assert not marking.is_restored_copy(), "the clock has compared"
+        read_before = wal_position.read_position()
         assert read_before is not None
         Lease.objects.update(ticked_at=ClockTime())
-        position.store_position(position.read_position())
+        wal_position.store_position(wal_position.read_position())
         assert memory.position > int(read_before.wal_bytes or 0)
         begin_process()
-        assert not position.is_behind(read_before)
+        assert not wal_position.is_behind(read_before)
 
     def test_a_broker_that_is_away_or_has_forgotten_says_nothing_of_the_disk(self, memory: Memory) -> None:
         memory.position += 2**20
         begin_process()
         with override_settings(REDIS_URL=f"redis://127.0.0.1:{free_port()}/0"):
-            assert not finding.is_restored_copy()
-        assert finding.is_restored_copy(), "asked again, as soon as it answers"
-        assert finding.mark_all_tenants()
+            assert not marking.is_restored_copy()
+        assert marking.is_restored_copy(), "asked again, as soon as it answers"
+        assert marking.mark_all_tenants()
         memory.forget()
         begin_process()
-        assert not finding.is_restored_copy()
+        assert not marking.is_restored_copy()
 
 
 class TestMarks:
@@ -195,7 +195,7 @@ class TestMarks:
             accepted = asked(place, state=State.ACCEPTED, request_id="r1")
             done = asked(place, state=State.SUCCEEDED, due_at=None)
         restore()
-        finding.mark_all_tenants()
+        marking.mark_all_tenants()
         with scope(place):
             states = dict(Intent.objects.values_list("pk", "state"))
             for intent in (queued, sending, held):
@@ -214,7 +214,7 @@ class TestMarks:
                     Row.objects.create(job=job, line=line, action=Action.CREATE, state=row, content={"body": {}})
                 made[state] = job
         restore()
-        finding.mark_all_tenants()
+        marking.mark_all_tenants()
         with scope(place):
             for state, job in made.items():
                 rows = list(Row.objects.filter(job=job).order_by("line").values_list("state", flat=True))
@@ -234,22 +234,22 @@ class TestMarks:
             Telling.objects.create(address=address)
         mails.queue(to=place.owner, kind=mails.RESET_LINK, values={"address": "https://x"})
         restore()
-        finding.mark_all_tenants()
+        marking.mark_all_tenants()
         with scope(place):
             telling = Telling.objects.get()
         assert (telling.state, telling.due_at, telling.answer) == (Sent.UNCERTAIN, None, "restored")
-        assert {mail.kind for mail in AccountMail.objects.all()} == {finding.MAIL_KIND}
+        assert {mail.kind for mail in AccountMail.objects.all()} == {marking.MAIL_KIND}
 
     def test_an_alert_that_began_before_is_not_told_again_and_a_new_one_is(self, place: Place) -> None:
         restore()
-        finding.mark_all_tenants()
+        marking.mark_all_tenants()
         with scope(place):
             WebAddress.objects.create(name="x", url="https://x", secret="s", language="en", least=Severity.NOTE)
             for hours, expected in ((-2, Sent.UNCERTAIN), (1, Sent.WAITING)):
                 at = database_now() + timedelta(hours=hours)
                 facts = {"severity": Severity.ALARM, "weight": 3, "began_at": at, "last_at": at}
                 alert = Alert.objects.create(kind="forced", subject=f"door:{hours}", **facts)
-                writing.on_new_alerts([alert])
+                queueing.on_new_alerts([alert])
                 states = Telling.objects.filter(alert=alert).values_list("state", flat=True)
                 assert set(states) == {expected}
 
@@ -260,7 +260,7 @@ class TestMarks:
             later = database_now() + timedelta(hours=1)
             MirrorState.objects.update_or_create(kind=MirrorKind.MEMBERS, defaults={"due_at": later})
         restore()
-        finding.mark_all_tenants()
+        marking.mark_all_tenants()
         assert browser.get(f"/t/{place.tenant.slug}/").status_code == 302
         with scope(place):
             assert MirrorState.objects.get(kind=MirrorKind.MEMBERS).due_at <= database_now()
@@ -270,7 +270,7 @@ class TestMarks:
 
         operator = User.objects.create_user("op@example.test", "x", name="op", platform_role="operator")
         restore()
-        finding.mark_all_tenants()
+        marking.mark_all_tenants()
         to = {mail.user_id: mails.build_message(mail) for mail in AccountMail.objects.select_related("user")}
         assert {place.owner.pk, operator.pk} <= to.keys()
         assert f"/t/{place.tenant.slug}/restore/" in to[place.owner.pk].body
@@ -283,14 +283,14 @@ class TestMarks:
     ) -> None:
         restore()
         with monkeypatch.context() as dying:
-            dying.setattr(finding, "_unlock_site", lambda *_: 1 / 0)
+            dying.setattr(marking, "_unlock_site", lambda *_: 1 / 0)
             with pytest.raises(ZeroDivisionError):
-                finding.mark_all_tenants()
-        assert finding.is_restored_copy(), "nothing leaves yet"
+                marking.mark_all_tenants()
+        assert marking.is_restored_copy(), "nothing leaves yet"
         with scope(place):
             before = Restored.objects.get()
-        assert finding.mark_all_tenants()
-        assert not finding.is_restored_copy()
+        assert marking.mark_all_tenants()
+        assert not marking.is_restored_copy()
         with scope(place):
             assert Restored.objects.get().found_at == before.found_at
             assert AuditEntry.objects.filter(action="restore.found").count() == 1
@@ -310,7 +310,7 @@ class TestRelease:
         with scope(place):
             visit = self.code()
         restore()
-        finding.mark_all_tenants()
+        marking.mark_all_tenants()
         browser, page = place.client(), f"/t/{place.tenant.slug}/restore/"
         said = browser.get(page).content.decode()
         assert "1 guest code would be ended. It may still open doors." in said
@@ -328,15 +328,15 @@ class TestRelease:
         assert "Automatic work is paused." not in said
 
     def test_what_waits_is_not_done_by_a_late_message_either(self, place: Place) -> None:
-        from portal.guests import cutting
+        from portal.guests import deactivation
 
         with scope(place):
             visit = self.code()
         restore()
-        finding.mark_all_tenants()
+        marking.mark_all_tenants()
         with scope(place):
             Visit.objects.update(cut_due_at=ClockTime())
-            cutting.process_due(visit.pk)
+            deactivation.process_due(visit.pk)
             assert Visit.objects.get(pk=visit.pk).cut_due_at is None
         assert place.calls(21) == place.calls(22) == [], "the code was neither read nor changed"
 
@@ -345,7 +345,7 @@ class TestRelease:
 
         operator = User.objects.create_user("op@example.test", "x", name="op", platform_role="operator")
         restore()
-        finding.mark_all_tenants()
+        marking.mark_all_tenants()
         platform = place.client(operator)
         waits = "Automatic work is paused until an owner resumes it."
         page = platform.get("/platform/").content.decode()
@@ -356,7 +356,7 @@ class TestRelease:
 
     def test_a_guard_sees_it_and_cannot_resume_it(self, place: Place) -> None:
         restore()
-        finding.mark_all_tenants()
+        marking.mark_all_tenants()
         with scope(place):
             guard = staff_of(place.tenant, "guard")
         browser, page = place.client(guard), f"/t/{place.tenant.slug}/restore/"
@@ -372,7 +372,7 @@ class TestByHand:
 
     def test_the_command_marks_all(self, place: Place, capsys: pytest.CaptureFixture[str]) -> None:
         Lease.objects.create(pk=1)
-        finding.declare_unchanged()
+        marking.declare_unchanged()
         with scope(place):
             asked(place)
         call_command("after_restore")
@@ -385,6 +385,6 @@ class TestByHand:
         with scope(place):
             intent = asked(place)
         call_command("after_restore", nothing_lost=True)
-        assert not finding.is_restored_copy()
+        assert not marking.is_restored_copy()
         with scope(place):
             assert Intent.objects.get(pk=intent.pk).state == State.QUEUED

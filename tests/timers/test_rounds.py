@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from celery.exceptions import SoftTimeLimitExceeded
 
-from portal.core.timers import bell, rounds
+from portal.core.timers import rounds, task_queue
 from portal.core.timers.clock import ClockTime
 from portal.core.timers.models import Run
 from portal.core.visits.models import Visit
@@ -155,7 +155,7 @@ def test_no_two_processes_do_one_round(walk: Walk) -> None:
 
 def test_workers_are_woken_for_each_tenant(walk: Walk, monkeypatch: pytest.MonkeyPatch) -> None:
     rung: list[list[tuple[int, ...]]] = []
-    monkeypatch.setattr(bell, "enqueue", lambda _task, rows, **_: rung.append(rows))
+    monkeypatch.setattr(task_queue, "enqueue", lambda _task, rows, **_: rung.append(rows))
     monkeypatch.setattr(rounds, "_CALLS", 3)
     walk.steps = rounds.enqueue_steps("some.task", lambda: [Visit.objects_across_tenants.all()])
     walk.run()

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from portal.core.timers import bell, ticking
+from portal.core.timers import task_queue, timer_registry
 from portal.core.timers.clock import ClockTime
-from portal.core.timers.ticking import TaskWakeup
+from portal.core.timers.timer_registry import TaskWakeup
 from portal.core.visits.models import Visit
 from tenants.scope import tenant_scope
 from tests.support.places import Place
@@ -20,7 +20,7 @@ NUMBER = 450
 def rung(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The rows that were rung for, in the place of the broker."""
     found: list[int] = []
-    monkeypatch.setattr(bell, "enqueue", lambda _task, rows, **_: found.extend(pk for _tenant, pk in rows))
+    monkeypatch.setattr(task_queue, "enqueue", lambda _task, rows, **_: found.extend(pk for _tenant, pk in rows))
     return found
 
 
@@ -57,7 +57,7 @@ def test_a_look_that_has_no_more_time_leaves_the_rest_to_the_next(
     due: list[int], rung: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     passed = iter(range(0, 1000, 15))
-    monkeypatch.setattr(ticking, "time", SimpleNamespace(monotonic=lambda: next(passed)))
+    monkeypatch.setattr(timer_registry, "time", SimpleNamespace(monotonic=lambda: next(passed)))
     assert wakeup(later).check_due() == 400
     assert rung == due[:400]
     assert wakeup(later).check_due() == 50

@@ -4,7 +4,7 @@ from django import forms as django_forms
 from django.template import Context, Template
 
 from portal.core.ui import inputs
-from portal.core.ui.style import SampleForm
+from portal.core.ui.component_gallery import SampleForm
 
 
 def draw(form):

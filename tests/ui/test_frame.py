@@ -7,7 +7,7 @@ from django.test import Client
 
 from portal.core.ui import nav
 from portal.core.ui.icons import icon
-from portal.core.ui.identity import COLOURS, initials, text_colour_on
+from portal.core.ui.tenant_identity import COLOURS, initials, text_colour_on
 
 
 def test_the_style_page_is_for_platform_staff_alone(support, person):

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from portal.codes.badges import hours_of, symbol_of
 from portal.core.mirror.models import Guest
-from portal.core.ui import drawing
+from portal.core.ui import qr_drawing
 from portal.core.visits.models import Stage, Visit
 from portal.core.visits.queries import code_data_of
 from tenants.roles import Permission
@@ -34,7 +34,7 @@ def guest_code(context: Context, visit: Visit | Guest, trouble: str = "") -> dic
         "csrf_token": context.get("csrf_token"),
         "visit": known,
         "hours": at,
-        "picture": drawing.draw_svg(drawn, _label(known)) if drawn else "",
+        "picture": qr_drawing.draw_svg(drawn, _label(known)) if drawn else "",
         "undrawable": bool(data and drawn is None),
         "may_see": may_see,
         "issued": known.stage == Stage.ISSUED and bool(known.guest_id),

@@ -6,10 +6,10 @@ class AlertsConfig(AppConfig):
     label = "alerts"
 
     def ready(self) -> None:
-        from portal.core.alerts import frame, loosening, of_connection, of_log, watching
+        from portal.core.alerts import connection_alerts, detection, frame, log_alerts, safety_rules
 
         frame.register()
-        loosening.register()
-        of_log.register()
-        of_connection.register()
-        watching.register()
+        safety_rules.register()
+        log_alerts.register()
+        connection_alerts.register()
+        detection.register()

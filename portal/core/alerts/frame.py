@@ -13,12 +13,12 @@ from django.utils.translation import ngettext
 
 from portal.core.alerts.kinds import KINDS
 from portal.core.alerts.models import Alert, Severity
-from portal.core.alerts.shown import AlertTexts
-from portal.core.mirror.doors import LOUD_STATES
+from portal.core.alerts.texts import AlertTexts
+from portal.core.mirror.door_states import LOUD_STATES
 from portal.core.mirror.models import PassController
-from portal.core.ui import frame, together
-from portal.core.ui.addresses import url_in_tenant
+from portal.core.ui import batching, frame
 from portal.core.ui.frame import Banner
+from portal.core.ui.url_lookup import url_in_tenant
 from tenants.access import TenantRequest
 from tenants.roles import Permission
 
@@ -42,7 +42,7 @@ def banners(request: TenantRequest) -> Iterator[Banner]:
 
 def unassigned_summary(request: TenantRequest) -> Mapping[str, Any] | None:
     """Tell the browser how many alerts wait, and of the newest which it is and of what kind; None without any."""
-    found = _load_unassigned(request) if together.load_rows(request, _BANNER_SOURCE) else []
+    found = _load_unassigned(request) if batching.load_rows(request, _BANNER_SOURCE) else []
     if not found:
         return None
     newest = max(found, key=lambda each: each.pk)

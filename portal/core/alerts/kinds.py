@@ -20,7 +20,7 @@ TenantFilter = Callable[[Mapping[int, RuleValues]], Iterable[int]]
 
 @dataclass(frozen=True)
 class RuleSetting:
-    """A number of a rule with its bounds. The larger, the fewer alerts, unless `larger_alerts_more`."""
+    """A number of a rule with its bounds. The larger, the fewer alerts, unless `is_stricter_when_larger`."""
 
     name: str
     label: str | Promise
@@ -36,7 +36,8 @@ REPEAT_MINUTES = RuleSetting("quiet", _("Minutes until a repeat is a new alert")
 
 @dataclass(frozen=True)
 class Observation:
-    """Something was the case at a moment, by these records of the log, if it was they who told. `over`: it ended."""
+    """Something was the case at a moment, by these records of the log, if it was they who told. `has_ended`: it
+    ended."""
 
     subject: str
     at: datetime
@@ -49,15 +50,21 @@ class Observation:
 class AlertKind:
     """One kind of alert, with its ready rule.
 
-    `said` words an alert's facts, with `subject` and `place` named for the reader. `heard` finds it in new records, in
-    their transaction; `look` tells all that is the case now, so that what is missing has ended. `past` finds it in the
-    log of a time, the newest `MOST` records at most; None where the log cannot tell. With `by_hours` it is what happens
-    within the rule's hours, and has to have some. `of_door`: a door's own state, of which the door's banner tells.
+    `message` words an alert's facts,
+    with `subject` and `place` named for the reader. `find_in_new_records` finds it in new records, in
+    their transaction; `find_current` tells all that is the case now,
+    so that what is missing has ended. `find_in_past` finds it in the
+    log of a time,
+    the newest `MOST` records at most; None where the log cannot tell. With `has_hours` it is what happens
+    within the rule's hours, and has to have some. `is_about_door`: a door's own state,
+    of which the door's banner tells.
 
-    `tells` returns, of the records of the alert's device around its time (oldest first), those that tell of it: for
+    `matching_records` returns, of the records of the alert's device around its time (oldest first),
+    those that tell of it: for
     what a look found, of which the log may have a record from before anybody watched.
 
-    `where` is given the rules' values by tenant, and returns the tenants in which a look may find something. It asks
+    `tenants_to_check` is given the rules' values by tenant,
+    and returns the tenants in which a look may find something. It asks
     for all of them at once, by `reachable_objects`, so that thousands of calm tenants cost no look of their own.
     """
 
@@ -85,7 +92,7 @@ class AlertKind:
 
 
 def tenants_having(rows: Callable[[Collection[RuleValues]], QuerySet[Any]]) -> TenantFilter:
-    """Return a `where` of the tenants that have such rows, by the values of all rules."""
+    """Return a `tenants_to_check` of the tenants that have such rows, by the values of all rules."""
     return lambda values: (
         rows(values.values()).filter(tenant_id__in=values).values_list("tenant_id", flat=True).distinct()
     )

@@ -6,10 +6,10 @@ class BudgetConfig(AppConfig):
     label = "budget"
 
     def ready(self) -> None:
-        from portal.core.budget import ledger, outlook
+        from portal.core.budget import ledger, quota
         from portal.core.timers import rounds
 
-        outlook.register()
+        quota.register()
         rounds.register(
             "spent_calls", rounds.delete_steps(ledger.expired_steps), every=1800.0, queue="sync", seconds=60
         )

@@ -7,9 +7,9 @@ from accessapi.client import Client, Observe, RateHeaders
 from accessapi.errors import ServiceError
 from accessapi.operations import Operation
 from portal.core.budget import ledger
-from portal.core.budget.hearing import CountedCall
 from portal.core.budget.priorities import Priority
-from tenants.connections.service import service_client
+from portal.core.budget.rate_headers import CountedCall
+from tenants.connections.service_clients import service_client
 from tenants.models import Connection
 
 

@@ -15,12 +15,12 @@ from django.db.models.functions import JSONArray
 from accessapi.errors import NotSent
 from accessapi.limits import CALL_WINDOW_SECONDS
 from accessapi.operations import CallClass, Operation
-from portal.core.budget.hearing import CountedCall, RateReport, apply_report
+from portal.core.budget.gauge_readings import CallsByStep, GaugeReading
 from portal.core.budget.models import Gauge, Spent
 from portal.core.budget.priorities import MARGIN_SECONDS, STEP_SECONDS, Priority
-from portal.core.budget.readings import CallsByStep, GaugeReading
+from portal.core.budget.rate_headers import CountedCall, RateReport, apply_report
 from portal.core.timers.clock import ClockTime
-from portal.core.timers.pauses import scaled_pause
+from portal.core.timers.scaled_pauses import scaled_pause
 from tenants.models import Connection, ServiceEnvironment
 
 # Whoever waits asks again at least this often: a new token, or a kinder word of the service, lets calls go earlier.
@@ -51,7 +51,8 @@ ON CONFLICT (gauge_id, step, priority) DO UPDATE SET calls = s.calls + 1, counte
 
 
 class BudgetExhausted(NotSent):
-    """No call may be made now; nothing was sent. `retry_at` is when one is expected to be free again, `ask_at` when
+    """No call may be made now; nothing was sent. `retry_at` is when one is expected to be free again,
+    `check_again_at` when
     to ask here again, which is never long after: what was expected may turn out better."""
 
     def __init__(self, retry_at: datetime, call_class: CallClass, ask_at: datetime | None = None):
@@ -70,7 +71,7 @@ def count_call(connection: Connection, operation: Operation, priority: Priority)
 def count_call_in_transaction(connection: Connection, operation: Operation, priority: Priority) -> CountedCall | None:
     """The same inside the caller's short transaction, for a claim that must stand or fall with its call.
 
-    Returns what `observe` is to be told with the answer; None for OAuth, which is not counted.
+    Returns what `correct_count` is to be told with the answer; None for OAuth, which is not counted.
     """
     if operation.call_class == CallClass.OAUTH:
         return None

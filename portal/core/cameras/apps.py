@@ -6,9 +6,9 @@ class CamerasConfig(AppConfig):
     label = "cameras"
 
     def ready(self) -> None:
-        from portal.core.cameras import clips, commands, panel, watch
+        from portal.core.cameras import clips, door_command_pictures, panel, refreshing
 
         clips.register()
-        commands.register()
+        door_command_pictures.register()
         panel.register()
-        watch.register()
+        refreshing.register()

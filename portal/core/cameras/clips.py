@@ -16,15 +16,15 @@ from portal.core.budget.priorities import Priority
 from portal.core.cameras import media, usage
 from portal.core.cameras.models import Clip
 from portal.core.cameras.pictures import trouble_of, trouble_text
-from portal.core.intents.record import Requester
-from portal.core.mirror import reasons
+from portal.core.intents.recording import Requester
+from portal.core.mirror import failure_reasons
 from portal.core.mirror.models import History
-from portal.core.mirror.reading import call_shared
-from portal.core.timers import ticking
+from portal.core.mirror.single_reads import call_shared
+from portal.core.timers import timer_registry
 from portal.core.timers.clock import ClockTime, database_now
-from portal.core.timers.ticking import TaskWakeup
+from portal.core.timers.timer_registry import TaskWakeup
 from tenants import audit
-from tenants.connections.service import current_connection
+from tenants.connections.service_clients import current_connection
 from tenants.models import Connection, Tenant, current_tenant
 from tenants.wording import coded_sentence
 
@@ -162,7 +162,7 @@ def _save_refusal(clip: Clip, refusal: Rejected) -> None:
     elif comes or refusal.code in codes.never:
         clip.state, clip.trouble = Clip.State.NEVER, ""
     else:
-        clip.state, clip.trouble = Clip.State.FAILED, reasons.reason_of(refusal)
+        clip.state, clip.trouble = Clip.State.FAILED, failure_reasons.reason_of(refusal)
 
 
 def _schedule_retry(clip: Clip, error: ServiceError) -> None:
@@ -177,4 +177,4 @@ def _schedule_retry(clip: Clip, error: ServiceError) -> None:
 
 
 def register() -> None:
-    ticking.register("clips", DUE.check_due, every=5.0, queue="sync", due_rows=DUE.querysets)
+    timer_registry.register("clips", DUE.check_due, every=5.0, queue="sync", due_rows=DUE.querysets)

@@ -3,10 +3,10 @@
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
-from portal.core.cameras import looks, tiles, usage
+from portal.core.cameras import tiles, usage, viewing_log
 from portal.core.cameras.clips import clip_status
 from portal.core.cameras.models import Clip
-from portal.core.intents.record import Requester
+from portal.core.intents.recording import Requester
 from portal.core.mirror.models import History
 from portal.core.ui import panels
 from tenants.access import TenantRequest
@@ -20,7 +20,7 @@ def draw_for_door(request: TenantRequest) -> SafeString:
     found = tiles.tiles_at_door(request, device_id)
     if not found:
         return SafeString("")
-    looks.record_latest([each.camera for each in found], Requester.from_request(request))
+    viewing_log.record_latest([each.camera for each in found], Requester.from_request(request))
     context = {"tiles": found, "seen": tiles.version_of(found), "device_id": device_id}
     return render_to_string("cameras/at_door.html", context, request)
 

@@ -17,8 +17,8 @@ from portal.core.budget.ledger import BudgetExhausted
 from portal.core.budget.priorities import Priority
 from portal.core.cameras import media
 from portal.core.cameras.models import Camera, Picture
-from portal.core.mirror import reasons
-from portal.core.mirror.reading import call_shared, share_call
+from portal.core.mirror import failure_reasons
+from portal.core.mirror.single_reads import call_shared, share_call
 from portal.core.timers.clock import database_now
 from tenants.models import Connection, current_tenant
 
@@ -41,12 +41,12 @@ def trouble_text(trouble: str) -> str:
     """Return why there is no picture, or no newer one; "" where nothing is wrong."""
     if not trouble:
         return ""
-    return str(TROUBLES.get(trouble) or reasons.sentence_of(trouble))
+    return str(TROUBLES.get(trouble) or failure_reasons.sentence_of(trouble))
 
 
 def trouble_of(error: ServiceError) -> str:
     """Return the word that is kept for an error of the service."""
-    return "no_budget" if isinstance(error, BudgetExhausted) else reasons.reason_of(error)
+    return "no_budget" if isinstance(error, BudgetExhausted) else failure_reasons.reason_of(error)
 
 
 def read(connection: Connection, cameras: Sequence[Camera], priority: Priority, at: datetime | None = None) -> None:

@@ -6,7 +6,7 @@ from accessapi.errors import NotFound
 from accessapi.resources.cameras import CameraStatus
 from portal.core.budget.priorities import Priority
 from portal.core.cameras.models import Camera, Picture
-from portal.core.mirror.reading import call_shared
+from portal.core.mirror.single_reads import call_shared
 from portal.core.timers.clock import database_now
 from portal.core.ui.chips import Chip
 from tenants.models import Connection

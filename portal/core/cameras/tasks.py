@@ -1,6 +1,6 @@
 """The bells of cameras in sight, and of clips that are still to come."""
 
-from portal.core.cameras import clips, commands, watch
+from portal.core.cameras import clips, door_command_pictures, refreshing
 from portal.site.celery import portal_task
 from tenants.scope import tenant_scope
 
@@ -8,7 +8,7 @@ from tenants.scope import tenant_scope
 @portal_task(queue="sync", promise="idempotent", seconds=280)
 def read_in_sight(tenant_id: int) -> None:
     with tenant_scope(tenant_id):
-        watch.read_in_sight()
+        refreshing.read_in_sight()
 
 
 @portal_task(queue="sync", promise="idempotent", seconds=280)
@@ -20,4 +20,4 @@ def retry_clip(tenant_id: int, clip_id: int) -> None:
 @portal_task(queue="sync", promise="idempotent", seconds=60)
 def read_command(tenant_id: int, moment_id: int) -> None:
     with tenant_scope(tenant_id):
-        commands.read_pictures(moment_id)
+        door_command_pictures.read_pictures(moment_id)

@@ -9,16 +9,16 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accessapi.operations import CallClass
-from portal.core.budget import outlook
+from portal.core.budget import quota
 from portal.core.budget.priorities import Priority
-from portal.core.cameras import watch
+from portal.core.cameras import refreshing
 from portal.core.cameras.models import Camera, Picture
 from portal.core.cameras.pictures import trouble_text
 from portal.core.cameras.states import state_of
-from portal.core.ui import watching
-from portal.core.ui.addresses import url_in_tenant
+from portal.core.ui import live_updates
 from portal.core.ui.chips import Chip
 from portal.core.ui.times import local
+from portal.core.ui.url_lookup import url_in_tenant
 from tenants.access import TenantRequest
 from tenants.roles import Permission
 
@@ -28,7 +28,7 @@ OLD_AFTER = timedelta(minutes=15)
 
 @dataclass(frozen=True)
 class Tile:
-    """A camera with its latest picture. `wrong` is why there is none, or no newer one."""
+    """A camera with its latest picture. `problem` is why there is none, or no newer one."""
 
     camera: Camera
     picture: Picture | None
@@ -59,12 +59,12 @@ def latest_pictures() -> "Prefetch[str]":
 
 
 def latest_picture_of(camera: Camera) -> Picture | None:
-    """Return the latest picture of a camera that was read with `latest()`."""
+    """Return the latest picture of a camera that was read with `latest_pictures()`."""
     return next(iter(getattr(camera, "latest", ())), None)
 
 
 def tile_of(request: TenantRequest, camera: Camera, area: str = "cameras") -> Tile:
-    """Return the tile of a camera that was read with `latest()`; its addresses are those of `area`."""
+    """Return the tile of a camera that was read with `latest_pictures()`; its addresses are those of `area`."""
     picture = latest_picture_of(camera)
     slug = request.tenant.slug
     source = ""
@@ -81,7 +81,7 @@ def _problem_of(request: TenantRequest, tile: Tile) -> str:
         return trouble_text(trouble)
     until = None
     if not tile.picture_url or tile.is_old:
-        until = outlook.no_calls_until(request, Priority.WATCHED, CallClass.DEVICE)
+        until = quota.no_calls_until(request, Priority.WATCHED, CallClass.DEVICE)
     if until is None:
         return ""
     return _("No device API calls left for pictures until %(time)s.") % {"time": f"{local(until):%H:%M}"}
@@ -98,7 +98,7 @@ def tiles_at_door(request: TenantRequest, device_id: str) -> list[Tile]:
     )
     cameras = list(rows)
     if cameras:
-        watch.mark_in_sight(cameras)
+        refreshing.mark_in_sight(cameras)
     return [tile_of(request, camera) for camera in cameras]
 
 
@@ -107,4 +107,4 @@ def version_of(tiles: Sequence[Tile]) -> str:
     told = [
         (each.camera.pk, each.picture_url, each.problem, each.chip, each.is_old, str(each.camera)) for each in tiles
     ]
-    return watching.version_of(told)
+    return live_updates.version_of(told)

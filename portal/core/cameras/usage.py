@@ -15,7 +15,7 @@ from accessapi.errors import ServiceError
 from accessapi.resources.cameras import CameraUsage as Told
 from portal.core.budget.priorities import Priority
 from portal.core.cameras.models import CameraUsage, Clip, Viewing
-from portal.core.mirror.reading import call_shared
+from portal.core.mirror.single_reads import call_shared
 from portal.core.timers.clock import database_now
 from tenants.models import Connection, current_tenant
 
@@ -109,7 +109,7 @@ def current_usage() -> Usage:
 
 
 def _rows() -> QuerySet[CameraUsage]:
-    """The tenant's usage with what was set apart since it was read: `apart` in seconds, `shown` in clips."""
+    """The tenant's usage with what was set apart since it was read: `reserved` in seconds, `shown` in clips."""
     read_at = Coalesce(OuterRef("read_at"), Value(_NEVER_READ))
     viewings = Viewing.objects.filter(tenant=OuterRef("tenant"), ends_at__gt=read_at)
     clips = Clip.objects.filter(tenant=OuterRef("tenant"), shown_at__gt=read_at - CLIP_VALID_FOR)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import httpx2
 
-from accessapi.wire import tls_context
+from accessapi.transport import tls_context
 
 
 class DownloadRefused(ValueError):

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from portal.core.files import bounds, csvs, package, sheets
-from portal.core.files.bounds import FileFault
+from portal.core.files import csv_reading, file_limits, xlsx_archive, xlsx_reading
+from portal.core.files.file_limits import FileFault
 from portal.core.files.writing import is_portal_file, unescape_formula
 
 Line = tuple[int, list[str]]
@@ -33,7 +33,7 @@ def inspect_file(chunks: Callable[[], Iterable[bytes]]) -> FileInfo:
     kind: Kind = "xlsx" if first[:4] == b"PK\x03\x04" else "csv"
     if first[:8] == b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1":
         raise FileFault("old_excel")
-    dialect = csvs.detect_dialect(chunks()) if kind == "csv" else csvs.Dialect("", "")
+    dialect = csv_reading.detect_dialect(chunks()) if kind == "csv" else csv_reading.Dialect("", "")
     headings, lines = open_rows(kind, dialect.encoding, dialect.delimiter, chunks)
     sample = [cells for _line, cells in itertools.islice(lines, SAMPLE_ROWS)]
     if not sample:
@@ -49,7 +49,7 @@ def open_rows(
     _number, headings = next(lines, (0, []))
     if not headings:
         raise FileFault("empty")
-    if len(headings) > bounds.MAX_COLUMNS:
+    if len(headings) > file_limits.MAX_COLUMNS:
         raise FileFault("columns", line=1)
     ours = is_portal_file(headings)
     rows = ((line, [unescape_formula(cell) for cell in cells]) for line, cells in lines) if ours else lines
@@ -58,14 +58,14 @@ def open_rows(
 
 def _lines(kind: str, encoding: str, delimiter: str, chunks: Callable[[], Iterable[bytes]]) -> Iterator[Line]:
     if kind == "csv":
-        return csvs.read_rows(chunks(), csvs.Dialect(encoding, delimiter))
-    return sheets.read_rows(package.XlsxArchive(package.load_archive(iter(chunks()))))
+        return csv_reading.read_rows(chunks(), csv_reading.Dialect(encoding, delimiter))
+    return xlsx_reading.read_rows(xlsx_archive.XlsxArchive(xlsx_archive.load_archive(iter(chunks()))))
 
 
 def _check_limits(lines: Iterator[Line]) -> Iterator[Line]:
     for count, (line, cells) in enumerate(lines, start=1):
-        if count > bounds.MAX_ROWS:
+        if count > file_limits.MAX_ROWS:
             raise FileFault("rows")
-        if len(cells) > bounds.MAX_COLUMNS:
+        if len(cells) > file_limits.MAX_COLUMNS:
             raise FileFault("columns", line=line)
         yield line, cells

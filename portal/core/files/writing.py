@@ -55,7 +55,7 @@ def escape_formula(cell: str) -> str:
 
 
 def unescape_formula(cell: str) -> str:
-    """What `guarded` was given."""
+    """What `escape_formula` was given."""
     return cell[1:] if cell[:1] == "'" and _FORMULA_START.match(cell, 1) else cell
 
 
@@ -83,7 +83,7 @@ def render_csv_lines(lines: Iterable[Sequence[Any]]) -> Iterator[bytes]:
 def render_xlsx(lines: Iterable[Sequence[Any]], title: str, *, should_escape: bool = True) -> BinaryIO:
     """A workbook in which what is no number is text: zeros in front stay when a person edits it, nothing is a formula.
 
-    With `guard` the apostrophe stands before formulas all the same, for when somebody saves it as CSV.
+    With `should_escape` the apostrophe stands before formulas all the same, for when somebody saves it as CSV.
     """
     book = Workbook(write_only=True)
     sheet = book.create_sheet(title[:31])
@@ -136,7 +136,8 @@ def send_file(
 
     `record` writes the audit row and is called before anything is read; None for what holds nobody's data (a template).
     With it, the person must have confirmed their identity lately: raises Unproven, before anything is written down.
-    Numbers stay numbers, everything else goes out as text. A file that `comes_back`, corrected, carries the apostrophe
+    Numbers stay numbers, everything else goes out as text. A file that `is_for_reimport`, corrected,
+    carries the apostrophe
     before formulas in XLSX too, where cells are text anyhow: reading takes it off again.
     """
     if kind not in KINDS:
@@ -159,7 +160,7 @@ def send_streamed_file(chunks: Iterable[bytes], *, kind: str, name: str) -> Http
 def download_recorder(
     request: TenantRequest, action: str, *, target: str, summary: Sentence, after: dict[str, Any]
 ) -> Callable[[], None]:
-    """A `record` for `send`: who took what along."""
+    """A `record` for `send_file`: who took what along."""
 
     def record() -> None:
         with transaction.atomic():

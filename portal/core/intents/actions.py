@@ -6,20 +6,20 @@ from django.db import transaction
 from django.db.models import QuerySet, TextField, Value
 from django.db.models.functions import Cast, Coalesce, NullIf
 
+from portal.core.intents.applying import apply_transition
+from portal.core.intents.due_intents import enqueue
 from portal.core.intents.models import Intent
-from portal.core.intents.outcome import apply_transition
-from portal.core.intents.record import IntentDetails, Requester, record_intent
+from portal.core.intents.recording import IntentDetails, Requester, record_intent
 from portal.core.intents.sending import send_inline
 from portal.core.intents.states import FINAL, Reason, State
-from portal.core.intents.sweeping import enqueue
-from portal.core.intents.verdicts import Transition
+from portal.core.intents.transitions import Transition
 from portal.core.timers.clock import ClockTime
 
 __all__ = ["Requester", "dispatch", "release", "stop", "submit", "withdraw"]
 
 
 def submit(*, inline: bool = True, **asked: Unpack[IntentDetails]) -> Intent:
-    """Record an intent (what it takes: `Asked`) and have it sent: at once when `inline` and a slot is
+    """Record an intent (what it takes: `IntentDetails`) and have it sent: at once when `inline` and a slot is
     free, by a worker otherwise. The returned row says how far it came; the same nonce finds the same row. Inside a
     transaction only `inline=False` is possible: nothing may leave before its row is committed.
     """
@@ -61,7 +61,8 @@ def withdraw(intent: Intent) -> bool:
 def erase(intents: QuerySet[Intent]) -> int:
     """Blank title, body, snapshot and result of those that are over; how many. State, times and who asked stay.
 
-    The title becomes the one of the audit trail, which names nobody (`record.record`), or the operation's name.
+    The title becomes the one of the audit trail, which names nobody (`record_intent.record_intent`),
+    or the operation's name.
     """
     return intents.filter(state__in=FINAL, due_at__isnull=True).update(
         title=Coalesce(NullIf(Cast("audit_title", TextField()), Value("")), Cast("operation", TextField())),

@@ -6,6 +6,6 @@ class IntentsConfig(AppConfig):
     label = "intents"
 
     def ready(self) -> None:
-        from portal.core.intents import sweeping
+        from portal.core.intents import due_intents
 
-        sweeping.register()
+        due_intents.register()

@@ -13,18 +13,18 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from accessapi.operations import Delivery, Operation
 from portal.core.budget import ledger
-from portal.core.budget.hearing import CountedCall
 from portal.core.budget.priorities import Priority
+from portal.core.budget.rate_headers import CountedCall
+from portal.core.intents.applying import settle_unsent
 from portal.core.intents.models import Intent
-from portal.core.intents.outcome import settle_unsent
 from portal.core.intents.states import WRITE_SECONDS, Reason, State
 from portal.core.timers.clock import ClockTime, database_now
-from portal.core.timers.identity import is_unchecked_copy
-from tenants import living
-from tenants.connections.service import current_connection
-from tenants.kept import CompiledQuery
+from portal.core.timers.database_identity import is_unchecked_copy
+from tenants import session_locks
+from tenants.compiled_queries import CompiledQuery
+from tenants.connections.service_clients import current_connection
 from tenants.models import Connection
-from tenants.standing import holds_permission
+from tenants.permission_conditions import holds_permission
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class ClaimedIntent:
     connection: Connection
     operation: Operation
     token: uuid.UUID
-    session: Any  # the database session that holds the claim's sign of life (see `tenants.living`)
+    session: Any  # the database session that holds the claim's sign of life (see `tenants.session_locks`)
     counted_call: CountedCall | None  # the call that it costs
     # On this process's monotonic clock: the deadline, and until when the claim is surely still this process's.
     expires: float | None
@@ -80,7 +80,7 @@ def claim(intent: Intent) -> ClaimedIntent | None:
             ):
                 raise _NotClaimable
             # Nobody sees the claim before its sign of life is there.
-            intent.refresh_from_db(from_queryset=Intent.objects.annotate(held=living.TakeLock(mark)))
+            intent.refresh_from_db(from_queryset=Intent.objects.annotate(held=session_locks.TakeLock(mark)))
             expires = _expiry(intent, started)
     except ledger.BudgetExhausted as exhausted:
         _postpone(intent, exhausted.check_again_at, Reason.BUDGET)

@@ -1,6 +1,7 @@
 """What an area of work does when an intent of its own comes to something. Registered once, at start.
 
-`accepted`, `progress` and `finished` run inside the transaction that records the step, so that the mirror and a job's
+`accepted`, `on_progress` and `on_finished` run inside the transaction that records the step,
+so that the mirror and a job's
 rows never disagree with the intent. `reconcile` runs on its own and may read the service, within budget.
 """
 
@@ -17,7 +18,7 @@ from portal.core.intents.models import Intent
 class Finding:
     """What reading brought for an uncertain intent.
 
-    `applied` True: it surely happened; False: it surely did not; None: cannot tell (yet, when `again_at` is set).
+    `applied` True: it surely happened; False: it surely did not; None: cannot tell (yet, when `retry_at` is set).
     `evidence` is shown: what was read, and when.
     """
 

@@ -68,7 +68,8 @@ def sign_page_time() -> str:
 
 
 def clicked_at(request: HttpRequest) -> datetime | None:
-    """When the button of a form with a `stamp` was pressed; None when that cannot be told, which counts as now."""
+    """When the button of a form with a `sign_page_time` was pressed; None when that cannot be told, which counts as
+    now."""
     try:
         return _read_signed(request, STAMP_FIELD, _CLICK)[1]
     except _UNREADABLE:

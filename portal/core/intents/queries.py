@@ -4,13 +4,13 @@ from datetime import datetime
 
 from django.db.models import Q, QuerySet
 
-from portal.core.budget import outlook
+from portal.core.budget import quota
 from portal.core.budget.priorities import Priority
 from portal.core.intents.models import Intent
 from portal.core.intents.states import UNDER_WAY, Reason, State
-from portal.core.ui.addresses import get_row_or_404
+from portal.core.ui.url_lookup import get_row_or_404
 from tenants.access import Access, TenantRequest
-from tenants.connections.service import current_connection
+from tenants.connections.service_clients import current_connection
 from tenants.roles import Permission
 
 
@@ -30,7 +30,7 @@ def send_expected_at(intent: Intent) -> datetime | None:
         return None
     connection = current_connection()
     operation = connection.tenant.environment.catalogue.find(intent.operation)
-    return max(intent.due_at, outlook.next_call_at(connection, Priority(intent.priority), operation.call_class))
+    return max(intent.due_at, quota.next_call_at(connection, Priority(intent.priority), operation.call_class))
 
 
 def visible_to(access: Access) -> QuerySet[Intent]:

@@ -10,7 +10,7 @@ from accessapi.meanings import RefusalCause, RefusalMeaning
 from accessapi.operations import Contract
 from portal.core.intents.models import Intent
 from portal.core.intents.states import Reason, State
-from portal.core.ui.vocabulary import join_sentences
+from portal.core.ui.value_words import join_sentences
 from tenants.models import current_tenant
 
 # Of these the detail is what the service said; of all others it is ours.

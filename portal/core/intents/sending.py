@@ -9,12 +9,12 @@ from accessapi import errors
 from accessapi.client import Image
 from accessapi.operations import Body
 from portal.core.budget.client import client_for_counted_call
-from portal.core.intents import outcome, verdicts
+from portal.core.intents import applying, transitions
 from portal.core.intents.claiming import ClaimedIntent, claim
 from portal.core.intents.models import Enclosure, Intent
 from portal.core.intents.states import Reason, State
-from portal.core.intents.verdicts import Transition
-from tenants import living
+from portal.core.intents.transitions import Transition
+from tenants import session_locks
 
 log = structlog.get_logger(__name__)
 
@@ -38,9 +38,9 @@ def send(intent: Intent) -> Intent:
     claimed = claim(intent)
     if claimed is not None:
         try:
-            outcome.record_sent(intent, claimed.token, send_claimed(claimed))
+            applying.record_sent(intent, claimed.token, send_claimed(claimed))
         finally:
-            living.release(claimed.token)
+            session_locks.release(claimed.token)
     intent.refresh_from_db()
     return intent
 
@@ -78,13 +78,13 @@ def send_claimed(claimed: ClaimedIntent) -> Transition:
                 fresh=intent.is_physical,
                 before_write=before_write,
             )
-        return verdicts.from_answer(answer, follows=operation.request_type is not None)
+        return transitions.from_answer(answer, follows=operation.request_type is not None)
     except Withdrawn:
         return Transition(State.CANCELLED, Reason.RIGHTS)
     except errors.ServiceError as error:
         if claimed.is_late() and isinstance(error, errors.NotSent):
             return Transition(State.EXPIRED, Reason.TOO_LATE)
-        return verdicts.from_error(
+        return transitions.from_error(
             error,
             delivery=operation.delivery,
             attempts=intent.attempts,

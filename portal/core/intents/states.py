@@ -3,7 +3,7 @@
 from django.db.models import TextChoices
 from django.utils.translation import gettext_lazy as _
 
-from accessapi.wire import READ_SECONDS
+from accessapi.transport import READ_SECONDS
 
 
 class State(TextChoices):
@@ -30,7 +30,8 @@ CLAIM_SECONDS = 40
 # How long after its claim a request may still leave: a connection stands within 3 s, and a process that was stopped for
 # longer must not write what a sweeper has meanwhile settled or given to another.
 WRITE_SECONDS = 5
-# A claim whose sign of life is gone (see `tenants.living`) is settled earlier: when nothing may leave any more, where
+# A claim whose sign of life is gone (see `tenants.session_locks`) is settled earlier: when nothing may leave any
+# more, where
 # nothing is sent again by itself; what is repeated waits until whoever lives all the same has given up the answer.
 LOST_CLAIM_SECONDS = WRITE_SECONDS + 2
 LOST_REPEATABLE_CLAIM_SECONDS = WRITE_SECONDS + READ_SECONDS + 1

@@ -1,6 +1,6 @@
 """The bells. Each carries ids; the row it names decides whether anything is done."""
 
-from portal.core.intents import following, sending
+from portal.core.intents import sending, tracking
 from portal.core.intents.models import Intent
 from portal.site.celery import portal_task
 from tenants.scope import tenant_scope
@@ -17,11 +17,11 @@ def send(tenant_id: int, intent_id: int) -> None:
 def poll(tenant_id: int, intent_id: int) -> None:
     with tenant_scope(tenant_id):
         for intent in Intent.objects.filter(pk=intent_id):
-            following.poll(intent)
+            tracking.poll(intent)
 
 
 @portal_task(queue="interactive", promise="idempotent", seconds=280)
 def reconcile(tenant_id: int, intent_id: int) -> None:
     with tenant_scope(tenant_id):
         for intent in Intent.objects.filter(pk=intent_id):
-            following.reconcile(intent)
+            tracking.reconcile(intent)

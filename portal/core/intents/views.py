@@ -8,10 +8,10 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
-from portal.core.intents import actions, following, queries
-from portal.core.intents.asking import page_address
+from portal.core.intents import actions, queries, tracking
+from portal.core.intents.form_handling import page_address
 from portal.core.intents.models import Intent
-from portal.core.intents.record import Requester
+from portal.core.intents.recording import Requester
 from portal.core.intents.states import State
 from portal.core.intents.words import outcome_of
 from tenants.access import TenantRequest, View, tenant_view
@@ -45,7 +45,7 @@ def intent_views(permission: Permission, of: Permission | None) -> tuple[View, V
 
 
 def _page(request: TenantRequest, intent: Intent) -> HttpResponse:
-    is_reading = following.is_reconciling(intent)
+    is_reading = tracking.is_reconciling(intent)
     may_decide = intent.state == State.UNCERTAIN and request.access.can(intent.permission)
     context = {
         "intent": intent,
@@ -72,9 +72,9 @@ def _decide(request: TenantRequest, intent: Intent) -> HttpResponse:
     applied = request.POST.get("applied")
     if applied not in ("yes", "no"):
         messages.error(request, _("Choose whether it was applied. Nothing was recorded."))
-    elif following.is_reconciling(intent):
+    elif tracking.is_reconciling(intent):
         messages.error(request, _("Still checking with the service. Decide if the check cannot tell."))
-    elif following.resolve(intent, applied=applied == "yes", by=Requester.from_request(request)):
+    elif tracking.resolve(intent, applied=applied == "yes", by=Requester.from_request(request)):
         messages.success(request, _("Recorded."))
     else:
         messages.error(request, _("The result is already known. Nothing was recorded."))

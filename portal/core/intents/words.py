@@ -7,12 +7,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from portal.core.intents import handlers, refusals
-from portal.core.intents.asking import page_address
+from portal.core.intents.form_handling import page_address
 from portal.core.intents.handlers import OutcomeText
 from portal.core.intents.models import Intent
 from portal.core.intents.states import NOT_APPLIED, Reason, State
-from portal.core.ui.outcomes import OutcomeLine, Text, outcome_steps
-from portal.core.ui.vocabulary import join_sentences
+from portal.core.ui.outcome_lines import OutcomeLine, Text, outcome_steps
+from portal.core.ui.value_words import join_sentences
 from tenants.wording import render
 
 _OUTCOME_STATES = {

@@ -6,12 +6,12 @@ from django.db import transaction
 
 from portal.core.intents.handlers import Finding
 from portal.core.intents.models import Intent
-from portal.core.intents.record import Requester
-from portal.core.jobs import acts, kinds, results
+from portal.core.intents.recording import Requester
+from portal.core.jobs import actions, kinds, results
 from portal.core.jobs.models import Job, Part, Row
 from portal.core.jobs.states import ALIVE, Halt, JobState, NextStep, PartState, RowState
 from portal.core.timers.clock import ClockTime, database_now
-from tenants.standing import holds_permission
+from tenants.permission_conditions import holds_permission
 
 _SOON, _LATER = timedelta(seconds=5), timedelta(seconds=20)
 # Whoever dies at work is replaced then.
@@ -44,7 +44,7 @@ def _begin_if_due(job: Job) -> bool:
         return False
     Job.objects.filter(pk=job.pk, state=JobState.WAITING).update(state=JobState.RUNNING, started_at=ClockTime())
     job.refresh_from_db()
-    acts.record_action(Requester(job.tenant, job.by, job.support_session), job, "begun", {})
+    actions.record_action(Requester(job.tenant, job.by, job.support_session), job, "begun", {})
     return True
 
 

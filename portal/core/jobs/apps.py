@@ -7,13 +7,13 @@ class BulkConfig(AppConfig):
 
     def ready(self) -> None:
         from portal.core.intents import handlers
-        from portal.core.jobs import advancing, bell, filing, results
-        from portal.core.jobs.bulk import OPERATIONS
-        from portal.core.restore import finding
+        from portal.core.jobs import advancing, file_executor, results, wakeups
+        from portal.core.jobs.bulk_executor import OPERATIONS
+        from portal.core.restore import marking
 
-        bell.register()
-        finding.register("jobs", results.mark_restored)
-        filing.register()
+        wakeups.register()
+        marking.register("jobs", results.mark_restored)
+        file_executor.register()
         for operation in OPERATIONS.values():
             handlers.register(
                 operation,

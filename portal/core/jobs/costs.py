@@ -6,8 +6,8 @@ from datetime import timedelta
 from django.db.models import Count, Q
 
 from accessapi import limits
-from portal.core.budget.outlook import Quota, estimate_minutes, estimate_minutes_from
 from portal.core.budget.priorities import Priority
+from portal.core.budget.quota import Quota, estimate_minutes, estimate_minutes_from
 from portal.core.jobs import kinds, queries
 from portal.core.jobs.models import Job, Part, Row
 from portal.core.jobs.states import Action, PartState, RowState

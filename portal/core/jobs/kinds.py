@@ -1,8 +1,10 @@
 """The kinds of jobs. An area of work registers its own at start: who may run it, how it is named, and what is looked at
 right before its rows leave.
 
-A job is a promise made when somebody looked at its rows; it is kept later, sometimes much later. `fresh` is where a
-kind compares what it promised with what is so now, and `unread`/`read` how it finds out what only single reads tell.
+A job is a promise made when somebody looked at its rows; it is kept later,
+sometimes much later. `decide_rows` is where a
+kind compares what it promised with what is so now,
+and `rows_to_read`/`read_member` how it finds out what only single reads tell.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,11 +18,11 @@ from django.utils.translation import gettext_lazy
 
 from portal.core.budget.priorities import Priority
 from portal.core.intents.models import Intent
-from portal.core.intents.record import Requester
+from portal.core.intents.recording import Requester
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import NextStep
 from portal.core.mirror.models import Member
-from portal.core.mirror.reading import read_member
+from portal.core.mirror.single_reads import read_member
 from tenants.models import Connection
 from tenants.roles import Permission
 from tenants.wording import Sentence, coded_sentence
@@ -34,7 +36,7 @@ FieldChange = tuple[str, str, str]
 class Send:
     """Send `body` (names and values of the specification, without the ID); `old` are the values it replaces.
 
-    `note`: a stable word for what is worth knowing about the row, also after it was sent; so for the others below.
+    `note_code`: a stable word for what is worth knowing about the row, also after it was sent; so for the others below.
     """
 
     body: dict[str, Any]
@@ -44,7 +46,8 @@ class Send:
 
 @dataclass(frozen=True)
 class Skip:
-    """Leave the row out and report it: a stable word (`portal.core.jobs.words`, or the kind's own) with its facts."""
+    """Leave the row out and report it: a stable word (`portal.core.jobs.reason_texts`, or the kind's own) with its
+    facts."""
 
     reason_code: str
     facts: dict[str, Any] = field(default_factory=dict)
@@ -54,7 +57,7 @@ class Skip:
 
 @dataclass(frozen=True)
 class LeaveUnchanged:
-    """Leave the member as is because that is what was asked for: neither done nor failed. `word` says why."""
+    """Leave the member as is because that is what was asked for: neither done nor failed. `reason_code` says why."""
 
     reason_code: str
     note_code: str = ""
@@ -62,7 +65,7 @@ class LeaveUnchanged:
 
 @dataclass(frozen=True)
 class AlreadyApplied:
-    """The member has the wanted values: nothing needs to be sent, and the row is done. `word` says so."""
+    """The member has the wanted values: nothing needs to be sent, and the row is done. `reason_code` says so."""
 
     reason_code: str = "already"
     note_code: str = ""
@@ -73,7 +76,7 @@ RowDecision = Send | Skip | LeaveUnchanged | AlreadyApplied
 
 @dataclass(frozen=True)
 class Wait:
-    """Ask for the row later: `word` says what has to be known first."""
+    """Ask for the row later: `reason_code` says what has to be known first."""
 
     reason_code: str
     field: str = ""
@@ -81,7 +84,8 @@ class Wait:
 
 @dataclass(frozen=True)
 class FilePiece:
-    """The next `rows` of a file that a job writes, as they stand in it. `place` is where it ends, `last` for none after
+    """The next `rows` of a file that a job writes, as they stand in it. `end_position` is where it ends, `is_last`
+    for none after
     it.
     """
 
@@ -118,27 +122,33 @@ class JobKind:
     """What makes jobs of one kind different.
 
     - `permission`: who may see and run them, unless a job names another; `family`: how audit trail and intents call it.
-    - `carrier`: how they are worked off: `bulk.py` by the thousand, `singly.py` one by one, `filing.py` into a file.
-    - `titled(job)`: its name, worded when somebody reads it; by default the title it was opened with.
-    - `told(job, act)`: what the audit trail says of an act with it, where that is not `family`.`act` on the job itself.
-    - `page(job)`: the address of its page; by default the one of all jobs.
-    - `fresh(job, rows)`: right before rows are sent, in the same transaction and without calls: what to do with a row
+    - `executor`: how they are worked off: `bulk.py` by the thousand, `row_executor.py` one by one, `file_executor.py` into a file.
+    - `title_of(job)`: its name, worded when somebody reads it; by default the title it was opened with.
+    - `describe_for_audit(job, act)`: what the audit trail says of an act with it,
+    where that is not `family`.`act` on the job itself.
+    - `page_address(job)`: the address of its page; by default the one of all jobs.
+    - `decide_rows(job, rows)`: right before rows are sent,
+    in the same transaction and without calls: what to do with a row
       now, by its primary key. Rows that it does not name are sent as they stand.
-    - `unread(job, rows)`: primary keys of those rows whose member must be read singly first, as the mirror knows it.
-    - `read(connection, member_id)`: the one call that makes the mirror know; raises the client's error tree.
-    - `same(row, member)`: whether a member as listed after a lost answer shows the row's values; None: no telling.
+    - `rows_to_read(job, rows)`: primary keys of those rows whose member must be read singly first,
+    as the mirror knows it.
+    - `read_member(connection, member_id)`: the one call that makes the mirror know; raises the client's error tree.
+    - `is_applied(row,
+    member)`: whether a member as listed after a lost answer shows the row's values; None: no telling.
     - `changes(row)`: (field, old, new) in words, secrets masked; by default the plain fields.
-    - `words`: sentences for the kind's own reasons, each given its facts.
-    - `label(field)`: a name of the kind's own for a field that a reason is about; empty for the usual one.
+    - `reason_texts`: sentences for the kind's own reasons, each given its facts.
+    - `field_label(field)`: a name of the kind's own for a field that a reason is about; empty for the usual one.
     - `check(job_id)`: a worker's part in finding out the rows of a `mapped` job (the dry run of a file).
-    - `undo`: whether the former values can be put back by another job.
-    - `sends`: False for jobs that only read (`unread`), and cost nothing else.
-    - `started(job, by)`: what else belongs to starting a job, in the same transaction.
-    - `ask(job, row)`: for `singly.py`: record the one intent that does what a row wants, in the transaction that it is
+    - `can_undo`: whether the former values can be put back by another job.
+    - `has_requests`: False for jobs that only read (`rows_to_read`), and cost nothing else.
+    - `on_started(job, by)`: what else belongs to starting a job, in the same transaction.
+    - `ask(job, row)`: for `row_executor.py`: record the one intent that does what a row wants, in the transaction that it is
       called in.
-    - `piece(job, place)`: for `filing.py`: read what comes after `place` in the job's file; None is its beginning.
-    - `reasons(row)`: what is to be said about what came of a row that was asked for singly.
-    - `unit`: what its progress counts; `labels`: its names of what came of rows, where they are not those of all jobs.
+    - `read_piece(job,
+    end_position)`: for `file_executor.py`: read what comes after `end_position` in the job's file; None is its beginning.
+    - `describe_row(row)`: what is to be said about what came of a row that was asked for singly.
+    - `unit`: what its progress counts; `state_labels`: its names of what came of rows,
+    where they are not those of all jobs.
     """
 
     name: str

@@ -12,14 +12,14 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from portal.core.jobs import words
-from portal.core.jobs.about import changes_of
+from portal.core.jobs.member_jobs import changes_of
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import SENDING, Action, JobState, RowState
-from portal.core.ui.addresses import url_in_tenant
 from portal.core.ui.chips import Chip
 from portal.core.ui.tables import BulkAction
 from portal.core.ui.tables.columns import EMPTY_CELL, Column, EmptyState
 from portal.core.ui.tables.table import Table
+from portal.core.ui.url_lookup import url_in_tenant
 from tenants.access import TenantRequest
 from tenants.roles import Permission
 

@@ -12,7 +12,7 @@ from django.utils.functional import Promise, SimpleLazyObject
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from portal.core.budget import outlook
+from portal.core.budget import quota
 from portal.core.budget.priorities import Priority
 from portal.core.intents.models import Intent
 from portal.core.intents.queries import send_expected_at
@@ -23,10 +23,10 @@ from portal.core.jobs.models import Job, Part, Row
 from portal.core.jobs.queries import RowCounts
 from portal.core.jobs.states import ALIVE, Action, Halt, JobState, PartState, RowState
 from portal.core.mirror.models import Group
-from portal.core.ui.outcomes import Progress
+from portal.core.ui.outcome_lines import Progress
 from portal.core.ui.times import local
 from tenants.access import TenantRequest
-from tenants.connections.service import current_connection
+from tenants.connections.service_clients import current_connection
 from tenants.models import Connection
 
 
@@ -126,7 +126,7 @@ def _notes(job: Job, part: Part | None, connection: Connection) -> list[str]:
     if part is None and advancing.has_earlier_job(job):
         notes.append(_("Waiting for an earlier import to finish."))
     if part is None and job.blocked_until is not None and job.blocked_until > timezone.now():
-        free = outlook.next_call_at(connection, Priority.JOBS) if connection.is_connected else job.blocked_until
+        free = quota.next_call_at(connection, Priority.JOBS) if connection.is_connected else job.blocked_until
         notes.append(_no_calls_text(max(free, job.blocked_until)))
     elif part is None and job.reading_since is not None and kinds.kind_of(job).has_requests:
         notes.append(
@@ -197,7 +197,8 @@ class JobPage:
 
 
 def tabs_of(view: JobPage, counted: Iterable[tuple[str, Text, int]], first_tab: str = "") -> list[Tab]:
-    """The tabs that hold something, the chosen one and "all". `opens`: the one that is shown first, if it holds any."""
+    """The tabs that hold something, the chosen one and "all". `first_tab`: the one that is shown first, if it holds
+    any."""
     counted = list(counted)
     first = first_tab if any(str(name) == first_tab and count for name, _label, count in counted) else ""
     show = view.request.GET.get("show", first)

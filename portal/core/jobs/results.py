@@ -13,13 +13,13 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from accessapi.resources import BulkItem, RequestRecord
+from portal.core.intents.applying import without_secrets
 from portal.core.intents.models import Intent
-from portal.core.intents.outcome import without_secrets
 from portal.core.intents.states import Reason, State
-from portal.core.jobs import bell
+from portal.core.jobs import wakeups
 from portal.core.jobs.models import Job, Part, Row
 from portal.core.jobs.states import ALIVE, SENDING, Action, Halt, JobState, PartState, RowState
-from portal.core.mirror import own
+from portal.core.mirror import local_writes
 from portal.core.timers.clock import ClockTime
 
 MAX_ROW_ATTEMPTS = 3
@@ -61,9 +61,9 @@ def on_progress(intent: Intent, record: RequestRecord) -> None:
         fresh = [(member_id, row.content.get("body", {})) for row, state, _code, _detail, member_id in results
                  if state == RowState.SUCCEEDED and member_id]  # fmt: skip
         if part.action == Action.DELETE:
-            own.apply_member_deletions(intent.tenant, [member_id for member_id, _body in fresh])
+            local_writes.apply_member_deletions(intent.tenant, [member_id for member_id, _body in fresh])
         else:
-            own.apply_member_writes(intent.tenant, fresh, created=part.action == Action.CREATE)
+            local_writes.apply_member_writes(intent.tenant, fresh, created=part.action == Action.CREATE)
 
 
 RowResult = tuple[Row, RowState, str, str, str]
@@ -100,7 +100,7 @@ def on_finished(intent: Intent) -> None:
         if held is None:
             return
         settle_part(*held, intent)
-        bell.wake_after_commit(held[0])
+        wakeups.wake_after_commit(held[0])
 
 
 def settle_part(job: Job, part: Part, intent: Intent) -> None:

@@ -1,6 +1,6 @@
 """The life of a job as pages: looked at, started, followed, stopped, continued, decided, retried, undone, discarded.
 
-An area of work says in `Pages` what is its own about them and mounts them with `under`.
+An area of work says in `JobPages` what is its own about them and mounts them with `job_urls`.
 """
 
 import re
@@ -21,16 +21,16 @@ from django.utils.translation import gettext as _
 from django_htmx.http import HttpResponseClientRefresh
 
 from portal.core.files.writing import REASON_HEADINGS, is_reason_heading, send_file
-from portal.core.intents.record import Requester
-from portal.core.jobs import acts, kinds, queries, words
+from portal.core.intents.recording import Requester
+from portal.core.jobs import actions, kinds, queries, words
 from portal.core.jobs.models import Job
 from portal.core.jobs.pages import progress_of
 from portal.core.jobs.states import ALIVE, JobState, RowState
 from portal.core.mirror.fields.field import SheetColumn
-from portal.core.ui.addresses import get_row_or_404, is_row_number
-from portal.core.ui.outcomes import Progress
+from portal.core.ui.outcome_lines import Progress
+from portal.core.ui.url_lookup import get_row_or_404, is_row_number
 from tenants.access import TenantRequest, View, tenant_view
-from tenants.connections.service import current_connection
+from tenants.connections.service_clients import current_connection
 from tenants.roles import Permission, Proof
 
 #: The headings (line 0), then these lines of a job's file as they were uploaded, each with its number.
@@ -60,15 +60,17 @@ class JobPages:
     """What is an area's own about the pages of its jobs.
 
     - `permission`: who may see them; what is done to a job needs the permission of the job itself.
-    - `find(request, **address)`: the job that the address names; Http404 for any other.
+    - `find_job(request, **address)`: the job that the address names; Http404 for any other.
     - `page(request, job)`: its page, as its state wants it.
-    - `home(job)`: where people are when it was discarded, and `discarded` what they are told there.
+    - `home_address(job)`: where people are when it was discarded, and `discarded_text` what they are told there.
     - `proof`: what starting, continuing, retrying and undoing a job asks of its person.
-    - `confirm(request, job)`: why it is not started as it was posted; empty for nothing. Where it says something, the
+    - `reason_not_to_start(request,
+    job)`: why it is not started as it was posted; empty for nothing. Where it says something, the
       page is answered again, with what was posted.
     - `retry`, `undo`, `discard`: an area's own way of doing so, called as those of `acts` are.
-    - `progress(job)`: how far the job is, where that is not told by its rows.
-    - `cells(job, lines)`: the headings (line 0) and these lines of the job's file as uploaded; `sheet` names the sheet
+    - `describe_progress(job)`: how far the job is, where that is not told by its rows.
+    - `uploaded_cells(job,
+    lines)`: the headings (line 0) and these lines of the job's file as uploaded; `sheet_title` names the sheet
       of the file of rows to correct.
     """
 
@@ -79,9 +81,9 @@ class JobPages:
     proof: Proof = Proof.LONG
     discarded_text: str | Promise = _DISCARDED_TEXT
     reason_not_to_start: Callable[[TenantRequest, Job], str] = lambda _request, _job: ""
-    retry: RepeatJob = acts.retry
-    undo: RepeatJob = acts.undo
-    discard: Callable[..., bool] = acts.discard
+    retry: RepeatJob = actions.retry
+    undo: RepeatJob = actions.undo
+    discard: Callable[..., bool] = actions.discard
     describe_progress: Callable[[Job], Progress] = progress_of
     uploaded_cells: UploadedCells = lambda _job, _lines: iter(())
     sheet_title: str = ""
@@ -103,7 +105,7 @@ def download_failed_rows(pages: JobPages, request: TenantRequest, job: Job, kind
     said = _reasons(job)
     if not said:
         raise Http404
-    record = partial(acts.record_download, by=Requester.from_request(request), job=job, rows=len(said))
+    record = partial(actions.record_download, by=Requester.from_request(request), job=job, rows=len(said))
     lines = _correction_lines(pages.uploaded_cells(job, set(said)), said)
     # Called as the uploaded file, without its ending.
     stem = re.sub(r"\.(csv|xlsx|tsv|txt)\Z", "", str(job.title), flags=re.IGNORECASE)[:80]
@@ -149,13 +151,16 @@ def start(pages: JobPages, request: TenantRequest, job: Job) -> HttpResponseBase
         return answer
     if not current_connection().is_connected:
         messages.error(request, _("The tenant is not connected to the service. Nothing was sent."))
-    elif not acts.start(by=Requester.from_request(request), job=job, should_send_duplicates="doubles" in request.POST):
+    elif not actions.start(
+        by=Requester.from_request(request), job=job, should_send_duplicates="doubles" in request.POST
+    ):
         messages.info(request, _("It has already started, or there is nothing to start."))
     return redirect(kinds.page_address(job))
 
 
 def _action_view(act: Callable[[JobPages], Callable[..., Job | bool | None]], nothing_done_text: Promise) -> JobView:
-    """Return what does `act` and shows the job that came of it, or the same one; `otherwise` says that nothing did."""
+    """Return what does `act` and shows the job that came of it, or the same one; `nothing_done_text` says that
+    nothing did."""
 
     def do(pages: JobPages, request: TenantRequest, job: Job) -> HttpResponse:
         done = act(pages)(by=Requester.from_request(request), job=job)
@@ -166,8 +171,8 @@ def _action_view(act: Callable[[JobPages], Callable[..., Job | bool | None]], no
     return do
 
 
-stop = _action_view(lambda _pages: acts.stop, gettext_lazy("It is no longer running."))
-continue_job = _action_view(lambda _pages: acts.continue_job, gettext_lazy("It is not stopped."))
+stop = _action_view(lambda _pages: actions.stop, gettext_lazy("It is no longer running."))
+continue_job = _action_view(lambda _pages: actions.continue_job, gettext_lazy("It is not stopped."))
 retry = _action_view(lambda pages: pages.retry, gettext_lazy("There are no rows to retry."))
 undo = _action_view(lambda pages: pages.undo, gettext_lazy("It cannot be undone, or was undone already."))
 
@@ -178,7 +183,7 @@ def decide(pages: JobPages, request: TenantRequest, job: Job) -> HttpResponse:
         messages.error(request, _("Choose whether it was applied. Nothing was recorded."))
         return redirect(kinds.page_address(job))
     rows = None if row == "all" else [int(row)]
-    count = acts.decide(by=Requester.from_request(request), job=job, rows=rows, applied=verdict == "yes")
+    count = actions.decide(by=Requester.from_request(request), job=job, rows=rows, applied=verdict == "yes")
     messages.success(request, ngettext("%(n)d row decided.", "%(n)d rows decided.", count) % {"n": count})
     return redirect(kinds.page_address(job))
 
@@ -242,8 +247,9 @@ ACTIONS = {
 def job_urls(
     pages: JobPages, *acts: str, path_prefix: str = "<int:job_id>/", name_prefix: str = ""
 ) -> list[URLPattern]:
-    """The pages of an area's jobs, beneath `at`, called `prefix` + page, progress, the names of `acts`; with a sheet,
-    also `failed`, the file of rows to correct. `kinds.Kind.page` has to lead there.
+    """The pages of an area's jobs, beneath `at`, called `name_prefix` + page, progress, the names of `acts`; with a
+    sheet,
+    also `download_failed_rows`, the file of rows to correct. `kinds.Kind.page` has to lead there.
     """
     routes = [
         path(path_prefix, job_view(pages, page), name=f"{name_prefix}page"),

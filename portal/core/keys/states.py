@@ -33,7 +33,7 @@ from portal.core.alerts.models import Rule
 from portal.core.mirror.models import Key, KeyBox, KeyState
 from portal.core.timers.clock import ClockTime
 from portal.core.ui.chips import Chip
-from portal.core.ui.vocabulary import join_values, service_word
+from portal.core.ui.value_words import join_values, service_word
 
 # The kind of the alert whose rule says how long a key may be out, and its hours where the tenant changed nothing.
 OVERDUE_RULE, DEFAULT_HOURS = "key_overdue", 12
@@ -83,7 +83,8 @@ def keys_with_state(*, by_log: bool) -> QuerySet[Key]:
 
 
 def find_listed(listed: Iterable[dict[str, Any]]) -> list[Key]:
-    """Return the rows of `known` that a key_devices_list of the specification names, as far as they are known."""
+    """Return the rows of `keys_with_state` that a key_devices_list of the specification names, as far as they are
+    known."""
     wanted = {
         (str(each.get("key_device_id")), str(number))
         for each in listed
@@ -96,7 +97,8 @@ def find_listed(listed: Iterable[dict[str, Any]]) -> list[Key]:
 
 
 def state_of(key: Key, states: States) -> Chip:
-    """Return the state of a row of `known` as every page, list, report and file shows it: where the key is, with what
+    """Return the state of a row of `keys_with_state` as every page, list, report and file shows it: where the key is,
+    with what
     is wrong or in doubt beside. Without any knowledge, unknown.
     """
     told = vars(key)

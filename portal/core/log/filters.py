@@ -23,19 +23,19 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from accessapi.overrides import Records, States
-from portal.core.files import moments
-from portal.core.log import visible
-from portal.core.mirror import log
+from portal.core.files import date_parsing
+from portal.core.log import visibility
+from portal.core.mirror import log_search
 from portal.core.mirror.coverage import Coverage, build_coverage, start_of_day
 from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.log import RecordFilter
+from portal.core.mirror.log_search import RecordFilter
 from portal.core.mirror.models import Area, HistoryDay, HistorySearch, KeyBox, PassController
-from portal.core.ui import together
-from portal.core.ui.addresses import url_in_tenant
+from portal.core.ui import batching
 from portal.core.ui.tables import Filter
 from portal.core.ui.tables.filters import Choice
 from portal.core.ui.times import local, time_tag
-from portal.core.ui.vocabulary import service_word
+from portal.core.ui.url_lookup import url_in_tenant
+from portal.core.ui.value_words import service_word
 from tenants.access import TenantRequest
 from tenants.models import current_tenant
 from tenants.roles import Permission
@@ -79,30 +79,30 @@ class QuickFilter(TextChoices):
 
 def parse_moment(text: str, *, end: bool = False) -> datetime | None:
     """Read `from` or `to`; None for what is no day or time."""
-    return moments.parse_moment(text.replace("T", " ", 1), end=end) if text else None
+    return date_parsing.parse_moment(text.replace("T", " ", 1), end=end) if text else None
 
 
 def _period(rows: Keys, values: list[str]) -> Keys:
     since, until = Period(values[0]).span()
-    return log.filter_records(rows, RecordFilter(since=since, until=until))
+    return log_search.filter_records(rows, RecordFilter(since=since, until=until))
 
 
 def _from(rows: Keys, values: list[str]) -> Keys:
-    return log.filter_records(rows, RecordFilter(since=parse_moment(values[0])))
+    return log_search.filter_records(rows, RecordFilter(since=parse_moment(values[0])))
 
 
 def _to(rows: Keys, values: list[str]) -> Keys:
     end = parse_moment(values[0], end=True)
-    return log.filter_records(rows, RecordFilter(until=end + timedelta(seconds=1) if end else None))
+    return log_search.filter_records(rows, RecordFilter(until=end + timedelta(seconds=1) if end else None))
 
 
 def _area(rows: Keys, values: list[str]) -> Keys:
-    return log.filter_records(rows, RecordFilter(device_ids=doors_of(values)))
+    return log_search.filter_records(rows, RecordFilter(device_ids=doors_of(values)))
 
 
 def _only(rows: Keys, values: list[str]) -> Keys:
     for value in values:
-        rows = log.filter_records(rows, QuickFilter(value).to_conditions(_record_words()))
+        rows = log_search.filter_records(rows, QuickFilter(value).to_conditions(_record_words()))
     return rows
 
 
@@ -139,28 +139,28 @@ def coverage_of(request: TenantRequest) -> Coverage:
     """Return what the log is complete for, read once for a page."""
     found: Coverage | None = getattr(request, "log_coverage", None)
     if found is None:
-        together.prefetch(request, _DAYS)
-        states = [each for each in together.load_rows(request, "freshness") if each.kind == MirrorKind.HISTORIES]
-        found = build_coverage(states[0], together.load_rows(request, _DAYS)) if states else Coverage()
+        batching.prefetch(request, _DAYS)
+        states = [each for each in batching.load_rows(request, "freshness") if each.kind == MirrorKind.HISTORIES]
+        found = build_coverage(states[0], batching.load_rows(request, _DAYS)) if states else Coverage()
         setattr(request, "log_coverage", found)  # noqa: B010 - a name that the type of requests does not have
     return found
 
 
 def devices_of(request: TenantRequest) -> dict[str, str]:
     """Return the names of doors and key boxes by their IDs, in the order of names."""
-    rows = sorted(together.load_rows(request, DEVICES), key=lambda row: (row[1], row[0]))
+    rows = sorted(batching.load_rows(request, DEVICES), key=lambda row: (row[1], row[0]))
     return {key: name or key for key, name, _kind in rows}
 
 
 def device_kinds_of(request: TenantRequest) -> dict[str, str]:
     """Return what the devices of these IDs are: `door` or `box`."""
-    return {key: kind for key, _name, kind in together.load_rows(request, DEVICES)}
+    return {key: kind for key, _name, kind in batching.load_rows(request, DEVICES)}
 
 
 def _people(request: TenantRequest) -> list[Choice]:
     """Whom the address names: the person's name is looked for only then."""
     asked = _chosen(request, "person")
-    known = visible.names_by_id(request.access, asked) if asked else {}
+    known = visibility.names_by_id(request.access, asked) if asked else {}
     return [(value, known.get(value) or value) for value in asked]
 
 
@@ -184,7 +184,7 @@ def _chosen(request: TenantRequest, name: str) -> list[str]:
 
 
 def _areas(request: TenantRequest) -> list[Choice]:
-    return [(area_id, name) for area_id, name in together.load_rows(request, _AREAS)]
+    return [(area_id, name) for area_id, name in batching.load_rows(request, _AREAS)]
 
 
 DEVICES, _DAYS, _AREAS = "log_devices", "log_days", "log_areas"
@@ -193,13 +193,13 @@ DEVICES, _DAYS, _AREAS = "log_devices", "log_days", "log_areas"
 def prefetch(request: TenantRequest) -> None:
     """Have the page ask for all that filters and lists of the log are drawn from, along with what every page asks."""
     for name in (_DAYS, DEVICES, _AREAS):
-        together.prefetch(request, name)
+        batching.prefetch(request, name)
 
 
 def register() -> None:
-    together.register_query(_DAYS, lambda: HistoryDay.objects.all(), on_every_page=False)
-    together.register_query(DEVICES, _devices, on_every_page=False)
-    together.register_query(
+    batching.register_query(_DAYS, lambda: HistoryDay.objects.all(), on_every_page=False)
+    batching.register_query(DEVICES, _devices, on_every_page=False)
+    batching.register_query(
         _AREAS,
         lambda: Area.objects.order_by("name_order", "pk").values_list("area_id", "area_name"),
         on_every_page=False,
@@ -219,7 +219,7 @@ FILTERS = (
         "person",
         pgettext_lazy("log", "Person"),
         _people,
-        lambda rows, values: log.filter_records(rows, RecordFilter(member_id=values[0])),
+        lambda rows, values: log_search.filter_records(rows, RecordFilter(member_id=values[0])),
         is_single=True,
         find_url=_people_search_url,
     ),
@@ -227,7 +227,7 @@ FILTERS = (
         "device",
         gettext_lazy("Door or key box"),
         lambda request: list(devices_of(request).items()),
-        lambda rows, values: log.filter_records(rows, RecordFilter(device_ids=values)),
+        lambda rows, values: log_search.filter_records(rows, RecordFilter(device_ids=values)),
     ),
     Filter("area", gettext_lazy("Area"), _areas, _area),
     Filter("only", pgettext_lazy("log", "Only"), QuickFilter.choices, _only),
@@ -235,13 +235,13 @@ FILTERS = (
         "category",
         pgettext_lazy("log", "Category"),
         _categories,
-        lambda rows, values: log.filter_records(rows, RecordFilter(categories=values)),
+        lambda rows, values: log_search.filter_records(rows, RecordFilter(categories=values)),
     ),
     Filter(
         "status",
         pgettext_lazy("log", "Status"),
         _statuses,
-        lambda rows, values: log.filter_records(rows, RecordFilter(statuses=values)),
+        lambda rows, values: log_search.filter_records(rows, RecordFilter(statuses=values)),
     ),
 )
 _VALID: Mapping[str, Callable[[str], object]] = {
@@ -258,8 +258,8 @@ def apply_filters(rows: Keys, query: QueryDict) -> Keys:
         known = _valid_values(each, query)
         if any(query.getlist(each.name)):
             rows = each.apply(rows, known) if known else rows.none()
-    words = log.search_words(query.get("q", ""))
-    return log.filter_records(rows, RecordFilter(words=words)) if words else rows
+    words = log_search.search_words(query.get("q", ""))
+    return log_search.filter_records(rows, RecordFilter(words=words)) if words else rows
 
 
 def time_span(query: QueryDict) -> tuple[datetime | None, datetime | None]:
@@ -289,7 +289,7 @@ def labels(request: TenantRequest, queries: Iterable[QueryDict]) -> Labels:
     """Return what the values of all filters are called in what is asked for, looked up once for all of it."""
     people = {value: value for query in queries for value in query.getlist("person")}
     called = {each.name: _labels_of(each, request) for each in FILTERS if each.name != "person"}
-    return called | {"person": people | visible.names_by_id(request.access, people)}
+    return called | {"person": people | visibility.names_by_id(request.access, people)}
 
 
 def describe(request: TenantRequest, query: QueryDict, known: Labels | None = None) -> list[str]:

@@ -8,12 +8,12 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from portal.core.mirror import reasons
+from portal.core.mirror import failure_reasons
 from portal.core.mirror.coverage import MAX_WAITING_DAYS, Coverage, Gap, GapKind
 from portal.core.mirror.freshness import KindFreshness
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.ui.times import local
-from portal.core.ui.vocabulary import join_sentences
+from portal.core.ui.value_words import join_sentences
 
 # A gap is told day by day only where that is short.
 _SHORT = timedelta(days=2)
@@ -70,7 +70,7 @@ def _notice_of(gap: Gap, known: Coverage, *, bounded: bool) -> GapNotice | None:
     if gap.kind is GapKind.GONE:
         return GapNotice(_("%(days)s: older than a year, no longer available from the service.") % {"days": days})
     wanted = tuple(gap.days[:MAX_WAITING_DAYS])
-    why = reasons.sentence_of(gap.reason, MirrorKind.HISTORIES) if gap.reason else ""
+    why = failure_reasons.sentence_of(gap.reason, MirrorKind.HISTORIES) if gap.reason else ""
     text = join_sentences([_("%(days)s not loaded.") % {"days": days}, why])
     return GapNotice(text, "loud", wanted, known.calls_for(len(wanted)))
 
@@ -91,8 +91,8 @@ def paused_text(log: KindFreshness, *, is_brief: bool = False) -> str:
 def _paused_sentences(since: datetime | None, error: str, next_at: datetime | None, *, is_brief: bool = False) -> str:
     """Since when, why, and when it is tried again."""
     said = [_("Not updated since %(time)s.") % {"time": _time_text(since)} if since else ""]
-    said += [] if is_brief else [reasons.sentence_of(error, MirrorKind.HISTORIES)]
-    if next_at is not None and not reasons.is_permanent(error):
+    said += [] if is_brief else [failure_reasons.sentence_of(error, MirrorKind.HISTORIES)]
+    if next_at is not None and not failure_reasons.is_permanent(error):
         said.append(_("Next try at %(time)s.") % {"time": _time_text(next_at)})
     return join_sentences(said)
 

@@ -1,4 +1,4 @@
-"""The list of records of the log. It is narrowed, ordered and paged by what records are found by (`mirror/log.py`)."""
+"""The list of records of the log. It is narrowed, ordered and paged by what records are found by (`mirror/log_search.py`)."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,20 +13,20 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from portal.core.log import filters, gaps, visible
+from portal.core.log import filters, gaps, visibility
 from portal.core.log.filters import FILTERS, coverage_of, devices_of, parse_moment, status_word, time_span
 from portal.core.log.gaps import GapNotice
-from portal.core.mirror import freshness, log
+from portal.core.mirror import freshness, log_search
 from portal.core.mirror.coverage import Coverage
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import History, HistorySearch
-from portal.core.ui import watching
-from portal.core.ui.addresses import url_in_tenant
+from portal.core.ui import live_updates
 from portal.core.ui.tables import Column, EmptyState, Table
 from portal.core.ui.tables.columns import EMPTY_CELL
 from portal.core.ui.tables.keyset import ListPage
 from portal.core.ui.times import local
-from portal.core.ui.vocabulary import service_word
+from portal.core.ui.url_lookup import url_in_tenant
+from portal.core.ui.value_words import service_word
 from tenants.access import TenantRequest
 from tenants.models import current_tenant
 from tenants.roles import Permission
@@ -36,14 +36,14 @@ _PAGES = {"member": "members:page", "guest": "guests:guest"}
 
 
 class Links:
-    """Where the `people` and `places` of records lead, for whoever may go there: looked up once for a page."""
+    """Where the `people_by_id` and `places` of records lead, for whoever may go there: looked up once for a page."""
 
     def __init__(
         self, request: TenantRequest, records: list[History], *, people: bool = True, places: bool = True
     ) -> None:
         self.slug, access = request.tenant.slug, request.access
         ids = {record.member_id for record in records if record.member_id} if people else set()
-        self.people = visible.people_by_id(access, ids)
+        self.people = visibility.people_by_id(access, ids)
         self.kinds = filters.device_kinds_of(request) if places and access.can(Permission.DEVICES_VIEW) else {}
 
     def person(self, record: History) -> str:
@@ -112,11 +112,11 @@ class ActivityLogTable(Table):
 
     def __init__(self, request: TenantRequest, *args: Any, **more: Any) -> None:
         filters.prefetch(request)
-        rows = visible.visible_search_rows(request.access)
+        rows = visibility.visible_search_rows(request.access)
         super().__init__(request, rows, total=self._total if request.access.can(Permission.LOGS_VIEW) else None, **more)
         if self.is_first_page and not self.address.get("sort"):
-            self.version = watching.version_of(
-                log.newest_record_key(), visible.visible_since(request.access), coverage_of(request).version
+            self.version = live_updates.version_of(
+                log_search.newest_record_key(), visibility.visible_since(request.access), coverage_of(request).version
             )
 
     def _total(self) -> int:
@@ -128,11 +128,11 @@ class ActivityLogTable(Table):
         return False
 
     def search(self, queryset: QuerySet[HistorySearch], text: str) -> QuerySet[HistorySearch]:
-        return log.filter_records(queryset, log.RecordFilter(words=log.search_words(text)))
+        return log_search.filter_records(queryset, log_search.RecordFilter(words=log_search.search_words(text)))
 
     def complete_page(self, page: ListPage) -> ListPage:
         """Read the page's records, under row security, and where they lead."""
-        records = log.load_records(page.rows)
+        records = log_search.load_records(page.rows)
         links = Links(self.request, records)
         self.complete_columns(
             person={"cell": _cell(lambda row: link_html(row.member_name or row.member_id, links.person(row)))},
@@ -187,7 +187,7 @@ class ActivityLogTable(Table):
         """What is missing of the time that the list is about."""
         since, until = time_span(self.address.query)
         if self.is_today_only:
-            since = visible.visible_since(self.request.access)
+            since = visibility.visible_since(self.request.access)
         return gaps.gap_notices(self.coverage, since, until)
 
     @property
@@ -202,7 +202,7 @@ class ActivityLogTable(Table):
     @property
     def is_live_update(self) -> bool:
         """Whether the list is drawn because it has changed, not because somebody chose: dates may just be typed."""
-        return watching.is_poll(self.request)
+        return live_updates.is_poll(self.request)
 
     @property
     def period_form_fields(self) -> list[tuple[str, str]]:

@@ -8,16 +8,16 @@ class MirrorConfig(AppConfig):
     label = "mirror"
 
     def ready(self) -> None:
-        from portal.core.mirror import freshness, keys, months, schedule
+        from portal.core.mirror import freshness, key_states, log_partitions, sync_schedule
         from portal.core.mirror.fields.guests import GUEST
         from portal.core.mirror.fields.members import MEMBER, MEMBERGROUP
+        from tenants.audit_log import changes
         from tenants.signals import connected
-        from tenants.trail import changes
 
-        connected.connect(schedule.on_connected, dispatch_uid="mirror")
-        schedule.register()
-        months.register()
+        connected.connect(sync_schedule.on_connected, dispatch_uid="mirror")
+        sync_schedule.register()
+        log_partitions.register()
         freshness.register()
-        keys.register()
+        key_states.register()
         for kind, fields in (("member", MEMBER), ("guest", GUEST), ("membergroup", MEMBERGROUP)):
             changes.register_labels(kind, fields.label_of)

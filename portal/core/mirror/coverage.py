@@ -15,17 +15,17 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from accessapi.limits import HISTORY_RETENTION_DAYS, JST, PAGE_MAX
-from portal.core.mirror import reasons, schedule
+from portal.core.mirror import failure_reasons, sync_schedule
 from portal.core.mirror.kinds import MirrorKind
+from portal.core.mirror.log_partitions import RETENTION
 from portal.core.mirror.models import HistoryDay, MirrorState
-from portal.core.mirror.months import RETENTION
 from portal.core.timers.clock import ClockTime, database_now
 from tenants.models import current_tenant
 
 # Days that wait to be read, at most: what is asked for is read before anybody forgets that it costs calls.
 MAX_WAITING_DAYS = 31
 _DAY = timedelta(days=1)
-_NO_CALLS = (reasons.NO_CALLS, "no_calls")  # kept free for others, or refused by the service
+_NO_CALLS = (failure_reasons.NO_CALLS, "no_calls")  # kept free for others, or refused by the service
 # In the memory of the log's state: since when the service does not answer, and when it did not: [since, until] each;
 # and when calls are expected to be free, while the log waits for them.
 FAILING_SINCE, OUTAGES, RESUMES_AT = "failing_since", "outages", "goes_on_at"
@@ -44,7 +44,7 @@ class GapKind(StrEnum):
 
 @dataclass(frozen=True)
 class Gap:
-    """A time with a reason; `until` is exclusive. `days` are those that may be asked for, the newest first."""
+    """A time with a reason; `until` is exclusive. `read_days` are those that may be asked for, the newest first."""
 
     kind: GapKind
     since: datetime
@@ -62,7 +62,8 @@ class Gap:
 
 @dataclass(frozen=True)
 class Coverage:
-    """What the log is complete for: from `known_from` to `through` without a gap (None: not read yet), and `days`."""
+    """What the log is complete for: from `known_from` to `through` without a gap (None: not read yet), and
+    `read_days`."""
 
     known_from: datetime | None = None
     through: datetime | None = None
@@ -185,7 +186,7 @@ def request_days(days: Sequence[date]) -> list[date]:
         for day in wanted:
             HistoryDay.objects.update_or_create(day=day, defaults={"asked_at": Now(), "read_at": None, "reason": ""})
         if wanted:
-            schedule.request_more(current_tenant(), MirrorKind.HISTORIES)
+            sync_schedule.request_more(current_tenant(), MirrorKind.HISTORIES)
     return wanted
 
 

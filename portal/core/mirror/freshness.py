@@ -15,18 +15,18 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from accessapi.operations import Operation
-from portal.core.mirror import coverage, reasons
+from portal.core.mirror import coverage, failure_reasons
 from portal.core.mirror.kinds import READ_INTERVALS, MirrorKind
 from portal.core.mirror.models import MirrorState, SyncRun
 from portal.core.timers.clock import ClockTime
-from portal.core.ui import frame, together
-from portal.core.ui.addresses import url_in_tenant
+from portal.core.ui import batching, frame
 from portal.core.ui.tables.columns import EmptyState
 from portal.core.ui.times import local
-from portal.core.ui.vocabulary import join_sentences
+from portal.core.ui.url_lookup import url_in_tenant
+from portal.core.ui.value_words import join_sentences
 from tenants.access import TenantRequest
-from tenants.connections.calls import LICENCE
-from tenants.connections.service import current_connection
+from tenants.connections.call_results import LICENCE
+from tenants.connections.service_clients import current_connection
 from tenants.connections.texts import CONTRACTS
 from tenants.models import Connection, Tenant, current_tenant
 from tenants.roles import Permission
@@ -48,7 +48,8 @@ class ListProgress:
 
 @dataclass(frozen=True)
 class KindFreshness:
-    """One kind: what pages show is as of `as_of` (None: never read). `error` is a stable word, `sentence` says it."""
+    """One kind: what pages show is as of `as_of` (None: never read). `error` is a stable word, `sentence_of` says
+    it."""
 
     kind: MirrorKind
     as_of: datetime | None = None
@@ -61,7 +62,7 @@ class KindFreshness:
 
     @property
     def sentence(self) -> str:
-        return reasons.sentence_of(self.error, self.kind) if self.error else ""
+        return failure_reasons.sentence_of(self.error, self.kind) if self.error else ""
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ def kind_states() -> QuerySet[MirrorState]:
 
 
 def freshness_of(tenant: Tenant, found: Iterable[MirrorState] | None = None) -> Freshness:
-    """The freshness of every kind: of what `states` found for the tenant, or in a query of its own."""
+    """The freshness of every kind: of what `kind_states` found for the tenant, or in a query of its own."""
     if found is None:
         with tenant_scope(tenant):
             found = list(kind_states())
@@ -123,7 +124,8 @@ _FOOTERS = {"groups": (MirrorKind.GROUPS, _REFRESH), "devices": (MirrorKind.PASS
 
 
 def register_footer(app_name: str, kind: MirrorKind, *, refresh_url_name: str = _REFRESH) -> None:
-    """An area of work whose footer is about `kind`. `refresh` takes the tenant's slug and a kind, like the mirror's own
+    """An area of work whose footer is about `kind`. `refresh_url_name` takes the tenant's slug and a kind, like the
+    mirror's own
     (`views.refreshing`): for people who may not enter the rest of the tenant.
     """
     _FOOTERS[app_name] = (kind, refresh_url_name)
@@ -133,7 +135,7 @@ def freshness_for(request: TenantRequest) -> Freshness:
     """Return the freshness of the request's tenant, read once a page."""
     found: Freshness | None = getattr(request, "mirror_freshness", None)
     if found is None:
-        found = freshness_of(request.tenant, together.load_rows(request, "freshness"))
+        found = freshness_of(request.tenant, batching.load_rows(request, "freshness"))
         setattr(request, "mirror_freshness", found)  # noqa: B010 - a name that the type of requests does not have
     return found
 
@@ -157,7 +159,7 @@ def footer_values(request: TenantRequest) -> Mapping[str, Any]:
 
 
 def register() -> None:
-    together.register_query("freshness", kind_states)
+    batching.register_query("freshness", kind_states)
     frame.register_fact("freshness", footer_values)
 
 
@@ -180,7 +182,7 @@ _VENDOR_CAN_ADD = _("The vendor can add it to the contract.")
 
 @dataclass(frozen=True)
 class Absence:
-    """`sentence` says why, `remedy` who can change it. `refused`: waiting alone brings nothing."""
+    """`sentence_of` says why, `remedy` who can change it. `is_refused`: waiting alone brings nothing."""
 
     sentence: str | Promise
     remedy: str | Promise = ""
@@ -222,7 +224,7 @@ def unreliable_kinds(fresh: Freshness, kinds: Iterable[MirrorKind], now: datetim
     line = current_connection()
     for kind in kinds:
         state, operation = fresh[kind], current_tenant().environment.catalogue.find(_LISTS[kind])
-        if state.error == reasons.NO_CONTRACT or operation.contract in line.contracts_refused:
+        if state.error == failure_reasons.NO_CONTRACT or operation.contract in line.contracts_refused:
             continue
         is_late = (
             state.error
@@ -302,7 +304,7 @@ def _absence_by_refusal(line: Connection, operation: Operation) -> Absence | Non
 
 def _absence_by_reading(state: KindFreshness) -> Absence | None:
     if state.error:
-        refused = reasons.is_permanent(state.error)
+        refused = failure_reasons.is_permanent(state.error)
         return Absence(
             state.sentence, _ANYONE_CAN_REFRESH if refused else _("Retries automatically."), is_refused=refused
         )

@@ -15,9 +15,9 @@ from django.db import connection as database
 
 from portal.core.mirror.fields.guests import GUEST, GUEST_NAME
 from portal.core.mirror.kinds import MirrorKind
+from portal.core.mirror.member_swap import SwapResult
 from portal.core.mirror.models import MirrorState, StagedPage, SyncRun
-from portal.core.mirror.rows import GuestRowBuilder, sql_types
-from portal.core.mirror.swap import SwapResult
+from portal.core.mirror.row_building import GuestRowBuilder, sql_types
 from portal.core.timers.clock import database_now
 from tenants.models import current_tenant
 

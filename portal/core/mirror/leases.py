@@ -1,6 +1,6 @@
 """One worker at a time for each kind of a tenant, and its share of the hour: claimed by one UPDATE, fenced by a token.
 
-A lease ends by itself when its worker dies. A worker that was only slow finds its token gone and stops: `hold` is
+A lease ends by itself when its worker dies. A worker that was only slow finds its token gone and stops: `renew` is
 called in every transaction that writes.
 
 Sync may spend a quarter of the hour's calls (`budget.priorities`). Of that quarter the trickle stops first, then a long
@@ -20,7 +20,7 @@ from accessapi.errors import ServiceError
 from accessapi.operations import CallClass
 from portal.core.budget import ledger
 from portal.core.budget.priorities import MAX_SHARE_FOR_SYNC, MAX_SHARE_FOR_WATCHED, Priority
-from portal.core.mirror import reasons
+from portal.core.mirror import failure_reasons
 from portal.core.mirror.kinds import READ_INTERVALS, MirrorKind
 from portal.core.mirror.models import MirrorState
 from portal.core.timers.clock import ClockTime, database_now
@@ -82,12 +82,12 @@ class MirrorLease:
         self._release(wait, error=reason[:60], error_at=ClockTime(), failures=F("failures") + 1)
 
     def stop_after(self, error: ServiceError, *, wait: timedelta | None = None) -> None:
-        """Go on when there are calls again, or say why nothing could be read; `wait` as in `failed`."""
-        until = reasons.paused_until(error, database_now())
+        """Go on when there are calls again, or say why nothing could be read; `wait` as in `fail`."""
+        until = failure_reasons.paused_until(error, database_now())
         if until is not None:
             self.pause(until)
         else:
-            self.fail(reasons.reason_of(error), wait=wait or reasons.retry_delay_after(error))
+            self.fail(failure_reasons.reason_of(error), wait=wait or failure_reasons.retry_delay_after(error))
 
     def _own_row(self) -> QuerySet[MirrorState]:
         """Return the row as long as this lease holds it."""
@@ -126,7 +126,8 @@ def has_calls_for_log(connection: Connection) -> bool:
 
 
 def has_calls_for_sync(connection: Connection, share: float, *, min_free_share: float = 0.0) -> bool:
-    """Whether sync has spent less than `share` of its part, and more than `left_over` of the whole hour is unused."""
+    """Whether sync has spent less than `fraction` of its part, and more than `min_free_share` of the whole hour is
+    unused."""
     hour = ledger.read_gauge(connection, CallClass.GENERAL)
     spent = hour.used_by(Priority.SYNC)
     return spent < hour.limit * MAX_SHARE_FOR_SYNC * share and hour.limit - hour.used >= hour.limit * min_free_share

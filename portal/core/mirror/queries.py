@@ -23,7 +23,7 @@ from portal.core.mirror.models import (
     PassController,
     TenantRecord,
 )
-from portal.core.ui.addresses import RowLookup
+from portal.core.ui.url_lookup import RowLookup
 from tenants.models import current_tenant
 
 
@@ -154,7 +154,8 @@ def load_tenant_record() -> TenantRecord | None:
 
 
 def load_holidays() -> Holidays:
-    """The entered tenant's holidays; none while its record is unknown. `tenant_record().read_at` says as of when."""
+    """The entered tenant's holidays; none while its record is unknown. `load_tenant_record().read_at` says as of
+    when."""
     record = load_tenant_record()
     rules = current_tenant().environment.catalogue.rules
     settings = HolidaySettings.model_validate(record.holiday) if record else None
@@ -162,7 +163,8 @@ def load_holidays() -> Holidays:
 
 
 def get_member(member_id: str, *, include_gone: bool = False) -> Member:
-    """Return the member. With `gone`, also one that the service no longer has and no complete list has confirmed."""
+    """Return the member. With `include_gone`, also one that the service no longer has and no complete list has
+    confirmed."""
     return (_members_and_gone if include_gone else _members).get_or_404(member_id=member_id)
 
 

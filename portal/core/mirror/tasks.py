@@ -7,12 +7,12 @@ import time
 
 import structlog
 
-from portal.core.mirror import histories, rights, runs, small
+from portal.core.mirror import background_reads, log_reader, long_lists, small_lists
 from portal.core.mirror.kinds import SYNCED_KINDS, MirrorKind
 from portal.core.mirror.leases import LeaseLost, claim
 from portal.core.mirror.models import MirrorState
 from portal.site.celery import portal_task
-from tenants.connections.service import current_connection
+from tenants.connections.service_clients import current_connection
 from tenants.models import Connection
 from tenants.scope import tenant_scope
 
@@ -22,11 +22,11 @@ log = structlog.get_logger(__name__)
 _MAX_SECONDS = 120
 
 _READERS = {
-    MirrorKind.MEMBERS: runs.advance,
-    MirrorKind.GUESTS: runs.advance,
-    MirrorKind.TENANT: small.sync_tenant,
-    MirrorKind.HISTORIES: histories.advance,
-    MirrorKind.RIGHTS: rights.read_in_background,
+    MirrorKind.MEMBERS: long_lists.advance,
+    MirrorKind.GUESTS: long_lists.advance,
+    MirrorKind.TENANT: small_lists.sync_tenant,
+    MirrorKind.HISTORIES: log_reader.advance,
+    MirrorKind.RIGHTS: background_reads.read_in_background,
 }
 
 
@@ -59,7 +59,7 @@ def _read(connection: Connection, kind: MirrorKind) -> None:
     if lease is None:
         return
     try:
-        _READERS.get(kind, small.sync_list)(connection, lease)
+        _READERS.get(kind, small_lists.sync_list)(connection, lease)
     except LeaseLost:
         log.info("mirror_lease_lost", kind=str(kind))
     except Exception:

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accessapi.moments import read_day
-from portal.core.mirror import schedule
+from portal.core.mirror import sync_schedule
 from portal.core.mirror.coverage import load_coverage, request_days
 from portal.core.mirror.kinds import SYNCED_KINDS, MirrorKind
 from tenants import audit
@@ -71,7 +71,7 @@ def _author(request: TenantRequest) -> dict[str, Any]:
 
 def _request_reading(request: TenantRequest, kind: MirrorKind) -> HttpResponse:
     tenant = request.tenant
-    if schedule.request_reading(tenant, kind, by=request.user):
+    if sync_schedule.request_reading(tenant, kind, by=request.user):
         messages.info(request, _("Loading from the service. Reload the page to see new data."))
     else:
         messages.info(request, _("Already loading, or loaded a moment ago."))

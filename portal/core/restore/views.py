@@ -5,7 +5,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
-from portal.core.restore import finding, words
+from portal.core.restore import marking, words
 from portal.core.restore.models import Restored
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
@@ -31,6 +31,6 @@ def release(request: TenantRequest) -> HttpResponse:
     """Let automatic work go on."""
     row = Restored.objects.filter(released_at=None).first()
     if row is not None:
-        finding.release(row, request.user)
+        marking.release(row, request.user)
         messages.success(request, _("Automatic work has resumed."))
     return redirect("restore:page", request.tenant.slug)

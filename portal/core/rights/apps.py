@@ -6,7 +6,7 @@ class RightsConfig(AppConfig):
     label = "rights"
 
     def ready(self) -> None:
-        from portal.core.rights import keeping
-        from tenants.trail import changes
+        from portal.core.rights import saved_templates
+        from tenants.audit_log import changes
 
-        changes.register_words("rights_template", keeping.describe)
+        changes.register_words("rights_template", saved_templates.describe)

@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 from django.http import Http404
 
 from accessapi.permissions.passes import normal_pass
-from portal.core.rights import keeping
+from portal.core.rights import saved_templates
+from portal.core.rights.form_parsing import MAX_LINES, MAX_SCHEDULES
 from portal.core.rights.models import RightsTemplate
-from portal.core.rights.posting import MAX_LINES, MAX_SCHEDULES
 from portal.core.rights.sheet import (
     DENY_ALL,
     NEVER,
@@ -98,7 +98,7 @@ def _merged_box(mine: BoxRights | None, taken: BoxRights) -> BoxRights:
 
 def _template(pk: str) -> RightsTemplate | None:
     try:
-        return keeping.get_template(pk)
+        return saved_templates.get_template(pk)
     except Http404:
         return None
 

@@ -13,16 +13,16 @@ from django.utils.translation import gettext_lazy as _
 
 from accessapi.permissions import always, never
 from accessapi.permissions.passes import Json, normal_pass
-from portal.core.rights import giving, keeping, posting, words
+from portal.core.rights import form_parsing, saved_templates, sources, words
 from portal.core.rights.editing import SCHEDULE_EDITS, apply_edit
-from portal.core.rights.laying import ScheduleView, sample_rows
+from portal.core.rights.editor_view import ScheduleView, sample_rows
 from portal.core.rights.models import NAME_MAX, RightsTemplate
 from portal.core.rights.sheet import ALWAYS, NEVER, Schedule, SchedulePool
 from portal.core.rights.slots import WEEKLY, Slot
+from portal.core.ui.edit_conflicts import FIELD, ConflictForm
 from portal.core.ui.inputs import set_choices
-from portal.core.ui.sealed import seal
-from portal.core.ui.stored import FIELD, ConflictForm
-from portal.core.ui.vocabulary import join_sentences
+from portal.core.ui.sealing import seal
+from portal.core.ui.value_words import join_sentences
 
 _ONLY_SCHEDULE = "s1"
 CHOICES = {"always": _("At any time"), "schedule": _("By schedule"), "never": _("Never")}
@@ -45,7 +45,7 @@ class PassWidget(forms.Widget):
         """(choice, pool) of what was posted; None when nothing of this field was."""
         if not isinstance(data, QueryDict) or f"{name}.choice" not in data:
             return None
-        pool = posting.parse_pool(data, f"{name}.")
+        pool = form_parsing.parse_pool(data, f"{name}.")
         pool.schedules = {_ONLY_SCHEDULE: pool.schedules.get(_ONLY_SCHEDULE, Schedule())}
         apply_edit(data.get(f"{name}.act", ""), pool, SCHEDULE_EDITS)
         return data[f"{name}.choice"], pool
@@ -66,7 +66,7 @@ class PassWidget(forms.Widget):
             "kept": [(key, seal(value), value) for key, value in pool.raw_passes.items()],
             "only": self.allow == ("schedule",),
             "schedule": ScheduleView.of(_ONLY_SCHEDULE, schedule, prefix=f"{name}."),
-            "templates": keeping.schedule_templates() if self.templates else [],
+            "templates": saved_templates.schedule_templates() if self.templates else [],
             "act": f"{name}.act",
             "prefix": f"{name}.",
             **sample_rows(),
@@ -170,7 +170,7 @@ class TemplateForm(ConflictForm, forms.Form):
 
 
 class RightsSourceForm(forms.Form):
-    """Rights to be given: those of a template or of a member. `given` is what they are, `named` whose."""
+    """Rights to be given: those of a template or of a member. `rights` is what they are, `source_name` whose."""
 
     rights_source = forms.ChoiceField(
         label=_("Which rights"),
@@ -187,11 +187,11 @@ class RightsSourceForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.templates = {
-            str(each.pk): each for each in keeping.all_templates().filter(kind=RightsTemplate.Kind.RIGHTS)
+            str(each.pk): each for each in saved_templates.all_templates().filter(kind=RightsTemplate.Kind.RIGHTS)
         }
         named = [(pk, each.title) for pk, each in self.templates.items()]
         set_choices(self, rights_template=[("", _t("Choose a template")), *named])
-        self.rights: giving.RightsBody = {}
+        self.rights: sources.RightsBody = {}
         self.source_name = ""
 
     @property
@@ -211,17 +211,17 @@ class RightsSourceForm(forms.Form):
         if template is None:
             self.add_error("rights_template", _t("Choose a template."))
             return
-        self._set_rights(giving.rights_of_template(template), template.title, "rights_template")
+        self._set_rights(sources.rights_of_template(template), template.title, "rights_template")
 
     def _from_member(self, text: str) -> None:
         try:
-            found = giving.find_source_member(text)
+            found = sources.find_source_member(text)
         except ValidationError as error:
             self.add_error("rights_member", error)
             return
-        self._set_rights(giving.rights_of_member(found), str(found), "rights_member")
+        self._set_rights(sources.rights_of_member(found), str(found), "rights_member")
 
-    def _set_rights(self, body: giving.RightsBody, named: str, field: str) -> None:
+    def _set_rights(self, body: sources.RightsBody, named: str, field: str) -> None:
         self.rights, self.source_name = body, named
         if not body:
             self.add_error(field, _t("It contains no rights."))
@@ -243,13 +243,13 @@ class NewMemberRightsForm(RightsSourceForm):
         widget=forms.RadioSelect,
     )
 
-    def body_for(self, membergroup_id: str) -> giving.RightsBody | None:
+    def body_for(self, membergroup_id: str) -> sources.RightsBody | None:
         """What a new member of this group is given. None, with an error beside the choice, where the group has no usual
         rights.
         """
         if self.source != "group":
             return self.rights
-        found = giving.usual_rights([membergroup_id]).get(membergroup_id)
+        found = sources.usual_rights([membergroup_id]).get(membergroup_id)
         if found is None:
             self.add_error(
                 "rights_source",

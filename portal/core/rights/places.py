@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import F, JSONField, Value
 
 from portal.core.mirror.models import Area, KeyBox
-from portal.core.mirror.order import natural_key
+from portal.core.mirror.natural_sort import natural_key
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ class Schedule:
 
     @property
     def is_wrong(self) -> bool:
-        """Whether a line needs correcting; known once `pass_` was asked for."""
+        """Whether a line needs correcting; known once `to_pass` was asked for."""
         return any(slot.problems for slot in self.filled_slots)
 
 
@@ -108,8 +108,8 @@ def free_name(letter: str, taken: Mapping[str, Any]) -> str:
 
 @dataclass
 class RightsSide:
-    """Entry permissions or key permissions. `mode` AS_IT_IS: `whole` is in no known shape and stays; `kept` are entries
-    that nobody described, `extras` unknown fields.
+    """Entry permissions or key permissions. `mode` AS_IT_IS: `raw` is in no known shape and stays; `kept` are entries
+    that nobody described, `unknown_fields` unknown fields.
     """
 
     mode: str = DENY_ALL
@@ -145,7 +145,7 @@ class AreaRights(RightsSide):
 
 @dataclass
 class BoxRights:
-    """One key box: its own three modes, or `whole` as nobody described it."""
+    """One key box: its own three modes, or `raw` as nobody described it."""
 
     mode: str = DENY_ALL
     units: dict[str, str] = field(default_factory=dict)

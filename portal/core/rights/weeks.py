@@ -27,7 +27,7 @@ class Bar:
 
 @dataclass
 class Lane:
-    """One day. `short` stands on the drawing, `name` where there is room."""
+    """One day. `short_name` stands on the drawing, `name` where there is room."""
 
     key: str
     name: str
@@ -45,7 +45,7 @@ class Lane:
 
 @dataclass(frozen=True)
 class Week:
-    """A drawn pass. `dated` are its stretches between dates in words, `strange` what nobody described."""
+    """A drawn pass. `date_ranges` are its stretches between dates in words, `not_understood` what nobody described."""
 
     lanes: list[Lane]
     sentence: str
@@ -71,7 +71,7 @@ def day_names() -> list[tuple[str, str, str]]:
 
 
 def week_of(pass_: Any) -> Week:
-    """The drawing of one pass. What is not understood is not drawn: `strange` says it."""
+    """The drawing of one pass. What is not understood is not drawn: `not_understood` says it."""
     value = normal_pass(pass_)
     effect = value.get("effect") if isinstance(value, dict) else None
     schedule = value.get("schedule") if isinstance(value, dict) and effect == "allow" else None

@@ -10,8 +10,8 @@ from django.utils.translation import ngettext
 from accessapi.permissions import always, never, normalise_devices, normalise_keys, phrase_pass
 from accessapi.permissions.passes import normal_pass, sort_key
 from portal.core.mirror.fields.members import PRIVILEGES
+from portal.core.rights.member_rights import canonical
 from portal.core.rights.places import PlaceNames
-from portal.core.rights.reading import canonical
 
 _MOST_NAMED = 3
 
@@ -34,7 +34,7 @@ class RightsLine:
 
 @dataclass(frozen=True)
 class RightsDifference:
-    """A place whose pass differs, in words; `drawn` are the two passes themselves (None: not a pass)."""
+    """A place whose pass differs, in words; `passes` are the two passes themselves (None: not a pass)."""
 
     place: str
     before: str

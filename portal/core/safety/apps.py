@@ -7,9 +7,9 @@ class SafetyConfig(AppConfig):
 
     def ready(self) -> None:
         from portal.core.safety import changing, frame
-        from portal.core.timers import ticking
+        from portal.core.timers import timer_registry
 
         frame.register()
-        ticking.register(
+        timer_registry.register(
             "safety_changes", changing.DUE.check_due, every=60.0, queue="sync", due_rows=changing.DUE.querysets
         )

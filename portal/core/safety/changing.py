@@ -7,11 +7,11 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
-from portal.core.intents.record import Requester, lock_target
+from portal.core.intents.recording import Requester, lock_target
 from portal.core.safety.models import State, WaitingChange
 from portal.core.safety.rules import RULES, SafetyRule, SettingValues
 from portal.core.timers.clock import ClockTime, database_now
-from portal.core.timers.ticking import TaskWakeup
+from portal.core.timers.timer_registry import TaskWakeup
 from tenants import audit, owners
 from tenants.access import access_to
 from tenants.models import User

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from portal.core.intents.record import Requester
+from portal.core.intents.recording import Requester
 from tenants.roles import Permission
 from tenants.wording import Sentence
 
@@ -16,8 +16,9 @@ class SafetyRule:
     """A setting that one person alone may not loosen. Each callable gets the `subject` first: which of several settings
     of one kind it is, "" where there is one.
 
-    `read` returns what is kept, as JSON has it; `loosens` compares that with what is wanted; `save` stores it with its
-    audit entry, inside a transaction. `words` and `page` (a URL name and its arguments) are for people.
+    `read` returns what is kept,
+    as JSON has it; `is_looser` compares that with what is wanted; `save` stores it with its
+    audit entry, inside a transaction. `describe` and `page_route` (a URL name and its arguments) are for people.
     """
 
     name: str

@@ -7,13 +7,13 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from portal.core.intents.record import Requester
+from portal.core.intents.recording import Requester
 from portal.core.safety import changing
 from portal.core.safety.changing import NotChanged
 from portal.core.safety.models import State, WaitingChange
 from portal.core.safety.rules import RULES, SafetyRule
 from portal.core.timers.clock import database_now
-from portal.core.ui.addresses import get_row_or_404
+from portal.core.ui.url_lookup import get_row_or_404
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission, Proof
 

@@ -4,7 +4,7 @@ A message that finds nothing to do costs a hundred times what the question costs
 milliseconds early and looks again and again until the moment is there, which costs more than the question: so our
 timers are none of Celery's, and all that come together are one statement, which PostgreSQL has planned once.
 
-Any number of clocks run, one leads (`lease.py`). While the database does not answer none rings: all work is in it.
+Any number of clocks run, one leads (`leader_lease.py`). While the database does not answer none rings: all work is in it.
 """
 
 import contextlib
@@ -17,10 +17,10 @@ import structlog
 from celery.beat import Scheduler
 from django.db import Error, OperationalError, connection
 
-from portal.core.timers import position, rounds
-from portal.core.timers.lease import LeaseHolder
-from portal.core.timers.ticking import TIMERS
-from tenants.postgresql.planned import PreparedStatement
+from portal.core.timers import rounds, wal_position
+from portal.core.timers.leader_lease import LeaseHolder
+from portal.core.timers.timer_registry import TIMERS
+from tenants.postgresql.prepared_statements import PreparedStatement
 from tenants.scope import across_tenants
 
 log = structlog.get_logger(__name__)
@@ -72,9 +72,9 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery tells no types
         try:
             for before in BEFORE_LEADING:
                 before()
-            place = position.read_position()
+            place = wal_position.read_position()
             if self.holder.renew_or_take():
-                position.store_position(place)
+                wal_position.store_position(place)
             if self.holder.is_leader and not led:
                 rounds.create_missing_runs()
                 log.info("clock_leads", host=self.holder.host)

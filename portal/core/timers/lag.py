@@ -9,8 +9,8 @@ from django.db import connection
 from django.db.models import DateTimeField, ExpressionWrapper, F, OrderBy, QuerySet
 
 from portal.core.timers.models import Run
-from portal.core.timers.ticking import TIMERS
-from tenants.postgresql.planned import PreparedStatement
+from portal.core.timers.timer_registry import TIMERS
+from tenants.postgresql.prepared_statements import PreparedStatement
 from tenants.scope import across_tenants
 
 # A timer is late when its work waits for this many seconds beyond its turn.

@@ -14,10 +14,10 @@ import structlog
 from celery.exceptions import SoftTimeLimitExceeded
 from django.db.models import QuerySet
 
-from portal.core.timers import bell, ticking
+from portal.core.timers import task_queue, timer_registry
 from portal.core.timers.clock import ClockTime
 from portal.core.timers.models import Run
-from portal.core.timers.ticking import Querysets
+from portal.core.timers.timer_registry import Querysets
 from tenants.models import Tenant
 from tenants.scope import across_tenants, tenant_scope
 
@@ -43,18 +43,18 @@ def register(name: str, steps: Steps, *, every: float, queue: str, seconds: int 
 
     def look() -> None:
         if continue_round(name, steps, every=every, seconds=seconds):
-            bell.enqueue(task, [()])
+            task_queue.enqueue(task, [()])
 
     def work() -> list[QuerySet[Any]]:
         return [Run.objects.filter(name=name, due_at__lte=ClockTime()).order_by("due_at")]
 
-    timer = ticking.Timer(every, work, list, check_every=min(every, _CHECK_SECONDS), is_in_rounds=True)
-    task = ticking.add_timer(name, look, timer, queue=queue, seconds=seconds)
+    timer = timer_registry.Timer(every, work, list, check_every=min(every, _CHECK_SECONDS), is_in_rounds=True)
+    task = timer_registry.add_timer(name, look, timer, queue=queue, seconds=seconds)
 
 
 def create_missing_runs() -> None:
     """Note all rounds that were never run as due. Called by a clock that begins to lead."""
-    names = [name for name, timer in ticking.TIMERS.items() if timer.is_in_rounds]
+    names = [name for name, timer in timer_registry.TIMERS.items() if timer.is_in_rounds]
     Run.objects.bulk_create([Run(name=name) for name in names], ignore_conflicts=True)
 
 
@@ -104,13 +104,13 @@ def tenant_steps(rows: Querysets, work: Callable[[Tenant], object]) -> Steps:
     return steps
 
 
-def enqueue_steps(task: str, rows: Querysets, *, expires: float = bell.EXPIRES_SECONDS) -> Steps:
+def enqueue_steps(task: str, rows: Querysets, *, expires: float = task_queue.EXPIRES_SECONDS) -> Steps:
     """Return steps that wake a worker for each tenant with such rows, many at a time."""
 
     def steps(after: int) -> Iterator[int]:
         for ids in _tenant_id_batches(rows, after, _CALLS):
             yield ids[-1]
-            bell.enqueue(task, [(pk,) for pk in ids], expires=expires)
+            task_queue.enqueue(task, [(pk,) for pk in ids], expires=expires)
 
     return steps
 

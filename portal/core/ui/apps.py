@@ -6,11 +6,11 @@ class UiConfig(AppConfig):
     label = "ui"
 
     def ready(self) -> None:
-        from portal.core.ui import nav, together
+        from portal.core.ui import batching, nav
         from portal.core.ui.models import ListChoice
         from tenants import landing
 
         landing.register(nav.home_of)
-        together.register_query(
+        batching.register_query(
             "choices", lambda user: ListChoice.objects.filter(user=user), user=lambda request: request.user.pk
         )

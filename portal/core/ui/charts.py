@@ -27,7 +27,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class BarChart:
-    """Bars over time, with the highest value as the scale. Draw with `{% bars chart %}`."""
+    """Bars over time, with the highest value as the scale. Draw with `{% bar_chart chart %}`."""
 
     title: Text
     unit: Text
@@ -78,7 +78,7 @@ class BarPair:
 
 @dataclass(frozen=True, slots=True)
 class PairChart:
-    """Pairs of bars over time, with what each of the two is called. Draw with `{% pairs chart %}`."""
+    """Pairs of bars over time, with what each of the two is called. Draw with `{% pair_chart chart %}`."""
 
     title: Text
     first: Text

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from portal.core.ui.icons import icon
 from portal.core.ui.times import clock_tag
-from portal.core.ui.vocabulary import add_brackets
+from portal.core.ui.value_words import add_brackets
 
 #: state -> (word, icon, tone). The tone is a class: quiet, loud, alarm, good, bad, going, doubt, hatched, unknown.
 CHIPS: dict[str, tuple[str | Promise, str, str]] = {
@@ -63,7 +63,7 @@ CHIPS: dict[str, tuple[str | Promise, str, str]] = {
 class Chip:
     """A state to show. `state` is a key of CHIPS; one that is not says "unknown" and the word that came.
 
-    `wrong` is a trouble that the state does not say; it makes a quiet state loud.
+    `problem` is a trouble that the state does not say; it makes a quiet state loud.
     """
 
     state: str

@@ -3,11 +3,12 @@
 Parts that know such facts (mirror, budget, connections) register them here from their `AppConfig.ready()`, so that the
 frame imports none of them:
 
-- `register("freshness", fn)`: `{"as_of": datetime | None, "last_sync": datetime | None, "refresh_url": str}`
-- `register("budget", fn)`: `{"meters": [{"label": str, "left": int, "limit": int, "refills_at": datetime | None}]}`
-- `register("alerts", fn)`: `{"count": int, "newest": int, "title": str}` of what waits for somebody
-- `guided(fn)`: `{"address": str}` of the guide's page about this page; asked outside of tenants too
-- `banner(fn, when=rows)`: an iterable of `Banner`; `rows()` gives a queryset without which there is none
+- `register_fact("freshness", fn)`: `{"as_of": datetime | None, "last_sync": datetime | None, "refresh_url": str}`
+- `register_fact("budget", fn)`: `{"meters": [{"label": str, "left": int, "limit": int,
+"refills_at": datetime | None}]}`
+- `register_fact("alerts", fn)`: `{"count": int, "newest": int, "title": str}` of what waits for somebody
+- `register_guide(fn)`: `{"page_address": str}` of the guide's page about this page; asked outside of tenants too
+- `register_banners(fn, rows=rows)`: an iterable of `Banner`; `rows()` gives a queryset without which there is none
 
 Each `fn` takes the request, is called at most once a page, the others only inside a tenant, and may return None.
 """
@@ -25,7 +26,7 @@ from django.utils.functional import Promise, cached_property
 from django.utils.translation import get_language, gettext
 from django.utils.translation import gettext_lazy as _
 
-from portal.core.ui import nav, preferences, together, watching
+from portal.core.ui import batching, live_updates, nav, preferences
 from tenants.access import Access, TenantRequest, in_tenant
 from tenants.models import SupportSession, Tenant
 
@@ -40,7 +41,7 @@ class Banner:
     """A line above the page that scrolling never hides.
 
     `tone` is `support`, `alarm`, `lost` or `note`; `until` shows the minutes left; `action_url` is posted to, with
-    `action_fields` as hidden inputs, unless `action_get` makes it a link.
+    `action_fields` as hidden inputs, unless `is_link` makes it a link.
     """
 
     tone: str
@@ -68,13 +69,13 @@ def register_guide(source: Callable[[HttpRequest], Mapping[str, Any] | None]) ->
 def register_banners(
     source: Callable[[TenantRequest], Iterable[Banner]], *, rows: Callable[[], QuerySet[Any]] | None = None
 ) -> None:
-    """Add a source of banners. With `when`, the rows it is about: a page without any does not ask the source.
+    """Add a source of banners. With `rows`, the rows it is about: a page without any does not ask the source.
 
     Whether there are any is asked in the one statement of the frame, so that a quiet day costs no query of its own.
     """
     name = f"{source.__module__}.{source.__qualname__}"
     if rows is not None:
-        together.register_query(name, lambda: rows().order_by()[:1])
+        batching.register_query(name, lambda: rows().order_by()[:1])
     _banners[name] = (source, rows is not None)
 
 
@@ -214,7 +215,7 @@ class Frame:
             (each.tone, str(each.title), str(each.text), each.since, each.until, str(each.action), each.action_url)
             for each in self.banners
         ]
-        return watching.version_of(shown, self.alerts)
+        return live_updates.version_of(shown, self.alerts)
 
     @cached_property
     def banners(self) -> list[Banner]:
@@ -223,7 +224,7 @@ class Frame:
         support = self.request.access.support_session
         own = [support_banner(self.request.tenant, support)] if support else []
         for name, (source, asked) in _banners.items():
-            if not asked or together.load_rows(self.request, name):
+            if not asked or batching.load_rows(self.request, name):
                 own += source(self.request)
         return sorted(own, key=lambda each: each.tone == "note")  # what alarms stands above what can wait
 

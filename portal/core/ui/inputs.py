@@ -52,7 +52,8 @@ def line_field(
     validators: Sequence[Callable[[str], None]] = (),
     **more: Any,
 ) -> forms.CharField:
-    """A line of text of at most so many characters; `missing` is what to say when it must be given and is not."""
+    """A line of text of at most so many characters; `required_message` is what to say when it must be given and is
+    not."""
     return forms.CharField(
         label=label,
         max_length=max_length,

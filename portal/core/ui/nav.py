@@ -15,14 +15,15 @@ from django.urls import NoReverseMatch, reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from portal.core.ui.addresses import url_in_tenant
+from portal.core.ui.url_lookup import url_in_tenant
 from tenants.access import Access, in_tenant
 from tenants.roles import Permission
 
 
 @dataclass(frozen=True, slots=True)
 class NavEntry:
-    """One area of work. `section` groups entries on the left; `phone` puts it in the bar of four. With `unless`, it is
+    """One area of work. `section` groups entries on the left; `is_in_phone_bar` puts it in the bar of four. With
+    `hidden_with`, it is
     left out for those whose role opens the area that it is a page of. Without `contract` there is nothing on it.
     """
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 from django.utils.safestring import SafeString
 
-from portal.core.ui import together
+from portal.core.ui import batching
 from tenants.access import TenantRequest
 
 Panel = Callable[[TenantRequest], SafeString]
@@ -19,7 +19,7 @@ _queries: dict[str, set[str]] = {}
 def register(page: str, panel: Panel, *, query: str = "") -> None:
     """Add a panel to a page; a second registration of the same function replaces the first.
 
-    `asks` names what it is drawn from, where that is asked along with what every page asks (`together`).
+    `query` names what it is drawn from, where that is asked along with what every page asks (`together`).
     """
     _panels.setdefault(page, {})[f"{panel.__module__}.{panel.__qualname__}"] = panel
     _queries.setdefault(page, set()).update({query} - {""})
@@ -28,7 +28,7 @@ def register(page: str, panel: Panel, *, query: str = "") -> None:
 def prefetch(page: str, request: TenantRequest) -> None:
     """Have a page ask for what its panels are drawn from along with what every page asks."""
     for name in _queries.get(page, ()):
-        together.prefetch(request, name)
+        batching.prefetch(request, name)
 
 
 def draw(page: str, request: TenantRequest) -> Iterator[SafeString]:

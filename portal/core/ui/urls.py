@@ -1,6 +1,6 @@
 from django.urls import path
 
-from portal.core.ui import style, views
+from portal.core.ui import component_gallery, views
 
 app_name = "ui"
 urlpatterns = [
@@ -8,8 +8,8 @@ urlpatterns = [
     path("look/lists/<slug:name>/", views.save_list_choice, name="list_choice"),
     path("switch/", views.switcher, name="switcher"),
     path("find/", views.find, name="palette"),
-    path("_components/", style.index, name="components"),
-    path("_components/<slug:part>/", style.part, name="component"),
+    path("_components/", component_gallery.index, name="components"),
+    path("_components/<slug:part>/", component_gallery.part, name="component"),
 ]
 # Mounted below the address of a tenant.
 urls_of_tenant = [

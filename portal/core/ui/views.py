@@ -8,7 +8,7 @@ from django.shortcuts import render
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_GET, require_POST
 
-from portal.core.ui import nav, palette, preferences, watching
+from portal.core.ui import command_palette, live_updates, nav, preferences
 from portal.core.ui.frame import Frame
 from portal.core.ui.models import ListChoice
 from portal.core.ui.tables import Table
@@ -50,8 +50,8 @@ def switcher(request: HttpRequest) -> HttpResponse:
 
 def _palette_response(request: HttpRequest) -> HttpResponse:
     text = request.GET.get("q", "")
-    groups = palette.find_hits(request, text)
-    unread = palette.describe_unread(request) if text and not groups else []
+    groups = command_palette.find_hits(request, text)
+    unread = command_palette.describe_unread(request) if text and not groups else []
     return render(request, "components/palette_hits.html", {"groups": groups, "text": text, "unread": unread})
 
 
@@ -71,8 +71,8 @@ find_in_tenant = palette_view(Permission.TENANT_VIEW)
 
 def _banners_response(request: HttpRequest) -> HttpResponse:
     frame = Frame(request)
-    if watching.is_up_to_date(request, frame.banners_version):
-        return watching.unchanged_response()
+    if live_updates.is_up_to_date(request, frame.banners_version):
+        return live_updates.unchanged_response()
     return render(request, "components/frame_banners.html#lines", {"frame": frame})
 
 

@@ -131,7 +131,7 @@ class Visit(TenantModel):
     last_use_place = models.TextField(blank=True, default="", db_default="")
 
     # A code that must be dead by then, whoever asked for it, and when a reading of the service confirmed that it is.
-    # `cut_due_at` is the timer of whoever sees to it (portal/guests/cutting.py), `cut_intent` the newest sending.
+    # `cut_due_at` is the timer of whoever sees to it (portal/guests/deactivation.py), `cut_intent` the newest sending.
     must_end_at = models.DateTimeField(null=True)
     ended_confirmed_at = models.DateTimeField(null=True)
     cut_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
@@ -139,7 +139,8 @@ class Visit(TenantModel):
     cut_intent = models.ForeignKey(Intent, null=True, on_delete=models.PROTECT, related_name="+")
     cut_due_at = models.DateTimeField(null=True)
     cut_attempts = models.PositiveIntegerField(default=0)
-    # Which of the ways to end it is tried (portal/guests/ending.py). Past the last one only a person can help.
+    # Which of the ways to end it is tried (portal/guests/deactivation_ways.py). Past the last one only a person can
+    # help.
     cut_way = models.PositiveSmallIntegerField(default=0, db_default=0)
     # The change by which somebody, knowing of the cut, asked for a later end. The cut stands until the service took it.
     revive_intent = models.ForeignKey(Intent, null=True, on_delete=models.PROTECT, related_name="+")

@@ -5,11 +5,11 @@ from datetime import datetime, timedelta
 
 from django.db.models import BooleanField, F, Func, Q, QuerySet, Value
 
-from portal.core.mirror.folding import search_terms
 from portal.core.mirror.models import Guest
-from portal.core.ui.addresses import RowLookup, get_row_or_404
+from portal.core.mirror.text_folding import search_terms
+from portal.core.ui.url_lookup import RowLookup, get_row_or_404
 from portal.core.visits.models import DeskSettings, Preset, Stage, Visit
-from portal.core.visits.standing import VisitStatus
+from portal.core.visits.visit_status import VisitStatus
 
 MAY_CHECK_IN = (VisitStatus.EXPECTED, VisitStatus.NOT_COME, VisitStatus.ASKED)
 PRESENT = Q(arrived_at__isnull=False, left_at__isnull=True)
@@ -68,7 +68,7 @@ def guest_of(visit: Visit) -> Guest | None:
 def code_data_of(visit: Visit) -> str:
     """The data of the visit's code, as the mirror has it; empty when nobody here knows it. A secret: draw it only.
 
-    Whoever shows many visits looks once (`data_of_all`) and keeps it on each as `code_data`.
+    Whoever shows many visits looks once (`code_data_by_visit`) and keeps it on each as `code_data`.
     """
     kept = visit.__dict__.get("code_data")
     return code_data_by_visit([visit]).get(visit.pk, "") if kept is None else str(kept)

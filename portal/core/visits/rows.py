@@ -8,7 +8,7 @@ from django.utils.functional import Promise
 from portal.core.visits.days import Day
 from portal.core.visits.models import By, Visit
 from portal.core.visits.queries import MAY_CHECK_IN
-from portal.core.visits.standing import LABELS, VisitStatus
+from portal.core.visits.visit_status import LABELS, VisitStatus
 
 _PRESENT = (VisitStatus.HERE, VisitStatus.OVERDUE)
 

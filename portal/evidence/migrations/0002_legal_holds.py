@@ -16,8 +16,8 @@ FROM evidence_incident WHERE held_at IS NOT NULL
 
 # What is on legal hold is kept by the database itself, whatever code is at work: rows are not deleted, and of their
 # columns only those change that a trigger names. A row with a file does not change at all. A file's key changes in a
-# rotation of the vault's keys alone (tenants.rotation). The site's role, which the triggers work for, is given the one
-# function that they call because it is the owner's (tenants.grants).
+# rotation of the vault's keys alone (tenants.key_rotation). The site's role, which the triggers work for, is given the one
+# function that they call because it is the owner's (tenants.database_grants).
 KEPT = """
 CREATE FUNCTION evidence_is_held(incident bigint) RETURNS boolean LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path = public, pg_temp AS $$

@@ -24,8 +24,8 @@ from portal.core.mirror.fields.guests import (
 )
 from portal.core.mirror.models import Guest
 from portal.core.ui import inputs
-from portal.core.ui.sealed import ShownValuesForm
-from portal.core.ui.stored import add_conflicts, conflict_text
+from portal.core.ui.edit_conflicts import add_conflicts, conflict_text
+from portal.core.ui.sealing import ShownValuesForm
 from portal.core.visits.models import Preset, Visit
 from portal.guests import hours, places
 from portal.guests.forms import AreasField, KeysField, offer

@@ -66,7 +66,7 @@ class IssueForm(forms.Form):
     preset says, at the moment of Enter. So the right areas go with the chosen preset, with or without script, and a
     page that stood open for an hour does not issue an hour less.
 
-    `clash`, `refused` and `used_for` say what stood against a valid form that was sent.
+    `clash`, `refused` and `issued_visits` say what stood against a valid form that was sent.
     """
 
     name = GUEST_NAME.form_field(strip=True, validators=[inputs.validate_visible])

@@ -10,7 +10,7 @@ from django.utils.translation import pgettext_lazy
 
 from portal.core.mirror.fields.guests import AREAS, GRACE, KEYS, REMARKS
 from portal.core.ui import inputs
-from portal.core.ui.stored import ConflictForm
+from portal.core.ui.edit_conflicts import ConflictForm
 from portal.core.visits.models import Preset
 from portal.guests import places
 from portal.guests.forms import AreasField, KeysField, offer

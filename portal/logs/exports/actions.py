@@ -18,15 +18,15 @@ from django.http import QueryDict
 from django.urls import reverse
 from django.utils.translation import gettext_lazy, override
 
-from portal.core.files import books
+from portal.core.files import xlsx_streaming
 from portal.core.files.writing import render_csv_lines
-from portal.core.intents.record import Requester
-from portal.core.jobs import acts, filing, kinds
+from portal.core.intents.recording import Requester
+from portal.core.jobs import actions, file_executor, kinds
 from portal.core.jobs.kinds import AuditDescription, FilePiece
 from portal.core.jobs.models import Job
 from portal.core.jobs.states import JobState
 from portal.core.log import filters
-from portal.core.mirror import log
+from portal.core.mirror import log_search
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import History, HistorySearch, MirrorState
 from portal.logs.exports import cells
@@ -35,7 +35,7 @@ from tenants.wording import Sentence, coded_sentence
 
 KIND = "log_export"
 #: What the rows of a part are made with, by the kind of file.
-ROW_WRITERS = {"csv": lambda lines: b"".join(render_csv_lines(lines)), "xlsx": books.render_rows}
+ROW_WRITERS = {"csv": lambda lines: b"".join(render_csv_lines(lines)), "xlsx": xlsx_streaming.render_rows}
 # Records that a worker writes in a second where others are at work beside it; alone it writes four times as many.
 RECORDS_PER_SECOND = 5_000
 _PART_SIZE, _MAX_EXACT = 5_000, 10_000
@@ -43,7 +43,7 @@ _PART_SIZE, _MAX_EXACT = 5_000, 10_000
 
 def estimate_count(query: QueryDict) -> int:
     """About how many records an address asks for: exact for few, otherwise as PostgreSQL expects."""
-    found = filters.apply_filters(log.search_rows(), query)
+    found = filters.apply_filters(log_search.search_rows(), query)
     exact = found[: _MAX_EXACT + 1].count()
     if exact <= _MAX_EXACT:
         return exact
@@ -64,13 +64,13 @@ def start_export(*, by: Requester, query: QueryDict, kind: str, count: int, desc
         options = {
             "format": kind,
             "match": query.urlencode(),
-            "below": log.next_record_key(),
+            "below": log_search.next_record_key(),
             "told": description,
             **_frozen_filters(query),
         }
         title = coded_sentence("log.export", kind=kind.upper())
         facts = {"format": kind, "records": count, "filter": _without_text(query)}
-        return acts.create_and_start(by=by, kind=KIND, title=title, size=count, options=options, facts=facts)
+        return actions.create_and_start(by=by, kind=KIND, title=title, size=count, options=options, facts=facts)
 
 
 def _frozen_filters(query: QueryDict) -> dict[str, Any]:
@@ -98,8 +98,8 @@ def records(job: Job) -> QuerySet[HistorySearch]:
     """What the export is about, by what records are found by, the newest first."""
     options = job.options
     since, until = (datetime.fromisoformat(at) if (at := options[name]) else None for name in ("since", "until"))
-    settled = log.RecordFilter(since=since, until=until, device_ids=options["doors"])
-    found = log.filter_records(log.search_rows().filter(id__lt=options["below"]), settled)
+    settled = log_search.RecordFilter(since=since, until=until, device_ids=options["doors"])
+    found = log_search.filter_records(log_search.search_rows().filter(id__lt=options["below"]), settled)
     return filters.apply_filters(found, QueryDict(options["query"]))
 
 
@@ -108,7 +108,7 @@ def _write_piece(job: Job, place: list[Any] | None) -> FilePiece:
     found = records(job)
     keys = list(_after(found, place).values_list("id", "at", named=True)[:_PART_SIZE])
     end, last = [keys[-1].at.isoformat(), keys[-1].id] if keys else place, len(keys) < _PART_SIZE
-    rows = {row.pk: row for row in log.load_records(keys) if row.told_at is None}
+    rows = {row.pk: row for row in log_search.load_records(keys) if row.told_at is None}
     # After the others: one that was dated anew since is seen here at the latest.
     rows |= {row.pk: row for row in _redated_records(found, place, None if last else end)}
     ordered = sorted(rows.values(), key=lambda row: (row.told_at or row.at, row.pk), reverse=True)
@@ -132,7 +132,7 @@ def _redated_records(found: QuerySet[HistorySearch], begin: list[Any] | None, en
         told = told.exclude(pk__in=_after(told, end, "told_at").values("pk"))
     known = dict(told.values_list("id", "at"))
     here = found.filter(id__in=list(known), at__in=list(known.values())) if known else found.none()
-    return log.load_records(here.values_list("id", "at", named=True))
+    return log_search.load_records(here.values_list("id", "at", named=True))
 
 
 def _audit_entry(job: Job, act: str) -> AuditDescription:
@@ -150,7 +150,7 @@ def register() -> None:
         kinds.JobKind(
             name=KIND,
             permission=Permission.LOGS_VIEW,
-            executor=filing,
+            executor=file_executor,
             family=KIND,
             describe_for_audit=_audit_entry,
             page_address=lambda job: reverse("logs:export_page", args=[job.tenant.slug, job.pk]),

@@ -7,7 +7,7 @@ from portal.core.log.filters import status_word
 from portal.core.mirror.fields.values import as_json
 from portal.core.mirror.models import History
 from portal.core.ui.times import local
-from portal.core.ui.vocabulary import service_word
+from portal.core.ui.value_words import service_word
 from tenants.models import current_tenant
 
 

@@ -9,9 +9,9 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, override, pgettext
 
-from portal.core.files import books
+from portal.core.files import xlsx_streaming
 from portal.core.files.writing import render_csv, render_csv_lines
-from portal.core.jobs import filing
+from portal.core.jobs import file_executor
 from portal.core.jobs.models import Job
 from portal.core.log import filters, gaps
 from portal.core.ui.times import local
@@ -43,16 +43,16 @@ def stream(job: Job) -> Iterator[bytes]:
         about_title = pgettext("sheet", "About this file")
     if job.options["format"] == "csv":
         return _csv(job, names, about)
-    sheets = books.count_parts_per_sheet(filing.parts_of(job).values_list("rows", "size"))
+    sheets = xlsx_streaming.count_parts_per_sheet(file_executor.parts_of(job).values_list("rows", "size"))
     lines = [[line] for line in about]
-    return books.stream_workbook(
-        sheets, filing.part_contents(job), title=log, heading=names, about=(about_title, lines)
+    return xlsx_streaming.stream_workbook(
+        sheets, file_executor.part_contents(job), title=log, heading=names, about=(about_title, lines)
     )
 
 
 def _csv(job: Job, names: list[str], about: list[str]) -> Iterator[bytes]:
     yield from render_csv([names])
-    yield from filing.part_contents(job)
+    yield from file_executor.part_contents(job)
     yield from render_csv_lines([[" · ".join(about)]])
 
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from portal.core.jobs import filing, kinds
+from portal.core.jobs import file_executor, kinds
 from portal.core.jobs.lists import job_chip
 from portal.core.jobs.models import Job
 from portal.core.jobs.states import JobState
@@ -14,7 +14,7 @@ from portal.core.ui.tables import Column, EmptyState, Table
 
 def kept_until(job: Job) -> datetime | None:
     """When the file of a finished export is, or was, deleted; None for one without a file."""
-    return filing.deletion_due_at(job) if job.state == JobState.DONE else None
+    return file_executor.deletion_due_at(job) if job.state == JobState.DONE else None
 
 
 class Exports(Table):

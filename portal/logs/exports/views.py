@@ -6,8 +6,9 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from portal.core.files.writing import send_streamed_file
-from portal.core.intents.record import Requester
-from portal.core.jobs import acts, filing, kinds, queries
+from portal.core.intents.recording import Requester
+from portal.core.jobs import actions as job_actions
+from portal.core.jobs import file_executor, kinds, queries
 from portal.core.jobs.models import Job
 from portal.core.jobs.pages import JobPage, progress_of_file
 from portal.core.jobs.states import ALIVE, JobState
@@ -65,7 +66,7 @@ def _page(request: TenantRequest, job: Job) -> HttpResponse:
         "final": job.state not in ALIVE,
         "stopped": job.state == JobState.STOPPED and job.erased_at is None,
         "ready": _is_ready(job),
-        "deleted_at": filing.deletion_due_at(job),
+        "deleted_at": file_executor.deletion_due_at(job),
         "asked": job.options.get("told", []),
     }
     return render(request, "logs/export_job.html", view.context)
@@ -91,6 +92,6 @@ def file(request: TenantRequest, job_id: int) -> HttpResponseBase:
     job = EXPORTS.find_job(request, job_id=job_id)
     if not _is_ready(job):
         raise Http404
-    acts.record_download(by=Requester.from_request(request), job=job, rows=job.looked_at)
+    job_actions.record_download(by=Requester.from_request(request), job=job, rows=job.looked_at)
     kind = job.options["format"]
     return send_streamed_file(files.stream(job), kind=kind, name=f"activity-log-{request.tenant.slug}-{job.pk}")

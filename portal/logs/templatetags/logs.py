@@ -6,7 +6,7 @@ from django import template
 from django.template import Context
 
 from portal.core.log import filters
-from portal.core.ui import watching
+from portal.core.ui import live_updates
 from portal.logs import searches
 from portal.logs.models import NAME_MAX
 from tenants.roles import Permission
@@ -23,7 +23,7 @@ def saved_searches(context: Context) -> dict[str, Any]:
     They follow what a person chooses, and stay while the list moves by itself: a name may just be typed.
     """
     request, late = context["request"], bool(context.get("late"))
-    if not request.access.can(Permission.LOGS_VIEW) or (late and watching.is_poll(request)):
+    if not request.access.can(Permission.LOGS_VIEW) or (late and live_updates.is_poll(request)):
         return {}
     kept, asked = searches.list_searches(request), filters.chosen_filters(request.GET).urlencode()
     quick = [each for place, each in enumerate(kept) if place < MAX_QUICK or each.is_current]

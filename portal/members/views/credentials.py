@@ -9,15 +9,15 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from portal.core.budget.priorities import Priority
-from portal.core.intents.asking import UNDER_WAY_OR_DONE, ErrorTarget, submit_and_redirect
+from portal.core.intents.form_handling import UNDER_WAY_OR_DONE, ErrorTarget, submit_and_redirect
 from portal.core.intents.models import Intent
-from portal.core.intents.record import Requester
+from portal.core.intents.recording import Requester
 from portal.core.mirror import queries as mirror
 from portal.core.mirror.models import Member
 from portal.core.mirror.queries import get_member
-from portal.members import actions, codes, faces, pages, portraits, queries, temporary
+from portal.members import actions, faces, member_page, portraits, qr_codes, queries, temporary_keys
 from portal.members.forms import DeleteForm, FaceForm, ProfileForm, TemporaryKeysForm
-from portal.members.pages import back_to_member
+from portal.members.member_page import back_to_member
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission, Proof
 
@@ -30,12 +30,12 @@ def reveal(request: TenantRequest, member_id: str, what: str) -> HttpResponse:
     member = get_member(member_id)
     value = actions.reveal(member=member, what=what, by=Requester.from_request(request))
     # QR data also as a picture, unless it is more than a code holds.
-    drawn = codes.draw_qr(value, str(member)) if what == "qr" and value else None
+    drawn = qr_codes.draw_qr(value, str(member)) if what == "qr" and value else None
     if request.htmx:
         told = {"member": member, "what": what, "value": value, "drawn": drawn}
         return render(request, "members/secret.html", told)
     shown = {what: value, f"{what}_drawn": drawn}
-    return render(request, "members/page.html", pages.page_context(request, member) | {"shown": shown})
+    return render(request, "members/page.html", member_page.page_context(request, member) | {"shown": shown})
 
 
 @tenant_view(Permission.SECRETS_REVEAL, methods=["POST"])
@@ -45,7 +45,7 @@ def one_time(request: TenantRequest, member_id: str) -> HttpResponse:
     told = _current_code(member, Priority.PEOPLE)
     if "code" in told:
         actions.reveal(member=member, what="one_time", by=Requester.from_request(request))
-        told["permit"] = codes.renewal_permit(request, member)
+        told["permit"] = qr_codes.renewal_permit(request, member)
     return _render_code(request, member, told)
 
 
@@ -56,7 +56,7 @@ def one_time_next(request: TenantRequest, member_id: str) -> HttpResponse:
     The permit that came with the first one, for which proof was asked, stands for it.
     """
     member = get_member(member_id)
-    if not codes.may_renew(request, member):
+    if not qr_codes.may_renew(request, member):
         return _render_code(request, member, {"pause": _("Shown for ten minutes.")})
     told = _current_code(member, Priority.JOBS)
     if "code" in told:
@@ -66,8 +66,8 @@ def one_time_next(request: TenantRequest, member_id: str) -> HttpResponse:
 
 def _current_code(member: Member, priority: Priority) -> dict[str, object]:
     try:
-        return {"code": codes.current_code(member, priority)}
-    except codes.NoOneTimeCode as reason:
+        return {"code": qr_codes.current_code(member, priority)}
+    except qr_codes.NoOneTimeCode as reason:
         return {"pause" if reason.is_temporary else "trouble": str(reason)}
 
 
@@ -76,7 +76,7 @@ def _render_code(request: TenantRequest, member: Member, told: dict[str, object]
     told = {"member": member, "may_reveal": True, "asked": True, **told}
     if request.htmx:
         return render(request, "members/one_time.html", told)
-    return render(request, "members/page.html", pages.page_context(request, member) | {"one_time": told})
+    return render(request, "members/page.html", member_page.page_context(request, member) | {"one_time": told})
 
 
 @tenant_view(Permission.DOORS_OPERATE, methods=["GET", "POST"])
@@ -88,12 +88,12 @@ def keys(request: TenantRequest, member_id: str) -> HttpResponse:
     form = TemporaryKeysForm(request.POST or None, member=member, boxes=boxes, chosen=chosen)
     if form.is_valid():
         body = form.body(Requester.from_request(request))
-        act = partial(temporary.request_keys, member=member, body=body)
+        act = partial(temporary_keys.request_keys, member=member, body=body)
         if answer := submit_and_redirect(
             request, form, act, body=body, shows=UNDER_WAY_OR_DONE, **back_to_member(request)
         ):
             return answer
-    running = temporary.running_uses(queries.intents_about(member))
+    running = temporary_keys.running_uses(queries.intents_about(member))
     return render(request, "members/keys.html", {"member": member, "form": form, "running": running})
 
 

@@ -10,20 +10,20 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from portal.core.intents.asking import redirect_or_show_errors, submit_and_redirect, submit_once
+from portal.core.intents.form_handling import redirect_or_show_errors, submit_and_redirect, submit_once
 from portal.core.intents.models import Intent
 from portal.core.intents.states import State
-from portal.core.log import happened
+from portal.core.log import recent_records
 from portal.core.mirror.freshness import freshness_for
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.queries import get_member
-from portal.core.mirror.reading import ReadFailed, read_member_for_page
+from portal.core.mirror.single_reads import ReadFailed, read_member_for_page
 from portal.core.rights.forms import NewMemberRightsForm
-from portal.members import actions, bounds, leavers, pages, portraits, queries
+from portal.members import actions, cleanup_lists, learned_limits, member_page, portraits, queries
+from portal.members.cleanup_lists import CleanupList
 from portal.members.forms import DeleteForm, ExportForm, MemberForm
-from portal.members.leavers import CleanupList
 from portal.members.lists import CleanupMembers, Members
-from portal.members.pages import back_to_member
+from portal.members.member_page import back_to_member
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 
@@ -52,10 +52,12 @@ def review(request: TenantRequest, which: str = CleanupList.ENDING) -> HttpRespo
     """One list of members to review, the others as tabs. How many each has comes later: counting may take longer."""
     if which not in CleanupList.values:
         raise Http404
-    lists = leavers.lists_for(request.access)
+    lists = cleanup_lists.lists_for(request.access)
     if request.htmx and request.htmx.target == "leaver-tabs":
         told = {
-            "tabs": leavers.tabs(which, lists, leavers.count_members(request.tenant, lists, freshness_for(request)))
+            "tabs": cleanup_lists.tabs(
+                which, lists, cleanup_lists.count_members(request.tenant, lists, freshness_for(request))
+            )
         }
         return render(request, "members/leaver_tabs.html", told)
     table = CleanupMembers(request, CleanupList(which))
@@ -63,10 +65,12 @@ def review(request: TenantRequest, which: str = CleanupList.ENDING) -> HttpRespo
         return table.export(table.requested_file)
     context = {
         "which": which,
-        "tabs": leavers.tabs(which, lists, {}),
-        "kept_back": [(each.label, needed.label) for each, needed in leavers.PERMISSIONS.items() if each not in lists],
-        "purpose": leavers.PURPOSES[CleanupList(which)],
-        "log": leavers.log_period_text(freshness_for(request)[MirrorKind.HISTORIES])
+        "tabs": cleanup_lists.tabs(which, lists, {}),
+        "kept_back": [
+            (each.label, needed.label) for each, needed in cleanup_lists.PERMISSIONS.items() if each not in lists
+        ],
+        "purpose": cleanup_lists.PURPOSES[CleanupList(which)],
+        "log": cleanup_lists.log_period_text(freshness_for(request)[MirrorKind.HISTORIES])
         if which == CleanupList.NEVER
         else "",
     }
@@ -80,7 +84,7 @@ def new(request: TenantRequest) -> HttpResponse:
     form = MemberForm(request.POST or None, groups=queries.group_choices(), rights=rights, initial=chosen)
     given = NewMemberRightsForm(request.POST or None) if rights else None
     if form.is_bound and (body := _new_body(form, given)) is not None:
-        act = bounds.learning_from(form, partial(actions.create, body=body))
+        act = learned_limits.learning_from(form, partial(actions.create, body=body))
         if answer := submit_and_redirect(request, form, act, body=body, **back_to_member(request)):
             return answer
     return render(request, "members/new.html", {"form": form, "given": given})
@@ -95,8 +99,10 @@ def _new_body(form: MemberForm, given: NewMemberRightsForm | None) -> dict[str, 
 
 @tenant_view(Permission.MEMBERS_VIEW)
 def page(request: TenantRequest, member_id: str) -> HttpResponse:
-    happened.prefetch(request)
-    return render(request, "members/page.html", pages.page_context(request, get_member(member_id, include_gone=True)))
+    recent_records.prefetch(request)
+    return render(
+        request, "members/page.html", member_page.page_context(request, get_member(member_id, include_gone=True))
+    )
 
 
 @tenant_view(Permission.MEMBERS_VIEW)
@@ -111,8 +117,8 @@ def reading(request: TenantRequest, member_id: str) -> HttpResponse:
     member.refresh_from_db()
     shown = {"trouble": trouble, "read": not trouble}
     if request.htmx:
-        return render(request, "members/facts.html", pages.member_facts(request, member) | shown)
-    return render(request, "members/page.html", pages.page_context(request, member) | shown)
+        return render(request, "members/facts.html", member_page.member_facts(request, member) | shown)
+    return render(request, "members/page.html", member_page.page_context(request, member) | shown)
 
 
 @tenant_view(Permission.MEMBERS_EDIT, methods=["GET", "POST"])
@@ -125,7 +131,7 @@ def edit(request: TenantRequest, member_id: str) -> HttpResponse:
         if not body:
             messages.info(request, _("No changes. Nothing was sent."))
             return redirect("members:page", request.tenant.slug, member_id)
-        act = bounds.learning_from(form, partial(actions.update, member=member, body=body))
+        act = learned_limits.learning_from(form, partial(actions.update, member=member, body=body))
         if answer := submit_and_redirect(request, form, act, body=body, **back_to_member(request)):
             return answer
     return render(request, "members/edit.html", {"form": form, "member": member})

@@ -7,15 +7,16 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from portal.reports.content import ReportContent
-from portal.reports.kinds import access, passages, work
+from portal.reports.kinds import access, activities, log_reports
 from portal.reports.models import Every, Report
 from tenants.roles import Permission
 
 
 @dataclass(frozen=True)
 class ReportKind:
-    """`needs` are asked of whoever opens a report and of whoever is sent it. `of_area`: an area is chosen (`area`), or
-    must be. `as_of_now`: it says how things are when it is made, and has no period. `every`: which time is offered.
+    """`permissions` are asked of whoever opens a report and of whoever is sent it. `area_choice`: an area is chosen
+    (`area`), or
+    must be. `is_as_of_now`: it says how things are when it is made, and has no period. `every`: which time is offered.
     """
 
     name: str
@@ -34,7 +35,7 @@ _ALL = (
         _("Week at a glance"),
         _("Entries, guests, alerts and staff’s actions, day by day."),
         frozenset({Permission.REPORTS_VIEW, Permission.LOGS_VIEW, Permission.ALERTS_VIEW}),
-        passages.week_at_a_glance,
+        log_reports.week_at_a_glance,
     ),
     ReportKind(
         "may_enter",
@@ -50,7 +51,7 @@ _ALL = (
         _("Who entered"),
         _("Everyone who used a door of an area, how often, first and last."),
         frozenset({Permission.REPORTS_VIEW, Permission.LOGS_VIEW, Permission.MEMBERS_VIEW}),
-        passages.who_entered,
+        log_reports.who_entered,
         area_choice="may",
     ),
     ReportKind(
@@ -65,7 +66,7 @@ _ALL = (
         _("Keys"),
         _("Which keys are out, with whom, and since when."),
         frozenset({Permission.REPORTS_VIEW, Permission.DEVICES_VIEW, Permission.LOGS_VIEW}),
-        work.keys,
+        activities.keys,
         is_as_of_now=True,
     ),
     ReportKind(
@@ -73,7 +74,7 @@ _ALL = (
         _("Guests"),
         _("Visits of the period, their hosts and companies, and who arrived."),
         frozenset({Permission.REPORTS_VIEW, Permission.GUESTS_VIEW}),
-        work.guests,
+        activities.guests,
         every=Every.MONTH,
     ),
     ReportKind(
@@ -81,14 +82,14 @@ _ALL = (
         _("Alerts"),
         _("Alerts by kind, and how fast they were taken and closed."),
         frozenset({Permission.REPORTS_VIEW, Permission.ALERTS_VIEW, Permission.LOGS_VIEW}),
-        work.alerts,
+        activities.alerts,
     ),
     ReportKind(
         "staff",
         _("Staff’s actions"),
         _("What each person on the staff did, from the audit log."),
         frozenset({Permission.REPORTS_VIEW, Permission.AUDIT_VIEW}),
-        work.staff,
+        activities.staff,
     ),
 )
 

@@ -9,18 +9,18 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
-from portal.areas import rolls
-from portal.areas.loading import LoadedRights
+from portal.areas import access_counts
 from portal.areas.models import EVERYWHERE, Grant, Pass
+from portal.areas.rights_loading import LoadedRights
+from portal.core.mirror.door_areas import directions_by_door, use_categories
 from portal.core.mirror.freshness import Freshness, describe_outdated, freshness_of
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import Area, History, Member
-from portal.core.mirror.places import directions_by_door, use_categories
 from portal.core.rights import words
 from portal.core.ui.times import local
 from portal.reports import periods
 from portal.reports.content import CellValue, ReportContent, ReportTable, TableLine, lines_of_table
-from portal.reports.kinds.passages import MEMBER_COLUMNS, area_of, completeness, figure_of, is_complete, number_of
+from portal.reports.kinds.log_reports import MEMBER_COLUMNS, area_of, completeness, figure_of, is_complete, number_of
 from portal.reports.models import Report
 from portal.reports.periods import moment_text
 from tenants.scope import current_tenant_id
@@ -99,7 +99,7 @@ def access_by_area(report: Report) -> ReportContent:
     """Return everybody with a right to the area, and when it holds."""
     area, fresh = area_of(report), freshness_of(report.tenant)
     loaded = _loaded(fresh)
-    roll = rolls.count_area(area.area_id).count if area else rolls.AccessCount()
+    roll = access_counts.count_area(area.area_id).count if area else access_counts.AccessCount()
     columns = [pgettext("person", "Name"), _("Member code"), _("Group"), pgettext("rights", "When"), _("Read at")]
     gone = [] if area else [_("This area is no longer there.")]
     return ReportContent(

@@ -10,17 +10,17 @@ from django.utils.translation import gettext as _
 
 from accessapi.permissions import by_schedule
 from accessapi.permissions.passes import sort_key
-from portal.core.intents.asking import submit_and_redirect
+from portal.core.intents.form_handling import submit_and_redirect
 from portal.core.mirror.models import Member
 from portal.core.mirror.queries import get_member
-from portal.core.rights import keeping, places, posting, words
+from portal.core.rights import form_parsing, places, saved_templates, words
 from portal.core.rights.editing import apply_edit_to_sheet
-from portal.core.rights.laying import modes, sample_rows, sheet_view
+from portal.core.rights.editor_view import modes, sample_rows, sheet_view
+from portal.core.rights.member_rights import MemberRights, rights_in_mirror
 from portal.core.rights.places import PlaceNames
-from portal.core.rights.reading import MemberRights, rights_in_mirror
 from portal.core.rights.sheet import RightsSheet
-from portal.core.ui.sealed import seal, unseal_or_none
-from portal.core.ui.vocabulary import join_values
+from portal.core.ui.sealing import seal, unseal_or_none
+from portal.core.ui.value_words import join_values
 from portal.rights import actions
 from portal.rights.actions import RightsConflict, RightsEditor
 from tenants.access import TenantRequest, tenant_view
@@ -53,7 +53,7 @@ def _posted(request: TenantRequest, member: Member) -> HttpResponse:
         return _page(
             request, RightsEditor(member, read, RightsSheet.of(read.parts if read else {}), problems=[words_, trouble])
         )
-    editor = RightsEditor(member, was, posting.parse_sheet(request.POST), is_unsaved=True)
+    editor = RightsEditor(member, was, form_parsing.parse_sheet(request.POST), is_unsaved=True)
     if act:
         mine = unseal_or_none(request.POST.get("mine", ""), "mine") if act == "mine" else None
         if isinstance(mine, dict):
@@ -85,7 +85,7 @@ def preview(request: TenantRequest, member_id: str) -> JsonResponse:
     member = get_member(member_id)
     was, sheet, named = (
         actions.unseal_read(member, request.POST.get("seen", "")),
-        posting.parse_sheet(request.POST),
+        form_parsing.parse_sheet(request.POST),
         places.load_place_names(),
     )
     answer = _schedule_texts(sheet)
@@ -99,7 +99,7 @@ def preview(request: TenantRequest, member_id: str) -> JsonResponse:
 def preview_schedules(request: TenantRequest) -> JsonResponse:
     """The same for forms with a single pass: every schedule of the form in words. `prefix` is the field's name."""
     prefix = request.POST.get("prefix", "")[:100]
-    return JsonResponse(_schedule_texts(RightsSheet(pool=posting.parse_pool(request.POST, prefix))))
+    return JsonResponse(_schedule_texts(RightsSheet(pool=form_parsing.parse_pool(request.POST, prefix))))
 
 
 def _changes(was: MemberRights, sheet: RightsSheet, named: PlaceNames | None = None) -> list[words.RightsDifference]:
@@ -134,7 +134,7 @@ def _page(request: TenantRequest, editor: RightsEditor) -> HttpResponse:
 
 
 def _form(member: Member, read: MemberRights, sheet: RightsSheet, named: PlaceNames) -> dict[str, Any]:
-    kept = list(keeping.all_templates())
+    kept = list(saved_templates.all_templates())
     return {
         "board": sheet_view(sheet, named),
         "seen": actions.seal_read(member, read),

@@ -8,13 +8,13 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from accessapi.permissions import by_schedule
-from portal.core.intents.record import Requester
+from portal.core.intents.recording import Requester
 from portal.core.mirror.fields.members import DOORS_AND_KEYS
 from portal.core.mirror.queries import get_member
-from portal.core.rights import keeping, places, words
+from portal.core.rights import places, saved_templates, words
 from portal.core.rights.forms import TemplateForm
+from portal.core.rights.member_rights import canonical
 from portal.core.rights.models import RightsTemplate
-from portal.core.rights.reading import canonical
 from portal.core.rights.weeks import week_of
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
@@ -26,15 +26,17 @@ _REDRAWS = {"schedule.act": "show"}
 @tenant_view(Permission.MEMBERS_VIEW)
 def index(request: TenantRequest) -> HttpResponse:
     named = places.load_place_names()
-    kept = [{"template": each, **_drawn(each, named)} for each in keeping.all_templates()]
-    ready = [] if kept else [{"ready": each, "week": week_of(each.pass_)} for each in keeping.suggested_templates()]
+    kept = [{"template": each, **_drawn(each, named)} for each in saved_templates.all_templates()]
+    ready = (
+        [] if kept else [{"ready": each, "week": week_of(each.pass_)} for each in saved_templates.suggested_templates()]
+    )
     may_edit = request.access.can(Permission.RIGHTS_EDIT)
     return render(request, "rights/templates.html", {"kept": kept, "ready": ready, "may_edit": may_edit})
 
 
 @tenant_view(Permission.RIGHTS_EDIT, methods=["GET", "POST"], redraw_values=_REDRAWS)
 def new(request: TenantRequest) -> HttpResponse:
-    """A schedule to keep; `?ready=office` begins with one of the two that are offered."""
+    """A schedule to keep; `?suggested_templates=office` begins with one of the two that are offered."""
     form = TemplateForm(request.POST or None, initial=_initial(request.GET.get("ready", "")))
     if answer := _save(request, form, kind=Kind.SCHEDULE):
         return answer
@@ -43,7 +45,7 @@ def new(request: TenantRequest) -> HttpResponse:
 
 @tenant_view(Permission.RIGHTS_EDIT, methods=["GET", "POST"], redraw_values=_REDRAWS)
 def edit(request: TenantRequest, pk: int) -> HttpResponse:
-    template = keeping.get_template(pk)
+    template = saved_templates.get_template(pk)
     started = {"name": template.name, "name_ja": template.name_ja, "schedule": template.schedule}
     form = TemplateForm(request.POST or None, initial=started, template=template)
     if answer := _save(request, form, template=template):
@@ -54,9 +56,9 @@ def edit(request: TenantRequest, pk: int) -> HttpResponse:
 
 @tenant_view(Permission.RIGHTS_EDIT, methods=["GET", "POST"])
 def delete(request: TenantRequest, pk: int) -> HttpResponse:
-    template = keeping.get_template(pk)
+    template = saved_templates.get_template(pk)
     if request.method == "POST":
-        keeping.delete(template=template, by=Requester.from_request(request))
+        saved_templates.delete(template=template, by=Requester.from_request(request))
         messages.success(request, _("Template deleted: %(name)s") % {"name": template})
         return redirect("rights:templates", request.tenant.slug)
     return render(request, "rights/template_delete.html", {"template": template})
@@ -76,7 +78,7 @@ def from_member(request: TenantRequest, member_id: str) -> HttpResponse:
 
 
 def _initial(key: str) -> dict[str, Any]:
-    for each in keeping.suggested_templates():
+    for each in saved_templates.suggested_templates():
         if each.key == key:
             return {"name": each.name, "name_ja": each.name_ja, "schedule": each.pass_}
     return {"schedule": by_schedule()} if key == "empty" else {}
@@ -91,8 +93,8 @@ def _save(request: TenantRequest, form: TemplateForm, **values: Any) -> HttpResp
     if editing or not form.is_valid():
         return None
     try:
-        keeping.save(by=Requester.from_request(request), **values, **form.cleaned_data)
-    except keeping.NameTaken:
+        saved_templates.save(by=Requester.from_request(request), **values, **form.cleaned_data)
+    except saved_templates.NameTaken:
         form.add_error("name", _("A template with this name already exists."))
         return None
     messages.success(request, _("Template saved: %(name)s") % {"name": form.cleaned_data["name"]})

@@ -13,7 +13,7 @@ Route = tuple[tuple[float, float], ...]
 
 @dataclass(frozen=True)
 class Doorway:
-    """The door that the camera watches: people behind `away` are seen only through the opening."""
+    """The door that the camera watches: people behind `distance` are seen only through the opening."""
 
     left: float
     right: float

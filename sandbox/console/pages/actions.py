@@ -7,7 +7,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from pydantic import BaseModel
 
-from sandbox.console.requests import RequestBody
+from sandbox.console.request_bodies import RequestBody
 from sandbox.errors import ApiError
 
 from . import messages, words

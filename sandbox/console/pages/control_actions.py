@@ -10,7 +10,7 @@ from sandbox.behaviour import Behaviour, UnknownSetting
 from sandbox.console import setup
 from sandbox.console.faults import FaultBody
 from sandbox.console.pages.words import Words
-from sandbox.console.requests import RequestBody, ResetBody
+from sandbox.console.request_bodies import RequestBody, ResetBody
 from sandbox.faults import kinds, store
 
 from .actions import FormAction

@@ -11,11 +11,11 @@ from sandbox.catalogue import CATALOGUE
 from sandbox.faults import store
 from sandbox.service.models import Settings
 
-from . import glance, words
+from . import summary, words
 from .actions import respond
+from .base import console_page, render, tenant_of
 from .control_actions import ACTIONS, CLOCK_SETTING, FAULT_KINDS, Target
 from .forms import FormState
-from .page import console_page, render, tenant_of
 
 #: The settings in groups for people. What is not named here comes last.
 _GROUPS = {
@@ -64,7 +64,7 @@ def _context(target: Target, forms: dict[str, FormState]) -> dict[str, Any]:
         "operations": [(0, said["any_operation"]), *((row.number, f"{row.number} {row.name}") for row in CATALOGUE)],
         "fault_kinds": [(kind, said["fault_kinds"][kind]) for kind in FAULT_KINDS],
         "groups": list(_groups(target, forms.get("settings"))),
-        "glance": None if target.key else glance.summary(),
+        "glance": None if target.key else summary.summary(),
     }
 
 

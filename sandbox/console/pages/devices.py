@@ -6,7 +6,7 @@ from typing import Any
 
 from django.http import HttpRequest
 
-from sandbox.cameras import addresses
+from sandbox.cameras import media_addresses
 from sandbox.console.pages.words import Words
 from sandbox.engine import doors, keys
 from sandbox.service.models import Area, Camera, KeyBox, PassController, Tenant
@@ -105,8 +105,10 @@ def cameras(request: HttpRequest, tenant: Tenant, now: datetime) -> list[dict[st
 
 def _picture(request: HttpRequest, camera: Camera, second: int) -> str:
     expires = second + 6 * _PICTURE_SECONDS
-    grant = addresses.MediaGrant(camera.tenant_id, camera.camera_id, addresses.SNAPSHOT, second, second, expires)
-    return addresses.media_address(request, grant)
+    grant = media_addresses.MediaGrant(
+        camera.tenant_id, camera.camera_id, media_addresses.SNAPSHOT, second, second, expires
+    )
+    return media_addresses.media_address(request, grant)
 
 
 def _leaf(leaf: str, words: Words) -> Chip:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from sandbox.console.pages.words import Words
-from sandbox.engine import people, totp
+from sandbox.engine import recognition, totp
 from sandbox.service.models import Guest, Member, Tenant
 
 #: How many members and how many guests a search shows.
@@ -34,12 +34,12 @@ def find(tenant: Tenant, identifier: str) -> Member | Guest | None:
 
 def search(tenant: Tenant, text: str) -> list[dict[str, Any]]:
     """Return the first people with `text` in their name, code or card."""
-    return [describe(row) for row in people.search(tenant, text, MAX_FOUND)]
+    return [describe(row) for row in recognition.search(tenant, text, MAX_FOUND)]
 
 
 def describe(row: Member | Guest) -> dict[str, Any]:
     """Return a person's name, identifier, and what tells them from others of the same name."""
-    person = people.Person(row, "", "")
+    person = recognition.Person(row, "", "")
     start, end = person.period
     return {
         "id": person.identifier,
@@ -54,7 +54,7 @@ def describe(row: Member | Guest) -> dict[str, Any]:
 
 def credentials_of(row: Member | Guest, at: datetime, words: Words) -> list[ShownCredential]:
     """Return what this person can show at `at`; a one-time code is that of this time."""
-    pairs = [("qr", row.qr_data)] if isinstance(row, Guest) else people.credentials(row, at)
+    pairs = [("qr", row.qr_data)] if isinstance(row, Guest) else recognition.credentials(row, at)
     return [
         ShownCredential(kind, value, _KINDS[kind], words["kinds"][kind], _credential_text(row, kind, value, at, words))
         for kind, value in pairs

@@ -9,15 +9,15 @@ from pydantic import Field, field_validator
 
 from accessapi.operations import SCOPES
 from sandbox.console import setup
-from sandbox.console.requests import ClientBody, Contract, TenantBody
+from sandbox.console.request_bodies import ClientBody, Contract, TenantBody
 from sandbox.seeding.tenants import describe
 from sandbox.service.models import Client, Member, PassController, Settings, Tenant
 
-from . import glance, words
+from . import summary, words
 from .actions import FormAction, respond
+from .base import console_page, read_text, render
 from .forms import FormState, InvalidForm
 from .messages import Message
-from .page import console_page, read_text, render
 
 _PAGE, _CLIENTS = 25, 50
 
@@ -93,7 +93,7 @@ def _context(request: HttpRequest) -> dict[str, Any]:
         "all_contracts": get_args(Contract),
         "all_scopes": SCOPES,
         "defaults": TenantForm.model_construct(),
-        "glance": glance.summary(),
+        "glance": summary.summary(),
     }
 
 

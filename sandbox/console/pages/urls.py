@@ -4,10 +4,10 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import path, re_path
 
 from .assets import asset
+from .base import PageMissing, console_page
+from .building import building
 from .controls import controls
-from .house import building
-from .mail import mail
-from .page import PageMissing, console_page
+from .mail_page import mail
 from .tenants import index
 
 

@@ -15,7 +15,7 @@ from django.db import transaction
 
 from accessapi.client import validate_base_url
 from accessapi.overrides import OverrideError, load_overrides
-from accessapi.wire import tls_context
+from accessapi.transport import tls_context
 from tenants.management.files import read_line, read_text
 from tenants.models import ServiceEnvironment
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.commands import migrate
 
-from tenants import grants
+from tenants import database_grants
 
 
 class Command(migrate.Command):
@@ -17,7 +17,7 @@ class Command(migrate.Command):
 
     def handle(self, *args: Any, **options: Any) -> None:
         alias = options["database"]
-        with grants.as_owner(alias):
+        with database_grants.as_owner(alias):
             super().handle(*args, **options)
             if not (options["plan"] or options["check_unapplied"]):
-                grants.apply(alias)
+                database_grants.apply(alias)

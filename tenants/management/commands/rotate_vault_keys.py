@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from tenants import grants, rotation, vault
+from tenants import database_grants, key_rotation, vault
 
 
 class Command(BaseCommand):
@@ -24,21 +24,21 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if options["batch"] < 1:
             raise CommandError("--batch must be at least 1.")
-        with grants.as_owner():  # the site's role may not change entries of the audit log
+        with database_grants.as_owner():  # the site's role may not change entries of the audit log
             self._rotate(**options)
 
     def _rotate(self, **options: Any) -> None:
         left = closed = 0
-        for column in rotation.columns():
+        for column in key_rotation.columns():
             if not options["check"]:
-                self._print_count(column.label, rotation.rotate_column(column, options["batch"]))
-            for row, opens in rotation.list_remaining(column):
+                self._print_count(column.label, key_rotation.rotate_column(column, options["batch"]))
+            for row, opens in key_rotation.list_remaining(column):
                 left += 1
                 closed += not opens
                 if not opens:
                     self.stderr.write(f"{column.label} of row {row} does not open with the keys of VAULT_KEYS")
         if not options["check"]:
-            self._print_count("second factors", rotation.rotate_second_factors())
+            self._print_count("second factors", key_rotation.rotate_second_factors())
         self.stdout.write(f"Current key: {vault.key_ring().current}. Secrets under other keys: {left}.")
         if closed:
             raise CommandError(f"{closed} secrets could not be opened and were left as they are.")

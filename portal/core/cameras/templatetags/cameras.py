@@ -6,7 +6,7 @@ from django import template
 from django.template import Context
 from django.utils.translation import gettext as _
 
-from portal.core.cameras import commands
+from portal.core.cameras import door_command_pictures
 from portal.core.intents.models import Intent
 from tenants.roles import Permission
 
@@ -28,4 +28,4 @@ def command_pictures(context: Context, intent: Intent) -> dict[str, Any]:
     """Draw the pictures before and after a door's command, for those who may see pictures of the past."""
     request = context["request"]
     may = intent.target.startswith("pass_controller:") and request.access.can(Permission.CAMERAS_RECORDED)
-    return {"shown": commands.pictures_of(intent) if may else [], "request": request}
+    return {"shown": door_command_pictures.pictures_of(intent) if may else [], "request": request}

@@ -9,8 +9,8 @@ from django.utils.safestring import SafeString
 
 from portal.core.intents import nonces, queries, words
 from portal.core.intents.models import Intent
-from portal.core.ui.outcomes import OutcomeLine
-from tenants import carrying
+from portal.core.ui.outcome_lines import OutcomeLine
+from tenants import pending_commands
 
 register = template.Library()
 
@@ -36,11 +36,12 @@ def _hidden_inputs(name: str, value: str) -> SafeString:
 @register.simple_tag(takes_context=True)
 def carried_command(context: dict[str, Any]) -> dict[str, str] | None:
     """What this page of confirming would carry through: `title` and `page`."""
-    return carrying.find(context["request"])
+    return pending_commands.find(context["request"])
 
 
 @register.simple_tag(takes_context=True)
 def story_of(context: dict[str, Any], intent: Intent) -> OutcomeLine:
-    """`{% story_of intent as story %}{% outcome story %}`. Who may not look at the intent is not led to its address."""
+    """`{% story_of intent as outcome_of %}{% outcome outcome_of %}`. Who may not look at the intent is not led to its
+    address."""
     told, access = words.outcome_of(intent), context["request"].access
     return told if queries.is_visible_to(access, intent) else replace(told, poll_url="", audit_url="")

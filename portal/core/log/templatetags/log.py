@@ -6,10 +6,10 @@ from django import template
 from django.template import Context
 
 from portal.core.intents.models import Intent
-from portal.core.log import causes, gaps, visible
+from portal.core.log import gaps, request_matching, visibility
 from portal.core.log.filters import status_word
-from portal.core.log.happened import RecentRecords
 from portal.core.log.lists import event_cell, text_of
+from portal.core.log.recent_records import RecentRecords
 from portal.core.mirror import freshness
 from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import History
@@ -52,4 +52,4 @@ def status(record: History) -> str:
 @register.simple_tag(takes_context=True)
 def record_of(context: Context, intent: Intent) -> History | None:
     """`{% record_of intent as record %}`: the record that surely tells of a request, if the reader may see it."""
-    return causes.record_of(intent, visible.visible_records(context["request"].access))
+    return request_matching.record_of(intent, visibility.visible_records(context["request"].access))

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from accessapi.resources.sent import SentModel
 from portal.core.mirror.fields.values import NEW_MASK, Item, TenantKeys, Unexpected
-from portal.core.mirror.folding import fold
+from portal.core.mirror.text_folding import fold
 from portal.core.ui.tables.columns import Column
 
 if TYPE_CHECKING:
@@ -28,10 +28,11 @@ LabelText: TypeAlias = "str | _StrPromise"
 
 @dataclass(frozen=True)
 class SheetColumn:
-    """What a column of a spreadsheet may mean; `name` and `label` are its field's where it says none.
+    """What a column of a spreadsheet may mean; `name` and `label_of` are its field's where it says none.
 
-    `headings` and `example` stand in the template, English and Japanese. `names`: more headings that mean it, as people
-    write them, with commas between them. `help` may tell the limit, `{n}`. `secret`: shown masked.
+    `headings` and `example` stand in the template,
+    English and Japanese. `other_headings`: more headings that mean it, as people
+    write them, with commas between them. `help` may tell the limit, `{n}`. `is_secret`: shown masked.
     """
 
     headings: tuple[str, str]
@@ -58,15 +59,17 @@ def limits_of(sent: type[SentModel]) -> dict[str, dict[str, Any]]:
 class Field:
     """One field: its name at the service and its label. By itself it is told and sent, and kept nowhere.
 
-    - `sent`: the model of the request that changes it; it states the limits. Without one it is only received.
+    - `request_model`: the model of the request that changes it; it states the limits. Without one it is only received.
     - `listed`: lists tell it, not single reads alone. `inside`: the mirror's JSON column that keeps it with others.
-    - `unsaid`: what a creation that leaves it out comes to.
-    - `inputs`: what forms call it, the likeliest first; `within`: the same for the names of its parts. `help`, and
-      `missing` for what must be given, are said there.
-    - `part`: where on the page and in the form it is drawn with others; fields of none are drawn by hand.
-    - `short`: what lists call its column. A `quiet` column waits until somebody chooses it. `mono`: drawn as a code.
-    - `trail`: what the audit trail calls what it names and does not tell.
-    - `cells`: the columns of spreadsheets that hold it.
+    - `default`: what a creation that leaves it out comes to.
+    - `input_names`: what forms call it,
+    the likeliest first; `part_inputs`: the same for the names of its parts. `help`, and
+      `required_message` for what must be given, are said there.
+    - `section`: where on the page and in the form it is drawn with others; fields of none are drawn by hand.
+    - `column_name`: what lists call its column. A `is_hidden` column waits until somebody chooses it. `is_code`:
+    drawn as a code.
+    - `audit_name`: what the audit trail calls what it names and does not tell.
+    - `sheet_columns`: the columns of spreadsheets that hold it.
     """
 
     # The type of values that a column of their own keeps.
@@ -155,7 +158,7 @@ class Field:
 
     @property
     def is_clearable(self) -> bool:
-        """Whether an update can leave it empty: `empty` is then what to send."""
+        """Whether an update can leave it empty: `empty_value` is then what to send."""
         return self.request_model is not None and (self.empty_value is None or "minLength" not in self.limits)
 
     @property

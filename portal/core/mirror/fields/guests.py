@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accessapi.resources.guests import GuestUpdate
 from portal.core.mirror.fields.field import Field, FieldSet
-from portal.core.mirror.fields.kinds import Flag, Moment, SecretText, Text, WholeNumberField
+from portal.core.mirror.fields.field_types import Flag, Moment, SecretText, Text, WholeNumberField
 from portal.core.mirror.fields.values import NEW_MASK, Item, mask_email
 from portal.core.mirror.models import Guest
 

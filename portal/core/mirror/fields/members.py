@@ -10,7 +10,7 @@ from accessapi.permissions import normalise_devices, normalise_keys
 from accessapi.resources.groups import GroupUpdate
 from accessapi.resources.members import MemberUpdate, Privilege
 from portal.core.mirror.fields.field import Field, FieldSet, SheetColumn
-from portal.core.mirror.fields.kinds import (
+from portal.core.mirror.fields.field_types import (
     CardNumber,
     Flag,
     Moment,

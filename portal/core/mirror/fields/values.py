@@ -10,7 +10,7 @@ from typing import Any
 
 from accessapi.moments import read_moment, to_service_time
 from accessapi.resources import write_moment
-from portal.core.files import moments
+from portal.core.files import date_parsing
 from tenants import vault
 
 # What stands for a secret, before and after a change: they differ, so that a change shows as one.
@@ -44,7 +44,7 @@ def item_moment(item: Item, name: str, odd: Unexpected) -> datetime | None:
 @lru_cache(maxsize=10_000)
 def moment_of_cell(cell: str, ends: bool) -> str | None:
     """Return the moment that a cell means, as written; None for none. A day alone begins or, as an end, ends."""
-    found = moments.parse_moment(cell, end=ends)
+    found = date_parsing.parse_moment(cell, end=ends)
     try:
         return write_moment(found) if found is not None else None
     except (ValueError, OverflowError):

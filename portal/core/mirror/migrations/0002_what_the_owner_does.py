@@ -1,4 +1,4 @@
-"""What workers need done to the tables themselves, which belong to another role (tenants/grants.py).
+"""What workers need done to the tables themselves, which belong to another role (tenants/database_grants.py).
 
 Each function checks what it is given, since whoever can run SQL as the site's role can call it with anything. Tables are
 named with their schema: a temporary table of the caller's would come first otherwise.

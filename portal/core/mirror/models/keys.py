@@ -7,12 +7,12 @@ from django.db.models import TextChoices
 from django.utils.translation import pgettext_lazy
 
 from portal.core.mirror.models.places import KeyBox
-from portal.core.mirror.order import natural_sort_column
+from portal.core.mirror.natural_sort import natural_sort_column
 from tenants.models import TenantModel
 
 
 class KeyState(TextChoices):
-    """What is known of a key in one word (`portal.core.mirror.keys` folds it)."""
+    """What is known of a key in one word (`portal.core.mirror.key_states` folds it)."""
 
     OUT = "out", pgettext_lazy("key", "Out")
     UNKNOWN = "", pgettext_lazy("key", "Unknown")

@@ -1,4 +1,4 @@
-"""The log: its records, and what they are found by. Both tables are partitioned by month (`mirror/months.py`)."""
+"""The log: its records, and what they are found by. Both tables are partitioned by month (`mirror/log_partitions.py`)."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
@@ -78,7 +78,7 @@ class History(TenantModel):
 class HistorySearch(models.Model):
     """What a record is found by: when it was, and keyed hashes of what it says. Nothing readable.
 
-    Not a TenantModel and without row security, like MemberSearch and for its reason. Only `mirror/log.py` touches it;
+    Not a TenantModel and without row security, like MemberSearch and for its reason. Only `mirror/log_search.py` touches it;
     the record itself, under row security, is what people see.
     """
 
@@ -100,7 +100,7 @@ class HistorySearch(models.Model):
 class HistoryDay(TenantModel):
     """A day older than what is read by itself, that somebody asked for (`mirror/coverage.py`).
 
-    Waiting until it has `read_at` or `reason`, a word of `mirror/reasons.py` for why the service refused it.
+    Waiting until it has `read_at` or `reason`, a word of `mirror/failure_reasons.py` for why the service refused it.
     """
 
     day = models.DateField()

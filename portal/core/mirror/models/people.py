@@ -60,7 +60,7 @@ class Member(TenantModel):
     # The service no longer knows this member: deleted by us or answered 404. The next complete list removes the row.
     gone_at = models.DateTimeField(null=True)
 
-    # The newest record of the log about this member, to within a day (seen.py). None: there is none.
+    # The newest record of the log about this member, to within a day (last_seen.py). None: there is none.
     last_seen_at = models.DateTimeField(null=True)
     # Another member has the same card. Set with whatever makes it true; taken back by the next complete list, so that
     # until then it may say too much (queries.sharing_a_card).
@@ -127,7 +127,7 @@ class MemberSearch(models.Model):
 
     Not a TenantModel and without row security, on purpose: PostgreSQL would refuse to use the GIN index (array
     operators are not leakproof). Every hash contains the tenant, so a row answers no other tenant's question, and
-    whoever reads the table whole learns numbers. Only `search.py` and `swap.py` touch it; the member's own row, under
+    whoever reads the table whole learns numbers. Only `member_search.py` and `member_swap.py` touch it; the member's own row, under
     row security, is what a search returns. docs/decisions/0002-search-table-without-names.md says more.
     """
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from django.db import models
 from django.db.models import Q, TextChoices
 
-from portal.core.mirror.order import natural_sort_column
+from portal.core.mirror.natural_sort import natural_sort_column
 from tenants.models import TenantModel
 from tenants.vault import EncryptedJSON
 
@@ -51,7 +51,7 @@ class TenantRecord(TenantModel):
 
 
 class DoorState(TextChoices):
-    """What is known of a door in one word (`portal.core.mirror.doors` folds it), the most alarming first.
+    """What is known of a door in one word (`portal.core.mirror.door_states` folds it), the most alarming first.
 
     PASSING is unlocked for a moment, until it should have locked by itself; from then on it is UNLOCKED.
     """

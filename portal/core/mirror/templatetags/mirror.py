@@ -20,5 +20,5 @@ def why_nothing(context: Context, kind: str, operation: str = "") -> freshness.A
 
 @register.simple_tag(takes_context=True)
 def unread(context: Context, kind: str) -> str:
-    """`{% unread "members" %}`: beside "nothing found", what is not known of the list that was searched."""
+    """`{% describe_unread "members" %}`: beside "nothing found", what is not known of the list that was searched."""
     return freshness.describe_unread(context["request"], MirrorKind(kind))

@@ -7,7 +7,7 @@ from django.urls import NoReverseMatch, reverse
 
 from portal.core.mirror.models import Member
 from portal.core.rights import places, words
-from portal.core.rights.reading import rights_in_mirror
+from portal.core.rights.member_rights import rights_in_mirror
 from portal.core.rights.sheet import split_privilege
 from portal.core.rights.weeks import Week, union_week, week_of
 from tenants.roles import Permission

@@ -10,7 +10,7 @@ from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
-from portal.core.ui import together
+from portal.core.ui import batching
 from portal.core.ui.icons import icon
 from portal.core.ui.tables.filters import ListAddress, escape_all
 from portal.core.ui.tables.keyset import SortOrder
@@ -181,7 +181,7 @@ class ListPreferences:
         if not getattr(request.user, "is_authenticated", False):
             return cls()
         if in_tenant(request):
-            found = [each for each in together.load_rows(request, "choices") if each.table == table]
+            found = [each for each in batching.load_rows(request, "choices") if each.table == table]
         else:
             found = list(ListChoice.objects.filter(user=request.user, table=table))
         return cls(frozenset(found[0].columns), found[0].size) if found else cls()

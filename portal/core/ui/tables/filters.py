@@ -67,7 +67,8 @@ class Filter:
     """A choice of values; rows that match any of them stay.
 
     `choices` is a sequence of (value, label) or a callable of the request giving one. `apply` narrows the queryset by
-    the chosen values, of which it sees only known ones. With `single`, one value at a time. `find` gives the address
+    the chosen values, of which it sees only known ones. With `is_single`,
+    one value at a time. `find_url` gives the address
     that finds values by what is typed, where there are too many to offer; empty for whoever may not look.
     """
 

@@ -106,7 +106,7 @@ def first_page_rows(queryset: QuerySet[Any], order: SortOrder, size: int) -> Que
 
 
 def first_page(found: list[Any], order: SortOrder, size: int) -> ListPage:
-    """The page that `beginning` found."""
+    """The page that `first_page_rows` found."""
     return _build_page(found[:size], order, 1, earlier=False, later=len(found) > size)
 
 

@@ -12,12 +12,12 @@ from django.template.response import TemplateResponse
 from django.utils.cache import patch_vary_headers
 from django.utils.functional import Promise, cached_property
 
-from portal.core.ui import watching
+from portal.core.ui import live_updates
 from portal.core.ui.tables import keyset
 from portal.core.ui.tables.columns import BulkAction, Column, EmptyState, ListPreferences
 from portal.core.ui.tables.filters import BoundFilter, Filter, ListAddress
 from tenants.access import TenantRequest, in_tenant
-from tenants.kept import CompiledQuery
+from tenants.compiled_queries import CompiledQuery
 from tenants.roles import Permission
 
 MAX_COUNTED = 10_000
@@ -31,7 +31,7 @@ class Listing:
     `queryset` must be scoped to what the person may see; the table only narrows it. A callable that gives it is called
     only where the kept SQL of a steady list does not do. `total` gives the number of rows of the whole queryset when
     somebody knows it already (a mirror does): used while nothing narrows it. Other totals are counted, up to
-    `counted_most` rows and "more than" beyond.
+    `max_counted` rows and "more than" beyond.
     """
 
     name: ClassVar[str] = ""
@@ -88,7 +88,7 @@ class Listing:
         return None
 
     def search(self, queryset: QuerySet[Any], text: str) -> QuerySet[Any]:
-        """Narrow to what matches `text`. Required when `search_label` is set."""
+        """Narrow to what matches `search_text`. Required when `search_label` is set."""
         raise NotImplementedError
 
     def row_href(self, row: Any) -> str:
@@ -217,7 +217,7 @@ class Listing:
 
     @cached_property
     def total(self) -> int:
-        """How many rows match; at most `counted_most` + 1 when nobody knew the number."""
+        """How many rows match; at most `max_counted` + 1 when nobody knew the number."""
         if not self.is_narrowed and self.known_total is not None:
             return self.known_total() if callable(self.known_total) else self.known_total
         if self.is_first_page:
@@ -268,7 +268,7 @@ class Listing:
 
     @property
     def search_pieces(self) -> Any:
-        """What the rows of a steady list follow from besides the tenant, as `long` and `values` of
+        """What the rows of a steady list follow from besides the tenant, as `are_long` and `values` of
         `mirror.search.Needles`, of which a list without a text has none; None where they follow from more.
         """
         return None
@@ -304,8 +304,8 @@ class Listing:
         """The page `template` with `table` in its context, or the list alone when htmx swaps just that."""
         htmx = getattr(self.request, "htmx", None)
         if htmx and htmx.target == self.dom_id and not htmx.history_restore_request:
-            if self.version and watching.is_up_to_date(self.request, self.version):
-                return watching.unchanged_response()
+            if self.version and live_updates.is_up_to_date(self.request, self.version):
+                return live_updates.unchanged_response()
             response: HttpResponse = HttpResponse(
                 render_to_string("components/table.html#region", {"table": self}, request=self.request)
                 + (

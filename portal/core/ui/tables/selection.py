@@ -19,7 +19,7 @@ from tenants.access import TenantRequest
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What was selected. `everything`: all that matched; `fields`: hidden inputs that carry it to a next form."""
+    """What was selected. `is_everything`: all that matched; `fields`: hidden inputs that carry it to a next form."""
 
     queryset: QuerySet[Any]
     is_everything: bool

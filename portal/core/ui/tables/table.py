@@ -146,7 +146,8 @@ class Table(Listing):
 
     @property
     def requested_file(self) -> str:
-        """The kind of file that the address asks for, if this list gives it: the view answers by `files.respond`."""
+        """The kind of file that the address asks for, if this list gives it: the view answers by
+        `export_links.respond`."""
         kind = self.address.get("export")
         return kind if kind in dict(self.export_links) else ""
 

@@ -13,11 +13,11 @@ from django.template.loader import render_to_string
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from portal.core.ui import charts, chips, icons, inputs, times, vocabulary, watching
-from portal.core.ui.identity import TenantIdentity
-from portal.core.ui.keeping import CachedNode, UncachedNode
+from portal.core.ui import charts, chips, icons, inputs, live_updates, times, value_words
+from portal.core.ui.fragment_cache import CachedNode, UncachedNode
 from portal.core.ui.panels import draw
-from tenants import access, unsent
+from portal.core.ui.tenant_identity import TenantIdentity
+from tenants import access, interrupted_requests
 from tenants.browsers import describe_browser
 from tenants.models import Tenant, User
 from tenants.roles import Permission, Role
@@ -33,7 +33,7 @@ def icon(name: str, size: int = 18, label: str = "") -> SafeString:
 
 @register.simple_tag
 def why_second_factor(user: User) -> list[tuple[Tenant | None, type[Role], list[Permission]]]:
-    """`{% why_second_factor user as reasons %}`: roles that need one, each with its tenant and permissions."""
+    """`{% second_factor_reasons user as reasons %}`: roles that need one, each with its tenant and permissions."""
     return access.second_factor_reasons(user)
 
 
@@ -47,24 +47,25 @@ def chip(state: str, text: str = "", as_of: datetime | None = None) -> SafeStrin
 def watch(part: str, pace: str = "calm") -> SafeString:
     """`<div hx-get="…" {% watch "overview" %}>`: it asks again while somebody looks, with the mark of this part.
 
-    `pace` is one of `watching.SECONDS`. It looks at once when an outcome is known, and when the tab comes to the front.
+    `pace` is one of `watching.INTERVALS`. It looks at once when an outcome is known,
+    and when the tab comes to the front.
     """
     return format_html(
         'hx-trigger="look, outcome-known from:body, seen-again from:body" data-live data-watch="{}" data-every="{}"',
         part,
-        watching.INTERVALS[pace],
+        live_updates.INTERVALS[pace],
     )
 
 
 @register.filter
 def stamp(moment: datetime | date | None, to: str = "minutes") -> str:
-    """`{{ member.updated_at|stamp }}` -> 2026-11-21 09:41; `|stamp:"seconds"` -> 2026-11-21 09:41:07"""
+    """`{{ member.updated_at|time_tag }}` -> 2026-11-21 09:41; `|time_tag:"seconds"` -> 2026-11-21 09:41:07"""
     return times.time_tag(moment, seconds=to == "seconds")
 
 
 @register.filter
 def clock(moment: datetime | None) -> str:
-    """`{{ run.as_of|clock }}` -> 09:41:07, with the date on another day"""
+    """`{{ run.as_of|clock_tag }}` -> 09:41:07, with the date on another day"""
     return times.clock_tag(moment)
 
 
@@ -82,13 +83,13 @@ def browser(user_agent: str) -> str:
 
 @register.filter
 def bracketed(words: str) -> str:
-    return vocabulary.add_brackets(words)
+    return value_words.add_brackets(words)
 
 
 @register.filter
 def word(value: str, kind: str) -> str:
-    """`{{ member.account_type|word:"account" }}` -> General; what has no word, in code type"""
-    return vocabulary.service_word(kind, str(value or ""))
+    """`{{ member.account_type|service_word:"account" }}` -> General; what has no word, in code type"""
+    return value_words.service_word(kind, str(value or ""))
 
 
 @register.filter
@@ -150,7 +151,8 @@ def outcome(context: Context, outcome: Any, compact: bool = False) -> dict[str, 
 
 @register.inclusion_tag("components/progress.html", takes_context=True)
 def progress(context: Context, progress: Any) -> dict[str, Any]:
-    """`{% progress job %}`: counts, rate, what is left, what failed, stop. See `portal.core.ui.outcomes.Progress`."""
+    """`{% progress job %}`: counts, rate, what is left, what failed, stop. See
+    `portal.core.ui.outcome_lines.Progress`."""
     return {**_shared_context(context), "progress": progress}
 
 
@@ -180,7 +182,7 @@ def pairs(chart: charts.PairChart) -> dict[str, Any]:
 
 @register.inclusion_tag("components/meter.html")
 def meter(source: Any) -> dict[str, Any]:
-    """`{% meter calls %}`: how much of a limit is left and when it refills."""
+    """`{% build_meter calls %}`: how much of a limit is left and when it refills."""
     return {"meter": charts.build_meter(source)}
 
 
@@ -254,7 +256,8 @@ def fresh(parser: Parser, token: Token) -> UncachedNode:
 
 @register.tag
 def csrf_token(parser: Parser, token: Token) -> UncachedNode:
-    """`{% csrf_token %}`, Django's own and who opened the form (`tenants.unsent`): never kept, wherever it stands."""
+    """`{% csrf_token %}`, Django's own and who opened the form (`tenants.interrupted_requests`): never kept, wherever
+    it stands."""
     return UncachedNode(NodeList([FormInputsNode()]))
 
 
@@ -270,9 +273,11 @@ class FormInputsNode(Node):
             return SafeString(CsrfTokenNode().render(context))
         drawn: SafeString | None = vars(request).get("_form_inputs")
         if drawn is None:
-            name = unsent.page_token(request)
+            name = interrupted_requests.page_token(request)
             opened = (
-                format_html('<input type="hidden" name="{}" value="{}">', unsent.OPENER_FIELD, name) if name else ""
+                format_html('<input type="hidden" name="{}" value="{}">', interrupted_requests.OPENER_FIELD, name)
+                if name
+                else ""
             )
             drawn = vars(request)["_form_inputs"] = SafeString(CsrfTokenNode().render(context) + opened)
         return drawn

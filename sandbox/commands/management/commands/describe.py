@@ -5,7 +5,7 @@ import sys
 
 from django.core.management.base import BaseCommand
 
-from sandbox.description import table
+from sandbox.documentation import table
 
 
 class Command(BaseCommand):

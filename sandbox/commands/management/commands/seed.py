@@ -5,7 +5,7 @@ from argparse import ArgumentParser
 
 from django.core.management.base import BaseCommand
 
-from sandbox.commands import starting
+from sandbox.commands import startup
 from sandbox.seeding.tenants import describe
 from sandbox.seeding.tenants import seed as make
 
@@ -19,6 +19,6 @@ class Command(BaseCommand):
         parser.add_argument("--seed", type=int, default=1)
 
     def handle(self, *, tenants: int, members: int, seed: int, **options: object) -> None:
-        starting.migrate()
+        startup.migrate()
         for tenant in make(tenants, members, seed):
             self.stdout.write(json.dumps(describe(tenant), ensure_ascii=False))

@@ -10,9 +10,9 @@ from django.core.management.base import BaseCommand
 from django.core.wsgi import get_wsgi_application
 from gunicorn.app.base import BaseApplication
 
-from accessapi.frames import with_stack_memory
-from sandbox.commands import starting
-from sandbox.engine import ticker
+from accessapi.stack_memory import with_stack_memory
+from sandbox.commands import startup
+from sandbox.engine import background
 
 
 class Command(BaseCommand):
@@ -34,8 +34,8 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         settings.CONSOLE = not options["no_console"] and os.environ.get("SANDBOX_CONSOLE") != "0"
         if options["port"]:
-            starting.check_port(options["host"], options["port"])
-        greeting = starting.prepare(options["tenants"], options["members"], options["seed"])
+            startup.check_port(options["host"], options["port"])
+        greeting = startup.prepare(options["tenants"], options["members"], options["seed"])
         Server(_configuration(options, greeting)).run()
 
 
@@ -83,5 +83,5 @@ def _configuration(options: dict[str, Any], greeting: list[str]) -> dict[str, An
         "limit_request_line": 8190,
         "loglevel": "warning",
         "when_ready": ready,
-        "post_worker_init": ticker.start,
+        "post_worker_init": background.start,
     }

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from portal.core.restore import finding
+from portal.core.restore import marking
 
 
 class Command(BaseCommand):
@@ -24,10 +24,10 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["nothing_lost"]:
-            finding.declare_unchanged()
+            marking.declare_unchanged()
             self.stdout.write("This database is taken for the one before. Nothing was marked.")
             return
-        finding.declare_restored()
-        if not finding.mark_all_tenants():
+        marking.declare_restored()
+        if not marking.mark_all_tenants():
             raise CommandError("Another process is marking this database now. Look at the pages of the tenants.")
         self.stdout.write("What can no longer be known is marked. Owners and operators get an e-mail.")

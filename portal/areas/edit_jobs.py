@@ -1,0 +1,292 @@
+"""Edits of an area's access as bulk jobs: what is looked at right before rows leave, and how they are told.
+
+A job keeps what its rows were when somebody looked at them. Right before they are sent, inside the transaction that
+records the request, each member's rights are taken from the mirror again: where what decides about this area is as it
+was, they are merged anew and sent, with whatever came to other areas since; where it is not, the row is left out and
+says so. Members whose rights are unknown, or were read longer ago than the job trusts, are read singly first.
+
+Access that is given until a moment is ended by a job of its own (`schedule_end`), which waits and undoes the first.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from accessapi.permissions import normalise_devices
+from portal.areas import merging, rights_loading
+from portal.areas.merging import AccessEdit, EditDecision, EditKind, EditResult
+from portal.core.intents.models import target_of
+from portal.core.intents.recording import Requester
+from portal.core.jobs import actions, bulk_executor, kinds
+from portal.core.jobs.models import Job, Row
+from portal.core.jobs.states import Action, JobState, RowState
+from portal.core.mirror.models import Area, Member
+from portal.core.rights import words
+from portal.core.timers.clock import database_now
+from portal.core.ui.times import local
+from tenants.roles import Permission
+from tenants.wording import Sentence, coded_sentence
+
+KIND = "area"
+_MISSING: Any = object()
+# What becomes of a member that does not change although a row was made of it, as the row's reason: some stay as they
+# are because that was asked for, of others it could not be done.
+_KEEP_REASONS = {EditResult.OTHER_HOURS: "other_hours", EditResult.EVERYWHERE: "everywhere"}
+_SKIP_REASONS = {EditResult.UNKNOWN: "unknown", EditResult.CHANGED_SINCE: "not_ours"}
+
+
+def edit_of_job(job: Job) -> AccessEdit:
+    """What a job asks for."""
+    told = job.options
+    return AccessEdit(
+        EditKind(told["act"]),
+        told["area_id"],
+        told.get("pass"),
+        told.get("replace", False),
+        told.get("everywhere", False),
+    )
+
+
+def max_age_of(job: Job) -> timedelta:
+    """Rights read at most this long ago are relied upon without reading them again."""
+    return timedelta(minutes=int(job.options.get("trust", 60)))
+
+
+def find_unread(job: Job, rows: Sequence[Row]) -> set[int]:
+    """Rows of members whose rights nobody read, or too long ago."""
+    fresh = Member.objects.filter(
+        member_id__in=[row.member_id for row in rows],
+        rights__isnull=False,
+        rights_read_at__gte=database_now() - max_age_of(job),
+    )
+    known = set(fresh.values_list("member_id", flat=True))
+    if job.undo_of_id is not None:  # whoever was not changed is not worth a call
+        known |= {row.member_id for row in rows} - _changed_by(job, rows).keys()
+    return {row.pk for row in rows if row.member_id not in known}
+
+
+def check_rows(job: Job, rows: Sequence[Row]) -> dict[int, kinds.RowDecision]:
+    """What to do with each row now, as the mirror knows its member."""
+    members = Member.objects.filter(member_id__in=[row.member_id for row in rows], gone_at__isnull=True)
+    rights = dict(members.values_list("member_id", "rights"))
+    judge = _edit_decider(job) if job.undo_of_id is None else _undo_decider(job, rows)
+    return {row.pk: _check_row(job, row, rights.get(row.member_id, _MISSING), judge) for row in rows}
+
+
+def _check_row(job: Job, row: Row, rights: Any, judge: Any) -> kinds.RowDecision:
+    if rights is _MISSING:
+        return kinds.Skip("gone")
+    if rights is None:
+        return kinds.Skip("unreadable")
+    now = rights.get("devices_pass")
+    verdict = judge(row, now)
+    if verdict is None:
+        return kinds.Skip("meanwhile", field="devices_pass")
+    note = _recomputed_note(job, row, now)
+    if verdict.is_sent:
+        return kinds.Send({"devices_pass": verdict.after}, {"devices_pass": now}, note)
+    if verdict.result in _SKIP_REASONS:
+        return kinds.Skip(_SKIP_REASONS[verdict.result], note_code=note)
+    if verdict.result in _KEEP_REASONS:
+        takes = edit_of_job(job).kind == EditKind.WITHDRAW
+        return kinds.LeaveUnchanged("still_everywhere" if takes else _KEEP_REASONS[verdict.result], note)
+    return (
+        kinds.AlreadyApplied(note_code=note)
+        if verdict.result != EditResult.UNTOUCHED
+        else kinds.LeaveUnchanged("untouched")
+    )
+
+
+def _recomputed_note(job: Job, row: Row, now: Any) -> str:
+    """That a scheduled edit comes to something else than its preview said."""
+    seen = _stored_rights(row, "old")
+    if not job.options.get("scheduled") or seen is _MISSING:
+        return ""
+    return "" if _is_same_for_area(now, seen, edit_of_job(job).area_id) else "recomputed"
+
+
+def _edit_decider(job: Job) -> Any:
+    wish, all_areas = edit_of_job(job), area_ids(job)
+
+    def judge(row: Row, now: Any) -> EditDecision | None:
+        """None: about this area, the rights are neither what they were when the row was made nor what it sends."""
+        seen, sent = _stored_rights(row, "old"), _stored_rights(row, "body")
+        if sent is not _MISSING and is_same_rights(now, sent):
+            return EditDecision(EditResult.UNCHANGED)
+        if job.options.get("scheduled") or seen is _MISSING or _is_same_for_area(now, seen, wish.area_id):
+            return merging.decide(now, wish, all_areas)
+        # What the row sends stands here already, and other areas came or went. Not where it sends a list in place of
+        # "everywhere": that is about every area.
+        everywhere = normalise_devices(seen).get("default_mode") == "allow_all"
+        done = sent is not _MISSING and not everywhere and _is_same_for_area(now, sent, wish.area_id)
+        return EditDecision(EditResult.UNCHANGED) if done else None
+
+    return judge
+
+
+def _is_same_for_area(one: Any, other: Any, area_id: str) -> bool:
+    """Whether two readings of devices_pass mean the same for one area, the default mode included."""
+    return merging.rights_for_area(one, area_id) == merging.rights_for_area(other, area_id)
+
+
+def _undo_decider(job: Job, rows: Sequence[Row]) -> Any:
+    """Judges by what the job to be undone did, as its rows tell; those are not rewritten any more."""
+    did, area_id = _changed_by(job, rows), edit_of_job(job).area_id
+
+    def judge(row: Row, now: Any) -> EditDecision | None:
+        origin = did.get(row.member_id)
+        if origin is None:
+            return EditDecision(EditResult.UNTOUCHED)
+        return merging.undo(now, _stored_rights(origin, "old", None), _stored_rights(origin, "body", None), area_id)
+
+    return judge
+
+
+def _changed_by(job: Job, rows: Sequence[Row]) -> dict[str, Row]:
+    """Those rows of the job to be undone that really changed their member, by member."""
+    done = Row.objects.filter(
+        job_id=job.undo_of_id or 0, member_id__in=[row.member_id for row in rows], state=RowState.SUCCEEDED
+    )
+    # One that was found done after a lost answer is done by us, too.
+    return {
+        row.member_id: row
+        for row in done
+        if row.attempts or all(word != "already" for _field, word, _facts in row.problems)
+    }
+
+
+def _stored_rights(row: Row, part: str, missing: Any = _MISSING) -> Any:
+    return row.content.get(part, {}).get("devices_pass", missing)
+
+
+def is_same_rights(one: Any, other: Any) -> bool:
+    """Whether two readings of devices_pass mean the same."""
+    return normalise_devices(one) == normalise_devices(other)
+
+
+def area_ids(job: Job) -> list[str]:
+    """The areas that exist now, read once for a job in hand."""
+    found: list[str] | None = getattr(job, "known_area_ids", None)
+    if found is None:
+        found = job.known_area_ids = list(Area.objects.values_list("area_id", flat=True))  # type: ignore[attr-defined]  # kept on it
+    return found
+
+
+def describe_changes(row: Row) -> list[kinds.FieldChange]:
+    """What the row does to the one area, in words; to "every area", where that becomes a list."""
+    before, wish = _stored_rights(row, "old"), edit_of_job(row.job)
+    name = str(row.job.options.get("area_name") or wish.area_id)
+    if before is _MISSING:
+        wanted = words.pass_text(wish.pass_) if wish.kind == EditKind.GRANT else _("no right here")
+        if row.job.undo_of_id is not None:
+            wanted = _("as it was before")
+        return [(name, _("rights are loaded first"), wanted)]
+    undoes = row.job.undo_of_id is not None
+    after = _stored_rights(row, "body") if undoes else merging.decide(before, wish, area_ids(row.job)).after
+    if after is None or after is _MISSING:
+        return [(name, stays, stays)] if (stays := _rights_text(before, wish.area_id)) and not undoes else []
+    return [(name, _rights_text(before, wish.area_id), _rights_text(after, wish.area_id))]
+
+
+def _rights_text(rights: Any, area_id: str) -> str:
+    normal = normalise_devices(rights)
+    if normal.get("default_mode") == "allow_all":
+        return _("every area, including areas added later")
+    entry = merging.pass_for_area(normal, area_id)
+    listed = normal.get("areas_list")
+    if entry is None:
+        return _("no right here (%(n)d other areas)") % {"n": len(listed) if isinstance(listed, list) else 0}
+    return words.pass_text(entry)
+
+
+def title_of(job: Job) -> Sentence:
+    """A job's name, worded when somebody reads it."""
+    area = job.options.get("area_name") or job.options.get("area_id", "")
+    until, act = job.options.get("until"), _edit_kind(job)
+    if until and not job.options.get("undo"):
+        if job.options.get("ends"):
+            return coded_sentence("area.end", area=area)
+        if act == EditKind.GRANT:
+            return coded_sentence(
+                "area.grant_until", area=area, until=f"{local(datetime.fromisoformat(until)):%Y-%m-%d %H:%M}"
+            )
+    return coded_sentence(f"area.{act}", area=area)
+
+
+def _page_of(job: Job) -> str:
+    """The page of an edit: what it would do, as the area has it, until it starts; then the one of all jobs. So is that
+    of rows tried again, and of what is undone there.
+    """
+    if job.state == JobState.CHECKED and job.retry_of_id is None and not job.options.get("undo"):
+        return reverse("areas:edit_page", args=[job.tenant.slug, job.options["area_id"], job.pk])
+    return reverse("changes:page", args=[job.tenant.slug, job.pk])
+
+
+def _edit_kind(job: Job) -> EditKind:
+    return EditKind.UNDO if job.undo_of_id is not None else EditKind(job.options["act"])
+
+
+def _audit_entry(job: Job, act: str) -> kinds.AuditDescription | None:
+    """Starting an edit is an act on the area, and stands in the audit trail as that."""
+    if act not in ("started", "scheduled"):
+        return None
+    wish = edit_of_job(job)
+    facts: dict[str, Any] = {"job": job.pk, "members": Row.objects.filter(job=job).count()}
+    facts |= {"pass": wish.pass_} if _edit_kind(job) == EditKind.GRANT else {}
+    summary = title_of(job) if act == "started" else coded_sentence("change.scheduled", job=title_of(job))
+    return kinds.AuditDescription(f"area.{_edit_kind(job)}", target_of("area", wish.area_id), summary, facts)
+
+
+def _reason_texts() -> Mapping[str, Any]:
+    return {
+        "other_hours": lambda facts: _("Kept: has other hours here."),
+        "everywhere": lambda facts: _("Already has access to every area."),
+        "still_everywhere": lambda facts: _("Kept: has access to every area, as you chose."),
+        "untouched": lambda facts: _("Not changed by that edit, so there is nothing to undo."),
+        "recomputed": lambda facts: _("Recalculated: rights changed since the preview."),
+        "unknown": lambda facts: _("Skipped: has an unknown setting."),
+        "not_ours": lambda facts: _("Skipped: changed since then."),
+    }
+
+
+def register() -> None:
+    """Make edits of areas, and the loading of what they need, kinds of jobs."""
+    rights_loading.register()
+    kinds.register(
+        kinds.JobKind(
+            name=KIND,
+            permission=Permission.RIGHTS_EDIT,
+            executor=bulk_executor,
+            title_of=title_of,
+            describe_for_audit=_audit_entry,
+            page_address=_page_of,
+            decide_rows=check_rows,
+            rows_to_read=find_unread,
+            changes=describe_changes,
+            reason_texts=_reason_texts(),
+            can_undo=True,
+            on_started=schedule_end,
+        )
+    )
+
+
+def schedule_end(job: Job, by: Requester) -> None:
+    """Have the end of a started job wait for its moment, in the transaction that starts it and as part of that act."""
+    if job.undo_of_id is not None or not job.options.get("until"):
+        return
+    members = Row.objects.filter(job=job, action=Action.UPDATE).exclude(member_id="").order_by("line")
+    kept = {name: job.options[name] for name in ("area_id", "area_name", "trust", "until")}
+    end = actions.prepare(
+        kind=job.kind,
+        by=by,
+        rows=((member_id, {}, {}) for member_id in members.values_list("member_id", flat=True)),
+        permission=Permission(job.permission),
+        options={**kept, "act": str(EditKind.UNDO), "ends": True},
+        starts_at=datetime.fromisoformat(job.options["until"]),
+        undo_of=job,
+        is_audited_elsewhere=True,
+    )
+    actions.start(by=by, job=end, is_audited_elsewhere=True)

@@ -1,0 +1,100 @@
+"""A day of a camera as a line with the records of its doors on it: where to choose a moment of the recording."""
+
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from django.utils import timezone
+from django.utils.functional import cached_property
+
+from accessapi.limits import VIDEO_RETENTION_DAYS
+from accessapi.moments import read_day
+from portal.core.cameras.models import Camera
+from portal.core.log import visibility
+from portal.core.mirror.coverage import start_of_day
+from portal.core.mirror.models import History
+from portal.core.ui.times import local, parse_moment
+from tenants.access import TenantRequest
+
+# Records on the line, the newest of the day; a door of a busy house has thousands.
+MOST = 200
+# A recording is played from a little before a record on.
+LEAD_TIME = timedelta(seconds=10)
+
+
+@dataclass(frozen=True)
+class TimelinePoint:
+    """A record on the line: `x` in thousandths of the day, `moment` where the recording begins."""
+
+    record: History
+    x: int
+    moment: str
+    is_alarming: bool
+
+
+class CameraDay:
+    """A day of a camera's doors. `moment` is the chosen one, None where none is."""
+
+    def __init__(self, request: TenantRequest, camera: Camera) -> None:
+        self.request, self.camera = request, camera
+        self.moment = parse_moment(request.GET.get("at", ""))
+        now = local(timezone.now())
+        self.today, self.first_date = now.date(), now.date() - timedelta(days=VIDEO_RETENTION_DAYS)
+        asked = read_day(request.GET.get("day", "")) or (self.moment.date() if self.moment else self.today)
+        self.date = max(self.first_date, min(asked, self.today))
+
+    @property
+    def previous_date(self) -> date | None:
+        return self.date - timedelta(days=1) if self.date > self.first_date else None
+
+    @property
+    def next_date(self) -> date | None:
+        return self.date + timedelta(days=1) if self.date < self.today else None
+
+    @property
+    def starts_at(self) -> datetime:
+        return start_of_day(self.date)
+
+    @cached_property
+    def records(self) -> list[History]:
+        """The newest records of the day at the camera's doors that this person may see, the newest first."""
+        if not self.camera.doors:
+            return []
+        rows = visibility.visible_records(self.request.access).filter(device_id__in=self.camera.doors)
+        rows = rows.filter(at__gte=self.starts_at, at__lt=self.starts_at + timedelta(days=1))
+        return list(rows.order_by("-at", "-pk")[: MOST + 1])
+
+    @property
+    def has_more(self) -> bool:
+        return len(self.records) > MOST
+
+    @property
+    def points(self) -> list[TimelinePoint]:
+        words = self.request.tenant.environment.catalogue.records
+        loud = {*words.suspicious, *words.refused}
+        return [
+            TimelinePoint(each, self._position(each.at), to_input_value(each.at - LEAD_TIME), each.category in loud)
+            for each in self.records[:MOST]
+        ]
+
+    @property
+    def hour_marks(self) -> list[tuple[int, int, str]]:
+        """(hour, place in thousandths, the moment) of every third hour."""
+        return [
+            (hour, round(1000 * hour / 24), to_input_value(self.starts_at + timedelta(hours=hour)))
+            for hour in range(0, 24, 3)
+        ]
+
+    @property
+    def chosen_position(self) -> int | None:
+        """Where the chosen moment is, in thousandths of the day; None for one of another day."""
+        if self.moment is None or self.moment.date() != self.date:
+            return None
+        return self._position(self.moment)
+
+    def _position(self, moment: datetime) -> int:
+        return round(1000 * (moment - self.starts_at) / timedelta(days=1))
+
+
+def to_input_value(moment: datetime) -> str:
+    """Return a moment as the browser's own control has it, in service time."""
+    return f"{local(moment):%Y-%m-%dT%H:%M:%S}"

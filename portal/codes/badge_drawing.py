@@ -1,0 +1,224 @@
+"""Badges and slips as PDF, drawn in millimetres, with the part of Noto Sans JP that they need embedded.
+
+A badge is a card of 91 x 55 mm, ten on an A4 sheet: the size that perforated sheets are sold in. A slip comes off an
+80 mm roll.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+from fpdf import FPDF
+from segno import QRCode
+
+from portal.codes.badges import Badge
+from portal.core.files import fonts
+from portal.core.ui import qr_drawing
+
+CARD, ACROSS, DOWN = (91.0, 55.0), 2, 5
+A4 = (210.0, 297.0)
+SLOTS = ACROSS * DOWN
+SLIP_WIDTH, _SLIP_MARGIN = 80.0, 5.0
+_INK, _GREY = 20, 95
+_SMALL = (9.0, 5.5)
+# A Latin word stays together, but for its hyphens; Japanese may break between any two characters, though not before
+# closing marks, small kana and what combines with the character before it.
+_LATIN = r"!-~\u00a0-\u024f"
+_PIECE = re.compile(
+    rf"[{_LATIN}]*?[A-Za-z\u00c0-\u024f]-(?=[A-Za-z])|[{_LATIN}]+\s*|\s+"
+    r"|.[、。，．」』）】・ー々ゃゅょっャュョッ\u3099\u309a\ufe0f\u200d]*",
+    re.DOTALL,
+)
+
+
+@dataclass(frozen=True)
+class FittedText:
+    """Lines at a size in points."""
+
+    size: float
+    lines: list[str]
+
+    @property
+    def height(self) -> float:
+        """In millimetres."""
+        return len(self.lines) * line_height(self.size)
+
+
+def line_height(size: float) -> float:
+    """In millimetres, for a size in points."""
+    return size * 0.3528 * 1.25
+
+
+def fit_text(
+    text: str, width: float, height: float, sizes: tuple[float, float], measure: Callable[[str, float], float]
+) -> FittedText:
+    """The text at the largest size, from `sizes` (largest, smallest), at which it fits into width x height millimetres
+    without breaking a word.
+
+    `measure(text, size)` is a text's width. At the smallest size it is set however high it becomes: whoever reads a
+    badge would rather have all of the name.
+    """
+    size = sizes[0]
+
+    def width_of(piece: str) -> float:
+        return measure(piece, size)
+
+    longest = max(_PIECE.findall(text), key=lambda piece: width_of(piece.rstrip()), default="").rstrip()
+    while True:
+        lines = list(wrap_text(text, width, width_of))
+        fits = len(lines) * line_height(size) <= height and width_of(longest) <= width
+        if fits or size <= sizes[1]:
+            return FittedText(size, lines)
+        size = max(size - 1, sizes[1])
+
+
+def wrap_text(text: str, width: float, measure: Callable[[str], float]) -> Iterator[str]:
+    """Lines no wider than `width`. A piece that is wider alone is broken between characters."""
+    line = ""
+    for piece in _PIECE.findall(" ".join(text.split())):
+        if line and measure(line + piece.rstrip()) > width:
+            yield line.rstrip()
+            line = ""
+        while measure(piece.rstrip()) > width and len(piece) > 1:
+            most = next((n for n in range(len(piece), 1, -1) if measure(piece[:n]) <= width), 1)
+            yield piece[:most]
+            piece = piece[most:]
+        line += piece if line else piece.lstrip()
+    if line.strip():
+        yield line.rstrip()
+
+
+def render_badges(badges: Sequence[Badge], *, first: int = 1) -> bytes:
+    """A4 sheets of badges; `first` is the slot, from 1 to 10, that the first one takes on a sheet begun before."""
+    pdf = _new_document(A4)
+    left, top = (A4[0] - ACROSS * CARD[0]) / 2, (A4[1] - DOWN * CARD[1]) / 2
+    start = min(max(first, 1), SLOTS) - 1
+    for place, badge in enumerate(badges, start=start):
+        slot = place % SLOTS
+        if slot == 0 or place == start:
+            pdf.add_page()
+        _draw_card(pdf, badge, left + slot % ACROSS * CARD[0], top + slot // ACROSS * CARD[1])
+    return bytes(pdf.output())
+
+
+def render_slips(badges: Sequence[Badge]) -> bytes:
+    """One slip a guest, each as long as it needs to be."""
+    pdf = _new_document((SLIP_WIDTH, 200))
+    for badge in badges:
+        pdf.add_page(format=(SLIP_WIDTH, _draw_slip(pdf, badge, measure_only=True)))
+        _draw_slip(pdf, badge)
+    return bytes(pdf.output())
+
+
+class _BadgeDocument(FPDF):
+    """A document that knows how wide its characters are: each is asked for once, and grows with the size."""
+
+    def __init__(self, size: tuple[float, float]) -> None:
+        super().__init__(unit="mm", format=size)
+        self._widths: dict[str, float] = {}
+
+    def width_of(self, text: str, size: float) -> float:
+        """In millimetres, for a size in points."""
+        return sum(self._width(character) for character in text) * size
+
+    def _width(self, character: str) -> float:
+        if character not in self._widths:
+            self.set_font_size(10)
+            self._widths[character] = float(self.get_string_width(character)) / 10
+        return self._widths[character]
+
+
+def _new_document(size: tuple[float, float]) -> _BadgeDocument:
+    pdf = _BadgeDocument(size)
+    pdf.set_margin(0)
+    pdf.set_auto_page_break(False)
+    fonts.add_font(pdf)
+    pdf.set_font(fonts.FONT_FAMILY, size=10)
+    pdf.set_title(_("Guest badges"))
+    return pdf
+
+
+def _draw_card(pdf: _BadgeDocument, badge: Badge, x: float, y: float) -> None:
+    _draw_cut_marks(pdf, x, y)
+    inner, edge = 5.0, CARD[1] - 10
+    code = (edge if badge.is_large else 34.0) if badge.code else 0.0
+    if badge.code:
+        _draw_code(pdf, badge.code, x + CARD[0] - inner - code, y + (CARD[1] - code) / 2, code)
+    width, left, foot = CARD[0] - 2 * inner - (code + 3 if code else 0), x + inner, y + CARD[1] - inner
+    rest = [line for line in (badge.company, _host_text(badge)) if line]
+    when = _draw_text(pdf, badge.hours.period, left, 0, width, 8, _SMALL, measure_only=True)
+    room = sum(_draw_text(pdf, line, left, 0, width, 7, _SMALL, measure_only=True) + 0.8 for line in rest) + when + 3
+    at = _draw_text(pdf, badge.kind, left, y + inner, width, 6, (12, 8)) + 0.5
+    at = _draw_text(pdf, badge.building, left, at, width, 6, (8, 5.5), grey=True) + 1.2
+    at = _draw_text(pdf, badge.name, left, at, width, foot - room - at, (24, 8)) + 1.5
+    for line in rest:
+        at = _draw_text(pdf, line, left, at, width, 7, _SMALL) + 0.8
+    _draw_text(pdf, badge.hours.period, left, max(at, foot - when), width, 8, _SMALL)
+
+
+def _draw_slip(pdf: _BadgeDocument, badge: Badge, *, measure_only: bool = False) -> float:
+    """Draw a slip, or with `dry` only find out how long it is; the length in millimetres."""
+    x, width = _SLIP_MARGIN, SLIP_WIDTH - 2 * _SLIP_MARGIN
+    at = 6.0
+    at = _draw_text(pdf, badge.kind, x, at, width, 7, (14, 10), measure_only=measure_only) + 1
+    at = _draw_text(pdf, badge.building, x, at, width, 8, (10, 7), grey=True, measure_only=measure_only) + 2
+    at = _draw_text(pdf, badge.name, x, at, width, 30, (26, 11), measure_only=measure_only) + 2
+    for line in (badge.company, _host_text(badge)):
+        at = _draw_text(pdf, line, x, at, width, 12, (12, 8), measure_only=measure_only) + (1 if line else 0)
+    at = _draw_text(pdf, badge.hours.period, x, at + 1, width, 6, (12, 8), measure_only=measure_only) + 3
+    if badge.code:
+        code = width if badge.is_large else 56.0
+        if not measure_only:
+            _draw_code(pdf, badge.code, (SLIP_WIDTH - code) / 2, at, code)
+        at += code + 2
+        at = _draw_text(
+            pdf, _("Hold the code up to the reader."), x, at, width, 12, (9, 7), grey=True, measure_only=measure_only
+        )
+    else:
+        at = _draw_text(pdf, _no_code_text(badge), x, at, width, 20, (10, 8), grey=True, measure_only=measure_only)
+    return at + 8
+
+
+def _host_text(badge: Badge) -> str:
+    return _("Host: %(name)s") % {"name": badge.host} if badge.host else ""
+
+
+def _no_code_text(badge: Badge) -> str:
+    return badge.hours.title if badge.hours.is_over else _("The code was sent by e-mail.")
+
+
+def _draw_text(
+    pdf: _BadgeDocument, text: str, x: float, y: float, width: float, height: float, sizes: tuple[float, float],
+    *, grey: bool = False, measure_only: bool = False,
+) -> float:  # fmt: skip
+    """Set a text into a box as large as it fits; returns where it ends."""
+    if not text:
+        return y
+
+    placed = fit_text(text, width, height, sizes, pdf.width_of)
+    if not measure_only:
+        pdf.set_font_size(placed.size)
+        pdf.set_text_color(_GREY if grey else _INK)
+        for number, line in enumerate(placed.lines):
+            pdf.text(x, y + line_height(placed.size) * (number + 0.76), line)
+    return y + placed.height
+
+
+def _draw_code(pdf: _BadgeDocument, code: QRCode, x: float, y: float, size: float) -> None:
+    """The code, its quiet zone inside `size`. Rows overlap a little, so that no viewer shows seams between them."""
+    module = size / qr_drawing.code_width(code)
+    pdf.set_fill_color(0)
+    for row, column, length in qr_drawing.dark_runs(code):
+        left, top = x + (column + qr_drawing.QUIET_ZONE) * module, y + (row + qr_drawing.QUIET_ZONE) * module
+        pdf.rect(left, top, length * module, module * 1.02, style="F")
+
+
+def _draw_cut_marks(pdf: _BadgeDocument, x: float, y: float) -> None:
+    """Where to cut, for paper that is not perforated."""
+    pdf.set_draw_color(190)
+    pdf.set_line_width(0.1)
+    for cx, sx in ((x, 1), (x + CARD[0], -1)):
+        for cy, sy in ((y, 1), (y + CARD[1], -1)):
+            pdf.line(cx, cy, cx + 3 * sx, cy)
+            pdf.line(cx, cy, cx, cy + 3 * sy)

@@ -1,0 +1,62 @@
+"""Alerts in words, for a reader: who and where are named for those alone who may see the records behind them."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from portal.core.alerts.kinds import KINDS
+from portal.core.alerts.models import Alert
+from portal.core.log import visibility
+from tenants.access import Access
+
+_MEMBER = "member:"
+
+
+@dataclass(frozen=True)
+class AlertTexts:
+    """Words alerts for one reader, or for who knows whom. `names_by_id` are those of people, by their ids."""
+
+    access: Access | None
+    names: Mapping[str, str]
+
+    @classmethod
+    def of(cls, access: Access, alerts: Iterable[Alert]) -> "AlertTexts":
+        """Return what words these alerts: the people in them are looked up together."""
+        ids = {_member_id_of(each) for each in alerts if may_see(access, each)} - {""}
+        return cls(access, visibility.names_by_id(access, ids) if ids else {})
+
+    def title(self, alert: Alert) -> str:
+        """Return what kind of alert it is."""
+        kind = KINDS.get(alert.kind)
+        return str(kind.title) if kind else alert.kind
+
+    def sentence(self, alert: Alert) -> str:
+        """Return what was seen."""
+        kind = KINDS.get(alert.kind)
+        if kind is None:
+            return alert.subject if not _member_id_of(alert) else alert.kind
+        facts = {name: value for name, value in alert.facts.items() if isinstance(value, int)}
+        return str(kind.message) % {**facts, "subject": self.subject(alert), "place": self.place(alert)}
+
+    def subject(self, alert: Alert) -> str:
+        """Return whom it is about; nobody by name to whoever may not see the records."""
+        person = _member_id_of(alert)
+        if not person:
+            return _("Unknown credential")
+        seen = self.access is not None and may_see(self.access, alert)
+        return self.names.get(person, person) if seen else _("A person")
+
+    def place(self, alert: Alert) -> str:
+        """Return at which door it was."""
+        return str(alert.facts.get("device_name") or alert.facts.get("device") or _("an unknown place"))
+
+
+def may_see(access: Access, alert: Alert) -> bool:
+    """Return whether a person may see the newest of the records behind an alert."""
+    since = visibility.visible_since(access)
+    return visibility.may_view_log(access) and (since is None or alert.last_at >= since)
+
+
+def _member_id_of(alert: Alert) -> str:
+    return alert.subject.removeprefix(_MEMBER) if alert.subject.startswith(_MEMBER) else ""

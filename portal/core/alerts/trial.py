@@ -1,0 +1,51 @@
+"""Trying a rule against the past month: when alerts would have begun, and what of the month is not known."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import OperationalError, connection, transaction
+from psycopg.errors import QueryCanceled
+
+from portal.core.alerts.lifecycle import start_times
+from portal.core.alerts.log_alerts import MAX_RECORDS
+from portal.core.alerts.rules import EffectiveRule
+from portal.core.log import gaps
+from portal.core.log.gaps import GapNotice
+from portal.core.mirror.coverage import load_coverage
+from portal.core.timers.clock import database_now
+from tenants.models import Tenant
+
+MONTH = timedelta(days=30)
+# A person waits for the answer: a statement that takes longer is given up.
+_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class TrialResult:
+    """When a rule would have fired; `missing` says what of the month is not known. None where the log cannot tell.
+
+    `has_timed_out`: it was given up, the log being too long to be looked through while somebody waits.
+    """
+
+    start_times: Sequence[datetime] | None
+    missing: Sequence[GapNotice] = ()
+    max_records: int = MAX_RECORDS
+    has_timed_out: bool = False
+
+
+def try_rule(tenant: Tenant, rule: EffectiveRule) -> TrialResult:
+    """Try a rule against the log of the past month, of which the newest records are looked at within bounds."""
+    if rule.kind.find_in_past is None:
+        return TrialResult(None)
+    until = database_now()
+    since = until - MONTH
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SELECT set_config('statement_timeout', %s, true)", [f"{int(_SECONDS * 1000)}ms"])
+            fired = start_times(rule.kind.find_in_past(tenant, since, until, rule.values), rule)
+    except OperationalError as error:
+        if not isinstance(error.__cause__, QueryCanceled):
+            raise
+        return TrialResult(None, has_timed_out=True)
+    return TrialResult(fired, gaps.gap_notices(load_coverage(), since, until))

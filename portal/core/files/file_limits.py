@@ -1,0 +1,61 @@
+"""What an uploaded file may hold, and why one cannot be used: the fault raised, and its sentence for people."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+MAX_ROWS = 100_000
+MAX_COLUMNS = 100
+MAX_FILE_BYTES = 32 * 1024 * 1024
+# A cell longer than this is a broken file: every field of the service is far shorter, and spreadsheets stop here too.
+MAX_CELL = 32_767
+
+# XLSX is a ZIP archive; these are sizes after unpacking, checked in its directory before anything is unpacked.
+MAX_PARTS = 2_000
+MAX_SHEET_BYTES = 256 * 1024 * 1024
+MAX_STRINGS_BYTES = 48 * 1024 * 1024
+MAX_SMALL_PART_BYTES = 8 * 1024 * 1024
+MAX_STRINGS = 1_000_000
+# Rows beyond this many blank ones in a row are the spreadsheet's formatting, not data.
+MAX_BLANK_RUN = 20_000
+
+CHUNK_BYTES = 1024 * 1024
+BATCH_ROWS = 1_000
+
+
+class FileFault(Exception):
+    """Nothing of the file was taken over. `code` says why; `values` go into the sentence (never a value of the
+    file)."""
+
+    def __init__(self, word: str, **facts: Any) -> None:
+        super().__init__(word)
+        self.code = word
+        self.values = facts
+
+
+Facts = Mapping[str, Any]
+
+_FAULT_TEXTS: dict[str, Callable[[Facts], str]] = {
+    "empty": lambda f: _("The file is empty."),
+    "no_rows": lambda f: _("The file has headings but no rows."),
+    "size": lambda f: _("The file is larger than %(n)d MB.") % {"n": f.get("mb", MAX_FILE_BYTES // 2**20)},
+    "rows": lambda f: (
+        _("The file has more than %(n)s rows. Split it into several files.") % {"n": f"{f.get('most', MAX_ROWS):,}"}
+    ),
+    "columns": lambda f: _("Line %(line)s has more than %(n)d columns.") % {**f, "n": MAX_COLUMNS},
+    "cell": lambda f: _("Line %(line)s has a cell that does not end. A closing quotation mark may be missing.") % f,
+    "quotes": lambda f: _("Line %(line)s has a quotation mark in the wrong place. Save the file again.") % f,
+    "nul": lambda f: _("Line %(line)s contains a NUL character. The file is damaged or not a spreadsheet.") % f,
+    "encoding": lambda f: _("Line %(line)s is neither UTF-8 nor Shift-JIS. Save the file as “CSV UTF-8” or XLSX.") % f,
+    "xlsx": lambda f: _("This XLSX file cannot be read. Save it again as XLSX or CSV."),
+    "old_excel": lambda f: _("This is an old Excel file (.xls) or has a password. Save it as XLSX or CSV."),
+    "password": lambda f: _("The file is password-protected. Save it without a password."),
+    "bomb": lambda f: _("The file is too large when unpacked or has unexpected content. It was not opened."),
+}
+
+
+def fault_text(word: str, facts: Facts) -> str:
+    """The sentence for a word of FileFault; one that nobody described is shown as it is."""
+    said = _FAULT_TEXTS.get(word)
+    return said(facts) if said else word

@@ -1,0 +1,130 @@
+"""Finding what the bell missed: all that is due stands in PostgreSQL, and this looks for it four times a second."""
+
+from datetime import datetime, timedelta
+
+from django.db.models import Q, QuerySet
+
+from accessapi import errors
+from accessapi.operations import SPECIFIED_OPERATIONS, Delivery
+from portal.core.intents import applying, transitions
+from portal.core.intents.models import Intent
+from portal.core.intents.states import CLAIM_SECONDS, LOST_CLAIM_SECONDS, LOST_REPEATABLE_CLAIM_SECONDS, Reason, State
+from portal.core.intents.tracking import is_due
+from portal.core.intents.transitions import Transition
+from portal.core.restore import marking
+from portal.core.timers import task_queue, timer_registry
+from portal.core.timers.clock import ClockTime
+from portal.core.timers.timer_registry import DueRows
+from tenants import session_locks
+from tenants.scope import across_tenants, tenant_scope
+
+CHECK_SECONDS = 0.25
+ENQUEUE_AGAIN_SECONDS = 5
+_BATCH = 500
+_TASKS = "portal.core.intents.tasks."
+_TASK_BY_STATE = {State.QUEUED: "send", State.ACCEPTED: "poll", State.UNCERTAIN: "reconcile"}
+
+
+def process_due() -> None:
+    """Expire what is too late, settle what a dead process left behind, ring for whatever is due."""
+    with across_tenants("the sweeper looks for due work of every tenant"):
+        late = list(_late()[:_BATCH])
+        abandoned = list(_abandoned()[:_BATCH])
+    for intent in late:
+        with tenant_scope(intent.tenant):
+            applying.settle_unsent(intent, State.EXPIRED, Reason(intent.reason or Reason.TOO_LATE))
+    for intent in abandoned:
+        with tenant_scope(intent.tenant):
+            settle_abandoned(intent)
+    for intent in _DUE.claim_batch():
+        enqueue(intent)
+
+
+def rows_to_process() -> list[QuerySet[Intent]]:
+    """The rows of which one is enough for a sweep. Call inside `across_tenants`."""
+    return [_late(), _abandoned(), _due_to_enqueue()]
+
+
+def _lagging_rows() -> list[QuerySet[Intent]]:
+    """What is due, whether it was rung for or not."""
+    return [_late().order_by("deadline"), _waiting().filter(due_at__lte=ClockTime()).order_by("due_at")]
+
+
+def settle_abandoned(intent: Intent) -> None:
+    """A claim whose process is gone: it may have been sent, so that only what may be repeated is sent again."""
+    verdict = transitions.from_error(
+        errors.ConnectionLost("the sending process ended"),
+        delivery=Delivery(intent.delivery),
+        attempts=intent.attempts,
+        deletes=SPECIFIED_OPERATIONS[intent.operation].is_deletion,
+    )
+    # What is sent again has waited for long enough.
+    verdict = Transition(verdict.state, Reason.PROCESS, again_in=None if verdict.again_in is None else 0.0)
+    applying.apply_transition({"pk": intent.pk, "state": State.SENDING, "claim": intent.claim}, verdict)
+
+
+def mark_restored(found_at: datetime) -> int:
+    """Call uncertain what this database has yet to send: it may have left since the backup. What the service accepted
+    is followed as ever, and readings settle the rest where they can.
+    """
+    open_ones = Intent.objects.filter(state__in=[State.QUEUED, State.SENDING]).order_by("pk")
+    verdict = Transition(State.UNCERTAIN, Reason.RESTORED)
+    return sum(
+        applying.apply_transition(dict(each), verdict) for each in list(open_ones.values("pk", "state", "claim"))
+    )
+
+
+def enqueue(intent: Intent) -> None:
+    """Tell a worker, once. A broker that is away is no error: the next sweep rings again."""
+    task_queue.enqueue(
+        _TASKS + _TASK_BY_STATE[State(intent.state)], [(intent.tenant_id, intent.pk)], queue=intent.queue
+    )
+
+
+def _late() -> QuerySet[Intent]:
+    late = Intent.objects_across_tenants.filter(state=State.QUEUED, deadline__lte=ClockTime())
+    return late.select_related("tenant__environment")
+
+
+def _abandoned() -> QuerySet[Intent]:
+    """Claims that can no longer be recorded, and earlier those whose process is gone: see decision 0043."""
+    once = Q(delivery__in=[Delivery.PHYSICAL, Delivery.CREATE])
+    # An image may be on its way for longer than any silence.
+    silent = _older(LOST_CLAIM_SECONDS) & once | _older(LOST_REPEATABLE_CLAIM_SECONDS) & ~once & ~Q(
+        operation__in=applying.IMAGE_OPERATIONS
+    )
+    ended = silent & session_locks.session_ended("claim", since="claimed_at")
+    abandoned = Intent.objects_across_tenants.filter(_older(CLAIM_SECONDS) | ended, state=State.SENDING)
+    return abandoned.select_related("tenant__environment")
+
+
+def _older(seconds: float) -> Q:
+    return Q(claimed_at__lte=ClockTime() - timedelta(seconds=seconds))
+
+
+def _due_to_enqueue() -> QuerySet[Intent]:
+    unrung = Q(rung_at__isnull=True) | Q(rung_at__lte=ClockTime() - timedelta(seconds=ENQUEUE_AGAIN_SECONDS))
+    return _waiting().filter(unrung, is_due())
+
+
+def _waiting() -> QuerySet[Intent]:
+    return Intent.objects_across_tenants.filter(
+        due_at__isnull=False, state__in=[state.value for state in _TASK_BY_STATE]
+    )
+
+
+# Whoever settles one and calls the next in line holds two: waiting for rows in another order would be a deadlock.
+_DUE = DueRows(
+    rows=_due_to_enqueue,
+    claim_values=lambda: {"rung_at": ClockTime()},
+    columns=("state", "queue"),
+    order=("priority", "due_at"),
+    batch_size=_BATCH,
+)
+
+
+def register() -> None:
+    marking.register("requests", mark_restored)
+    timer_registry.register(
+        "sweep", process_due, every=CHECK_SECONDS, queue="doors", due_rows=rows_to_process, lag_rows=_lagging_rows
+    )

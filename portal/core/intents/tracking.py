@@ -1,0 +1,208 @@
+"""Finding out what came of a request: an accepted one is polled, an uncertain one resolved by reading or by a person.
+
+One process at a time asks about an intent, backing off, within budget and without a browser. Whoever dies asking is
+replaced at once, as its database session tells.
+"""
+
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F, Q
+
+from accessapi import errors
+from accessapi.operations import OPERATIONS, Delivery, RequestType
+from accessapi.overrides import RequestOutcome, States
+from accessapi.resources import RequestRecord
+from portal.core.budget.client import client
+from portal.core.budget.ledger import BudgetExhausted
+from portal.core.budget.priorities import Priority
+from portal.core.intents import applying, handlers
+from portal.core.intents.models import Intent
+from portal.core.intents.poll_intervals import BULK_OPERATIONS, next_poll_delay
+from portal.core.intents.recording import Requester
+from portal.core.intents.states import CLAIM_SECONDS, Reason, State
+from portal.core.intents.transitions import Transition
+from portal.core.timers.clock import ClockTime, database_now
+from tenants import audit, session_locks
+from tenants.connections.service_clients import current_connection
+from tenants.wording import coded_sentence
+
+
+def is_due() -> Q:
+    """Rows whose moment has come; and those that somebody asked about who is gone. Asking twice does no harm."""
+    return Q(due_at__lte=ClockTime()) | Q(claim__isnull=False) & session_locks.session_ended(
+        "claim", since="claimed_at"
+    )
+
+
+@contextmanager
+def lease(intent: Intent, state: State, **changes: Any) -> Iterator[bool]:
+    """Keep others from asking, for the length of the block; the row is read anew. False: it is not due, or taken."""
+    token = uuid.uuid4()
+    with transaction.atomic():
+        taken = Intent.objects.filter(is_due(), pk=intent.pk, state=state).update(
+            due_at=ClockTime() + timedelta(seconds=CLAIM_SECONDS), claim=token, claimed_at=ClockTime(), **changes
+        )
+        if taken:
+            intent.refresh_from_db(from_queryset=Intent.objects.annotate(held=session_locks.TakeLock(token)))
+    if not taken:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        Intent.objects.filter(pk=intent.pk, claim=token).update(claim=None)
+        session_locks.release(token)
+
+
+_TYPES = {operation.name: operation.request_type for operation in OPERATIONS if operation.request_type is not None}
+# How long each type of request is polled for.
+GIVE_UP_SECONDS = {RequestType.DEVICE: 60, RequestType.FACE: 900, RequestType.MEMBERS_BULK: 24 * 3600}
+
+
+def poll(intent: Intent) -> None:
+    """Read the result of an accepted intent that is due, once, and record what it says."""
+    with lease(intent, State.ACCEPTED, polls=F("polls") + 1) as is_mine:
+        if is_mine:
+            _poll_once(intent)
+
+
+def _poll_once(intent: Intent) -> None:
+    if intent.operation in BULK_OPERATIONS and _waits_behind_another(intent):
+        applying.reschedule(intent, due_in=15)
+        return
+    connection = current_connection()
+    try:
+        with client(connection, Priority(intent.priority)) as service:
+            answer = service.call("request_result", path={"request_id": intent.request_id})
+    except BudgetExhausted as exhausted:
+        Intent.objects.filter(pk=intent.pk, state=State.ACCEPTED).update(due_at=exhausted.check_again_at)
+    except errors.NotFound as error:
+        _settle(intent, Transition(State.UNCERTAIN, Reason.UNFOLLOWED, code=error.code, detail=error.detail))
+    except errors.ServiceError:
+        _schedule_next_poll(intent)
+    else:
+        _apply_record(intent, answer.value, connection.tenant.environment.catalogue.states)
+
+
+def _waits_behind_another(intent: Intent) -> bool:
+    """The service works through bulk requests in order: asking after a later one is a wasted call."""
+    return Intent.objects.filter(operation__in=BULK_OPERATIONS, state=State.ACCEPTED, pk__lt=intent.pk).exists()
+
+
+def _apply_record(intent: Intent, record: RequestRecord, states: States) -> None:
+    status = str(record.status or "")
+    ended = _final_state(intent.operation, status, states)
+    Intent.objects.filter(pk=intent.pk).update(request_status=status[:100], result={**intent.result, **_counts(record)})
+    handler = handlers.handler_of(intent.operation)
+    if handler.on_progress is not None:
+        handler.on_progress(intent, record)
+    if ended is None:
+        _schedule_next_poll(intent, record)
+    else:
+        reason = Reason.NONE if ended == State.SUCCEEDED else Reason.REQUEST_FAILED
+        _settle(intent, Transition(ended, reason, detail="" if ended == State.SUCCEEDED else status))
+
+
+def _final_state(operation: str, status: str, states: States) -> State | None:
+    """The state that a request's status means, or None while it goes on. Unknown words go on, and are shown."""
+    meaning = states.outcome_of(_TYPES[operation], status)
+    if not meaning.is_final:
+        return None
+    return State.FAILED if meaning == RequestOutcome.FAILED else State.SUCCEEDED
+
+
+def _counts(record: RequestRecord) -> dict[str, Any]:
+    result = record.result
+    if result is None:
+        return {}
+    return {"member_count": result.member_count, "completed_member_count": result.completed_member_count}
+
+
+def _settle(intent: Intent, verdict: Transition) -> None:
+    applying.apply_transition({"pk": intent.pk, "state": State.ACCEPTED}, verdict)
+    if intent.operation in BULK_OPERATIONS:  # the next in line has had its turn at the service
+        next_one = Intent.objects.filter(
+            operation__in=BULK_OPERATIONS, state=State.ACCEPTED, pk__gt=intent.pk
+        ).order_by("pk")
+        Intent.objects.filter(pk__in=next_one.values("pk")[:1]).update(due_at=ClockTime())
+
+
+def _schedule_next_poll(intent: Intent, record: RequestRecord | None = None) -> None:
+    limit = GIVE_UP_SECONDS[_TYPES[intent.operation]]
+    if intent.accepted_at and database_now() - intent.accepted_at > timedelta(seconds=limit):
+        _settle(intent, Transition(State.UNCERTAIN, Reason.UNFOLLOWED))
+        return
+    Intent.objects.filter(pk=intent.pk, state=State.ACCEPTED).update(
+        due_at=ClockTime() + timedelta(seconds=next_poll_delay(intent, record)), rung_at=None
+    )
+
+
+_PAUSE_AFTER_TROUBLE = 30.0
+# Where reading never succeeds at all, a person need not wait for it any longer than this.
+_RECONCILE_FIRST = timedelta(minutes=10)
+
+
+def reconcile(intent: Intent) -> None:
+    """Read what the area of work knows how to read, and record what was found."""
+    look = handlers.handler_of(intent.operation).reconcile
+    with lease(intent, State.UNCERTAIN) as is_mine:
+        if is_mine and look is not None:
+            _reconcile_once(intent, look)
+
+
+def _reconcile_once(intent: Intent, look: Callable[[Intent], handlers.Finding]) -> None:
+    try:
+        finding = look(intent)
+    except BudgetExhausted as exhausted:
+        Intent.objects.filter(pk=intent.pk, state=State.UNCERTAIN).update(due_at=exhausted.check_again_at, rung_at=None)
+    except errors.ServiceError:
+        applying.reschedule(intent, due_in=_PAUSE_AFTER_TROUBLE)
+    else:
+        _apply_finding(intent, finding)
+
+
+def is_reconciling(intent: Intent) -> bool:
+    """Whether reading may still tell what became of this creation. Until then nobody decides that it is not there:
+    it would be asked for again, and be there twice.
+    """
+    if intent.delivery != Delivery.CREATE or intent.state != State.UNCERTAIN or intent.due_at is None:
+        return False
+    recent = intent.sent_at is None or intent.sent_at > database_now() - _RECONCILE_FIRST
+    return recent and handlers.handler_of(intent.operation).reconcile is not None
+
+
+def _apply_finding(intent: Intent, finding: handlers.Finding) -> None:
+    evidence = {"evidence": finding.evidence}
+    if finding.applied is None:
+        Intent.objects.filter(pk=intent.pk, state=State.UNCERTAIN).update(
+            due_at=finding.retry_at, rung_at=None, result={**intent.result, **evidence}
+        )
+        return
+    state, reason = (State.SUCCEEDED, intent.reason) if finding.applied else (State.FAILED, Reason.ABSENT)
+    applying.apply_transition(
+        {"pk": intent.pk, "state": State.UNCERTAIN}, Transition(state, Reason(reason), result=evidence)
+    )
+
+
+def resolve(intent: Intent, *, applied: bool, by: Requester) -> bool:
+    """A person decides what an uncertain intent came to. False: it was no longer uncertain, and nothing was written."""
+    with transaction.atomic():
+        state = State.SUCCEEDED if applied else State.FAILED
+        verdict = Transition(state, Reason.DECIDED, result={"decided_at": database_now().isoformat(timespec="seconds")})
+        if not applying.apply_transition({"pk": intent.pk, "state": State.UNCERTAIN}, verdict):
+            return False
+        Intent.objects.filter(pk=intent.pk).update(resolved_by=by.user)
+        audit.record(
+            **by.audit_author,
+            action="intent.resolved",
+            target=intent.target,
+            summary=coded_sentence("intent.applied" if applied else "intent.not_applied", what=intent.summary),
+            after={"applied": applied},
+            intent_id=str(intent.pk),
+        )
+        return True

@@ -1,0 +1,112 @@
+"""What lately happened to a member or guest, at a door or in an area: the beginning of the log, narrowed to it.
+
+Pages of several areas of work draw it by `{% happened … %}`; while somebody looks, it asks for itself anew.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from django.http import QueryDict
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.functional import cached_property
+
+from portal.core.log import filters, visibility
+from portal.core.log.lists import Links
+from portal.core.mirror import freshness, log_search
+from portal.core.mirror.freshness import KindFreshness
+from portal.core.mirror.kinds import MirrorKind
+from portal.core.mirror.models import History
+from portal.core.ui import batching, live_updates
+from portal.core.ui.times import local
+from tenants.access import TenantRequest
+from tenants.roles import Permission
+
+MAX_RECORDS = 8
+# What a page may be about, by the names of the log's own filters.
+SUBJECTS = ("person", "device", "area")
+
+
+def prefetch(request: TenantRequest) -> None:
+    """Have a page that shows what happened ask for what that is drawn from along with what every page asks."""
+    batching.prefetch(request, filters.DEVICES)
+
+
+@dataclass(frozen=True)
+class RecentRecords:
+    """The newest records about something. `subject` is one of ABOUT with its values."""
+
+    request: TenantRequest
+    subject: str
+    values: Sequence[str]
+    is_polling: bool = True  # the part asks for itself; where a page does that already, it is False
+
+    def __post_init__(self) -> None:
+        prefetch(self.request)
+
+    @property
+    def may_view(self) -> bool:
+        return visibility.may_view_log(self.request.access)
+
+    @property
+    def is_today_only(self) -> bool:
+        return not self.request.access.can(Permission.LOGS_VIEW)
+
+    @cached_property
+    def records(self) -> list[History]:
+        if not self.may_view:
+            return []
+        asked = QueryDict(mutable=True)
+        asked.setlist(self.subject, list(self.values))
+        found = filters.apply_filters(visibility.visible_search_rows(self.request.access), asked)
+        return log_search.load_records(found.only("id", "at")[: MAX_RECORDS + 1])
+
+    @cached_property
+    def rows(self) -> list[tuple[History, str, str]]:
+        """Each record with the pages of its person and its place; empty where that is the page itself."""
+        links = Links(self.request, self.records[:MAX_RECORDS], people=self.shows_person, places=self.shows_place)
+        return [(row, links.person(row), links.place(row)) for row in self.records[:MAX_RECORDS]]
+
+    @property
+    def has_more(self) -> bool:
+        return len(self.records) > MAX_RECORDS
+
+    @property
+    def log_freshness(self) -> KindFreshness:
+        """How far the log is complete."""
+        return freshness.freshness_for(self.request)[MirrorKind.HISTORIES]
+
+    @property
+    def version(self) -> str:
+        newest = self.records[0].pk if self.records else 0
+        known = self.log_freshness
+        told = (known.as_of, known.known_from, known.error, known.next_at if known.error else None)
+        return live_updates.version_of(newest, visibility.visible_since(self.request.access), *told)
+
+    @property
+    def _query(self) -> str:
+        return urlencode([(self.subject, value) for value in self.values])
+
+    @property
+    def list_url(self) -> str:
+        return f"{reverse('logs:index', args=[self.request.tenant.slug])}?{self._query}"
+
+    @property
+    def day_url(self) -> str:
+        """Today as a picture, of a person or a device."""
+        name = {"person": "logs:person_day", "device": "logs:door_day"}.get(self.subject)
+        today = local(timezone.now()).date().isoformat()
+        return reverse(name, args=[self.request.tenant.slug, self.values[0], today]) if name else ""
+
+    @property
+    def poll_url(self) -> str:
+        return f"{reverse('logs:happened', args=[self.request.tenant.slug])}?{self._query}"
+
+    @property
+    def shows_person(self) -> bool:
+        return self.subject != "person"
+
+    @property
+    def shows_place(self) -> bool:
+        return self.subject != "device"

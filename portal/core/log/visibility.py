@@ -1,0 +1,81 @@
+"""Which records of the log a person may see (all, those of today, or none), and what people in it are called."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import QuerySet, Value
+from django.utils import timezone
+
+from portal.core.mirror import log_search
+from portal.core.mirror.coverage import start_of_day
+from portal.core.mirror.models import Guest, History, HistorySearch, Member
+from portal.core.ui.times import local
+from tenants.access import Access
+from tenants.roles import Permission
+
+_MAX_LOOKED_UP = 20  # people whose names are looked for in the log itself
+
+
+def visible_since(access: Access) -> datetime | None:
+    """Return from when on a person who may look into the log sees records; None for all of them."""
+    return None if access.can(Permission.LOGS_VIEW) else start_of_day(local(timezone.now()).date())
+
+
+def visible_records(access: Access) -> QuerySet[History]:
+    """Return the records that a person may see, in no order."""
+    begin = visible_since(access)
+    if not may_view_log(access):
+        return History.objects.none()
+    return History.objects.all() if begin is None else History.objects.filter(at__gte=begin)
+
+
+def visible_search_rows(access: Access) -> QuerySet[HistorySearch]:
+    """Return the same by what they are found by (`mirror/log_search.py`), the newest first: for lists of any length."""
+    begin = visible_since(access)
+    if not may_view_log(access):
+        return log_search.search_rows().none()
+    return (
+        log_search.search_rows()
+        if begin is None
+        else log_search.filter_records(log_search.search_rows(), log_search.RecordFilter(since=begin))
+    )
+
+
+def may_view_log(access: Access) -> bool:
+    """Whether a person sees any records."""
+    return access.can(Permission.LOGS_VIEW) or access.can(Permission.LOGS_TODAY)
+
+
+@dataclass(frozen=True)
+class KnownPerson:
+    """A member or a guest, as a reader may know them. `is_current`: the service has them still."""
+
+    kind: str
+    name: str
+    is_current: bool
+
+
+def people_by_id(access: Access, ids: Collection[str]) -> dict[str, KnownPerson]:
+    """Return the members and guests of these IDs whom a person may know, in one statement."""
+    sources: list[QuerySet[Any, Any]] = []
+    if access.can(Permission.GUESTS_VIEW):
+        guests = Guest.objects.filter(guest_id__in=ids)
+        sources.append(guests.values_list("guest_id", "guest_name", Value("guest"), "gone_at"))
+    if access.can(Permission.MEMBERS_VIEW):
+        members = Member.objects.filter(member_id__in=ids)
+        sources.append(members.values_list("member_id", "member_name", Value("member"), "gone_at"))
+    if not ids or not sources:
+        return {}
+    found = sorted(sources[0].union(*sources[1:], all=True), key=lambda row: row[2])  # of one ID the member counts
+    return {key: KnownPerson(kind, name, gone_at is None) for key, name, kind, gone_at in found}
+
+
+def names_by_id(access: Access, ids: Collection[str]) -> dict[str, str]:
+    """Return what people of these IDs are called: by their own name who may be known, else as the log names them."""
+    known = {key: each.name for key, each in people_by_id(access, ids).items()}
+    unknown = sorted(set(ids) - known.keys())[:_MAX_LOOKED_UP]
+    named = visible_records(access).exclude(member_id="").order_by("-at", "-pk").values_list("member_id", "member_name")
+    told = [named.filter(member_id=each)[:1] for each in unknown]
+    return known | dict(told[0].union(*told[1:], all=True)) if told else known

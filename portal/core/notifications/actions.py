@@ -1,0 +1,82 @@
+"""What people choose about telling, in the audit log. Addresses are masked there, secrets never told."""
+
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from portal.core.alerts.kinds import AlertKind
+from portal.core.alerts.rules import Hours
+from portal.core.intents.recording import Requester
+from portal.core.notifications import safety_rules
+from portal.core.notifications.models import Telling, WebAddress, Wish
+from portal.core.notifications.queueing import notify_worker_after_commit
+from portal.core.notifications.web_addresses import audit_change
+from portal.core.safety import changing
+from portal.core.safety.changing import ChangeResult
+from tenants.staff.throttle import SignInLimit
+
+MAX_ADDRESSES = 10
+# Tests of all of a tenant's addresses together, within so many seconds: more would look for other people's open ports.
+MAX_TESTS, TEST_SECONDS = 5, 600
+
+
+class AddressNotSaved(ValueError):
+    """There is one of this name, or there are as many as may be."""
+
+
+def save_preferences(*, min_severity: int, hours: Hours | None, by: Requester) -> None:
+    """Keep what a person wants to be told by e-mail."""
+    kept = {"least": min_severity, "hours": hours.as_json if hours else {}}
+    Wish.objects.update_or_create(user=by.user, defaults=kept)
+
+
+def change_recipients(*, kind: AlertKind, roles: Sequence[str], people: Sequence[int], by: Requester) -> ChangeResult:
+    """Change who may be told of a rule's alerts; nobody named: everybody who may see them. Raises NotChanged."""
+    wanted = {"roles": sorted(roles), "people": sorted(people)}
+    return changing.change(safety_rules.RECIPIENTS, wanted, by=by, subject=kind.name)
+
+
+def add_address(*, values: Mapping[str, Any], by: Requester) -> WebAddress:
+    """Keep a new web address with a new secret. Raises NotKept."""
+    if WebAddress.objects.count() >= MAX_ADDRESSES:
+        raise AddressNotSaved
+    try:
+        with transaction.atomic():
+            made = WebAddress.objects.create(secret=_new_secret(), **values)
+            audit_change(made, by, "alert_address.add")
+    except IntegrityError:
+        raise AddressNotSaved from None
+    return made
+
+
+def renew_secret(*, address: WebAddress, by: Requester) -> WebAddress:
+    """Give an address a new secret; the former one signs nothing more."""
+    address.secret = _new_secret()
+    with transaction.atomic():
+        address.save(update_fields=["secret"])
+        audit_change(address, by, "alert_address.renew")
+    return address
+
+
+def remove_address(*, address: WebAddress, by: Requester) -> ChangeResult:
+    """Remove an address, with what was sent to it. Raises NotChanged."""
+    return changing.change(safety_rules.ADDRESS, {"is_kept": False}, by=by, subject=str(address.pk))
+
+
+class TooManyTests(ValueError):
+    """The tenant has sent as many tests as may be within TEST_SECONDS."""
+
+
+def send_test(*, address: WebAddress, by: Requester) -> None:
+    """Have a test posted to an address. Raises TooManyTests."""
+    if not SignInLimit(f"alert-test:{by.tenant.pk}", MAX_TESTS, TEST_SECONDS).count_one():
+        raise TooManyTests
+    with transaction.atomic():
+        notify_worker_after_commit([Telling.objects.create(address=address)])
+        audit_change(address, by, "alert_address.test")
+
+
+def _new_secret() -> str:
+    return secrets.token_urlsafe(32)

@@ -1,0 +1,112 @@
+"""An alert as JSON to a web address of the tenant: signed, to the very address that was checked, once."""
+
+import hashlib
+import hmac
+import json
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+from django.utils.translation import gettext as _
+from django.utils.translation import override
+
+from accessapi.errors import NotSent, OutcomeUnknown
+from accessapi.transport import ConnectionPool, ServiceTransport
+from portal.core.alerts.models import Severity
+from portal.core.alerts.texts import AlertTexts
+from portal.core.notifications import delivery_outcomes
+from portal.core.notifications.delivery_outcomes import DeliveryOutcome
+from portal.core.notifications.mailing import alert_url
+from portal.core.notifications.models import Telling, WebAddress
+from portal.core.notifications.networks import HostNotFound, NetworkRefused, addresses_of
+from portal.core.timers.clock import database_now
+from tenants.models import current_tenant
+
+SIGNATURE = "X-Alert-Signature"
+_READ_SECONDS, _ANSWER_SECONDS, _ANSWER_MAX = 5.0, 10.0, 64 * 1024
+
+
+def post(telling: Telling) -> DeliveryOutcome:
+    """Post a telling to its web address. No redirect is followed, and of the answer only the status counts."""
+    address = telling.address
+    if address is None:
+        raise ValueError("this telling is none to a web address")
+    try:
+        status = _post_body(address, _body(telling, address), telling)
+    except NetworkRefused:
+        return delivery_outcomes.failed("network refused")
+    except HostNotFound:
+        return delivery_outcomes.failed_for_now("name not found")
+    except NotSent as error:
+        return delivery_outcomes.failed_for_now(error.reason)
+    except OutcomeUnknown as error:
+        return (
+            delivery_outcomes.sent(_status_text(error.status))
+            if _is_success(error.status)
+            else delivery_outcomes.uncertain("no answer")
+        )
+    if _is_success(status):
+        return delivery_outcomes.sent(_status_text(status))
+    return (
+        delivery_outcomes.failed_for_now(_status_text(status))
+        if status == 429 or status >= 500
+        else delivery_outcomes.failed(_status_text(status))
+    )
+
+
+def sign(secret: str, at: int, body: bytes) -> str:
+    """Sign a moment and a body: HMAC-SHA256 of "moment.body", in hexadecimal digits."""
+    digest = hmac.new(secret.encode(), f"{at}.".encode() + body, hashlib.sha256).hexdigest()
+    return f"t={at},v1={digest}"
+
+
+def _post_body(address: WebAddress, body: bytes, telling: Telling) -> int:
+    """Return the status that was answered. Each try goes to the next of the name's addresses."""
+    parts = urlsplit(address.url)
+    found = addresses_of(parts.hostname or "", parts.port or 443)
+    pool = ConnectionPool(max_idle=0, address=found[telling.attempts % len(found)])
+    at = int(database_now().timestamp())
+    headers = {
+        "Content-Type": "application/json; charset=utf-8",
+        "Accept-Encoding": "identity",
+        "User-Agent": "access-portal",
+        "X-Alert-Delivery": str(telling.pk),
+        SIGNATURE: sign(address.secret, at, body),
+    }
+    try:
+        wire = ServiceTransport(
+            pool, read_seconds=_READ_SECONDS, answer_seconds=_ANSWER_SECONDS, answer_max=_ANSWER_MAX
+        )
+        return wire.handle_request(httpx2.Request("POST", address.url, headers=headers, content=body)).status_code
+    finally:
+        pool.close()
+
+
+def _body(telling: Telling, address: WebAddress) -> bytes:
+    with override(address.language):
+        text = _text(telling)
+    card = {"type": "AdaptiveCard", "version": "1.2", "body": [{"type": "TextBlock", "text": text, "wrap": True}]}
+    kind = "application/vnd.microsoft.card.adaptive"
+    shapes: dict[str, dict[str, Any]] = {
+        WebAddress.Shape.TEXT: {"text": text},
+        WebAddress.Shape.CARD: {"type": "message", "attachments": [{"contentType": kind, "content": card}]},
+        WebAddress.Shape.LINE_WORKS: {"title": current_tenant().name, "body": {"text": text}},
+    }
+    return json.dumps(shapes[address.shape], ensure_ascii=False).encode()
+
+
+def _text(telling: Telling) -> str:
+    """Word an alert without people's names: who reads along at a web address is not known."""
+    tenant, alert = current_tenant(), telling.alert
+    if alert is None:
+        return _("Test from %(tenant)s: alerts arrive here.") % {"tenant": tenant.name}
+    words, severity = AlertTexts(None, {}), Severity(alert.severity).label
+    return f"[{tenant.name}] {severity}: {words.sentence(alert)}\n{alert_url(tenant, alert)}"
+
+
+def _is_success(status: int | None) -> bool:
+    return status is not None and 200 <= status <= 299
+
+
+def _status_text(status: int | None) -> str:
+    return f"HTTP {status}"

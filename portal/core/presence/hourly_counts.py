@@ -1,0 +1,80 @@
+"""How often each door was passed in each hour of the last weeks, kept so that pictures of a day count no records.
+
+The log tells of each record once, so that what is new is added. Once in ten minutes the last hours are counted anew:
+whom a listener that failed has missed is there then. Records that a notification alone told of come with the log.
+"""
+
+from collections.abc import Sequence
+from datetime import date, datetime, timedelta
+from functools import reduce
+from operator import or_
+from typing import Any
+
+from django.db import connection
+from django.db.models import F, Q, QuerySet, Sum
+from django.db.models.functions import JSONObject
+
+from portal.core.mirror.coverage import start_of_day
+from portal.core.mirror.door_areas import use_categories
+from portal.core.mirror.models import History
+from portal.core.presence.models import PassedHour
+from portal.core.timers.clock import database_now
+from tenants.models import Tenant
+
+# The same day of so many weeks before is what is usual; older hours are let go.
+WEEKS = 4
+RETENTION = timedelta(weeks=WEEKS, days=2)
+_RECOUNTED_SPAN = timedelta(days=2)
+# First key of the advisory lock under which a tenant's hours are written; the second is the tenant.
+_LOCK = 0x4C0B
+
+_COUNTED = """
+SELECT tenant_id, date_trunc('hour', at), device_id, count(*)
+  FROM {history}
+ WHERE tenant_id = %(tenant)s AND at >= %(since)s AND (%(new)s::int8[] IS NULL OR id = ANY(%(new)s::int8[]))
+   AND category = ANY(%(used)s) AND member_id <> '' AND device_id <> '' AND units = '[]'::jsonb AND NOT notified
+ GROUP BY 1, 2, 3
+"""
+_WRITE = """
+INSERT INTO {hours} AS h (tenant_id, hour, device_id, number) {counted}
+    ON CONFLICT (tenant_id, hour, device_id) DO UPDATE SET number = excluded.number
+"""
+_ADD = f"{_WRITE} + h.number"
+_SET = f"{_WRITE} WHERE h.number <> excluded.number"
+
+
+def on_histories(tenant: Tenant, *, histories: Sequence[History]) -> None:
+    """Add new records: listener of the mirror, inside the transaction that takes them over."""
+    since = database_now() - RETENTION
+    found = [row for row in histories if row.at >= since]
+    if found:
+        _execute(_ADD, tenant.pk, _start_of_hour(min(row.at for row in found)), [row.pk for row in found])
+
+
+def recount(tenant: Tenant) -> None:
+    """Count the last hours anew, all that are kept where there are none, and let go what is older."""
+    now = database_now()
+    since = _start_of_hour(now - (_RECOUNTED_SPAN if PassedHour.objects.exists() else RETENTION))
+    _execute(_SET, tenant.pk, since, None)
+    PassedHour.objects.filter(hour__lt=now - RETENTION).delete()
+
+
+def counts_of_days(days: Sequence[date], excluded_doors: frozenset[str]) -> QuerySet[PassedHour, Any]:
+    """Return how often doors, `excluded_doors` these, were passed in the hours of some days: a row for each hour."""
+    within = (Q(hour__gte=start_of_day(day), hour__lt=start_of_day(day + timedelta(days=1))) for day in days)
+    rows = (
+        PassedHour.objects.filter(reduce(or_, within)).exclude(device_id__in=excluded_doors).order_by().values("hour")
+    )
+    return rows.annotate(n=Sum("number")).values(as_json=JSONObject(hour=F("hour"), n=F("n")))
+
+
+def _execute(statement: str, tenant_id: int, since: datetime, new: list[int] | None) -> None:
+    counted = _COUNTED.format(history=History._meta.db_table)
+    values: dict[str, Any] = {"tenant": tenant_id, "since": since, "new": new, "used": use_categories()}
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_LOCK, tenant_id])
+        cursor.execute(statement.format(hours=PassedHour._meta.db_table, counted=counted), values)
+
+
+def _start_of_hour(at: datetime) -> datetime:
+    return at.replace(minute=0, second=0, microsecond=0)

@@ -1,0 +1,72 @@
+"""Keeping everybody's last passage up to what the log holds.
+
+Only the newest passage of a person is kept, by its moment and, of two of one moment, its number: records may come late
+and in any order, the answer is the same. A passage is a record of a person at a door, of a category of which the
+service says that the door opened; with keys of a box it is none.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import connection, transaction
+from django.db.models import QuerySet
+
+from portal.core.mirror.door_areas import use_categories
+from portal.core.mirror.kinds import MirrorKind
+from portal.core.mirror.log_partitions import RETENTION
+from portal.core.mirror.models import History, MirrorState
+from portal.core.presence import hourly_counts
+from portal.core.presence.models import Inside
+from portal.core.timers import rounds
+from portal.core.timers.clock import database_now
+from tenants.models import Tenant
+
+# What a look takes again: whom a listener that failed has missed since the beginning of the day before.
+_REFRESHED_SPAN = timedelta(days=2)
+
+# Rows are written in the order of the IDs, so that two of these never wait for each other.
+_SAVE_LAST = """
+INSERT INTO {inside} AS i (tenant_id, member_id, at, history_id, device_id, device_name)
+SELECT DISTINCT ON (member_id) tenant_id, member_id, at, history_id, device_id, device_name
+  FROM {history}
+ WHERE tenant_id = %(tenant)s AND at >= %(since)s AND (%(new)s::int8[] IS NULL OR id = ANY(%(new)s::int8[]))
+   AND category = ANY(%(used)s) AND member_id <> '' AND device_id <> '' AND units = '[]'::jsonb
+ ORDER BY member_id, at DESC, history_id DESC
+    ON CONFLICT (tenant_id, member_id) DO UPDATE
+   SET at = excluded.at, history_id = excluded.history_id,
+       device_id = excluded.device_id, device_name = excluded.device_name
+ WHERE (i.at, i.history_id) < (excluded.at, excluded.history_id)
+"""
+
+
+def on_histories(tenant: Tenant, *, histories: Sequence[History]) -> None:
+    """New records came in: listener of the mirror, inside the transaction that takes them over."""
+    if histories:
+        _save_last_passages(tenant.pk, min(row.at for row in histories), [row.pk for row in histories])
+
+
+def refresh(tenant: Tenant) -> None:
+    """Take what is new of the tenant's log once more, delete what the log does not keep, and count its last hours."""
+    now = database_now()
+    with transaction.atomic():
+        _save_last_passages(tenant.pk, now - _REFRESHED_SPAN, None)
+        Inside.objects.filter(at__lt=now - RETENTION).delete()
+        hourly_counts.recount(tenant)
+
+
+def _loaded_logs() -> list[QuerySet[MirrorState]]:
+    return [MirrorState.objects_across_tenants.filter(kind=MirrorKind.HISTORIES, as_of__isnull=False)]
+
+
+def register() -> None:
+    """Take again in every tenant whose log is read."""
+    again = rounds.tenant_steps(_loaded_logs, refresh)
+    rounds.register("passages_taken_again", again, every=600.0, queue="sync", seconds=60)
+
+
+def _save_last_passages(tenant_id: int, since: datetime, new: list[int] | None) -> None:
+    names = {"inside": Inside._meta.db_table, "history": History._meta.db_table}
+    values: dict[str, Any] = {"tenant": tenant_id, "since": since, "new": new, "used": use_categories()}
+    with connection.cursor() as cursor:
+        cursor.execute(_SAVE_LAST.format(**names), values)

@@ -1,0 +1,218 @@
+"""Who is in the building by what is known, each with how certain that is, and what it is known by.
+
+Members by their last passage of a door, guests as the desk has them. An entry is certain where leaving is recorded too;
+of everybody else who was seen and not seen leaving it is likely. Whoever was last seen before the day began counts as
+not in. Nobody knows of people without a record: every number is one of at least.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, TextChoices
+from django.db.models.functions import JSONObject
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
+
+from portal.core.mirror.models import Guest, History, Member
+from portal.core.mirror.text_folding import fold
+from portal.core.presence.door_directions import DoorDirections, load_door_directions
+from portal.core.presence.models import Inside
+from portal.core.ui.times import local
+from portal.core.visits import queries as visits
+from portal.core.visits.days import Day
+from portal.core.visits.models import By, Visit
+from tenants.access import Access
+from tenants.roles import Permission
+
+# Nobody stays over this hour of the service's clock, as far as can be told: a passage before it says nothing any more.
+DAY_START_HOUR = 4
+
+
+class PersonKind(TextChoices):
+    MEMBER = "member", gettext_lazy("Members")
+    GUEST = "guest", gettext_lazy("Guests")
+
+
+class Certainty(TextChoices):
+    ENTRY = "entry", pgettext_lazy("in the building", "By an entry")
+    LIKELY = "likely", pgettext_lazy("in the building", "Likely")
+
+
+@dataclass(frozen=True)
+class PersonInside:
+    """Somebody in the building. `key` tells them apart; `group_or_company`: group or company; `is_deleted`: from the
+    service."""
+
+    key: str
+    kind: PersonKind
+    name: str
+    group_or_company: str
+    certainty: Certainty
+    at: datetime
+    place: str
+    area: str
+    reason: str
+    is_deleted: bool = False
+
+
+@dataclass(frozen=True)
+class Movements:
+    """`departures`: when, and by which door, those left whose keys these are; `arrivals`: who was seen inside."""
+
+    departures: dict[str, tuple[datetime, str]]
+    arrivals: list[PersonInside]
+
+
+@dataclass(frozen=True)
+class Headcount:
+    """How many are in: `sure` by an entry, and so many more are likely."""
+
+    certain: int = 0
+    likely: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.certain + self.likely
+
+    def __add__(self, other: "Headcount") -> "Headcount":
+        return Headcount(self.certain + other.certain, self.likely + other.likely)
+
+    def headline(self, through: datetime | None) -> str:
+        """Return how many are in: about so many where some are only likely, at least so many where all are certain,
+        since nobody knows of people without a record. `through`: until when the log is complete.
+        """
+        words = {"n": self.total}
+        if through is None:
+            return _("At least %(n)d in the building; the activity log is not loaded") % words
+        return (_("About %(n)d in the building") if self.likely else _("At least %(n)d in the building")) % words
+
+    @property
+    def certainty_text(self) -> str:
+        """Return by what they are known; empty where all are certain."""
+        words = {"sure": self.certain, "likely": self.likely}
+        return _("%(sure)d by an entry, %(likely)d likely") % words if self.likely else ""
+
+
+def log_complete_text(through: datetime | None) -> str:
+    """Return until when the log is complete, on which the number of members rests; empty where it is not loaded."""
+    return _("Activity log complete through %(time)s") % {"time": Day.today().time_text(through)} if through else ""
+
+
+def may_see_members(access: Access) -> bool:
+    """Whether a person may know which members are in: who may take a roll call, or see all of the log."""
+    return access.can(Permission.ROLL_CALL) or access.can(Permission.LOGS_VIEW)
+
+
+def day_start_of(now: datetime) -> datetime:
+    """Return the moment before which a passage does not count at `now`."""
+    start = local(now).replace(hour=DAY_START_HOUR, minute=0, second=0, microsecond=0)
+    return start if start <= now else start - timedelta(days=1)
+
+
+def present_members(now: datetime) -> list[PersonInside]:
+    """Return the members who are in at `now`, by name; whom the service no longer knows as the log named them."""
+    known = load_door_directions()
+    rows = list(_counted_passages(now).exclude(device_id__in=known.exits))
+    theirs = _members_by_id([row.member_id for row in rows])
+    told = _names_in_log([row for row in rows if row.member_id not in theirs])
+    found = [_person_of_passage(row, theirs.get(row.member_id), told.get(row.history_id, ""), known) for row in rows]
+    return sorted(found, key=lambda each: (fold(each.name), each.key))
+
+
+def count_by_last_door(now: datetime) -> QuerySet[Inside, Any]:
+    """By which door how many members passed last: a row for each door, however many members there are."""
+    by_door = _counted_passages(now).order_by().values("device_id").annotate(n=Count("pk"))
+    return by_door.values(said=JSONObject(door=F("device_id"), n=F("n")))
+
+
+def headcount_of(doors: Mapping[str, int], known: DoorDirections) -> Headcount:
+    """Return how many members are in, of those who passed each of these doors last."""
+    inward = {door: n for door, n in doors.items() if door not in known.exits}
+    sure = sum(n for door, n in inward.items() if door in known.certain_entrances)
+    return Headcount(sure, sum(inward.values()) - sure)
+
+
+def movements_since(since: datetime) -> "Movements":
+    """Return who left the building after a moment, and who was seen in it, members and guests."""
+    known = load_door_directions()
+    rows = list(_counted_passages(since).filter(at__gt=since))
+    inward = [row for row in rows if row.device_id not in known.exits]
+    theirs = _members_by_id([row.member_id for row in inward])
+    told = _names_in_log([row for row in inward if row.member_id not in theirs])
+    came = [_person_of_passage(row, theirs.get(row.member_id), told.get(row.history_id, ""), known) for row in inward]
+    left = {f"member:{row.member_id}": (row.at, row.device_name) for row in rows if row.device_id in known.exits}
+    for visit in Visit.objects.filter(Q(left_at__gt=since) | visits.PRESENT & Q(arrived_at__gt=since)):
+        if visit.left_at is None:
+            came.append(person_of_visit(visit))
+        else:
+            left[f"guest:{visit.pk}"] = (visit.left_at, "")
+    return Movements(left, came)
+
+
+def present_guests(now: datetime) -> list[PersonInside]:
+    """Return the guests who are in, as the desk has them, and whose code was used though it has them as not in."""
+    here = [person_of_visit(visit) for visit in visits.present_visits()]
+    unsure = [person_of_visit(visit, is_unsure=True) for visit in visits.used_but_not_checked_in(now)]
+    return sorted([*here, *unsure], key=lambda each: (fold(each.name), each.key))
+
+
+def person_of_visit(visit: Visit, *, is_unsure: bool = False) -> PersonInside:
+    """Return a guest as somebody in the building."""
+    at, place = visit.last_use_at or visit.arrived_at or visit.use_date_start, visit.last_use_place
+    likely = is_unsure or visit.suggested_leave_at is not None
+    words = {"time": Day.today().time_text(at), "place": place or "–"}
+    if is_unsure:
+        why = _("code used %(time)s, %(place)s; not checked in") % words
+    elif likely:
+        why = _("last seen %(time)s at an exit: %(place)s") % words
+    elif visit.arrived_by == By.HISTORY:
+        why = _("came in by code, %(time)s, %(place)s") % words
+    else:
+        why = _("checked in at the desk, %(time)s") % {"time": Day.today().time_text(visit.arrived_at)}
+    sure = Certainty.LIKELY if likely else Certainty.ENTRY
+    return PersonInside(f"guest:{visit.pk}", PersonKind.GUEST, str(visit), visit.company, sure, at, place, "", why)
+
+
+def _counted_passages(now: datetime) -> QuerySet[Inside]:
+    """The passages that count at `now`, of anybody who is no guest."""
+    is_guest = Exists(Guest.objects.filter(guest_id=OuterRef("member_id")))
+    is_visit = Exists(Visit.objects.filter(guest_id=OuterRef("member_id")))
+    return Inside.objects.filter(at__gte=day_start_of(now)).exclude(is_guest).exclude(is_visit)
+
+
+def _members_by_id(member_ids: Collection[str]) -> dict[str, Member]:
+    fields = ("tenant_id", "member_id", "member_name", "membergroup_name", "gone_at")
+    return {each.member_id: each for each in Member.objects.filter(member_id__in=member_ids).only(*fields)}
+
+
+def _names_in_log(rows: Collection[Inside]) -> dict[str, str]:
+    """What the log calls those whom the list of members does not hold, by the record's number."""
+    if not rows:
+        return {}
+    said = History.objects.filter(history_id__in=[row.history_id for row in rows], at__in=[row.at for row in rows])
+    return dict(said.values_list("history_id", "member_name"))
+
+
+def _person_of_passage(row: Inside, member: Member | None, told: str, known: DoorDirections) -> PersonInside:
+    sure = row.device_id in known.certain_entrances
+    words = {"time": Day.today().time_text(row.at), "place": row.device_name or row.device_id}
+    if sure:
+        why = _("entered %(time)s by %(place)s") % words
+    elif known.areas_entered.get(row.device_id):
+        why = _("last seen %(time)s at %(place)s, where leaving is not recorded") % words
+    else:
+        why = _("last seen %(time)s at %(place)s, which does not tell in from out") % words
+    return PersonInside(
+        f"member:{row.member_id}",
+        PersonKind.MEMBER,
+        (member.member_name if member else told) or row.member_id,
+        member.membergroup_name if member else "",
+        Certainty.ENTRY if sure else Certainty.LIKELY,
+        row.at,
+        words["place"],
+        known.area_of(row.device_id),
+        why,
+        is_deleted=member is None or member.gone_at is not None,
+    )

@@ -1,0 +1,70 @@
+"""Rights for members who are new: none, those of a template, of another member, or the usual ones of their group."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db.models import Count
+from django.utils.translation import gettext as _t
+
+from portal.core.mirror.models import Member
+from portal.core.mirror.text_folding import fold
+from portal.core.rights.member_rights import digest
+from portal.core.rights.models import RightsTemplate
+
+PARTS = ("devices_pass", "keys_pass")
+# Ways of writing rights that are compared in a group; rarer ones are nobody's usual rights.
+_MAX_VARIANTS = 500
+RightsBody = dict[str, Any]
+
+
+def rights_of_template(template: RightsTemplate) -> RightsBody:
+    """What a template of whole rights gives."""
+    both = {"devices_pass": template.devices_pass, "keys_pass": template.keys_pass}
+    return {name: value for name, value in both.items() if value is not None}
+
+
+def rights_of_member(member: Member) -> RightsBody:
+    """Areas and keys as a member has them, as far as the service told any."""
+    told: Any = member.rights or {}
+    return {name: told[name] for name in PARTS if told.get(name)}
+
+
+def usual_rights(membergroup_ids: Iterable[str]) -> dict[str, RightsBody]:
+    """By group, the rights that more than half of those members have whose rights are loaded; groups without such are
+    left out. One query, whatever the number of groups and members.
+    """
+    rows = Member.objects.filter(
+        membergroup_id__in=set(membergroup_ids), rights__isnull=False, gone_at__isnull=True
+    ).order_by()
+    ways = rows.values("membergroup_id", "rights").annotate(n=Count("pk")).order_by("-n")
+    groups: dict[str, dict[str, tuple[int, Any]]] = {}
+    known: dict[str, int] = {}
+    for way in ways.iterator(chunk_size=1000):
+        group, meant = way["membergroup_id"], groups.setdefault(way["membergroup_id"], {})
+        known[group] = known.get(group, 0) + way["n"]
+        if len(meant) < _MAX_VARIANTS:
+            parts = {name: (way["rights"] or {}).get(name) for name in PARTS}
+            key = digest({name: value or {"default_mode": "deny_all"} for name, value in parts.items()})
+            meant[key] = (meant.get(key, (0, None))[0] + way["n"], parts)
+    return {group: body for group, meant in groups.items() if (body := _majority(meant, known[group]))}
+
+
+def _majority(meant: Mapping[str, tuple[int, Any]], known: int) -> RightsBody:
+    n, parts = max(meant.values(), key=lambda each: each[0])
+    return {name: value for name, value in parts.items() if value} if n * 2 > known else {}
+
+
+def find_source_member(text: str) -> Member:
+    """The member whose rights are copied, with rights that are known. Raises ValidationError."""
+    if not text:
+        raise ValidationError(_t("Enter a member code or member ID."))
+    present = Member.objects.filter(gone_at__isnull=True)
+    found = list(present.filter(member_id=text)[:1]) or list(present.filter(code_key=fold(text), member_code=text)[:2])
+    if not found:
+        raise ValidationError(_t("No member has this code or ID."))
+    if len(found) > 1:
+        raise ValidationError(_t("Several members have this code. Enter the member ID."))
+    if found[0].rights is None:
+        raise ValidationError(_t("This member's rights are not loaded yet. Open the member once, then try again."))
+    return found[0]

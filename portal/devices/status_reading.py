@@ -1,0 +1,158 @@
+"""Keeping the doors' status at a glance: each is read now and then, and at once when the log tells of an alarm.
+
+A list has no statuses in it (specification, operation 25), and a reading costs one of 180 calls an hour. Watching takes
+the share of sync at most, whoever has waited longest first, and stops at once when the hour runs short. What cannot
+wait, a door of which the log told something alarming, is read before the others and beyond that share, never from what
+is kept for commands and for people.
+
+While a board is in sight of somebody (`board_viewers.py`), doors whose state nothing but a reading tells are read sooner, once
+for all who look, beyond the share of sync up to MOST_IN_SIGHT.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+import structlog
+from django.db.models import F, Q, QuerySet
+
+from accessapi.doors import DoorEvent
+from accessapi.errors import NotFound, ServiceError
+from accessapi.operations import CallClass
+from accessapi.overrides import States
+from portal.core.budget import ledger
+from portal.core.budget.ledger import BudgetExhausted
+from portal.core.budget.priorities import Priority
+from portal.core.mirror import door_states, events, single_reads
+from portal.core.mirror.kinds import MirrorKind
+from portal.core.mirror.models import DoorState, History, PassController
+from portal.core.mirror.models.places import IS_READ_SOON
+from portal.core.timers import rounds, timer_registry
+from portal.core.timers.clock import ClockTime
+from portal.core.timers.task_queue import enqueue_after_commit
+from portal.core.timers.timer_registry import TaskWakeup
+from portal.devices import board_viewers
+from portal.devices.models import BoardSight
+from tenants.connections.service_clients import current_connection
+from tenants.models import Connection, Tenant
+
+log = structlog.get_logger(__name__)
+_AT_ONCE = 20
+READ_STALE, READ_SOON = "portal.devices.tasks.read_stale", "portal.devices.tasks.read_soon"
+
+
+# With a board in sight: how old a reading may be of a door in a state that no log record ends, and of any door.
+_UNLOGGED_STATES = (DoorState.UNKNOWN, DoorState.OFFLINE, DoorState.UNLOCKED)
+_UNLOGGED_MAX_AGE, _ANY_MAX_AGE = timedelta(minutes=2), timedelta(minutes=5)
+
+
+def due_doors() -> list[QuerySet[PassController]]:
+    """Return the doors to be read, of all connected tenants. Call inside `across_tenants`."""
+    connected = Connection.objects_across_tenants.filter(state=Connection.State.CONNECTED).values("tenant_id")
+    watched = board_viewers.viewed_now(BoardSight.objects_across_tenants.all()).values("tenant_id")
+    found = PassController.objects_across_tenants.filter(tenant_id__in=connected)
+    return [found.filter(_due() | (_due_for_board() & Q(tenant_id__in=watched)))]
+
+
+def read_stale() -> int:
+    """Read the doors of the tenant in scope whose time has come, within budget. Returns how many were read."""
+    in_sight = board_viewers.viewed_now(BoardSight.objects.all()).exists()
+    read, _is_all = _read(_due() | _due_for_board() if in_sight else _due(), in_sight)
+    return read
+
+
+def read_soon() -> int:
+    """Read the doors of the tenant in scope that cannot wait for their turn, or put them off. Returns how many were."""
+    read, is_all = _read(_due() & IS_READ_SOON, in_sight=False)
+    if not is_all:
+        door_states.postpone_missed()
+    return read
+
+
+def _read(wanted: Q, in_sight: bool) -> tuple[int, bool]:
+    """Read doors, those first that cannot wait. Returns how many were read, and whether all could be read."""
+    connection, read = current_connection(), 0
+    if not connection.is_connected:
+        return 0, False
+    for device_id, urgent in _next_doors(wanted):
+        beyond = in_sight and not urgent and _is_share_used(connection)
+        usual = Priority.WATCHED if beyond else Priority.SYNC
+        try:
+            single_reads.read_door_status(connection, device_id, Priority.JOBS if urgent else usual)
+            read += 1
+        except NotFound:
+            door_states.postpone_door(device_id)
+        except (BudgetExhausted, ServiceError):
+            return read, False
+    return read, True
+
+
+def _due() -> Q:
+    return Q(look_at__isnull=True) | Q(look_at__lte=ClockTime())
+
+
+def _due_for_board() -> Q:
+    """Doors to be read now for a board, though not their turn; one that the service does not know waits for it."""
+    now = ClockTime()
+    untold = Q(state__in=_UNLOGGED_STATES, status_as_of__lte=now - _UNLOGGED_MAX_AGE)
+    waited = Q(look_at__lte=now + door_states.USUAL_INTERVAL - _UNLOGGED_MAX_AGE)
+    return waited & (untold | Q(status_as_of__lte=now - _ANY_MAX_AGE))
+
+
+def _is_share_used(connection: Connection) -> bool:
+    """Whether no reading fits into the share of sync any more."""
+    return not ledger.read_gauge(connection, CallClass.DEVICE).has_room_for(Priority.SYNC)
+
+
+def _next_doors(due_now: Q) -> list[tuple[str, bool]]:
+    due = PassController.objects.filter(due_now).order_by("-urgent", F("look_at").asc(nulls_first=True), "pk")
+    return list(due.values_list("device_id", "urgent")[:_AT_ONCE])
+
+
+def on_histories(tenant: Tenant, *, histories: Sequence[History]) -> None:
+    """New records came in, oldest first: listener of the mirror, inside the transaction that takes them over."""
+    catalogue = tenant.environment.catalogue
+    # Records of these categories are worth a reading, whatever their words: the door was operated, or it is serious.
+    telling = {*catalogue.records.operated, *catalogue.records.device_alarm_categories}
+    wanted: dict[str, datetime | None] = {}
+    for record in filter(lambda record: record.device_id, histories):
+        word = door_word_of(record, catalogue.states)
+        if word and door_states.apply_event(tenant, record.device_id, word, at=record.at, content=record.text):
+            if (
+                word is DoorEvent.CONNECTION_LOST
+            ):  # the record says it all: a reading confirms it when there is a call for it
+                door_states.request_reading(record.device_id, is_urgent=False)
+            else:
+                wanted[record.device_id] = None
+        elif record.category in telling:
+            wanted.setdefault(record.device_id, record.at)
+    if sum(door_states.request_reading(device_id, unless_read_after=at) for device_id, at in sorted(wanted.items())):
+        enqueue_after_commit(READ_SOON, tenant.pk)
+
+
+def door_word_of(record: History, states: States) -> DoorEvent | None:
+    """What a record tells of its door, if it is about an alarm, a hold or the door's line."""
+    word = states.event_of([record.text])
+    return _ENDED_WORDS.get(word, word) if word is not None and states.is_over(record.status) else word
+
+
+_ENDED_WORDS = {
+    DoorEvent.FORCED_OPEN: DoorEvent.PROBLEM_OVER,
+    DoorEvent.LEFT_OPEN: DoorEvent.PROBLEM_OVER,
+    DoorEvent.CONNECTION_LOST: DoorEvent.CONNECTION_RESTORED,
+}
+
+
+def _due_soon() -> QuerySet[PassController]:
+    connected = Connection.objects_across_tenants.filter(state=Connection.State.CONNECTED).values("tenant_id")
+    return PassController.objects_across_tenants.filter(IS_READ_SOON, look_at__lte=ClockTime(), tenant_id__in=connected)
+
+
+SOON_DUE = TaskWakeup(rows=_due_soon, task=READ_SOON, id_columns=("tenant_id",), order=("look_at", "pk"))
+
+
+def register() -> None:
+    events.subscribe(MirrorKind.HISTORIES, on_histories)
+    rounds.register("doors", rounds.enqueue_steps(READ_STALE, due_doors), every=60.0, queue="sync")
+    timer_registry.register(
+        "doors_soon", SOON_DUE.check_due, every=1.0, queue="interactive", due_rows=SOON_DUE.querysets
+    )

@@ -1,0 +1,321 @@
+"""A code that must die now: it is ended at the service, and followed until a reading confirms it.
+
+The visit carries the promise (`must_end_at`, and `cut_due_at` as its timer), so that it outlives every process, a lost
+broker and a refused request. Each sending is a "setting" intent of its own, the first one in the name of who asked, the
+others as the portal's own, with that person's rights; sending one twice does no harm. What the service refuses is asked
+in another way (`ending.WAYS`), and after the last one a person is told what remains to be done. Nothing but a reading
+of the guest (operation 21) confirms the end.
+"""
+
+import uuid
+from datetime import datetime, timedelta
+from typing import Any
+
+import structlog
+from django.db import transaction
+from django.db.models import F, Q, QuerySet
+
+from accessapi.errors import NotFound, ServiceError
+from accessapi.resources import write_moment
+from accessapi.resources.guests import Guest
+from portal.core.budget.ledger import BudgetExhausted
+from portal.core.budget.priorities import Priority
+from portal.core.intents import absence_proofs, actions
+from portal.core.intents.actions import Requester
+from portal.core.intents.models import Intent, target_of
+from portal.core.intents.nonces import Nonce
+from portal.core.intents.states import UNDER_WAY, Reason, State
+from portal.core.mirror import single_reads
+from portal.core.mirror.fields.guests import GUEST
+from portal.core.restore import marking
+from portal.core.timers.clock import ClockTime, database_now
+from portal.core.timers.timer_registry import TaskWakeup
+from portal.core.visits.models import Stage, Visit
+from portal.core.visits.queries import UNCONFIRMED
+from portal.guests import deactivation_ways, hours
+from tenants import audit
+from tenants.connections.service_clients import current_connection
+from tenants.models import Connection
+from tenants.roles import Permission
+from tenants.scope import tenant_scope
+from tenants.wording import coded_sentence
+
+log = structlog.get_logger(__name__)
+
+_LEASE = timedelta(seconds=40)
+# Between two looks at what is under way here, and at most between two tries that the service left without an answer.
+_CHECK_AGAIN, _LONGEST_RETRY = 2.0, 300.0
+
+
+def deactivate(*, visit: Visit, by: Requester, nonce: Nonce) -> Visit:
+    """Set the end of this code to now (operation 22) and see to it until the service confirms.
+
+    Pressed again, by anybody, it is sent again in that person's name. A code that nobody knows yet whether it exists is
+    cut as soon as it is known. The returned row says how far it came.
+    """
+    with transaction.atomic():
+        visit = Visit.objects.select_for_update(of=("self",)).get(pk=visit.pk)
+        end = min(filter(None, (hours.now(), visit.must_end_at if visit.may_still_open else None)))
+        Visit.objects.filter(pk=visit.pk).update(
+            must_end_at=end,
+            ended_confirmed_at=None,
+            revive_intent=None,
+            cut_by=by.user,
+            cut_session=by.support_session,
+            cut_due_at=ClockTime() + timedelta(seconds=_CHECK_AGAIN),
+            cut_attempts=0,
+            cut_way=0,
+        )
+        marking.release_row("codes", visit.pk)
+        if visit.guest_id is None:
+            _record_request(visit, by)
+    visit.refresh_from_db()
+    if visit.guest_id is None:
+        if visit.intent is not None:  # a creation that has not left is stopped, any other waited for
+            actions.stop(visit.intent)
+    else:
+        send_deactivation(visit, nonce=nonce)
+        _send_until_taken(visit)
+    visit.refresh_from_db()
+    return visit
+
+
+def _record_request(visit: Visit, by: Requester) -> None:
+    """There is no guest yet, so that no intent writes down what was asked."""
+    audit.record(
+        **by.audit_author,
+        action="guest.cut_short",
+        target=f"visit:{visit.pk}",
+        summary=coded_sentence("guest.cut_short"),
+    )
+
+
+def send_deactivation(visit: Visit, *, nonce: Nonce | None = None) -> Intent | None:
+    """Ask once more for the end, in the first way from the visit's on that there is: with a nonce in the name of who
+    asked, else as the portal's own. None: no way is left, and nothing was sent.
+
+    Older changes of this guest that wait are stopped.
+    """
+    if visit.must_end_at is None or visit.cut_by is None:
+        raise ValueError("nobody asked for this code to be cut short")
+    stop_older_changes(visit)
+    way, body = deactivation_ways.next_body(visit, visit.cut_way, database_now())
+    Visit.objects.filter(pk=visit.pk).update(cut_way=way)
+    visit.cut_way = way
+    if body is None:
+        return None
+    intent = actions.submit(
+        by=Requester(visit.tenant, visit.cut_by, visit.cut_session),
+        permission=Permission.GUESTS_DESK,
+        operation="update_guest",
+        target=target_of("guest", visit.guest_id),
+        title=coded_sentence("guest.cut_short", guest=visit),
+        path={"guest_id": str(visit.guest_id)},
+        body=body,
+        nonce=nonce or Nonce(uuid.uuid4().hex),
+        before={"use_date_end": write_moment(visit.use_date_end)},
+        after=GUEST.audit_values(body),
+        automatic=nonce is None,
+    )
+    Visit.objects.filter(pk=visit.pk).update(cut_intent=intent, cut_attempts=F("cut_attempts") + 1)
+    visit.cut_intent = intent
+    visit.cut_attempts += 1
+    return intent
+
+
+def _send_until_taken(visit: Visit) -> None:
+    """Go on to the next way for as long as the service refuses, then read what came of it."""
+    while visit.cut_intent is not None and _is_refused(visit.cut_intent) and not has_no_way_left(visit):
+        visit.cut_way += 1
+        send_deactivation(visit)
+    check_guest(visit)
+
+
+def _is_refused(intent: Intent) -> bool:
+    """Whether the service surely took nothing of it, and would not take the very same again. A token that it no longer
+    knows is no fault of what was asked.
+    """
+    unheard = intent.http_status in (401, 429)
+    return intent.state == State.FAILED and intent.reason in (Reason.REFUSED, Reason.INVALID) and not unheard
+
+
+def has_no_way_left(visit: Visit) -> bool:
+    """Whether the service refused every way: what remains is for a person to do, on the member site."""
+    return visit.cut_way >= len(deactivation_ways.WAYS)
+
+
+def stop_older_changes(visit: Visit, than: Intent | None = None) -> None:
+    """Stop changes of this guest that wait, all or those older than one: they would hold a cut up, or undo it."""
+    target = target_of("guest", visit.guest_id)
+    waiting = Intent.objects.filter(target=target, operation="update_guest", state=State.QUEUED)
+    older = waiting if than is None else waiting.filter(pk__lt=than.pk)
+    for intent in older.select_related("tenant__environment", "by"):
+        actions.stop(intent)
+
+
+def process_due(visit_id: int) -> None:
+    """What the timer of one visit asks for, by one process at a time. Safe to call any number of times."""
+    due = Visit.objects.filter(pk=visit_id, cut_due_at__lte=ClockTime())
+    if marking.is_waiting("codes", visit_id):
+        due.update(cut_due_at=None)
+        return
+    if not due.update(cut_due_at=ClockTime() + _LEASE):
+        return
+    visit = Visit.objects.select_related("tenant__environment", "cut_by", "cut_session", "cut_intent").get(pk=visit_id)
+    if not visit.may_still_open or visit.stage == Stage.NOT_ISSUED:
+        _set_due(visit, None)
+    elif visit.guest_id is None:
+        _set_due(visit, _CHECK_AGAIN)
+    elif visit.cut_intent is not None and visit.cut_intent.state in UNDER_WAY:
+        if visit.cut_intent.state == State.QUEUED:
+            stop_older_changes(visit, than=visit.cut_intent)
+        _set_due(visit, _CHECK_AGAIN)
+    else:
+        _send_until_taken(visit)
+
+
+def check_guest(visit: Visit) -> bool:
+    """Read the guest once and settle what it tells: confirmed, to be sent again, or to be looked at later."""
+    line = current_connection()
+    if not line.is_connected:
+        _set_due(visit, _LONGEST_RETRY / 2)
+        return False
+    at = database_now()
+    try:
+        guest = single_reads.read_guest(line, str(visit.guest_id), Priority.PEOPLE, is_unshared=True)
+    except NotFound:
+        return _confirm(visit, at, gone=True)
+    except BudgetExhausted as exhausted:
+        Visit.objects.filter(pk=visit.pk).update(cut_due_at=exhausted.retry_at)
+        return False
+    except ServiceError:
+        _set_due(visit, _retry_delay(visit))
+        return False
+    if apply_reading(visit, guest, at):
+        return True
+    _retry(visit)
+    return False
+
+
+def apply_reading(visit: Visit, guest: Guest, read_at: datetime) -> bool:
+    """A reading told the guest's hours: the visit learns them. True: it proves that a code that must die is dead."""
+    start, end = guest.use_date_start or visit.use_date_start, guest.use_date_end or visit.use_date_end
+    Visit.objects.filter(pk=visit.pk).update(use_date_start=start, use_date_end=end)
+    visit.use_date_start, visit.use_date_end = start, end
+    return visit.may_still_open and deactivation_ways.is_ended(visit, guest, read_at) and _confirm(visit, read_at)
+
+
+def _retry(visit: Visit) -> None:
+    """It still works. Whoever asked may send it again; if not, somebody else has to press.
+
+    While somebody's later end is on its way, the last word is theirs; what becomes of it decides.
+    """
+    now = Visit.objects.select_related("revive_intent").get(pk=visit.pk)
+    if not now.may_still_open or now.is_being_revived:
+        _set_due(visit, _CHECK_AGAIN)
+        return
+    last = visit.cut_intent
+    if last is not None and last.state in UNDER_WAY:
+        _set_due(visit, _CHECK_AGAIN)
+        return
+    if has_no_way_left(visit) or (last is not None and last.reason == Reason.RIGHTS):
+        _wait_for_a_person(visit)
+        return
+    pause = _retry_delay(visit)
+    if last is None or last.finished_at is None or database_now() >= last.finished_at + timedelta(seconds=pause):
+        if last is not None and last.state == State.SUCCEEDED:  # taken, and yet it works: this way does not end it
+            visit.cut_way += 1
+        if send_deactivation(visit) is None:
+            _wait_for_a_person(visit)
+            return
+        pause = _CHECK_AGAIN
+    _set_due(visit, pause)
+
+
+def _wait_for_a_person(visit: Visit) -> None:
+    """Look once more when its hours are over; earlier when a list of the service, or somebody, says that it changed."""
+    Visit.objects.filter(pk=visit.pk).update(cut_due_at=visit.use_date_end + timedelta(seconds=_CHECK_AGAIN))
+
+
+def _confirm(visit: Visit, read_at: datetime, *, gone: bool = False) -> bool:
+    """The service said so. A change that was lost on its way might still arrive: then it is looked at once more."""
+    late = None if gone else _last_unanswered(visit)
+    if late is not None and not absence_proofs.proves_absence(late, read_at):
+        Visit.objects.filter(pk=visit.pk).update(cut_due_at=late + absence_proofs.MIN_INTERVAL)
+        return False
+    values: dict[str, Any] = {"ended_confirmed_at": read_at, "cut_due_at": None}
+    if gone:
+        values["gone_at"] = read_at
+    elif visit.must_end_at is not None:  # a later end than was asked for is the one that there is
+        values["must_end_at"] = max(visit.must_end_at, visit.use_date_end)
+    Visit.objects.filter(pk=visit.pk, must_end_at=visit.must_end_at).update(**values)
+    return True
+
+
+def _last_unanswered(visit: Visit) -> datetime | None:
+    """When a change of this guest that could make the code live again was last sent without a trustworthy answer."""
+    lost = Intent.objects.filter(
+        target=target_of("guest", visit.guest_id), operation="update_guest", sent_at__isnull=False
+    )
+    lost = lost.exclude(state=State.SUCCEEDED, attempts=1).exclude(http_status__gte=400, attempts=1)
+    recent = lost.filter(sent_at__gt=database_now() - absence_proofs.MIN_INTERVAL).order_by("-sent_at")
+    for intent in recent.only("tenant_id", "body", "sent_at")[:20]:
+        end = (intent.body or {}).get("use_date_end")
+        if end and visit.must_end_at and datetime.fromisoformat(end) > visit.must_end_at:
+            return intent.sent_at
+    return None
+
+
+def check_soon(guest_id: str) -> None:
+    """An intent about this guest came to its end: whoever sees to a cut looks now."""
+    Visit.objects.filter(guest_id=guest_id, cut_due_at__gt=ClockTime()).update(cut_due_at=ClockTime())
+
+
+def check_ended() -> None:
+    """A list of guests came in: ends that it shows, made on the member site say, are confirmed at once."""
+    Visit.objects.filter(UNCONFIRMED).filter(
+        Q(cut_due_at__gt=ClockTime()) | Q(cut_due_at__isnull=True), use_date_end__lte=ClockTime()
+    ).update(cut_due_at=ClockTime())
+
+
+def on_connected(sender: Any, *, connection: Connection, **more: Any) -> None:
+    """Receiver of tenants.signals.connected: what was refused for want of a permission is tried again."""
+    with tenant_scope(connection.tenant):
+        Visit.objects.filter(UNCONFIRMED).update(cut_way=0, cut_attempts=0, cut_due_at=ClockTime())
+
+
+def end_by_revival(revival: Intent) -> None:
+    """The service took the later end that somebody asked for knowingly: nobody sees to the code's end any more.
+
+    Nothing happens for any other change, nor when somebody cut the code short once more since (see `cut`).
+    """
+    Visit.objects.filter(revive_intent=revival).update(
+        must_end_at=None, ended_confirmed_at=None, cut_due_at=None, revive_intent=None
+    )
+
+
+def _due_visits() -> QuerySet[Visit]:
+    """Codes that must die and are not known to be dead."""
+    return Visit.objects_across_tenants.filter(cut_due_at__lte=ClockTime())
+
+
+DUE = TaskWakeup(rows=_due_visits, task="portal.guests.tasks.cut", order=("cut_due_at",))
+
+
+def unconfirmed_visits() -> QuerySet[Visit]:
+    """Codes of the tenant in scope that were cut short and may still open doors."""
+    return Visit.objects.filter(UNCONFIRMED).exclude(stage=Stage.NOT_ISSUED)
+
+
+def oldest_unconfirmed() -> list[Visit]:
+    """The same, oldest first."""
+    return list(unconfirmed_visits().select_related("cut_by", "cut_intent").order_by("must_end_at", "pk")[:20])
+
+
+def _set_due(visit: Visit, seconds: float | None) -> None:
+    at = None if seconds is None else ClockTime() + timedelta(seconds=seconds)
+    Visit.objects.filter(pk=visit.pk).update(cut_due_at=at)
+
+
+def _retry_delay(visit: Visit) -> float:
+    return min(_CHECK_AGAIN * 2.0 ** min(visit.cut_attempts, 10), _LONGEST_RETRY)

@@ -1,0 +1,196 @@
+"""What the pages of guests show: all about one guest, and what became of what one form asked for."""
+
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from accessapi.limits import GUEST_DELETED_AFTER_DAYS
+from portal.core.budget.priorities import Priority
+from portal.core.intents.states import State
+from portal.core.intents.words import outcome_of
+from portal.core.keys import states as key_states
+from portal.core.mirror import single_reads
+from portal.core.mirror.fields.guests import AREAS, GRACE, KEYS, REMARKS
+from portal.core.mirror.fields.values import mask_email
+from portal.core.mirror.models import Guest
+from portal.core.timers.clock import database_now
+from portal.core.ui.chips import Chip
+from portal.core.ui.outcome_lines import OutcomeLine
+from portal.core.visits.days import Day
+from portal.core.visits.models import Stage, Visit
+from portal.core.visits.queries import code_data_by_visit, guest_of, presets
+from portal.core.visits.rows import VisitRow, row_of
+from portal.core.visits.visit_status import status_of
+from portal.guests import deactivation, queries, refusal_words
+from portal.guests.forms.change import ExtendForm
+from portal.guests.places import GuestPlaces
+from tenants.access import TenantRequest
+from tenants.roles import Permission
+
+# What we wrote or read ourselves this short while ago need not be read again for whoever opens the page.
+_MAX_AGE = timedelta(minutes=2)
+_RELATED = ("by", "intent__by", "intent__tenant__environment", "preset")
+
+
+def guest_context(request: TenantRequest, visit: Visit) -> dict[str, Any]:
+    """What visit and mirror know of the guest itself."""
+    can = request.access.can
+    guest, now = guest_of(visit), timezone.now()
+    detail = guest.detail if guest is not None and isinstance(guest.detail, dict) else {}
+    known = GuestPlaces()
+    if guest is not None and guest.gone_at is None:  # what is known of the code is here already
+        visit.__dict__["code_data"] = guest.qrcode_data or ""
+    areas, keys = detail.get(AREAS.name), detail.get(KEYS.name)
+    email = guest.email if guest is not None and guest.email else ""
+    return {
+        "visit": visit,
+        "guest": guest,
+        "known": known,
+        "state": state_of(visit),
+        "presence": presence_of(request, visit, now),
+        "areas": known.area_names(areas) if areas is not None else None,
+        **_keys(request, known, keys, visit.guest_id or ""),
+        "remarks": detail.get(REMARKS.name) or "",
+        "grace": detail.get(GRACE.name),
+        "key_end": guest.key_return_date_end if guest is not None and keys else None,
+        "email": email if can(Permission.GUESTS_DESK) else mask_email(email),
+        "is_over": visit.use_date_end <= now,
+        "deleted_at": visit.use_date_end + timedelta(days=GUEST_DELETED_AFTER_DAYS),
+        "unknown": sorted(guest.extra.items()) if guest is not None else [],
+        "may_desk": can(Permission.GUESTS_DESK),
+        "may_read": visit.gone_at is None,
+        "may_change": can(Permission.GUESTS_DESK) and visit.gone_at is None and guest is not None,
+        "may_cut": may_deactivate(visit),
+        "given_up": refusal_words.still_active_text(visit.cut_intent) if deactivation.has_no_way_left(visit) else "",
+        "extend": ExtendForm(visit=visit, presets=presets()),
+        "fresh": _is_fresh(guest, now),
+    }
+
+
+def _keys(
+    request: TenantRequest, known: GuestPlaces, keys: list[dict[str, Any]] | None, guest_id: str
+) -> dict[str, Any]:
+    """`keys`: a guest's keys by name where the state of some is not known; None before they are loaded. `key_states`:
+    (key, state, whether this guest has it) of each, as the keys' pages say.
+    """
+    words = request.tenant.environment.catalogue.states
+    rows = key_states.find_listed(keys or [])
+    states = [(key, key_states.state_of(key, words), bool(guest_id) and key.holder_id == guest_id) for key in rows]
+    missing = len(states) < sum(len(each.get("units_no_list") or ()) for each in keys or ())
+    names = known.key_names(keys) if keys and missing else []
+    return {"keys": None if keys is None else names, "key_states": states}
+
+
+def may_deactivate(visit: Visit) -> bool:
+    """Whether there is something to cut short: the code works, is being cut, or a change nobody knows of yet may have
+    given an ended one a later end.
+    """
+    if visit.gone_at is not None:
+        return False
+    works = visit.use_date_end > timezone.now() and not visit.is_cut
+    return works or visit.may_still_open or queries.has_open_change(visit)
+
+
+def presence_of(request: TenantRequest, visit: Visit, now: datetime) -> VisitRow:
+    """Where the visit stands, and what can be done about it, as on the board of the day."""
+    visit.standing = status_of(visit, now)  # type: ignore[attr-defined]  # as rows of a list have it
+    may_act = request.access.can(Permission.GUESTS_DESK)
+    return row_of(request.tenant.slug, visit, Day.today(), may_act=may_act)
+
+
+def _is_fresh(guest: Guest | None, now: datetime) -> bool:
+    """Whether nothing would be learned by reading: everything is known, the code too, since a moment ago."""
+    if guest is None or guest.detail_read_at is None or not guest.qrcode_data:
+        return False
+    return guest.detail_read_at > now - _MAX_AGE
+
+
+def full_context(request: TenantRequest, visit: Visit) -> dict[str, Any]:
+    """The whole page: the guest, what was lately asked of the service, and what staff changed."""
+    asked = queries.requests_about(visit)
+    pressing = asked[:1] if asked and asked[0].state != State.SUCCEEDED else []
+    shown = guest_context(request, visit)
+    return shown | {
+        "pressing": pressing,
+        "intents": asked[len(pressing) :],
+        "changes": queries.staff_changes(request.access, visit, asked, shown["known"]),
+    }
+
+
+def state_of(visit: Visit) -> Chip:
+    """Where now lies in the hours of the code."""
+    now = timezone.now()
+    if visit.may_still_open:
+        return Chip("held_open", _("May still open doors"))
+    if visit.gone_at is not None:
+        return Chip("ended", _("Deleted from the service"))
+    if visit.is_cut:
+        return Chip("stopped", _("Deactivated"))
+    if visit.use_date_end <= now:
+        return Chip("ended", _("Ended"))
+    return Chip("not_yet") if visit.use_date_start > now else Chip("valid", _("Active"))
+
+
+def refresh(visit: Visit) -> str:
+    """Bring mirror and visit up to date by one call. Returns why that was not possible, or an empty text."""
+    at, gone = database_now(), _("This guest no longer exists in the service.")
+    try:
+        guest = single_reads.read_for_page(
+            lambda line: single_reads.read_guest(line, str(visit.guest_id), Priority.PEOPLE), gone
+        )
+    except single_reads.ReadFailed as why:
+        if why.is_gone:
+            Visit.objects.filter(pk=visit.pk, gone_at__isnull=True).update(gone_at=database_now())
+        return str(why)
+    Visit.objects.filter(pk=visit.pk).update(gone_at=None)
+    deactivation.apply_reading(visit, guest, at)
+    return ""
+
+
+@dataclass(frozen=True)
+class PartyLine:
+    """One guest of a form: the visit, and its outcome line (it does not follow itself: the page asks for all)."""
+
+    visit: Visit
+    outcome: OutcomeLine | None
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether this may still change by itself."""
+        if self.visit.stage != Stage.ASKED:
+            return False
+        return self.outcome is None or not self.outcome.is_final
+
+    @property
+    def needs_manual_action(self) -> bool:
+        """Uncertain, and reading cannot tell."""
+        intent = self.visit.intent
+        return intent is not None and intent.state == State.UNCERTAIN and intent.due_at is None
+
+    @property
+    def may_retry(self) -> bool:
+        """Surely without a code: it may be asked for again."""
+        return self.visit.stage == Stage.NOT_ISSUED
+
+
+def party_lines(party_id: uuid.UUID) -> list[PartyLine]:
+    """What this form issued, in its order; empty for one that issued nothing."""
+    return lines_of(Visit.objects.filter(party=party_id).select_related(*_RELATED).order_by("pk"))
+
+
+def lines_of(visits: Iterable[Visit]) -> list[PartyLine]:
+    """A line for each, with all their codes looked up at once."""
+    rows = list(visits)
+    codes = code_data_by_visit(rows)
+    for visit in rows:
+        visit.__dict__["code_data"] = codes.get(visit.pk, "")
+    return [PartyLine(visit, _outcome_of(visit)) for visit in rows]
+
+
+def _outcome_of(visit: Visit) -> OutcomeLine | None:
+    return replace(outcome_of(visit.intent), poll_url="") if visit.intent is not None else None

@@ -1,0 +1,55 @@
+"""Refusals that the desk can explain: what is wrong, and whether the tenant gets codes for guests at all."""
+
+from django.utils.translation import gettext as _
+
+from accessapi.meanings import RefusalCause
+from accessapi.operations import Contract
+from portal.core.intents import refusals
+from portal.core.intents.models import Intent
+from portal.core.intents.refusals import Explanation, service_text_of
+from portal.core.intents.states import Reason
+from portal.core.mirror.fields.guests import AREAS, CODE, KEYS
+from portal.core.ui.value_words import join_sentences
+
+
+def is_tenant_wide(intent: Intent) -> bool:
+    """Whether the service refuses codes to this tenant altogether, whatever a form says: for want of the QR option (an
+    unnamed contract is that one) or of a permission, or by a 403 that nobody can explain.
+    """
+    if refusals.missing_contract(intent) == Contract.QR or refusals.is_refused_for(intent, RefusalCause.SCOPE):
+        return True
+    return intent.http_status == 403 and explain(intent) is None
+
+
+def no_codes_text(intent: Intent) -> str:
+    """The one sentence for a refusal `is_tenant_wide`."""
+    if refusals.missing_contract(intent) == Contract.QR:
+        return _("This tenant’s contract has no QR option, so the service does not issue guest codes.")
+    if refusals.is_refused_for(intent, RefusalCause.SCOPE):
+        return _("The connection has no permission to issue guest codes. An owner can reconnect to add it.")
+    return _("The service does not issue guest codes for this tenant.")
+
+
+def explain(intent: Intent) -> Explanation | None:
+    """Say what is wrong and what to do, beside the inputs that it is about; None for any other refusal."""
+    contract = refusals.missing_contract(intent)
+    if contract == Contract.DOOR:
+        return AREAS.input_names, _("The contract does not include door entry. Issue the code without areas.")
+    if contract == Contract.KEY_BOX:
+        return KEYS.input_names, _("The contract does not include key boxes. Issue the code without keys.")
+    if refusals.is_refused_for(intent, RefusalCause.SETTING) and (intent.body or {}).get(KEYS.name):
+        return KEYS.input_names, _("Keys for guests must first be allowed for this key box on the member site.")
+    if refusals.is_refused_for(intent, RefusalCause.DUPLICATE, "qr"):
+        return CODE.input_names, _("This code is already in use. Send the form again to get another one.")
+    return None
+
+
+def still_active_text(intent: Intent | None) -> str:
+    """Why a code could not be ended in any way: in the service's words where it said something, else in ours."""
+    refused = _("The service refuses every way to deactivate it.")
+    if intent is None or not intent.error_detail:
+        return refused
+    if not refusals.is_service_text(intent):
+        ours = Reason(intent.reason).label if intent.reason in Reason.values else ""
+        return join_sentences([ours, intent.error_detail])
+    return join_sentences([refused, service_text_of(intent)])

@@ -1,0 +1,58 @@
+"""How many people are in the building, with how certain that is in the headline itself."""
+
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from portal.core.mirror import door_areas
+from portal.core.mirror.freshness import Freshness
+from portal.core.mirror.kinds import MirrorKind
+from portal.core.presence import people
+from portal.core.presence.door_directions import DoorDirections
+from portal.core.presence.people import Headcount
+from portal.core.ui import batching
+from portal.core.ui.url_lookup import url_in_tenant
+from portal.home.figures import OverviewFigures
+from tenants.access import Access
+from tenants.roles import Permission
+
+AREAS_QUERY = "areas_with_doors"
+
+
+@dataclass(frozen=True)
+class PresenceSummary:
+    """People in the building; `complete_until`: until when the log is complete, on which the number of members
+    rests."""
+
+    headline: str
+    certainty: str
+    detail: str
+    complete_until: str
+    href: str
+    roll_call_url: str
+
+
+def presence_summary(
+    access: Access, found: OverviewFigures, fresh: Freshness, known: DoorDirections
+) -> PresenceSummary | None:
+    """Return what may be known of who is in the building; None for whoever may not know of members."""
+    if not found.has("last_doors"):
+        return None
+    slug, through = access.tenant.slug, fresh[MirrorKind.HISTORIES].as_of
+    going = found.number("guests_going")
+    guests = Headcount(found.number("guests_in") - going, going + found.number("guests_unmarked"))
+    members = people.headcount_of(found.last_doors, known)
+    words = {"members": members.total, "guests": guests.total}
+    may_look = access.can(Permission.ROLL_CALL_VIEW)
+    return PresenceSummary(
+        (members + guests).headline(through),
+        (members + guests).certainty_text,
+        _("Members: %(members)d, guests: %(guests)d") % words,
+        people.log_complete_text(through),
+        url_in_tenant("guests:building", slug),
+        url_in_tenant("rollcall:index", slug) if may_look else "",
+    )
+
+
+def register() -> None:
+    batching.register_query(AREAS_QUERY, door_areas.areas_for_directions, on_every_page=False)

@@ -1,0 +1,109 @@
+"""What to do next in a tenant of which nothing is known yet: a short list of steps, for each role its own."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Exists, QuerySet
+from django.utils.translation import gettext as _
+
+from portal.core.mirror.freshness import Freshness, KindFreshness
+from portal.core.mirror.kinds import MirrorKind
+from portal.core.ui.url_lookup import url_in_tenant
+from portal.core.visits.models import Preset
+from portal.home.figures import OverviewFigures
+from portal.plans.models import FloorPlan
+from portal.webhooks.models import Webhook
+from tenants.access import Access
+from tenants.models import Connection, Staff, Tenant
+from tenants.roles import Permission
+
+
+@dataclass(frozen=True)
+class SetupStep:
+    """A step. `href` is empty for whoever cannot do it; `note` says who can, or how far it is."""
+
+    text: str
+    is_done: bool
+    href: str = ""
+    note: str = ""
+
+
+def is_new(access: Access, found: OverviewFigures) -> bool:
+    """Whether the tenant was never connected, or nothing of it is there."""
+    line: Connection | None = getattr(access.tenant, "connection", None)
+    is_connected = line is not None and line.state != Connection.State.NONE
+    return not is_connected or not (found.values["any_member"] or found.values["any_door"])
+
+
+def setup_steps(access: Access, fresh: Freshness) -> list[SetupStep]:
+    """Return the steps of this person's role, in the order in which they are taken."""
+    return [_connect_step(access), *_load_steps(access, fresh), *_portal_steps(access)]
+
+
+def _connect_step(access: Access) -> SetupStep:
+    line: Connection | None = getattr(access.tenant, "connection", None)
+    may = access.can(Permission.CONNECTION_MANAGE)
+    return SetupStep(
+        _("Connect this tenant to the service"),
+        line is not None and line.is_connected,
+        url_in_tenant("connection:index", access.tenant.slug) if may else "",
+        "" if may else _("An owner does this."),
+    )
+
+
+_LOADED_KINDS = ((MirrorKind.PASS_CONTROLLERS, Permission.DEVICES_VIEW), (MirrorKind.MEMBERS, Permission.MEMBERS_VIEW))
+
+
+def _load_steps(access: Access, fresh: Freshness) -> Iterator[SetupStep]:
+    for kind, permission in _LOADED_KINDS:
+        if access.can(permission):
+            words = _("Load the doors") if kind == MirrorKind.PASS_CONTROLLERS else _("Load the members")
+            yield SetupStep(words, fresh[kind].as_of is not None, note=_progress_text(fresh[kind]))
+
+
+def _progress_text(known: KindFreshness) -> str:
+    if known.error:
+        return known.sentence
+    if known.progress:
+        return _("loading")
+    return _("Starts by itself once connected.") if known.as_of is None else ""
+
+
+def _portal_steps(access: Access) -> list[SetupStep]:
+    """What the portal itself keeps, for those who may set it up."""
+    slug = access.tenant.slug
+    wanted = [each for each in _portal_items(access) if access.can(each.permission)]
+    if not wanted:
+        return []
+    columns: dict[str, Any] = {f"has_{each.name}": Exists(each.rows) for each in wanted}
+    done: Any = Tenant.objects.filter(pk=access.tenant.pk).values(**columns).get()
+    return [SetupStep(each.text, done[f"has_{each.name}"], url_in_tenant(each.page, slug)) for each in wanted]
+
+
+@dataclass(frozen=True)
+class _PortalItem:
+    """Something to set up: done when there is one of `rows`."""
+
+    name: str
+    text: str
+    permission: Permission
+    page: str
+    rows: QuerySet[Any]
+
+
+def _portal_items(access: Access) -> tuple[_PortalItem, ...]:
+    notified, others = Webhook.objects.filter(is_on=True), Staff.objects.exclude(user=access.user)
+    presets, plans = Preset.objects.all(), FloorPlan.objects.all()
+    return (
+        _PortalItem(
+            "webhook",
+            _("Switch on notifications from the service"),
+            Permission.CONNECTION_MANAGE,
+            "connection:index",
+            notified,
+        ),
+        _PortalItem("staff", _("Invite staff"), Permission.STAFF_MANAGE, "staff:index", others),
+        _PortalItem("presets", _("Create presets for guests"), Permission.GUESTS_MANAGE, "guests:presets", presets),
+        _PortalItem("plans", _("Upload a floor plan"), Permission.PLANS_EDIT, "plans:new", plans),
+    )

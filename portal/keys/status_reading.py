@@ -1,0 +1,77 @@
+"""Keeping what is known of keys young: each box is read now and then, sooner where a reading and the log disagree.
+
+A reading costs one of the device calls of the hour, so it takes the share of sync at most, whoever has waited longest
+first, and stops at once when the hour runs short. The log tells of keys between two readings, at no cost of its own.
+"""
+
+from collections.abc import Sequence
+
+from django.db.models import F, Q, QuerySet
+
+from accessapi.doors import DoorEvent
+from accessapi.errors import NotFound, ServiceError
+from portal.core.budget.ledger import BudgetExhausted
+from portal.core.budget.priorities import Priority
+from portal.core.mirror import events, freshness, key_states, single_reads
+from portal.core.mirror.kinds import MirrorKind
+from portal.core.mirror.models import History, KeyBox
+from portal.core.timers import rounds
+from portal.core.timers.clock import ClockTime
+from portal.core.timers.task_queue import enqueue_after_commit
+from tenants.connections.service_clients import current_connection
+from tenants.models import Connection, Tenant
+
+_BATCH_SIZE = 10
+READ_STALE = "portal.keys.tasks.read_stale"
+
+
+def _stale() -> list[QuerySet[KeyBox]]:
+    """The key boxes to be read, of all connected tenants."""
+    connected = Connection.objects_across_tenants.filter(state=Connection.State.CONNECTED).values("tenant_id")
+    return [KeyBox.objects_across_tenants.filter(_due(), tenant_id__in=connected)]
+
+
+def read_stale() -> int:
+    """Read the key boxes of the tenant in scope whose time has come, within budget. Returns how many were read."""
+    connection = current_connection()
+    if not connection.is_connected:
+        return 0
+    due = KeyBox.objects.filter(_due()).order_by(F("look_at").asc(nulls_first=True), "pk")
+    boxes, read = list(due.values_list("key_device_id", flat=True)[:_BATCH_SIZE]), 0
+    if freshness.is_refused(connection, MirrorKind.KEY_BOXES):  # one of them is asked whether that is so still
+        for key_device_id in boxes[1:]:
+            key_states.postpone_box(key_device_id)
+        boxes = boxes[:1]
+    for key_device_id in boxes:
+        try:
+            single_reads.read_key_box_status(connection, key_device_id, Priority.SYNC)
+            read += 1
+        except NotFound:
+            key_states.postpone_box(key_device_id)
+        except BudgetExhausted:
+            break
+        except ServiceError:
+            key_states.postpone_box(key_device_id)
+            break
+    return read
+
+
+def _due() -> Q:
+    return Q(look_at__isnull=True) | Q(look_at__lte=ClockTime())
+
+
+def on_histories(tenant: Tenant, *, histories: Sequence[History]) -> None:
+    """New records came in: have the boxes read at once of which one is about a lost line, or a key in a wrong place."""
+    states = tenant.environment.catalogue.states
+    told = {
+        each.device_id
+        for each in histories
+        if states.event_of([each.text]) is DoorEvent.CONNECTION_LOST or (each.units and states.is_wrong_key(each.texts))
+    }
+    if told and KeyBox.objects.filter(key_device_id__in=told).update(look_at=ClockTime()):
+        enqueue_after_commit(READ_STALE, tenant.pk)
+
+
+def register() -> None:
+    events.subscribe(MirrorKind.HISTORIES, on_histories)
+    rounds.register("key_boxes", rounds.enqueue_steps(READ_STALE, _stale), every=60.0, queue="sync")

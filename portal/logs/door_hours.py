@@ -1,0 +1,102 @@
+"""A door's day by the hour: how often somebody passed, was refused, and how often something was wrong."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Count, QuerySet
+from django.db.models.functions import ExtractHour
+
+from accessapi.overrides import Catalogue
+from portal.core.mirror.models import History
+from portal.core.ui import charts
+from portal.core.ui.times import TOKYO
+from portal.logs.days import LogDay
+from portal.logs.record_types import RecordType, type_expression
+
+# What needs a look is listed beneath the bars, up to so many.
+MAX_LISTED = 20
+
+
+@dataclass(frozen=True)
+class HourCount:
+    """How many records of each sort an hour has."""
+
+    start: datetime
+    href: str
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(RecordType.values, 0))
+
+    @property
+    def end(self) -> datetime:
+        return self.start + timedelta(hours=1)
+
+    @property
+    def total(self) -> int:
+        return sum(self.counts.values())
+
+    @property
+    def cells(self) -> list[tuple[str, Any, int]]:
+        """(sort, its name, how many)."""
+        return [(sort.value, sort.label, self.counts[sort]) for sort in RecordType]
+
+    @property
+    def description(self) -> str:
+        """The hour in words: what its bar says when it is pointed at."""
+        return ", ".join(f"{RecordType(sort).label} {count}" for sort, count in self.counts.items() if count) or "0"
+
+
+@dataclass(frozen=True)
+class DoorHours:
+    hours: Sequence[HourCount]
+
+    @property
+    def totals(self) -> dict[str, int]:
+        return {sort: sum(hour.counts[sort] for hour in self.hours) for sort in RecordType.values}
+
+    @property
+    def figures(self) -> list[tuple[str, Any, int]]:
+        """The same of the whole day."""
+        return [(sort.value, sort.label, self.totals[sort]) for sort in RecordType]
+
+    @property
+    def total(self) -> int:
+        return sum(hour.total for hour in self.hours)
+
+    @property
+    def busy_hours(self) -> Sequence[HourCount]:
+        """From the first hour in which something happened to the last."""
+        used = [place for place, hour in enumerate(self.hours) if hour.total]
+        return self.hours[used[0] : used[-1] + 1] if used else []
+
+    @property
+    def busiest_hour(self) -> HourCount | None:
+        return max(self.hours, key=lambda hour: hour.total) if self.total else None
+
+    @property
+    def chart(self) -> charts.StackedChart:
+        return charts.stacked_chart(self.hours, lambda hour: hour.counts, step=26)
+
+
+def records_at_door(records: QuerySet[History], device_id: str, day: LogDay) -> QuerySet[History]:
+    """Those of the records that are about the door and of the day."""
+    return records.filter(device_id=device_id, at__gte=day.start, at__lt=day.end).exclude(device_id="")
+
+
+def count_hours(
+    records: QuerySet[History], day: LogDay, words: Catalogue, address_of_hour: Callable[[datetime], str]
+) -> DoorHours:
+    """Count records by hour and sort, in one statement. `address_of_hour` gives the log of the hour that begins
+    then."""
+    begun = [day.start + timedelta(hours=number) for number in range(24)]
+    hours = [HourCount(start, address_of_hour(start)) for start in begun]
+    grouped = records.annotate(hour=ExtractHour("at", tzinfo=TOKYO), sort=type_expression(words)).order_by()
+    for hour, sort, count in grouped.values_list("hour", "sort").annotate(Count("pk")):
+        hours[hour].counts[sort] = count
+    return DoorHours(hours)
+
+
+def attention_records(records: QuerySet[History], words: Catalogue) -> list[History]:
+    """The newest that were refused or tell of something wrong."""
+    loud = records.annotate(sort=type_expression(words)).filter(sort__in=[RecordType.REFUSED, RecordType.ALARM])
+    return list(loud.order_by("-at", "-pk")[:MAX_LISTED])

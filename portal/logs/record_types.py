@@ -1,0 +1,50 @@
+"""What a record is to whoever looks at a day: somebody passed, was refused, something is wrong, or another thing."""
+
+import re
+from typing import Any
+
+from django.db.models import Case, CharField, Q, TextChoices, Value, When
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
+
+from accessapi.doors import Patterns
+from accessapi.overrides import Catalogue
+from portal.core.mirror.models import History
+
+
+class RecordType(TextChoices):
+    """Each record has one; in the order in which bars are piled up."""
+
+    ENTRY = "entry", pgettext_lazy("log", "Entries")
+    REFUSED = "refused", _("Refused")
+    ALARM = "alarm", _("Alarms and faults")
+    OTHER = "other", pgettext_lazy("log", "Other")
+
+
+def type_of(record: History, words: Catalogue) -> RecordType:
+    """Return the sort of a record; `words` are those of the service environment."""
+    somebody = bool(record.member_id or record.member_name)
+    if somebody and record.category in words.records.used:
+        return RecordType.ENTRY
+    if somebody and record.category in words.records.refused:
+        return RecordType.REFUSED
+    is_alarm = record.category in words.records.alarm_categories and not words.states.is_over(record.status)
+    return RecordType.ALARM if is_alarm else RecordType.OTHER
+
+
+def type_expression(words: Catalogue) -> Any:
+    """The same as `type_of`, for the database."""
+    somebody, over = ~Q(member_id="") | ~Q(member_name=""), _one_of("status", words.states.over)
+    return Case(
+        When(somebody & Q(category__in=words.records.used), then=Value(RecordType.ENTRY.value)),
+        When(somebody & Q(category__in=words.records.refused), then=Value(RecordType.REFUSED.value)),
+        When(Q(category__in=words.records.alarm_categories) & ~over, then=Value(RecordType.ALARM.value)),
+        default=Value(RecordType.OTHER.value),
+        output_field=CharField(),
+    )
+
+
+def _one_of(column: str, patterns: Patterns) -> Q:
+    """Return the condition that a column holds one of these words, in which a * matches anything."""
+    wanted = (".*".join(map(re.escape, pattern.split("*"))) for pattern in patterns)
+    return Q(**{f"{column}__regex": f"^({'|'.join(wanted)})$"})

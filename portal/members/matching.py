@@ -1,0 +1,69 @@
+"""Recognising a new member in the service's list, when the answer to its creation was lost.
+
+What was created is known by its card or its code, if the body had one: a new member with that and all else is ours.
+Name and group alone prove nothing when they are found (somebody else may have created a namesake); their absence does.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Q
+
+from portal.core.mirror.fields.members import CODE
+from portal.core.mirror.models import Member
+from portal.core.mirror.row_building import MemberRowBuilder
+from portal.core.mirror.text_folding import fold
+from tenants.scope import current_tenant_id
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Members that were not known before: those with the code or card, and those with name and group alone."""
+
+    with_code_or_card: list[Member]
+    with_same_name: list[Member]
+
+
+def candidates_before(body: Mapping[str, Any]) -> dict[str, Any]:
+    """The ids of all members that could later be taken for this one."""
+    return {
+        "known": sorted(
+            Member.objects.filter(_code_or_card_matches(body) | _name_matches(body)).values_list("member_id", flat=True)
+        )
+    }
+
+
+def find_candidates(body: Mapping[str, Any], known: Iterable[str]) -> Candidates:
+    """Which members of the mirror may be the one that `body` asked for."""
+    fresh = Member.objects.filter(gone_at__isnull=True).exclude(member_id__in=list(known)).order_by("pk")
+    marked = list(fresh.filter(_code_or_card_matches(body)))
+    namesakes = fresh.filter(_name_matches(body)).exclude(pk__in=[member.pk for member in marked])
+    return Candidates(marked, list(namesakes))
+
+
+def is_same(member: Member, body: Mapping[str, Any]) -> bool:
+    """Whether a marked member is the one asked for: everything that was sent is as it was sent."""
+    return Member.objects.filter(_name_matches(body), *_identifiers(body), pk=member.pk).exists()
+
+
+def _name_matches(body: Mapping[str, Any]) -> Q:
+    return Q(name_key=fold(body["member_name"]), membergroup_id=body["membergroup_id"])
+
+
+def _code_or_card_matches(body: Mapping[str, Any]) -> Q:
+    """Has the code or the card of `body`; nobody, when it has neither."""
+    found = Q(pk__in=[])
+    for mark in _identifiers(body):
+        found |= mark
+    return found
+
+
+def _identifiers(body: Mapping[str, Any]) -> list[Q]:
+    marks = []
+    if body.get(CODE.name):
+        marks.append(Q(code_key=fold(body[CODE.name])))
+    if body.get("card_data"):
+        fingerprint = MemberRowBuilder(current_tenant_id()).card_fingerprint(body["card_data"])
+        marks.append(Q(has_card=True, card_fingerprint=fingerprint))
+    return marks

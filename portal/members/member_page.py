@@ -1,0 +1,81 @@
+"""What a member's page shows, and the way back to it."""
+
+from functools import partial
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from accessapi.meanings import RefusalCause
+from portal.core.intents import refusals
+from portal.core.intents.form_handling import address_of_target
+from portal.core.intents.models import Intent, target_of
+from portal.core.intents.refusals import Explanation
+from portal.core.jobs import member_jobs as about_jobs
+from portal.core.jobs import suspensions
+from portal.core.mirror.fields.members import CARD, MEMBER
+from portal.core.mirror.models import Member
+from portal.members import faces, queries, status, temporary_keys
+from tenants.access import Access, TenantRequest
+from tenants.roles import Permission
+
+
+def member_facts(request: TenantRequest, member: Member) -> dict[str, Any]:
+    """What the mirror knows of the member, what runs by our own requests, and what the person lately did."""
+    can, about = request.access.can, queries.intents_about(member)
+    suspension, named = suspensions.suspension_of(member), {member.membergroup_id: member.membergroup_name}
+    member.suspended = suspension is not None  # type: ignore[attr-defined]  # what `suspensions.noted` says of rows
+    return {
+        "suspension": suspension,
+        "ahead": [job for job in about_jobs.pending_jobs_of(member.member_id) if can(Permission(job.permission))],
+        "member": member,
+        "who": [(each, each.format_value(each.written_value(member), named)) for each in MEMBER.in_section("who")],
+        "about": about,
+        "state": status.validity_of(member),
+        "qr": status.qr_of(member),
+        "face": faces.state_of(member, about),
+        "running": temporary_keys.running_uses(about),
+        "unknown": sorted(member.extra.items()),
+        "may_reveal": can(Permission.SECRETS_REVEAL),
+        "may_edit": can(Permission.MEMBERS_EDIT),
+        "may_delete": can(Permission.MEMBERS_DELETE),
+        "may_lend": can(Permission.DOORS_OPERATE),
+        "shown": {},
+    }
+
+
+def page_context(request: TenantRequest, member: Member) -> dict[str, Any]:
+    """The whole page: the member, what was lately asked of the service, and what staff changed."""
+    shown = member_facts(request, member)
+    asked = shown["about"][:5]
+    return shown | {"intents": asked, "changes": queries.staff_changes(request.access, member, asked)}
+
+
+def back_to_member(request: TenantRequest) -> dict[str, Any]:
+    """How a form about a member leads on (`asking.lead`): to the member's page, unless it was refused."""
+    inputs = {**MEMBER.input_names, **temporary_keys.INPUTS_BY_FIELD}
+    return {"to": _address, "inputs": inputs, "explain": partial(_explain_refusal, access=request.access)}
+
+
+def _address(intent: Intent) -> str:
+    """The page of the member that an intent is about; none while the mirror could not follow."""
+    member_id = intent.path.get("member_id") or intent.result.get("member_id", "")
+    known = Member.objects.filter(member_id=member_id).exists()
+    return address_of_target(intent, "members:page", "member_id") if known else ""
+
+
+def _explain_refusal(intent: Intent, access: Access) -> Explanation | None:
+    """Say whose card it is to whoever may see it, and that a code is taken; None for any other refusal."""
+    if refusals.is_refused_for(intent, RefusalCause.DUPLICATE, "card"):
+        holder = _holder_text(intent) if access.can(Permission.SECRETS_REVEAL) else ""
+        return (CARD.name,), _("This card is already registered.") + holder
+    if refusals.is_refused_for(intent, RefusalCause.DUPLICATE, "qr"):
+        return ("qr_data",), _("This QR code is already registered.")
+    return None
+
+
+def _holder_text(intent: Intent) -> str:
+    """Whose card it is, as far as the portal knows."""
+    holder = queries.holder_of_card((intent.body or {}).get(CARD.name, ""))
+    if holder is None or target_of("member", holder.member_id) == intent.target:
+        return ""
+    return " " + _("According to the portal, it belongs to %(name)s.") % {"name": holder}

@@ -1,0 +1,112 @@
+"""QR codes of members as pictures, and the one-time code of this moment (specification: operation 12).
+
+A code is a live credential: it is drawn for whoever may see secrets, never kept, never logged. Renewing it costs a call
+each time; whoever looks at the same member at the same moment shares one.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.core import signing
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+from accessapi import errors
+from accessapi.resources.members import OneTimeQrIssued
+from portal.core.budget.client import client
+from portal.core.budget.ledger import BudgetExhausted
+from portal.core.budget.priorities import Priority
+from portal.core.mirror import failure_reasons
+from portal.core.mirror.models import Member
+from portal.core.mirror.single_reads import share_call
+from portal.core.timers.clock import database_now
+from portal.core.ui import qr_drawing
+from portal.core.ui.times import local
+from tenants.access import TenantRequest
+from tenants.connections.service_clients import current_connection
+
+# How long codes follow one another before the person is asked whether to go on.
+RENEW_SECONDS = 10 * 60
+_SALT = "portal.members.one_time"
+
+
+class NoOneTimeCode(Exception):
+    """There is no code to show. Its text says why, for a person; `is_temporary` when waiting or asking again may
+    help."""
+
+    def __init__(self, words: str, *, is_temporary: bool = False) -> None:
+        super().__init__(words)
+        self.is_temporary = is_temporary
+
+
+@dataclass(frozen=True)
+class OneTimeCode:
+    """A code, drawn, and when it ends. `is_exact` is False when the service did not say."""
+
+    picture: SafeString
+    until: datetime
+    seconds: int
+    is_exact: bool
+
+
+def draw_qr(data: str, label: str) -> SafeString | None:
+    """A QR code as SVG, black on white in either theme; None when the data is more than a QR code holds."""
+    try:
+        return qr_drawing.draw_svg(qr_drawing.build_code(data), label)
+    except qr_drawing.NotDrawable:
+        return None
+
+
+def current_code(member: Member, priority: Priority) -> OneTimeCode:
+    """The one-time code of this moment. Raises NoCode."""
+    told, asked_at = _request_code(member.member_id, priority)
+    left = told.expiration_in_seconds
+    until = asked_at + timedelta(seconds=left if left is not None and left > 0 else 30)
+    seconds = max(1, int((until - database_now()).total_seconds()))
+    drawn = draw_qr(told.one_time_qr_data, _("One-time code of %(name)s") % {"name": member})
+    if drawn is None:
+        raise NoOneTimeCode(_("The service's code is too long for a QR code."))
+    return OneTimeCode(drawn, until, seconds, left is not None)
+
+
+def _request_code(member_id: str, priority: Priority) -> tuple[OneTimeQrIssued, datetime]:
+    line = current_connection()
+    if not line.is_connected:
+        raise NoOneTimeCode(_("The connection to the service is not working."))
+
+    def fetch() -> dict[str, Any]:
+        at = database_now()
+        answer = client(line, priority).call("one_time_qr", path={"member_id": member_id})
+        return {"told": answer.data, "at": at.isoformat()}
+
+    try:
+        data, _first = share_call(f"one_time_qr:{member_id}", fetch)
+    except BudgetExhausted as exhausted:
+        if priority == Priority.PEOPLE:
+            left = _("No API calls left this hour. The next code is available at %(time)s.")
+            raise NoOneTimeCode(left % {"time": f"{local(exhausted.retry_at):%H:%M}"}, is_temporary=True) from None
+        raise NoOneTimeCode(_("Few API calls left this hour."), is_temporary=True) from None
+    except errors.Rejected as refusal:
+        said = [_("The service gave no code."), f"({refusal.code or refusal.status})"]
+        if refusal.detail:
+            said.insert(1, _("Response from the service: “%(words)s”") % {"words": refusal.detail})
+        raise NoOneTimeCode(" ".join(said)) from None
+    except errors.ServiceError as error:
+        trouble = [failure_reasons.describe_error(error), _("No code is shown instead of an old one.")]
+        raise NoOneTimeCode(" ".join(trouble), is_temporary=True) from None
+    return OneTimeQrIssued.model_validate(data["told"]), datetime.fromisoformat(data["at"])
+
+
+def renewal_permit(request: TenantRequest, member: Member) -> str:
+    """What lets the page renew the code by itself for a while: signed for this tenant, person and member."""
+    return signing.dumps([request.tenant.pk, request.user.pk, member.member_id], salt=_SALT)
+
+
+def may_renew(request: TenantRequest, member: Member) -> bool:
+    """Whether the page's own renewal may go on."""
+    try:
+        told = signing.loads(request.POST.get("permit", ""), salt=_SALT, max_age=RENEW_SECONDS)
+    except signing.BadSignature:
+        return False
+    return bool(told == [request.tenant.pk, request.user.pk, member.member_id])

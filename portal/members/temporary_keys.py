@@ -1,0 +1,178 @@
+"""Temporary key use (specification: operation 11): keys that a member does not normally use, for a while.
+
+Physical: at most once, never later than 15 seconds after the click. The time counts from the service's receipt and a
+repeated call extends it, so what runs is known from our own requests alone; the service tells it nowhere.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.utils import timezone
+from django.utils.translation import ngettext
+
+from accessapi.limits import INFO_MAX
+from portal.core.budget.priorities import Priority
+from portal.core.intents.actions import Requester, submit
+from portal.core.intents.models import Intent, target_of
+from portal.core.intents.nonces import Nonce
+from portal.core.intents.states import State
+from portal.core.mirror.models import KeyBox, Member
+from tenants.roles import Permission
+from tenants.wording import coded_sentence
+
+OPERATION = "temporary_use"
+# What the form calls the names of the operation.
+INPUTS_BY_FIELD = {"targets_list": ("units",), "timer": ("period",), "info": ("info",)}
+Units = Mapping[str, Sequence[str]]
+
+
+def body(*, units: Units, seconds: int, signal: bool, info: str, by: Requester) -> dict[str, Any]:
+    """What operation 11 takes. Without `info`, the service's log names who asked."""
+    targets = [{"device_id": box, "unit_no_list": list(numbers)} for box, numbers in units.items()]
+    info = (info or str(by.user.email))[:INFO_MAX]
+    return {"target": "key", "timer": seconds, "targets_list": targets, "device_action": signal, "info": info}
+
+
+def request_keys(*, member: Member, body: Mapping[str, Any], by: Requester, nonce: Nonce) -> Intent:
+    """Let the member use the keys of `body` for its time, from the service's receipt on."""
+    units = {each["device_id"]: each["unit_no_list"] for each in body["targets_list"]}
+    return submit(
+        by=by,
+        permission=Permission.DOORS_OPERATE,
+        operation=OPERATION,
+        target=target_of("member", member.member_id),
+        title=coded_sentence("member.temporary_keys", name=member),
+        path={"member_id": member.member_id},
+        body=dict(body),
+        nonce=nonce,
+        after={"keys": keys_text(units, box_names(units)), "time": duration_text(body["timer"]), "info": body["info"]},
+        priority=Priority.DOORS,
+    )
+
+
+@dataclass(frozen=True)
+class RunningUse:
+    """Keys that a member may take now because somebody said so here. `is_certain` is False after a lost answer."""
+
+    box: str
+    units: tuple[str, ...]
+    until: datetime
+    by: str
+    is_certain: bool
+
+    @property
+    def seconds(self) -> int:
+        return max(0, round((self.until - timezone.now()).total_seconds()))
+
+
+def running_uses(intents: Iterable[Intent]) -> list[RunningUse]:
+    """What still runs, by the newest requests about one member (newest first): of each key, the newest word counts."""
+    found: list[RunningUse] = []
+    said: set[tuple[str, str]] = set()
+    now = timezone.now()
+    for intent in intents:
+        if intent.operation != OPERATION or intent.state not in (State.SUCCEEDED, State.UNCERTAIN):
+            continue
+        body, reached = intent.body or {}, intent.result.get("sent_device_id_list")
+        until = (intent.finished_at or intent.created_at) + timedelta(seconds=int(body.get("timer") or 0))
+        for target in body.get("targets_list", ()):
+            box = target["device_id"]
+            if isinstance(reached, list) and box not in reached:
+                continue
+            units = tuple(unit for unit in target["unit_no_list"] if (box, unit) not in said)
+            said.update((box, unit) for unit in units)
+            if units and until > now:
+                found.append(RunningUse(box, units, until, str(intent.by), intent.state == State.SUCCEEDED))
+    known = box_names({each.box: () for each in found})
+    return [replace(each, box=known.get(each.box, each.box)) for each in found]
+
+
+def box_names(units: Iterable[str]) -> dict[str, str]:
+    """Key boxes by id, as far as the mirror knows them."""
+    wanted = list(units)
+    if not wanted:
+        return {}
+    return {box.key_device_id: str(box) for box in KeyBox.objects.filter(key_device_id__in=wanted).defer("status")}
+
+
+def keys_text(units: Units, known: Mapping[str, str]) -> str:
+    """`Key box 1: 03, 04; Key box 2: 01`"""
+    return "; ".join(f"{known.get(box, box)}: {', '.join(numbers)}" for box, numbers in units.items())
+
+
+def duration_text(seconds: int) -> str:
+    """A time in the largest unit that says it exactly."""
+    if seconds and seconds % 3600 == 0:
+        return ngettext("%(n)d hour", "%(n)d hours", seconds // 3600) % {"n": seconds // 3600}
+    if seconds and seconds % 60 == 0:
+        return ngettext("%(n)d minute", "%(n)d minutes", seconds // 60) % {"n": seconds // 60}
+    return ngettext("%(n)d second", "%(n)d seconds", seconds) % {"n": seconds}
+
+
+def has_permission(rights: Any, box: str, unit: str) -> bool | None:
+    """Whether the member holds permission for a key at any hour; None when the portal does not know.
+
+    The service demands it (specification: operation 11) and hours do not matter there: a schedule counts as permission.
+    """
+    keys = rights.get("keys_pass") if isinstance(rights, dict) else None
+    if not isinstance(keys, dict):
+        return None if rights is None or keys is not None else False
+    mode = keys.get("default_mode")
+    if mode != "option":
+        return {"allow_all": True, "deny_all": False}.get(str(mode))
+    listed = [each for each in keys.get("key_devices_list") or () if isinstance(each, dict)]
+    mine = next((each for each in listed if each.get("key_device_id") == box), None)
+    if mine is None:
+        return False
+    if mine.get("default_mode") != "option":
+        return {"allow_all": True, "deny_all": False}.get(str(mine.get("default_mode")))
+    given = [each for each in mine.get("units") or () if isinstance(each, dict) and each.get("unit_no") == unit]
+    effect = (given[0].get("pass") or {}).get("effect") if given else "deny_all"
+    return {"allow_all": True, "allow": True, "deny_all": False}.get(str(effect))
+
+
+@dataclass(frozen=True)
+class KeyChoice:
+    """One key as the form shows it. `is_permitted` is None while the portal does not know."""
+
+    value: str
+    number: str
+    name: str
+    is_restricted: bool
+    is_permitted: bool | None
+    is_chosen: bool
+
+
+@dataclass(frozen=True)
+class BoxChoices:
+    """A key box as the form shows it."""
+
+    name: str
+    units: list[KeyChoice]
+
+    @property
+    def is_open(self) -> bool:
+        return any(unit.is_chosen for unit in self.units)
+
+    @property
+    def is_forbidden(self) -> bool:
+        """Whether the member surely holds no permission for any key here."""
+        return all(unit.is_permitted is False for unit in self.units)
+
+
+def box_choices(boxes: Iterable[KeyBox], rights: Any, chosen: Collection[str]) -> list[BoxChoices]:
+    """The key boxes with the keys whose number the service takes, those that can surely not be taken last."""
+    return sorted((_box_choices(box, rights, chosen) for box in boxes), key=lambda box: box.is_forbidden)
+
+
+def _box_choices(box: KeyBox, rights: Any, chosen: Collection[str]) -> BoxChoices:
+    units = []
+    for unit in box.units if isinstance(box.units, list) else ():
+        number = str(unit.get("unit_no", "")) if isinstance(unit, dict) else ""
+        if len(number) == 2:
+            value, may = f"{number}@{box.key_device_id}", has_permission(rights, box.key_device_id, number)
+            name, restricted = str(unit.get("unit_name") or ""), bool(unit.get("restriction"))
+            units.append(KeyChoice(value, number, name, restricted, may, value in chosen))
+    return BoxChoices(str(box), units)

@@ -1,0 +1,263 @@
+"""Reports of what is done in a building: keys, guests, alerts and how fast they were taken, staff's own actions."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from statistics import median
+
+from django.db.models import Count, Max, Min, QuerySet
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext, pgettext
+
+from accessapi.overrides import States
+from portal.core.alerts.models import Alert
+from portal.core.alerts.texts import AlertTexts
+from portal.core.keys import states
+from portal.core.log import gaps
+from portal.core.mirror.freshness import Freshness, describe_outdated, freshness_of
+from portal.core.mirror.kinds import MirrorKind
+from portal.core.mirror.models import Key, KeyBox
+from portal.core.mirror.models.keys import KeyState
+from portal.core.visits.models import Visit
+from portal.reports import periods
+from portal.reports.content import CellValue, ReportContent, ReportTable, TableLine, lines_of_table
+from portal.reports.kinds.log_reports import (
+    before_portal_text,
+    completeness,
+    figure_of,
+    is_complete,
+    name_guests,
+    unmonitored_text,
+)
+from portal.reports.models import Report
+from portal.reports.periods import moment_text
+from tenants import sentences
+from tenants.audit_log.queries import acts
+from tenants.connections.titles import TITLES
+
+_BATCH_SIZE = 1000
+# Stands for every value of a sentence, also for those that are counted.
+_PLACEHOLDER = 424242
+
+
+def _duration_text(length: timedelta | float | None) -> str:
+    """Return a length of time in hours, minutes and seconds."""
+    if length is None:
+        return ""
+    seconds = int(length.total_seconds() if isinstance(length, timedelta) else length)
+    return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+
+
+# Keys
+
+
+def keys(report: Report) -> ReportContent:
+    """Return every key with where it is, as far as known."""
+    words = report.tenant.environment.catalogue.states
+    rows = list(states.keys_with_state(by_log=True).order_by("key_box__key_device_name", "unit_no", "pk"))
+    offline = sum(not states.is_connected(box, words) for box in KeyBox.objects.all())
+    out = sum(1 for key in rows if key.state == KeyState.OUT)
+    unknown = sum(1 for key in rows if key.state == KeyState.UNKNOWN)
+    columns = [_("Key box"), _("Key"), pgettext("key", "State"), pgettext("key", "Since"), _("With"), _("Known at")]
+    fresh = freshness_of(report.tenant)
+    late = [*describe_outdated(fresh, MirrorKind.KEY_BOXES), *log_gap_text(fresh)]
+    content = ReportContent(
+        title=_("Keys"),
+        about="",
+        period=_("As of %(at)s") % {"at": moment_text(report.until)},
+        sheets=[ReportTable(_("Keys"), columns)],
+        lines=lines_of_table(0, [_key_cells(key, words) for key in rows]),
+        figures=[
+            figure_of(_("Keys out"), out, is_at_least=bool(unknown or late)),
+            figure_of(
+                _("Key box and log disagree"), sum(1 for key in rows if key.differs), is_at_least=bool(unknown or late)
+            ),
+        ],
+        complete=[
+            *_unknown_text(len(rows), unknown, late),
+            *late,
+            *([states.offline_text(offline) % {"n": offline}] if offline else []),
+        ],
+        is_partial=bool(unknown or offline or late),
+    )
+    name_guests([key.holder_id for key in rows if key.state == KeyState.OUT and key.holder_id], content)
+    return content
+
+
+def _unknown_text(number: int, unknown: int, late: Sequence[str]) -> list[str]:
+    """Return of how many keys it is not known where they are; nothing where `late` says what is not known."""
+    if unknown:
+        words = ngettext("%(n)s key: not known where it is.", "%(n)s keys: not known where they are.", unknown)
+        return [words % {"n": unknown}]
+    if late:
+        return []
+    return [_("Known of every key.") if number else _("No keys.")]
+
+
+def log_gap_text(fresh: Freshness) -> list[str]:
+    """Return why the log does not tell of now, on which a report of now rests; nothing where it does."""
+    log = fresh[MirrorKind.HISTORIES]
+    if log.as_of is None:
+        return [_("The activity log is not loaded.")]
+    return [paused] if (paused := gaps.paused_text(log)) else []
+
+
+def _key_cells(key: Key, words: States) -> Sequence[CellValue]:
+    state, since = KeyState(key.state), key.since_seen()[0]
+    with_whom = (key.holder_name or key.holder_id) if state == KeyState.OUT else ""
+    named = key.unit_name or key.unit_no
+    said = states.state_of(key, words).word
+    return [str(key.key_box), named, said, moment_text(since), with_whom, moment_text(key.known_at)]
+
+
+# Guests
+
+
+def guests(report: Report) -> ReportContent:
+    """Return the visits of the period, and who had how many."""
+    rows = Visit.objects.filter(use_date_start__gte=report.since, use_date_start__lt=report.until)
+    erased = rows.filter(erased_at__isnull=False).count()
+    kept = rows.filter(erased_at=None).order_by("use_date_start", "pk")
+    begun, late = before_portal_text(report.since), describe_outdated(freshness_of(report.tenant), MirrorKind.GUESTS)
+    unmarked = not is_complete(report.since, report.until)
+    hosts = Counter(kept.exclude(host_name="").values_list("host_name", flat=True))
+    forgotten = ngettext(
+        "%(n)s visit without names: they were deleted after their time.",
+        "%(n)s visits without names: they were deleted after their time.",
+        erased,
+    )
+    return ReportContent(
+        title=_("Guests"),
+        about="",
+        period=periods.period_text(report.since, report.until),
+        sheets=[
+            ReportTable(
+                _("Visits"),
+                [_("From"), _("To"), pgettext("person", "Name"), _("Company"), _("Host"), _("Arrived"), _("Left")],
+            ),
+            ReportTable(_("By host"), [_("Host"), _("Visits")]),
+        ],
+        lines=_visits(kept, hosts),
+        named_since=kept.aggregate(end=Min("use_date_end"))["end"],
+        figures=[
+            figure_of(_("Visits"), rows.count(), is_at_least=bool(begun or late)),
+            figure_of(
+                _("Arrived"),
+                rows.filter(arrived_at__isnull=False).count(),
+                is_at_least=bool(begun or late) or unmarked,
+            ),
+        ],
+        is_partial=bool(begun or late) or unmarked,
+        complete=[
+            _("Visits entered in this portal; arrivals as the desk and the log noted them."),
+            *begun,
+            *late,
+            *(completeness(report) if unmarked else []),
+            *([forgotten % {"n": erased}] if erased else []),
+        ],
+    )
+
+
+def _visits(rows: QuerySet[Visit], hosts: Counter[str]) -> Iterator[TableLine]:
+    for visit in rows.iterator(chunk_size=_BATCH_SIZE):
+        times = [moment_text(visit.use_date_start), moment_text(visit.use_date_end)]
+        who = [visit.guest_name, visit.company, visit.host_name]
+        yield 0, [*times, *who, moment_text(visit.arrived_at), moment_text(visit.left_at)]
+    for host, count in sorted(hosts.items(), key=lambda each: (-each[1], each[0])):
+        yield 1, [host, count]
+
+
+# Alerts
+
+
+def alerts(report: Report) -> ReportContent:
+    """Return the alerts of the period by kind, with how long it took until somebody took and closed them."""
+    rows = list(
+        Alert.objects.filter(began_at__gte=report.since, began_at__lt=report.until)
+        .select_related("taken_by", "closed_by")
+        .order_by("began_at", "pk")
+    )
+    taken = [(row.taken_at - row.began_at).total_seconds() for row in rows if row.taken_at]
+    doubt = unmonitored_text(report.since, report.until)
+    is_partial = bool(doubt) or not is_complete(report.since, report.until)
+    by_kind: dict[str, list[Alert]] = defaultdict(list)
+    said = AlertTexts(None, {})
+    for row in rows:
+        by_kind[said.title(row)].append(row)
+    kinds = [pgettext("alert", "Kind"), _("Alerts"), _("Taken"), _("Time to take, median"), _("Longest"), _("Open")]
+    each = [_("Began"), pgettext("alert", "Kind"), _("Door"), _("Taken by"), _("After"), _("Closed by"), _("Ended")]
+    return ReportContent(
+        title=_("Alerts"),
+        about="",
+        period=periods.period_text(report.since, report.until),
+        sheets=[ReportTable(_("By kind"), kinds), ReportTable(_("All alerts"), each)],
+        lines=_alerts(by_kind, rows, said),
+        figures=[
+            figure_of(_("Alerts"), len(rows), is_at_least=is_partial),
+            figure_of(_("Taken"), len(taken)),
+            figure_of(_("Never taken"), len(rows) - len(taken)),
+        ],
+        complete=[_("Alerts by the rules that were on."), *doubt, *completeness(report)],
+        is_partial=is_partial,
+    )
+
+
+def _alerts(by_kind: dict[str, list[Alert]], rows: list[Alert], said: AlertTexts) -> Iterator[TableLine]:
+    for title, some in sorted(by_kind.items(), key=lambda each: (-len(each[1]), each[0])):
+        waits = [(row.taken_at - row.began_at).total_seconds() for row in some if row.taken_at]
+        times = [_duration_text(median(waits)), _duration_text(max(waits))] if waits else ["", ""]
+        yield 0, [title, len(some), len(waits), *times, sum(1 for row in some if row.closed_at is None)]
+    for row in rows:
+        taken = row.taken_at - row.began_at if row.taken_at else None
+        who = [str(row.taken_by or ""), _duration_text(taken), str(row.closed_by or "")]
+        yield 1, [moment_text(row.began_at), said.title(row), said.place(row), *who, moment_text(row.ended_at)]
+
+
+# Staff
+
+
+def staff(report: Report) -> ReportContent:
+    """Return how often each person did what, from the audit log."""
+    rows = acts().filter(act_at__gte=report.since, act_at__lt=report.until, by__isnull=False).order_by()
+    by = rows.values_list("by__name", "by__email", "action")
+    found = by.annotate(n=Count("pk"), support=Count("support_session"), last=Max("at"))
+    told = sorted(found, key=lambda row: (row[0] or row[1], -row[3], row[2]))
+    columns = [
+        pgettext("person", "Name"),
+        _("E-mail"),
+        _("Action"),
+        pgettext("count", "Times"),
+        _("In support sessions"),
+        _("Last"),
+    ]
+    return ReportContent(
+        title=_("Staff’s actions"),
+        about="",
+        period=periods.period_text(report.since, report.until),
+        sheets=[ReportTable(_("By person and action"), columns)],
+        lines=lines_of_table(
+            0,
+            [
+                [name or email, email, _action_text(action), n, support, moment_text(last)]
+                for name, email, action, n, support, last in told
+            ],
+        ),
+        figures=[
+            figure_of(pgettext("report", "People"), len({row[1] for row in told})),
+            figure_of(_("Actions"), sum(row[3] for row in told)),
+            figure_of(_("In support sessions"), sum(row[4] for row in told)),
+        ],
+        complete=[_("Audit log of this portal, support staff included."), *before_portal_text(report.since)],
+        is_partial=bool(before_portal_text(report.since)),
+    )
+
+
+def _action_text(action: str) -> str:
+    """Return an action in words, without the values of its sentence; a code that is not known as it is."""
+    if action in TITLES:
+        return str(TITLES[action])
+    if action not in sentences.TEXTS:
+        return action
+    said = str(sentences.TEXTS[action] % defaultdict(lambda: _PLACEHOLDER)).replace(str(_PLACEHOLDER), "…")
+    return re.split(r"[:：]\s*…", said)[0]

@@ -1,0 +1,302 @@
+"""Reports from the log: who entered, and the week day by day. The database counts, partition after partition."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import Any
+
+from django.db import connection
+from django.db.models import Count, QuerySet
+from django.db.models.functions import TruncDate
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext, pgettext
+
+from portal.core.alerts.models import Alert, Watch
+from portal.core.log import gaps
+from portal.core.mirror.coverage import Coverage, GapKind, load_coverage
+from portal.core.mirror.door_areas import directions_by_door, use_categories
+from portal.core.mirror.log_reader import LATE_SCHEDULE
+from portal.core.mirror.models import Area, History, Member
+from portal.core.ui.times import TOKYO, local
+from portal.core.visits.models import Visit
+from portal.reports import periods
+from portal.reports.content import CellValue, ReportContent, ReportFigure, ReportTable, lines_of_table, number_in
+from portal.reports.models import Report
+from portal.reports.periods import moment_text
+from tenants.audit_log.queries import acts
+from tenants.models import current_tenant
+from tenants.scope import current_tenant_id
+
+#: What a report needs of a member; the rest is large, or encrypted.
+MEMBER_COLUMNS = ("tenant_id", "member_id", "member_name", "member_code", "membergroup_name")
+_BATCH_SIZE = 1000
+_SMALLEST_STEP = timedelta(microseconds=1)
+_ALERTS_COLUMN = 4  # their column in the week
+# So far back the log is read again for what devices reported late.
+LATE_PERIOD = max(back for _, back in LATE_SCHEDULE.values())
+_ENTRIES_SQL = """
+SELECT member_id, max(member_name), count(*), min(at), max(at) FROM {history}
+ WHERE tenant_id = %(tenant)s AND at >= %(since)s AND at < %(until)s AND category = ANY(%(used)s) AND member_id <> ''
+   AND NOT notified AND (%(doors)s::text[] IS NULL OR device_id = ANY(%(doors)s::text[]))
+ GROUP BY member_id ORDER BY count(*) DESC, member_id
+"""
+_BY_DAY_SQL = """
+SELECT (at AT TIME ZONE 'Asia/Tokyo')::date,
+       count(*) FILTER (WHERE category = ANY(%(used)s) AND member_id <> ''), count(*)
+  FROM {history}
+ WHERE tenant_id = %(tenant)s AND at >= %(since)s AND at < %(until)s AND NOT notified
+ GROUP BY 1
+"""
+
+
+def completeness(report: Report) -> list[str]:
+    """Return what is missing of the log in a report's time; a sentence that nothing is, too."""
+    known = load_coverage()
+    if known.through is None:
+        return [_("The activity log is not loaded.")]
+    missing = [line.text for line in gaps.gap_notices(known, report.since, report.until)]
+    if report.until > known.through:
+        missing.append(_("Activity log until %(at)s.") % {"at": moment_text(known.through)})
+    return [*(missing or [_("Activity log complete for this period.")]), *_late_records(report, known.through)]
+
+
+def _late_records(report: Report, through: datetime) -> list[str]:
+    """Return what the log may still get of a report's time, though it was read."""
+    said = []
+    if number := _notified(report.since, report.until).count():
+        words = ngettext(
+            "%(n)s record is known from a notification only and not counted yet.",
+            "%(n)s records are known from notifications only and not counted yet.",
+            number,
+        )
+        said.append(words % {"n": number_format(number, force_grouping=True)})
+    if report.until > through - LATE_PERIOD:
+        said.append(_("Devices that were offline may still report records of this period."))
+    return said
+
+
+def _notified(since: datetime, until: datetime) -> QuerySet[History]:
+    return History.objects.filter(notified=True, at__gte=since, at__lt=until)
+
+
+def is_complete(since: datetime, until: datetime) -> bool:
+    """Whether nothing of the log is missing in this time, as far as anybody can tell."""
+    return _is_complete(load_coverage(), since, until) and not _notified(since, until).exists()
+
+
+def _is_complete(known: Coverage, since: datetime, until: datetime) -> bool:
+    """What was read again after the service did not answer is there."""
+    missing = (gap for gap in known.gaps(since, until) if gap.kind is not GapKind.OUTAGE)
+    return known.through is not None and until <= known.through and not any(missing)
+
+
+def figure_of(label: str, n: int, *, is_at_least: bool = False, is_at_most: bool = False) -> ReportFigure:
+    """Return a headline figure. `is_at_least`: there may be more. `is_at_most`: some may not belong to it. Both: of
+    what is
+    known, there may be fewer.
+    """
+    return ReportFigure(label, _number_text(n, is_at_least=is_at_least, is_at_most=is_at_most))
+
+
+def number_of(n: int, *, is_at_least: bool = False, is_at_most: bool = False) -> CellValue:
+    """Return a number of a table with its doubt, in the words of `figure_of`; one without a doubt stays a number."""
+    return _number_text(n, is_at_least=is_at_least, is_at_most=is_at_most) if is_at_least or is_at_most else n
+
+
+def _number_text(n: int, *, is_at_least: bool, is_at_most: bool = False) -> str:
+    said = {"n": number_format(n, force_grouping=True)}
+    if is_at_most:
+        return (_("at most %(n)s of those loaded") if is_at_least else _("at most %(n)s")) % said
+    return _("at least %(n)s") % said if is_at_least else said["n"]
+
+
+def _at_least_or(n: int, unknown: str) -> str:
+    """Return at least so many, or why none is known."""
+    return _number_text(n, is_at_least=True) if n else unknown
+
+
+def _execute(statement: str, since: datetime, until: datetime, **more: Any) -> Sequence[Any]:
+    """Run a statement over the log of a time, and return its rows."""
+    values = {"tenant": current_tenant_id(), "since": since, "until": until, "used": use_categories(), **more}
+    with connection.cursor() as cursor:
+        cursor.execute(statement.format(history=History._meta.db_table), values)
+        return list(cursor.fetchall())
+
+
+def area_of(report: Report) -> Area | None:
+    """Return the area that was chosen, if it is still there."""
+    wanted = report.choices.get("area", "")
+    return Area.objects.filter(area_id=wanted).first() if wanted else None
+
+
+def doors_into(area: Area) -> list[str]:
+    """Return the doors that lead into an area."""
+    return [
+        device_id for device_id, found in directions_by_door([area]).items() if any(lead.is_inward for lead in found)
+    ]
+
+
+def who_entered(report: Report) -> ReportContent:
+    """Return who used a door, or a door into the area, by how often; nobody where the area is gone."""
+    area, at_least = area_of(report), not is_complete(report.since, report.until)
+    chosen = bool(report.choices.get("area"))
+    doors = (doors_into(area) if area else []) if chosen else None
+    rows = _execute(_ENTRIES_SQL, report.since, report.until, doors=doors)
+    person = [pgettext("person", "Name"), _("Member code"), _("Group")]
+    columns = [*person, pgettext("log", "Entries"), _("First entry"), _("Last entry")]
+    note = _("By records of use at doors that lead into this area.") if chosen else _("By records of use at any door.")
+    gone = [_("This area is no longer there.")] if chosen and area is None else []
+    content = ReportContent(
+        title=_("Who entered"),
+        about=report.choices.get("area_name", "") or _("All doors"),
+        period=periods.period_text(report.since, report.until),
+        sheets=[ReportTable(pgettext("report", "By person"), columns, note)],
+        lines=(),
+        figures=[
+            figure_of(pgettext("report", "People"), len(rows), is_at_least=at_least),
+            figure_of(pgettext("log", "Entries"), sum(row[2] for row in rows), is_at_least=at_least),
+        ],
+        complete=[*gone, *completeness(report)],
+        is_partial=at_least or bool(gone),
+    )
+    content.lines = lines_of_table(0, _people(rows, content))
+    return content
+
+
+def _people(rows: Sequence[Any], content: ReportContent) -> Iterator[Sequence[CellValue]]:
+    for at in range(0, len(rows), _BATCH_SIZE):
+        some = rows[at : at + _BATCH_SIZE]
+        ids = [row[0] for row in some]
+        members = {each.member_id: each for each in Member.objects.filter(member_id__in=ids).only(*MEMBER_COLUMNS)}
+        guests = name_guests([each for each in ids if each not in members], content)
+        for member_id, name, count, first, last in some:
+            member = members.get(member_id)
+            known = (member.member_name, member.member_code, member.membergroup_name) if member else (name, "", "")
+            if member_id in guests:
+                known = (guests[member_id], "", _("Guest"))
+            yield [*known, count, moment_text(first), moment_text(last)]
+
+
+def name_guests(ids: Sequence[str], content: ReportContent) -> dict[str, str]:
+    """Return the names of those of these who are guests; the content notes since when it names guests."""
+    visits = Visit.objects.filter(guest_id__in=ids, erased_at=None).values_list(
+        "guest_id", "guest_name", "use_date_end"
+    )
+    names = {}
+    for guest_id, name, end in visits:
+        names[str(guest_id)] = name
+        content.named_since = min(end, content.named_since or end)
+    return names
+
+
+def unmonitored_text(since: datetime, until: datetime) -> list[str]:
+    """Return what is to be said of the alerts of a time: since when there could be any; nothing if all was seen."""
+    watched = _monitored_since()
+    if watched is not None and watched <= since:
+        return []
+    if watched is None or watched >= until:
+        return [_("Alerts were not watched for in this period.")]
+    return [_("Alerts since %(at)s.") % {"at": moment_text(watched)}]
+
+
+def _monitored_since() -> datetime | None:
+    watch = Watch.objects.first()
+    return watch.since if watch is not None else None
+
+
+def before_portal_text(since: datetime) -> list[str]:
+    """Return since when the portal itself records guests and staff's actions; nothing if all the time."""
+    begun = current_tenant().created_at
+    said = _("Guests and staff’s actions recorded since %(at)s.") % {"at": moment_text(begun)}
+    return [said] if begun > since else []
+
+
+@dataclass(frozen=True)
+class _DailyNumbers:
+    """Numbers of each day of a time: entries, records, guests, alerts, acts of staff. Each is said with its doubt:
+    those of the log and of alerts where the log of the day has gaps, alerts before they were watched for, and guests
+    and acts before the portal was there.
+    """
+
+    since: datetime
+    until: datetime
+
+    @cached_property
+    def rows(self) -> list[Sequence[CellValue]]:
+        log = {day: (used, records) for day, used, records in _execute(_BY_DAY_SQL, self.since, self.until)}
+        guests = self._count(Visit.objects.filter(arrived_at__isnull=False), "arrived_at")
+        alerts = self._count(Alert.objects.all(), "began_at")
+        staff = self._count(acts().filter(by__isnull=False), "act_at")
+        known, watched, begun = load_coverage(), _monitored_since(), current_tenant().created_at
+        found: list[Sequence[CellValue]] = []
+        day, end = local(self.since).date(), local(self.until - _SMALLEST_STEP).date()
+        while day <= end:
+            since, until = periods.period_of_days(day, day)
+            whole = _is_complete(known, max(since, self.since), min(until, self.until))
+            of_log = [each if whole else _at_least_or(each, _("not loaded")) for each in log.get(day, (0, 0))]
+            came = number_of(guests[day], is_at_least=not whole)  # the log marks arrivals, too
+            own = [
+                told if since >= begun else _at_least_or(each, _("not recorded"))
+                for told, each in ((came, guests[day]), (staff[day], staff[day]))
+            ]
+            if watched is None or watched >= until:
+                seen: CellValue = _at_least_or(alerts[day], _("not monitored"))
+            else:
+                seen = number_of(alerts[day], is_at_least=not whole or watched > since)
+            found.append([day.isoformat(), *of_log, own[0], seen, own[1]])
+            day += timedelta(days=1)
+        return found
+
+    def sum_of(self, column: int) -> int:
+        return sum(number_in(row[column]) or 0 for row in self.rows)
+
+    def is_doubtful(self, column: int) -> bool:
+        """Whether there may be more than the sum of a column, as its days say."""
+        return any(not isinstance(row[column], int) for row in self.rows)
+
+    def _count(self, rows: Any, name: str) -> Counter[Any]:
+        wanted = {f"{name}__gte": self.since, f"{name}__lt": self.until}
+        found = rows.filter(**wanted).annotate(day=TruncDate(name, tzinfo=TOKYO)).order_by()
+        return Counter(dict(found.values_list("day").annotate(n=Count("pk"))))
+
+
+def week_at_a_glance(report: Report) -> ReportContent:
+    """Return entries, guests, alerts and acts of each day, and their sums beside those of the time before."""
+    now, before = (
+        _DailyNumbers(report.since, report.until),
+        _DailyNumbers(report.since - (report.until - report.since), report.since),
+    )
+    columns = [
+        _("Day"),
+        pgettext("log", "Entries"),
+        _("Records"),
+        _("Guests arrived"),
+        _("Alerts"),
+        _("Staff’s actions"),
+    ]
+    return ReportContent(
+        title=_("Week at a glance"),
+        about="",
+        period=periods.period_text(report.since, report.until),
+        sheets=[ReportTable(_("Day by day"), columns, drawn=1)],
+        lines=lines_of_table(0, now.rows),
+        figures=[_figure_with_comparison(columns[place], place, now, before) for place in (1, 3, _ALERTS_COLUMN, 5)],
+        is_partial=any(now.is_doubtful(place) for place in range(1, len(columns))),
+        complete=[
+            *completeness(report),
+            *unmonitored_text(report.since, report.until),
+            *before_portal_text(report.since),
+        ],
+    )
+
+
+def _figure_with_comparison(label: str, column: int, now: _DailyNumbers, before: _DailyNumbers) -> ReportFigure:
+    """Return the sum of a column, beside that of the time before where anything is known of it."""
+    sums = [days.sum_of(column) for days in (now, before)]
+    doubts = [days.is_doubtful(column) for days in (now, before)]
+    told = [_number_text(n, is_at_least=doubt) for n, doubt in zip(sums, doubts, strict=True)]
+    is_told = sums[1] or not doubts[1]
+    return ReportFigure(label, told[0], _("Time before: %(n)s") % {"n": told[1]} if is_told else "")

@@ -1,0 +1,191 @@
+"""What workers do for a review: list the rights, look at them again, follow withdrawals, and write the report.
+
+One step takes some hundred members in the order of their IDs, and writes what it found with the place where it ended in
+one transaction: a worker that dies repeats that step and doubles nothing. When the list is through it begins anew after
+a while, so that rights which are loaded later become items, and whoever left or has another right is known as such.
+One process at a time works on a review (an advisory lock). A step holds the review's row from its beginning, as each
+decision does: everybody locks the review first and its items then, so that nobody waits in a circle, and a review never
+ends between what a step read and what it writes.
+"""
+
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from django.db import connection, transaction
+from django.db.models import QuerySet
+
+from portal.core.mirror.coverage import load_coverage
+from portal.core.mirror.models import Member
+from portal.core.timers import task_queue, timer_registry
+from portal.core.timers.clock import ClockTime, database_now
+from portal.core.timers.timer_registry import TaskWakeup
+from portal.core.ui.times import local
+from portal.reviews import access_history, assigning, conflicts, item_status, reminding, rights, signed_report
+from portal.reviews.models import Item, Review, Standing, State
+from portal.reviews.rights import RightKey
+
+STEP_TASK = "portal.reviews.tasks.step"
+#: After this a running review is looked at anew, and a step whose worker died begins again.
+RECHECK_AFTER, _RETRY_AFTER = timedelta(minutes=10), timedelta(seconds=20)
+#: What staff did may be recorded so much later than it is dated.
+_LATE_RECORDS = timedelta(hours=1)
+#: Rights looked at in one transaction, and for how long one worker goes on.
+MAX_RIGHTS = 1000
+_MAX_SECONDS = 8.0
+_LOCK = 0x4E56
+Found = dict[str, dict[str, Any]]
+
+
+def wake(review: Review) -> None:
+    """Have a worker see to the review once the transaction is through."""
+    Review.objects.filter(pk=review.pk).update(due_at=ClockTime())
+    task_queue.enqueue_after_commit(STEP_TASK, review.tenant_id, review.pk)
+
+
+def run_steps(review_id: int) -> None:
+    """Take steps for a while. Safe to call any number of times, by any number of workers."""
+    until = time.monotonic() + _MAX_SECONDS
+    while run_step(review_id):
+        if time.monotonic() > until:
+            review = Review.objects.get(pk=review_id)
+            task_queue.enqueue_after_commit(STEP_TASK, review.tenant_id, review_id)
+            return
+    signed_report.write_report(review_id)
+
+
+def run_step(review_id: int) -> bool:
+    """Take one step. Returns whether more is to be done at once."""
+    with transaction.atomic():
+        if not _has_lock(review_id):
+            return False
+        rows = Review.objects.select_for_update(of=("self",), no_key=True)
+        review = rows.filter(pk=review_id, state__in=[State.RUNNING, State.CLOSING]).first()
+        if review is None:
+            Review.objects.filter(pk=review_id).update(due_at=None)
+            return False
+        follows = item_status.update_withdrawals(review)
+        more = _check_next_members(review)
+        item_status.stop_withdrawals(Item.objects.filter(review=review, is_open=True))
+        _schedule_next(review, more, follows)
+    return more
+
+
+def _has_lock(review_id: int) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s, %s)", [_LOCK, review_id % 2**31])
+        return bool(cursor.fetchone()[0])
+
+
+def _schedule_next(review: Review, more: bool, follows: timedelta | None) -> None:
+    """Write when a worker looks next."""
+    if review.state == State.RUNNING:
+        pause = timedelta(0) if more else follows or RECHECK_AFTER
+        Review.objects.filter(pk=review.pk).update(due_at=ClockTime() + pause)
+
+
+def _check_next_members(review: Review) -> bool:
+    """Look at the next members, from the beginning when that is due. Returns whether there are more."""
+    if not review.is_looking:
+        due = review.looked_at is None or review.looked_at <= database_now() - RECHECK_AFTER
+        if review.state == State.CLOSING or not due:
+            return False
+        review.is_looking, review.place = True, ""
+    batch = max(MAX_RIGHTS // max(len(review.areas), 1), 50)
+    rows = Member.objects.filter(gone_at__isnull=True, member_id__gt=review.place).order_by("member_id")
+    members = list(rows.defer("card_data", "qrcode", "extra", "rights")[:batch])
+    last = members[-1].member_id if len(members) == batch else None
+    _update_items(review, members, last_id=last)
+    if last is None:
+        _finish_round(review)
+    Review.objects.filter(pk=review.pk).update(is_looking=last is not None, place=last or "")
+    return last is not None
+
+
+def _finish_round(review: Review) -> None:
+    """Write down that the list was looked through, and of how many members nothing is known."""
+    everybody = Member.objects.filter(gone_at__isnull=True)
+    told = {"members": everybody.count(), "missing": everybody.filter(rights_read_at__isnull=True).count()}
+    first = {} if review.listed_at else {"listed_at": ClockTime(), "log_from": load_coverage().known_from}
+    Review.objects.filter(pk=review.pk).update(looked_at=ClockTime(), **told, **first)
+    if not review.listed_at:
+        reminding.wake(review)
+
+
+def _update_items(review: Review, members: Sequence[Member], *, last_id: str | None) -> None:
+    """Make and look at the items of these members, and of those between them who are gone."""
+    area_ids = [each["id"] for each in review.areas]
+    mine = Item.objects.filter(review=review, member_id__gt=review.place)
+    mine = mine if last_id is None else mine.filter(member_id__lte=last_id)
+    known: dict[RightKey, tuple[int, str]] = {
+        (member_id, area_id): (pk, now)
+        for pk, member_id, area_id, now in mine.values_list("pk", "member_id", "area_id", "now_digest")
+    }
+    every = {(member.member_id, area_id) for member in members for area_id in area_ids}
+    held = rights.rights_of_keys(every | known.keys(), members)
+    changed: dict[str, list[int]] = defaultdict(list)
+    for key, (pk, before) in known.items():
+        if held[key] != before:
+            changed[held[key]].append(pk)
+    for now, pks in changed.items():
+        item_status.save_current_right(Item.objects.filter(pk__in=pks), now)
+    _recheck_conflicts(review, mine, {member_id for member_id, _area in known})
+    if review.state == State.RUNNING:
+        new = {key: now for key, now in held.items() if key not in known and now not in rights.NO_RIGHT}
+        _create_items(review, members, new)
+
+
+def _recheck_conflicts(review: Review, mine: QuerySet[Item], members: set[str]) -> None:
+    """Look anew who may not decide about the rights of those whom staff changed since the latest look."""
+    again = members
+    if review.looked_at is not None and members:
+        again = access_history.members_changed_since(members, review.looked_at - _LATE_RECORDS)
+    if again:
+        items = list(mine.filter(member_id__in=again))
+        conflicts.recheck(review, items)
+        item_status.update_open(Item.objects.filter(pk__in=[item.pk for item in items]))
+
+
+def _create_items(review: Review, members: Sequence[Member], new: dict[RightKey, str]) -> None:
+    if not new:
+        return
+    people = {member.member_id: member for member in members}
+    since, used = access_history.held_since(new), access_history.last_uses({member_id for member_id, _area in new})
+    bodies, doors = (
+        rights.passes_behind(set(new.values())),
+        access_history.doors_by_area({area_id for _member, area_id in new}),
+    )
+    may, found = {each.pk for each in assigning.reviewers()}, conflicts.find_conflicts(review, new)
+    made = []
+    for key, digest in new.items():
+        member, span = people[key[0]], since.get(key)
+        use, day = used[key[0]].of_area(doors[key[1]])
+        told = found[key]
+        who = assigning.reviewer_of(
+            review.rules, member_id=key[0], area_id=key[1], group_id=member.membergroup_id, excluded=told.barred
+        )  # fmt: skip
+        made.append(
+            Item(
+                review=review, area_id=key[1], member_id=key[0], name=member.member_name, name_key=member.name_key,
+                code=member.member_code, group_id=member.membergroup_id, group=member.membergroup_name,
+                right=bodies[digest], digest=digest, now_digest=digest, standing=Standing.SAME,
+                since_from=span.begin if span else None, since_at=span.end if span else None,
+                use=use, used_on=day, seen_on=local(member.last_seen_at).date() if member.last_seen_at else None,
+                reviewer_id=who if who in may else None, is_late=review.listed_at is not None,
+                granted=told.granted, barred=told.barred, is_barred=who in may and str(who) in told.barred,
+            )
+        )  # fmt: skip
+    Item.objects.bulk_create(made, ignore_conflicts=True, batch_size=500)
+
+
+def _due() -> QuerySet[Review]:
+    return Review.objects_across_tenants.filter(due_at__lte=ClockTime())
+
+
+DUE = TaskWakeup(rows=_due, task=STEP_TASK, claim_values=lambda: {"due_at": ClockTime() + _RETRY_AFTER})
+
+
+def register() -> None:
+    timer_registry.register("reviews", DUE.check_due, every=2.0, queue="bulk", due_rows=DUE.querysets)

@@ -1,0 +1,236 @@
+"""A reviewer's own pages: their reviews, the items of one, and what they press there. Others' items are not found."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import cast
+
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.http import Http404, HttpResponse, JsonResponse, QueryDict
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext, pgettext
+
+from portal.core.intents.nonces import NotSubmitted
+from portal.core.intents.recording import Requester
+from portal.core.ui.tables import Selection, Table, load_selection
+from portal.core.ui.url_lookup import is_row_number
+from portal.reviews import deciding, queries
+from portal.reviews.deciding import DecisionPress, DecisionResult, ManyResult
+from portal.reviews.lists import MyItems
+from portal.reviews.models import NOTE_MAX, Act, Item, Review, State
+from portal.reviews.views import delegate_items, render_item
+from tenants import interrupted_requests
+from tenants.access import TenantRequest, tenant_view
+from tenants.roles import Permission
+
+_LAST_ITEM_FIELD = "upto"
+_ACTS = (Act.CONFIRM, Act.WITHDRAW, Act.UNDO)
+
+
+@tenant_view(Permission.REVIEWS_DECIDE)
+def mine(request: TenantRequest) -> HttpResponse:
+    """List the running reviews in which the person has items."""
+    waiting = queries.tallies_of(request.user)
+    reviews = Review.objects.filter(pk__in=waiting).order_by("due_on", "pk")
+    rows = [(review, waiting[review.pk], queries.is_overdue(review)) for review in reviews]
+    return render(request, "reviews/mine.html", {"rows": rows})
+
+
+@tenant_view(Permission.REVIEWS_DECIDE)
+def decide(request: TenantRequest, review_id: int) -> HttpResponseBase:
+    """List the person's own items, to be decided by keyboard or mouse."""
+    review = queries.own_review_or_404(request, review_id)
+    items = _mine(request, review)
+    context = {"review": review, "tally": queries.count_items(items), "is_running": review.state == State.RUNNING}
+    context |= {"loaded": queries.loaded_of(review), "is_overdue": queries.is_overdue(review)}
+    return MyItems(request, items, review=review).respond("reviews/decide.html", context)
+
+
+@tenant_view(Permission.REVIEWS_DECIDE)
+def my_item(request: TenantRequest, review_id: int, item_id: int) -> HttpResponse:
+    """Show all that is known of one of the person's items."""
+    review = queries.own_review_or_404(request, review_id)
+    return render_item(request, queries.item_or_404(review, item_id, request.user), is_mine=True)
+
+
+@tenant_view(Permission.REVIEWS_DECIDE, methods=["POST"])
+def press(request: TenantRequest, review_id: int) -> HttpResponse:
+    """Keep one decision. Script gets the row as it is then; a plain form goes back to where it was pressed."""
+    review = queries.own_review_or_404(request, review_id)
+    item_id, told = _read_press(request)
+    item = queries.item_or_404(review, item_id, request.user)
+    came = None
+    try:
+        _check_note(told)
+        came = deciding.decide(item=item, press=told, by=Requester.from_request(request))
+        said = _RESULT_TEXTS[came]() if came in _RESULT_TEXTS else ""
+    except NotSubmitted as why:
+        said = str(why)
+    if request.headers.get("Accept") == "application/json":
+        return _row_response(request, review, item, said, is_saved=came is DecisionResult.SAVED)
+    back = _back(request, review)
+    if said and told.note:
+        return interrupted_requests.return_to_form(request, back, said)
+    if said:
+        messages.error(request, said)
+    return redirect(back)
+
+
+_RESULT_TEXTS: dict[DecisionResult, Callable[[], str]] = {
+    DecisionResult.EARLIER: lambda: _(
+        "Not saved: you already decided this, with another note. Press again to save this note."
+    ),
+    DecisionResult.ELSEWHERE: lambda: _("Not saved: someone else decided or delegated this in the meantime."),
+    DecisionResult.CHANGED: lambda: _("Not saved: the right has changed. Look at the new right and decide again."),
+    DecisionResult.UNREAD: lambda: _("Not saved: this right is not loaded at the moment."),
+    DecisionResult.GONE: lambda: _("Not saved: this person no longer has the right."),
+    DecisionResult.BARRED: lambda: _(
+        "Not saved: you granted this access, or it is your own. Another reviewer decides."
+    ),
+    DecisionResult.UNDER_WAY: lambda: _("Not saved: the withdrawal is already in progress."),
+}
+
+
+def _row_response(request: TenantRequest, review: Review, item: Item, said: str, *, is_saved: bool) -> HttpResponse:
+    """Return the row as it is now, and how far the person is."""
+    items = _mine(request, review)
+    table = MyItems(request, items.filter(pk=item.pk), review=review, query=QueryDict())
+    tally = queries.count_items(items)
+    told = {"row": str(table.rows_html), "saved": is_saved, "said": said, "name": item.name}
+    told |= {"waiting": tally.open, "done": tally.done}
+    return JsonResponse(told)
+
+
+def _read_press(request: TenantRequest) -> tuple[int, DecisionPress]:
+    """Return the item and the press of a button's value. Raises Http404 for what no page of ours has."""
+    number, _sep, rest = request.POST.get("press", "").partition(":")
+    act, _sep, rest = rest.partition(":")
+    version, _sep, seen = rest.partition(":")
+    if act not in _ACTS or not is_row_number(number) or not is_row_number(version):
+        raise Http404
+    return int(number), DecisionPress(
+        Act(act), int(version), seen, request.POST.get("note", "").replace("\x00", "").strip()
+    )
+
+
+def _check_note(press: DecisionPress) -> None:
+    """Raise NotAsked for a note that cannot be kept whole."""
+    if len(press.note) > NOTE_MAX:
+        raise NotSubmitted(_("A note has at most %(n)d characters. Nothing was saved.") % {"n": NOTE_MAX})
+
+
+def _back(request: TenantRequest, review: Review) -> str:
+    """Return where it was pressed: the item's own page, or the list with what narrows it."""
+    slug, number = request.tenant.slug, request.POST.get("item", "")
+    if is_row_number(number):
+        return reverse("reviews:my_item", args=[slug, review.pk, int(number)])
+    query = request.POST.get("query", "")[:2000]
+    page = reverse("reviews:decide", args=[slug, review.pk])
+    return f"{page}?{query}" if query else page
+
+
+@tenant_view(Permission.REVIEWS_DECIDE, methods=["POST"])
+def confirm_many(request: TenantRequest, review_id: int) -> HttpResponse:
+    return _decide_many(request, review_id, Act.CONFIRM)
+
+
+@tenant_view(Permission.REVIEWS_DECIDE, methods=["POST"])
+def withdraw_many(request: TenantRequest, review_id: int) -> HttpResponse:
+    return _decide_many(request, review_id, Act.WITHDRAW)
+
+
+def _decide_many(request: TenantRequest, review_id: int, act: Act) -> HttpResponse:
+    """Ask for the selection with what will be left out, then decide."""
+    review = queries.own_review_or_404(request, review_id)
+    selection = _selection(request, review)
+    back = reverse("reviews:decide", args=[request.tenant.slug, review.pk])
+    open_ones = selection.queryset.filter(is_open=True)
+    count = open_ones.filter(is_barred=False).count()
+    if not count:
+        barred = _RESULT_TEXTS[DecisionResult.BARRED]() if open_ones.exists() else ""
+        messages.info(request, barred or _("Nothing selected that waits for a decision."))
+        return redirect(back)
+    if "sure" not in request.POST:
+        return _asked(request, selection, act, count, back)
+    try:
+        asked_about = selection.queryset.filter(pk__lte=_upto(request))
+        done = deciding.decide_many(review=review, items=asked_about, act=act, by=Requester.from_request(request))
+        _show_result(request, act, done)
+    except NotSubmitted as why:
+        messages.error(request, str(why))
+    return redirect(back)
+
+
+def _upto(request: TenantRequest) -> int:
+    """Return the last item that there was when the question was asked: what was added since, nobody has seen."""
+    told = request.POST.get(_LAST_ITEM_FIELD, "")
+    return int(told) if is_row_number(told) else 0
+
+
+def _asked(request: TenantRequest, selection: Selection, act: Act, count: int, back: str) -> HttpResponse:
+    if act == Act.CONFIRM:
+        heading = pgettext("review", "Confirm")
+        question = ngettext("Confirm %(n)s right?", "Confirm %(n)s rights?", count)
+    else:
+        heading = _("Withdraw")
+        question = ngettext("Withdraw %(n)s right?", "Withdraw %(n)s rights?", count)
+    lines = [_("Rights that changed since the review began are left out. Decide those one by one.")]
+    if selection.queryset.filter(is_open=True, is_barred=True).exists():
+        lines.append(_("Rights that you granted, or that are your own, are left out. Another reviewer decides."))
+    if act == Act.WITHDRAW:
+        lines.append(_("Access ends when the manager of the review applies the withdrawals."))
+    if count > deciding.MAX_ITEMS:
+        lines.append(_("%(n)s at a time: repeat for the rest.") % {"n": f"{deciding.MAX_ITEMS:,}"})
+    context: dict[str, object] = {
+        "heading": heading,
+        "submit": heading,
+        "question": question % {"n": f"{count:,}"},
+        "cancel": back,
+    }
+    last = Item.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+    fields = selection.fields | {"sure": "1", _LAST_ITEM_FIELD: str(last)}
+    context |= {"consequences": lines, "fields": fields, "danger": act == Act.WITHDRAW}
+    return render(request, "components/confirm.html", context)
+
+
+def _show_result(request: TenantRequest, act: Act, many: ManyResult) -> None:
+    if act == Act.CONFIRM:
+        said = ngettext("%(n)s right confirmed.", "%(n)s rights confirmed.", many.saved)
+    else:
+        said = ngettext("%(n)s right marked for withdrawal.", "%(n)s rights marked for withdrawal.", many.saved)
+    messages.success(request, said % {"n": f"{many.saved:,}"})
+    if many.skipped:
+        left = ngettext(
+            "%(n)s changed meanwhile and was left out.", "%(n)s changed meanwhile and were left out.", many.skipped
+        )
+        messages.warning(request, left % {"n": f"{many.skipped:,}"})
+    if many.barred:
+        left = ngettext(
+            "%(n)s right was left out: you granted it, or it is your own. Another reviewer decides.",
+            "%(n)s rights were left out: you granted them, or they are your own. Another reviewer decides.",
+            many.barred,
+        )
+        messages.warning(request, left % {"n": f"{many.barred:,}"})
+
+
+@tenant_view(Permission.REVIEWS_DECIDE, methods=["POST"])
+def delegate(request: TenantRequest, review_id: int) -> HttpResponse:
+    """Ask to whom the selected items go, or all that wait with `all`; then hand them over."""
+    review = queries.own_review_or_404(request, review_id)
+    selection = _selection(request, review)
+    if "all" in request.POST:
+        selection = Selection(_mine(request, review), True, {"all": "1"})
+    waiting = Selection(selection.queryset.filter(is_open=True), selection.is_everything, selection.fields)
+    home = reverse("reviews:mine", args=[request.tenant.slug])
+    return delegate_items(request, review, waiting, home, exclude=request.user)
+
+
+def _mine(request: TenantRequest, review: Review) -> QuerySet[Item]:
+    return Item.objects.filter(review=review, reviewer=request.user)
+
+
+def _selection(request: TenantRequest, review: Review) -> Selection:
+    return load_selection(request, cast(type[Table], partial(MyItems, review=review)), _mine(request, review))

@@ -1,0 +1,211 @@
+"""What staff do with the webhook: on, off, its categories, another secret, another address.
+
+Each is one request of operation 2, which always names all that the portal wants: asked twice it does no harm, and a
+service that forgets a secret that is not named has it all the same.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+from enum import StrEnum
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from portal.core.budget.priorities import Priority
+from portal.core.intents.actions import dispatch
+from portal.core.intents.models import Intent
+from portal.core.intents.nonces import Nonce, NotSubmitted
+from portal.core.intents.queries import open_intents
+from portal.core.intents.recording import Requester, record_intent
+from portal.core.mirror import single_reads
+from portal.core.mirror.models import TenantRecord
+from portal.core.timers.clock import ClockTime, database_now
+from portal.core.ui.value_words import join_sentences
+from portal.webhooks import health, tokens
+from portal.webhooks.address_cache import FRESH_SECONDS, WAIT_SECONDS
+from portal.webhooks.models import Webhook
+from portal.webhooks.settings import AddressOwner, ServiceSettings, address_of, webhook_of
+from tenants import audit, owners
+from tenants.roles import Permission
+from tenants.wording import coded_sentence
+
+OPERATION = "update_webhook"
+TARGET = "connection"
+#: The columns that a request changes, or its outcome.
+CHANGED_COLUMNS = ("is_on", "categories", "token", "token_digest", "former_digest", "secret", "former_secret",
+"former_until",
+       "set_at")  # fmt: skip
+# After this every process knows a new secret (`addresses.py`).
+_KNOWN_EVERYWHERE = timedelta(seconds=FRESH_SECONDS + WAIT_SECONDS + 0.9)
+
+
+class WebhookChange(StrEnum):
+    """What is asked for; also the last part of its address."""
+
+    ON = "on"
+    OFF = "off"
+    CATEGORIES = "categories"
+    SECRET = "secret"  # noqa: S105 - a name
+    ADDRESS = "address"
+
+
+def submit_change(
+    *, act: WebhookChange, by: Requester, nonce: Nonce, categories: Sequence[str] = (), replace: str = ""
+) -> Intent:
+    """Ask the service for what `act` wants (operation 2), with `categories` where it is about them.
+
+    What is new counts here from the moment it is recorded, what it replaces until the outcome is known (`follow`).
+    Raises NotAsked while an earlier request is open, when the service's present settings cannot be read, and when they
+    name another system's address, unless `replace` is that address's mark.
+    """
+    before = Intent.objects.filter(nonce=nonce.value).first()
+    if before is not None:
+        return before
+    _check_address(by, replace)
+    with transaction.atomic():
+        row = Webhook.objects.select_for_update().get(pk=webhook_of(by.tenant).pk)
+        was = snapshot_of(row)
+        _CHANGES[act](row, categories)
+        intent, is_new = _record_intent(act, row, was, by, nonce)
+        if is_new:
+            _check_none_open(intent)
+            row.save(update_fields=CHANGED_COLUMNS)
+            health.request_check(by.tenant)
+            _delay_until_known(intent, act)
+            if was["is_on"] and (not row.is_on or set(was["categories"]) - set(row.categories)):
+                owners.notify(owners.LOOSENED, what=coded_sentence(f"webhook.{act}"), who=by.user)
+    if is_new:
+        dispatch(intent)
+    return intent
+
+
+def _check_address(by: Requester, replace: str) -> None:
+    """Look at the service's settings now, and refuse to write over another system's address that nobody was shown."""
+    present = load_service_settings()
+    if present.address_owner(webhook_of(by.tenant)) is AddressOwner.OTHERS and replace != address_digest(present):
+        raise NotSubmitted(
+            _("The service notifies another system at the moment. Look at its address below and confirm first.")
+        )
+
+
+def load_service_settings() -> ServiceSettings:
+    """Return the service's settings as they are now. Raises NotAsked."""
+    try:
+        single_reads.read_for_page(lambda line: single_reads.read_tenant(line, Priority.PEOPLE, is_unshared=True), "")
+    except single_reads.ReadFailed as why:
+        raise NotSubmitted(join_sentences([why, _("Nothing was sent.")])) from None
+    return ServiceSettings.of(TenantRecord.objects.get())
+
+
+def address_digest(present: ServiceSettings) -> str:
+    """Return what a form says to name the address that its person was shown."""
+    return tokens.digest(present.url).hex()[:16]
+
+
+def _switch_on(row: Webhook, categories: Sequence[str]) -> None:
+    row.is_on, row.categories, row.secret = True, list(categories), row.secret or tokens.create()
+
+
+def _switch_off(row: Webhook, categories: Sequence[str]) -> None:
+    row.is_on = False
+
+
+def _set_categories(row: Webhook, categories: Sequence[str]) -> None:
+    row.categories = list(categories)
+
+
+def _forget_expired(row: Webhook) -> None:
+    """Leave nothing that is accepted no more: a new request makes all that is former count until its outcome."""
+    if row.former_until is not None and row.former_until <= database_now():
+        row.former_secret = row.former_digest = None
+
+
+def _renew_secret(row: Webhook, categories: Sequence[str]) -> None:
+    _forget_expired(row)
+    row.former_secret, row.former_until, row.secret = row.secret, None, tokens.create()
+
+
+def _renew_address(row: Webhook, categories: Sequence[str]) -> None:
+    _forget_expired(row)
+    row.former_digest, row.former_until, row.token = row.token_digest, None, tokens.create()
+    row.token_digest = tokens.digest(row.token)
+
+
+_CHANGES: Mapping[WebhookChange, Callable[[Webhook, Sequence[str]], None]] = {
+    WebhookChange.ON: _switch_on,
+    WebhookChange.OFF: _switch_off,
+    WebhookChange.CATEGORIES: _set_categories,
+    WebhookChange.SECRET: _renew_secret,
+    WebhookChange.ADDRESS: _renew_address,
+}
+
+
+def snapshot_of(row: Webhook) -> dict[str, Any]:
+    """Return what a request may change, to be put back when it comes to nothing."""
+    return {"is_on": row.is_on, "categories": list(row.categories), "token": row.token, "secret": row.secret}
+
+
+def _record_intent(
+    act: WebhookChange, row: Webhook, was: dict[str, Any], by: Requester, nonce: Nonce
+) -> tuple[Intent, bool]:
+    return record_intent(
+        by=by,
+        permission=Permission.CONNECTION_MANAGE,
+        operation=OPERATION,
+        target=TARGET,
+        title=coded_sentence(f"webhook.{act}"),
+        body={
+            "is_invalid": not row.is_on,
+            "url": address_of(row),
+            "secret_token": row.secret,
+            "trigger": {"history": {"category": list(row.categories)}},
+        },
+        snapshot=was,
+        nonce=nonce,
+        before=_audit_values(was["is_on"], was["categories"]),
+        after=_audit_values(row.is_on, row.categories),
+    )
+
+
+def _audit_values(is_on: bool, categories: Sequence[str]) -> dict[str, Any]:
+    """Return what the audit log shows: no address and no secret."""
+    return {"webhook_on": is_on, "webhook_categories": list(categories)}
+
+
+def _check_none_open(intent: Intent) -> None:
+    """Refuse while an earlier request is open: only one former secret and one former address are kept."""
+    if open_intents().filter(operation=OPERATION).exclude(pk=intent.pk).exists():
+        raise NotSubmitted(_("An earlier change of the webhook is still open. Wait for its result, then try again."))
+
+
+def _delay_until_known(intent: Intent, act: WebhookChange) -> None:
+    """Send a new secret when every process accepts it: they ask for what they know every few seconds."""
+    if act is WebhookChange.SECRET:
+        Intent.objects.filter(pk=intent.pk).update(due_at=ClockTime() + _KNOWN_EVERYWHERE)
+        intent.refresh_from_db()
+
+
+def switch_off_locally(*, by: Requester) -> None:
+    """Switch off here alone: what the service has set is another system's, and stays as it is."""
+    with transaction.atomic():
+        Webhook.objects.filter(pk=webhook_of(by.tenant).pk).update(is_on=False)
+        health.request_check(by.tenant)
+        audit.record(**by.audit_author, action="webhook.leave", target=TARGET, summary=coded_sentence("webhook.leave"))
+        owners.notify(owners.LOOSENED, what=coded_sentence("webhook.leave"), who=by.user)
+
+
+def start_test(*, by: Requester) -> None:
+    """Begin to wait for a notification."""
+    with transaction.atomic():
+        Webhook.objects.filter(pk=webhook_of(by.tenant).pk).update(tested_at=database_now())
+        audit.record(**by.audit_author, action="webhook.test", target=TARGET, summary=coded_sentence("webhook.test"))
+
+
+def reveal_address(*, by: Requester) -> str:
+    """Return the address in clear, for a person who may see it; written into the audit log."""
+    with transaction.atomic():
+        audit.record(
+            **by.audit_author, action="webhook.reveal", target=TARGET, summary=coded_sentence("webhook.reveal")
+        )
+    return address_of(webhook_of(by.tenant))

@@ -1,0 +1,163 @@
+"""Whose address a notification came to, and with which secrets it may be signed, without asking the database each time.
+
+What is known is used for FRESH seconds. After that one thread asks the database again, for all addresses at once, and
+whoever asks waits PATIENCE for it: a database that is slow or away lets what was known go on, for OLDEST seconds.
+"""
+
+import secrets
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import structlog
+from django.db import DatabaseError, connection
+from django.db.models import Q
+
+from accessapi.webhook_format import WebhookFormat as Shape
+from portal.core.timers.clock import ClockTime
+from portal.webhooks.models import Webhook
+from tenants.scope import across_tenants
+from tenants.vault import VaultError
+
+log = structlog.get_logger(__name__)
+
+FRESH_SECONDS, MAX_AGE_SECONDS = 2.0, 600.0
+WAIT_SECONDS = 0.1
+# Before a notification is refused that was signed with none of the known secrets: there may be a newer one.
+LONG_WAIT_SECONDS = 3.0
+# Unknown addresses are remembered, too, and only so many of all: whoever tries many asks the database himself.
+MAX_ADDRESSES = 5000
+
+
+class AddressNotLoaded(Exception):
+    """The database did not say whose address this is, and nothing is known from before."""
+
+
+@dataclass(frozen=True)
+class WebhookAddress:
+    """An address: whose it is (None: nobody's), its secrets and until when each is accepted (`time.monotonic`), and how
+    the service shapes what it posts.
+    """
+
+    tenant_id: int | None
+    keys: tuple[tuple[bytes, float], ...] = field(repr=False)
+    message_format: Shape
+    loaded_at: float
+
+    def secrets(self) -> list[bytes]:
+        """Return the secrets that a notification may be signed with now."""
+        now = time.monotonic()
+        return [key for key, until in self.keys if now < until]
+
+
+class AddressCache:
+    """What one process knows of addresses."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[bytes, WebhookAddress] = OrderedDict()
+        self._requested: dict[bytes, float] = {}  # with when it was asked for first
+        self._change = threading.Condition()
+        self._thread: threading.Thread | None = None
+
+    def find(self, digest: bytes, wait_seconds: float) -> WebhookAddress:
+        """Return what is known of an address, asked anew within `wait_seconds` seconds if it is old. Raises
+        Unanswered."""
+        with self._change:
+            found = self._known.get(digest)
+        age = time.monotonic() - found.loaded_at if found is not None else MAX_AGE_SECONDS
+        if found is None or age >= MAX_AGE_SECONDS:
+            return self._load_now(digest)
+        return found if age < FRESH_SECONDS else self._wait_for_reload(digest, found, wait_seconds)
+
+    def _load_now(self, digest: bytes) -> WebhookAddress:
+        try:
+            found = load([digest])[digest]
+        except DatabaseError as error:
+            log.warning("hook_address_not_read", error=type(error).__name__)
+            raise AddressNotLoaded from None
+        with self._change:
+            self._store(digest, found)
+        return found
+
+    def _wait_for_reload(self, digest: bytes, known: WebhookAddress, patience: float) -> WebhookAddress:
+        """Wait a moment for news; the first who asks that long, those who come after him until then."""
+        with self._change:
+            until = self._requested.setdefault(digest, time.monotonic()) + patience
+            self._start_thread()
+            self._change.notify_all()
+            self._change.wait_for(lambda: digest not in self._requested, max(until - time.monotonic(), 0))
+            return self._known.get(digest, known)
+
+    def _start_thread(self) -> None:
+        if self._thread is None or not self._thread.is_alive():
+            self._thread = threading.Thread(target=self._reload_forever, name="hook addresses", daemon=True)
+            self._thread.start()
+
+    def _reload_forever(self) -> None:
+        while True:
+            with self._change:
+                self._change.wait_for(lambda: self._requested)
+                digests = list(self._requested)
+            try:
+                found = load(digests)
+            except DatabaseError as error:
+                log.warning("hook_addresses_not_read", error=type(error).__name__)
+                connection.close()
+                time.sleep(1)
+                continue
+            with self._change:
+                for digest, address in found.items():
+                    self._store(digest, address)
+                    self._requested.pop(digest, None)
+                self._change.notify_all()
+
+    def _store(self, digest: bytes, found: WebhookAddress) -> None:
+        self._known[digest] = found
+        self._known.move_to_end(digest)
+        while len(self._known) > MAX_ADDRESSES:
+            self._known.popitem(last=False)
+
+
+def load(digests: Collection[bytes]) -> dict[bytes, WebhookAddress]:
+    """Ask the database about these addresses, all in one statement."""
+    asked_at = time.monotonic()
+    with across_tenants("a notification names its tenant by its address alone"):
+        rows = Webhook.objects_across_tenants.filter(Q(token_digest__in=digests) | Q(former_digest__in=digests))
+        found = dict.fromkeys(digests, _unknown_address(asked_at))
+        for row in rows.select_related("tenant__environment").annotate(now=ClockTime()):
+            address = _address(row, row.now, asked_at)
+            former = row.former_digest if _former_accepted_until(row, row.now, asked_at) > asked_at else None
+            for digest in (row.token_digest, former):
+                if digest is not None and bytes(digest) in found:
+                    found[bytes(digest)] = address
+    return found
+
+
+def _unknown_address(asked_at: float) -> WebhookAddress:
+    """What an unknown address is taken for: its notifications are read and compared as everybody's are."""
+    keys = ((secrets.token_bytes(32), float("inf")),)
+    return WebhookAddress(None, keys, Shape(), asked_at)
+
+
+def _address(row: Webhook, now: datetime, asked_at: float) -> WebhookAddress:
+    keys = []
+    for name, until in (("secret", float("inf")), ("former_secret", _former_accepted_until(row, now, asked_at))):
+        try:
+            secret = getattr(row, name)
+        except VaultError as error:
+            log.error("hook_secret_not_opened", tenant_id=row.tenant_id, error=str(error))
+            continue
+        if secret:
+            keys.append((secret.encode(), until))
+    return WebhookAddress(row.tenant_id, tuple(keys), row.tenant.environment.catalogue.webhook, asked_at)
+
+
+def _former_accepted_until(row: Webhook, now: datetime, asked_at: float) -> float:
+    """Until when the former secret and address are accepted, by this process's clock; no end is known: for ever."""
+    return asked_at + (row.former_until - now).total_seconds() if row.former_until is not None else float("inf")
+
+
+addresses = AddressCache()

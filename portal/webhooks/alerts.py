@@ -1,0 +1,31 @@
+"""The alert about a webhook that is silent."""
+
+from collections.abc import Iterator
+
+from django.utils.translation import gettext_lazy as _
+
+from portal.core.alerts.kinds import AlertKind, Observation, RuleValues, tenants_having
+from portal.core.alerts.kinds import register as add
+from portal.core.alerts.models import Severity
+from portal.core.timers.clock import database_now
+from portal.webhooks.models import Webhook
+from tenants.models import Tenant
+
+
+def _find_silent(tenant: Tenant, values: RuleValues) -> Iterator[Observation]:
+    for row in Webhook.objects.filter(working=Webhook.Working.SILENT):
+        yield Observation("webhook", row.working_at or database_now())
+
+
+def register() -> None:
+    add(
+        AlertKind(
+            name="silence",
+            message=_("No notifications come from the service, though some were to be expected."),
+            severity=Severity.NOTE,
+            find_current=_find_silent,
+            tenants_to_check=tenants_having(
+                lambda _rules: Webhook.reachable_objects.filter(working=Webhook.Working.SILENT)
+            ),
+        )
+    )

@@ -1,0 +1,17 @@
+from django.apps import AppConfig
+
+
+class HooksConfig(AppConfig):
+    name = "portal.webhooks"
+    label = "hooks"
+
+    def ready(self) -> None:
+        from portal.core.mirror import events
+        from portal.core.mirror.kinds import MirrorKind
+        from portal.webhooks import alerts, follow, panel, processing
+
+        alerts.register()
+        follow.register()
+        panel.register()
+        events.subscribe(MirrorKind.HISTORIES, processing.on_histories)
+        processing.register()

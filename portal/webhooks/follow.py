@@ -1,0 +1,69 @@
+"""What follows from a request about the webhook: what it replaces ends when confirmed, and comes back when refused."""
+
+from datetime import timedelta
+from typing import Any
+
+from portal.core.budget.priorities import Priority
+from portal.core.intents import absence_proofs, handlers
+from portal.core.intents.handlers import Finding
+from portal.core.intents.models import Intent
+from portal.core.intents.states import NOT_APPLIED, State
+from portal.core.mirror import single_reads, small_lists, sync_schedule
+from portal.core.mirror.kinds import MirrorKind
+from portal.core.timers.clock import database_now
+from portal.core.ui.times import local
+from portal.webhooks import health, tokens
+from portal.webhooks.actions import CHANGED_COLUMNS, OPERATION
+from portal.webhooks.models import Webhook
+from portal.webhooks.settings import categories_of
+from tenants.connections.service_clients import current_connection
+
+#: How long notifications that were signed before the change may still be on their way.
+FORMER_ACCEPTED_FOR = timedelta(minutes=10)
+
+
+def apply_outcome(intent: Intent) -> None:
+    """Confirm what was asked for, or put back what was there before. While it is uncertain both are answered."""
+    row = Webhook.objects.select_for_update().get()
+    now = database_now()
+    if intent.state == State.SUCCEEDED:
+        row.set_at = now
+        if row.former_until is None and (row.former_secret or row.former_digest):
+            row.former_until = now + FORMER_ACCEPTED_FOR
+        small_lists.save_webhook_settings(intent.body, now)
+    elif intent.state in NOT_APPLIED:
+        _restore(row, intent.snapshot)
+    row.save(update_fields=CHANGED_COLUMNS)
+    health.request_check(intent.tenant)
+    # What the service says of it itself, which may be something else.
+    sync_schedule.request_reading(intent.tenant, MirrorKind.TENANT, by=intent.by)
+
+
+def _restore(row: Webhook, was: dict[str, Any]) -> None:
+    for name, value in was.items():
+        setattr(row, name, value)
+    row.token_digest = tokens.digest(row.token)
+    row.former_digest = row.former_secret = row.former_until = None
+
+
+def reconcile(intent: Intent) -> Finding:
+    """Whether the service has what was asked for. A secret that it does not show proves nothing."""
+    at = database_now()
+    told = single_reads.read_tenant(current_connection(), Priority.PEOPLE, is_unshared=True).settings.webhook
+    wanted, was = intent.body, intent.snapshot or {}
+    seen: dict[str, Any] = {"read": f"{local(at):%Y-%m-%d %H:%M:%S}"}
+    if (told.is_invalid, told.url, _categories(told)) != (wanted["is_invalid"], wanted["url"], _categories(wanted)):
+        return absence_proofs.judge_absence(intent, at, seen)
+    if told.secret_token == wanted["secret_token"]:
+        return Finding(True, seen)
+    if told.secret_token == was.get("secret"):
+        return absence_proofs.judge_absence(intent, at, seen)
+    return Finding(None if was.get("secret") != wanted["secret_token"] else True, seen)
+
+
+def _categories(settings: Any) -> set[str]:
+    return set(categories_of(settings if isinstance(settings, dict) else settings.model_dump()))
+
+
+def register() -> None:
+    handlers.register(OPERATION, on_finished=apply_outcome, reconcile=reconcile)

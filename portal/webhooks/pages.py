@@ -1,0 +1,81 @@
+"""What is done on the panel "Webhook" of the connection's page, and what of it follows while somebody looks."""
+
+from functools import partial
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from portal.core.intents.form_handling import ErrorsAsMessages, address_of, submit_once
+from portal.core.intents.nonces import NotSubmitted
+from portal.core.intents.recording import Requester
+from portal.core.ui import live_updates
+from portal.webhooks import actions, panel, settings
+from portal.webhooks.actions import WebhookChange
+from portal.webhooks.forms import CategoriesForm
+from portal.webhooks.settings import AddressOwner, ServiceSettings
+from tenants.access import TenantRequest, tenant_view
+from tenants.connections.views import draw_page as connection_page
+from tenants.roles import Permission
+
+
+def _page(request: TenantRequest) -> str:
+    return f"{reverse('connection:index', args=[request.tenant.slug])}#webhook"
+
+
+@tenant_view(Permission.CONNECTION_VIEW)
+def now(request: TenantRequest) -> HttpResponse:
+    """The part of the panel that follows; the whole page for whoever opens this address."""
+    if not live_updates.is_poll(request):
+        return redirect(_page(request))
+    told = panel.live_context(request)
+    if live_updates.is_up_to_date(request, told["seen"]):
+        return live_updates.unchanged_response()
+    return render(request, "hooks/now.html", told)
+
+
+@tenant_view(Permission.CONNECTION_MANAGE, methods=["POST"])
+def change(request: TenantRequest, what: str) -> HttpResponse:
+    """One of the acts; its outcome is shown on the panel."""
+    if what not in set(WebhookChange):
+        raise Http404
+    act, chosen = WebhookChange(what), list[str]()
+    if act in (WebhookChange.ON, WebhookChange.CATEGORIES):
+        form = CategoriesForm(settings.webhook_of(request.tenant), ServiceSettings.load(), request.POST)
+        if not form.is_valid():
+            setattr(request, panel.REFUSED_FORM, form)
+            return connection_page(request)
+        chosen = form.cleaned_data["categories"]
+    if act is WebhookChange.OFF and _is_others(request):
+        actions.switch_off_locally(by=Requester.from_request(request))
+        messages.success(request, _("Switched off in the portal. The settings at the service were left as they are."))
+        return redirect(_page(request))
+    asked = partial(actions.submit_change, act=act, categories=chosen, replace=request.POST.get("replace", ""))
+    intent = submit_once(request, ErrorsAsMessages(request), asked)
+    page = reverse("connection:index", args=[request.tenant.slug])
+    return redirect(_page(request) if intent is None else address_of(page, intent))
+
+
+def _is_others(request: TenantRequest) -> bool:
+    """Tell whether the service notifies another system, as it says now; where it says nothing, as was known last."""
+    try:
+        present = actions.load_service_settings()
+    except NotSubmitted:
+        return False
+    return present.address_owner(settings.webhook_of(request.tenant)) is AddressOwner.OTHERS
+
+
+@tenant_view(Permission.CONNECTION_MANAGE, methods=["POST"])
+def test(request: TenantRequest) -> HttpResponse:
+    actions.start_test(by=Requester.from_request(request))
+    return redirect(_page(request))
+
+
+@tenant_view(Permission.CONNECTION_MANAGE, methods=["POST"])
+def reveal(request: TenantRequest) -> HttpResponse:
+    """The address in clear: a fragment for htmx, else a page of its own."""
+    value = actions.reveal_address(by=Requester.from_request(request))
+    page = "hooks/secret.html" if request.htmx else "hooks/address.html"
+    return render(request, page, {"value": value})

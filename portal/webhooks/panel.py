@@ -1,0 +1,159 @@
+"""The panel "Webhook" on the connection's page: how notifications stand, what is set where, and what can be done."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings as site
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+
+from portal.core.intents.models import Intent
+from portal.core.intents.states import UNDER_WAY, State
+from portal.core.mirror.kinds import READ_INTERVALS, MirrorKind
+from portal.core.timers.clock import database_now
+from portal.core.ui import batching, live_updates, panels
+from portal.core.ui.url_lookup import url_in_tenant
+from portal.webhooks import actions, settings
+from portal.webhooks.actions import WebhookChange
+from portal.webhooks.forms import CategoriesForm
+from portal.webhooks.models import Notification, Webhook
+from portal.webhooks.settings import AddressOwner, ServiceSettings
+from portal.webhooks.words import log_status, status_of
+from tenants import vault
+from tenants.access import TenantRequest
+from tenants.audit_log import changes
+from tenants.connections.service_clients import current_connection
+from tenants.roles import Permission
+
+#: How long a test waits for a notification, and how long its result is shown.
+TEST_TIMEOUT = timedelta(minutes=5)
+_SHOWN_FOR = timedelta(hours=1)
+_BATCH_NAME = "webhook"
+#: The name under which a request carries the form that it refused.
+REFUSED_FORM = "webhook_form"
+_RENEWALS = ((WebhookChange.ADDRESS, _("Renew address")), (WebhookChange.SECRET, _("Renew secret")))
+
+
+@dataclass(frozen=True)
+class WebhookTest:
+    """A test that was begun: the first notification since, or whether it is still waited for."""
+
+    since: datetime
+    notification: Notification | None
+    is_waiting: bool
+
+    @property
+    def seconds(self) -> float | None:
+        """How long after the record's own time the notification came; None where it tells no time."""
+        found = self.notification
+        return max(0.0, (found.received_at - found.at).total_seconds()) if found and found.at else None
+
+
+def test_of(row: Webhook, now: datetime) -> WebhookTest | None:
+    """Return the last test, while its result is worth showing."""
+    if row.tested_at is None or now - row.tested_at > _SHOWN_FOR:
+        return None
+    first = Notification.objects.filter(received_at__gte=row.tested_at).order_by("received_at").first()
+    return WebhookTest(row.tested_at, first, first is None and now - row.tested_at < TEST_TIMEOUT)
+
+
+def live_context(request: TenantRequest) -> dict[str, Any]:
+    """Return what is shown while somebody looks, and the mark that it is known by."""
+    row = Webhook.objects.first() or Webhook(tenant=request.tenant)
+    if vault.is_unreadable(row):
+        settings.reset_credentials(row)  # not saved: what is shown is what switching on would do
+    present, now = ServiceSettings.load(), database_now()
+    intent = _latest_intent(now)
+    told = {
+        "row": row,
+        "present": present,
+        "state": status_of(row),
+        "test": test_of(row, now),
+        "intent": intent,
+        **_compare_settings(row, present, is_open=intent is not None and intent.state in (*UNDER_WAY, State.UNCERTAIN)),
+    }
+    return told | {"seen": _version(told)}
+
+
+def _latest_intent(now: datetime) -> Intent | None:
+    """Return the last request about the webhook, unless it is done with for a while."""
+    found = Intent.objects.filter(operation=actions.OPERATION).select_related("by", "tenant").order_by("-id").first()
+    is_past = found is not None and found.state == State.SUCCEEDED and now - (found.finished_at or now) > _SHOWN_FOR
+    return None if is_past else found
+
+
+def _compare_settings(row: Webhook, present: ServiceSettings | None, *, is_open: bool) -> dict[str, Any]:
+    """Return both settings line by line, and what is to be said of the differences; nothing while a request is open."""
+    if present is None:
+        return {"lines": [], "differs": False, "others": False}
+    lines = settings.compare(row, present)
+    others = present.address_owner(row) is AddressOwner.OTHERS
+    ours = row.is_on or present.address_owner(row) is AddressOwner.OURS
+    return {
+        "lines": lines if row.pk or others else [],
+        "differs": not is_open and ours and any(line.differs for line in lines),
+        "others": others and not is_open,
+    }
+
+
+def _version(told: dict[str, Any]) -> str:
+    row, intent, test = told["row"], told["intent"], told["test"]
+    of_row = (row.is_on, row.categories, row.set_at)
+    of_intent = intent and (intent.pk, intent.state, intent.reason)
+    of_test = test and (test.since, test.is_waiting, test.notification and test.notification.pk)
+    return live_updates.version_of(of_row, of_intent, of_test, told["present"], told["differs"], told["state"])
+
+
+def draw(request: TenantRequest) -> SafeString:
+    """Draw the panel, with the form that this request refused; nothing for a tenant that was never connected."""
+    refused: CategoriesForm | None = getattr(request, REFUSED_FORM, None)
+    if not current_connection().service_tenant_id:
+        return SafeString("")
+    told = live_context(request)
+    row, present = told["row"], told["present"]
+    context = told | {
+        "form": refused or CategoriesForm(row, present),
+        "may_manage": request.access.can(Permission.CONNECTION_MANAGE),
+        "is_reachable": settings.is_reachable(),
+        "portal_url": site.PORTAL_URL,
+        "renewals": _RENEWALS,
+        "mark": actions.address_digest(present) if present is not None else "",
+    }
+    return render_to_string("hooks/panel.html", context, request=request)
+
+
+def draw_on_log(request: TenantRequest) -> SafeString:
+    """Say how soon the log learns of new records, beside how far it is complete."""
+    told, states = batching.load_rows(request, _BATCH_NAME), batching.load_rows(request, "freshness")
+    working = next((working for is_on, working in told if is_on), Webhook.Working.OFF)
+    read = next((each for each in states if each.kind == MirrorKind.HISTORIES), None)
+    every = None if read is None or read.error else read.every or READ_INTERVALS[MirrorKind.HISTORIES]
+    href = (
+        url_in_tenant("connection:index", request.tenant.slug) if request.access.can(Permission.CONNECTION_VIEW) else ""
+    )
+    context = {"state": log_status(working, every), "href": href}
+    return render_to_string("hooks/log.html", context)
+
+
+_LABELS = {"webhook_on": _("Notifications"), "webhook_categories": _("Categories")}
+
+
+def words_of(kept: Mapping[str, Any]) -> dict[str, str]:
+    """Return what the audit log keeps of the webhook, in the reader's words."""
+    found = {}
+    if "webhook_on" in kept:
+        found["webhook_on"] = settings.on_off_text(kept["webhook_on"])
+    if "webhook_categories" in kept:
+        found["webhook_categories"] = settings.categories_text(kept["webhook_categories"])
+    return found
+
+
+def register() -> None:
+    panels.register("connection", draw)
+    panels.register("log", draw_on_log, query=_BATCH_NAME)
+    batching.register_query(_BATCH_NAME, lambda: Webhook.objects.values_list("is_on", "working"), on_every_page=False)
+    changes.register_words(actions.TARGET, words_of)
+    changes.register_labels(actions.TARGET, lambda name: str(_LABELS.get(name, name)))

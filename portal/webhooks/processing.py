@@ -1,0 +1,184 @@
+"""What comes of notifications: a reading of the log, joined and with pauses; until then records of their own.
+
+One look at a time, under the lock of the log's state, which a reading takes before it writes. When the next look is due
+stands in the webhook's row: a timer rings for it, the bell only makes it sooner.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+import structlog
+from django.db import transaction
+from django.db.models import Exists, Max, OuterRef, QuerySet
+
+from accessapi.doors import DoorEvent
+from portal.core.mirror import late_records, sync_schedule
+from portal.core.mirror.kinds import READ_INTERVALS, MirrorKind
+from portal.core.mirror.leases import has_calls_for_log
+from portal.core.mirror.models import History, MirrorState
+from portal.core.mirror.row_building import insert_records
+from portal.core.timers import rounds, timer_registry
+from portal.core.timers.clock import ClockTime, database_now
+from portal.core.timers.timer_registry import TaskWakeup
+from portal.webhooks import health, parsing
+from portal.webhooks.message_queue import PROCESS_TASK
+from portal.webhooks.models import Notification, Webhook
+from tenants.connections.service_clients import current_connection
+from tenants.models import Connection, Tenant
+
+log = structlog.get_logger(__name__)
+
+# A reading is earned by this many seconds without one. Each that was made ahead of that makes the next pause a second
+# longer: a house with a record now and then has it read at once, one with a record a second every 20 s, which is a
+# quarter of the hour. When no calls are free, the usual pace is kept.
+SECONDS_PER_READING = 20
+# Of a door that is forced or was left open one must hear at once, however much is told: such a reading waits a second
+# only, until this many seconds are still to be earned. Alarms upon alarms are read as the rest is.
+ALARM_PAUSE, MAX_OWED_FOR_ALARM = timedelta(seconds=1), 30 * SECONDS_PER_READING
+# No reading is asked for any more on account of a record that the log does not have: after this long while the log
+# cannot be read, and after PATIENCE whatever the reason. It stays as it was told.
+GIVE_UP_UNREADABLE, GIVE_UP_AFTER = timedelta(seconds=10), timedelta(seconds=60)
+BATCH_SIZE = 500
+# A look of which nothing was heard is rung for again.
+RETRY_AFTER = timedelta(seconds=20)
+_ALARMS = (DoorEvent.FORCED_OPEN, DoorEvent.LEFT_OPEN)
+
+
+def process_pending() -> None:
+    """Look at what the entered tenant was told, and set the time of the next look. Any number of callers do no harm."""
+    with transaction.atomic():
+        state = MirrorState.objects.select_for_update().filter(kind=MirrorKind.HISTORIES).first()
+        webhook = Webhook.objects.select_for_update().filter(due_at__isnull=False).first()
+        if webhook is None:
+            return
+        now = database_now()
+        _mark_read(Notification.objects.exclude(state=Notification.State.READ), state)
+        times = [_process(webhook, state, now), health.check(webhook, state, now)]
+        webhook.looked_at, webhook.due_at = now, min((time for time in times if time is not None), default=None)
+        webhook.save()
+
+
+def _process(webhook: Webhook, state: MirrorState | None, now: datetime) -> datetime | None:
+    """See to what waits; when to look again, None when nothing does."""
+    connection = current_connection()
+    since = _unread_since(webhook, state, now)
+    if since is None:
+        return None
+    old = now - (GIVE_UP_UNREADABLE if _is_unreadable(connection, state) else GIVE_UP_AFTER)
+    if _insert_records(connection, _unread().filter(received_at__lt=old), Notification.State.KEPT) == BATCH_SIZE:
+        return now
+    if _unread_since(webhook, state, now) is None:
+        return None
+    if not connection.is_connected:
+        return now + GIVE_UP_UNREADABLE
+    if state is not None:
+        moments = _unread().filter(at__isnull=False).values_list("at", flat=True)[:BATCH_SIZE]
+        late_records.request_spans(state, filter(None, moments))
+    again = _request_reading(webhook, connection, since, now)
+    if webhook.asked_at == now:
+        return again
+    told_alone = _unread().filter(state=Notification.State.WAITING)
+    return now if _insert_records(connection, told_alone, Notification.State.SHOWN) == BATCH_SIZE else again
+
+
+def _unread() -> QuerySet[Notification]:
+    return Notification.objects.filter(state__in=(Notification.State.WAITING, Notification.State.SHOWN))
+
+
+def _unread_since(webhook: Webhook, state: MirrorState | None, now: datetime) -> datetime | None:
+    """From when on the log must be read, so that it has what was told; None when nothing is missing.
+
+    What was told before the last reading and is not in it is told by the service later: it is read once more.
+    """
+    newest = _unread().aggregate(newest=Max("received_at"))["newest"]
+    read = state.as_of if state is not None else None
+    if webhook.told_at is not None and (read is None or webhook.told_at > read):
+        newest = max(newest or webhook.told_at, webhook.told_at)
+    if newest is None:
+        return None
+    return newest if read is None or newest > read else now
+
+
+def _request_reading(webhook: Webhook, connection: Connection, since: datetime, now: datetime) -> datetime:
+    """Ask for a reading, unless the last one was a moment ago; when to look again."""
+    pause = timedelta(seconds=webhook.pause)
+    if pause > ALARM_PAUSE and webhook.owed < MAX_OWED_FOR_ALARM and _has_alarm(connection):
+        pause = ALARM_PAUSE
+    if webhook.asked_at is not None and now < webhook.asked_at + pause:
+        return webhook.asked_at + pause
+    sync_schedule.request_reading_since(connection.tenant, MirrorKind.HISTORIES, since)
+    since_last = (now - webhook.asked_at).total_seconds() if webhook.asked_at is not None else float("inf")
+    webhook.owed = int(max(0.0, webhook.owed - since_last)) + SECONDS_PER_READING
+    usual = min(webhook.owed // SECONDS_PER_READING, SECONDS_PER_READING)
+    webhook.pause = usual if has_calls_for_log(connection) else READ_INTERVALS[MirrorKind.HISTORIES]
+    webhook.asked_at = now
+    return now + timedelta(seconds=webhook.pause)
+
+
+def _has_alarm(connection: Connection) -> bool:
+    """Whether something that was told and not read yet is an alarm of a door, and calls are left to read it at once."""
+    catalogue = connection.tenant.environment.catalogue
+    found = filter(None, map(parsing.to_log_record, _unread().order_by("-received_at")[:BATCH_SIZE]))
+    alarms = (catalogue.states.event_of([record.content or record.member_label]) in _ALARMS for record in found)
+    return any(alarms) and has_calls_for_log(connection)
+
+
+def _is_unreadable(connection: Connection, state: MirrorState | None) -> bool:
+    """Whether the log cannot be read now: not connected, refused, out of order, or no calls left for it."""
+    return not connection.is_connected or state is None or bool(state.error) or not has_calls_for_log(connection)
+
+
+def _insert_records(connection: Connection, told_of: QuerySet[Notification], state: Notification.State) -> int:
+    """Make records of what was told, AT_ONCE at most, which is in this state then; how many were looked at."""
+    found = list(told_of.order_by("received_at")[:BATCH_SIZE])
+    ours = {"", connection.service_tenant_id}
+    rows = [parsing.to_log_record(each) for each in found if str(each.body.get("tenant_id") or "") in ours]
+    new = insert_records([row for row in rows if row is not None])
+    for each in found:
+        each.state = state if each.body or state == Notification.State.SHOWN else Notification.State.READ
+    Notification.objects.bulk_update(found, ["state"])
+    if new:
+        log.info("hooks_shown", tenant_id=connection.tenant_id, records=len(new))
+    return len(found)
+
+
+def _mark_read(told_of: QuerySet[Notification], state: MirrorState | None = None) -> None:
+    """What the log has by now is read; so is what names no record, by any reading that began after it came."""
+    if state is not None and state.as_of is not None:
+        unnamed = told_of.filter(history_id__startswith=parsing.UNNAMED_PREFIX, received_at__lt=state.as_of)
+        unnamed.update(state=Notification.State.READ)
+    there = History.objects.filter(history_id=OuterRef("history_id"), notified=False)
+    told_of.filter(Exists(there)).update(state=Notification.State.READ)
+
+
+def on_histories(tenant: Tenant, *, histories: Sequence[History]) -> None:
+    """New records came in: listener of the mirror, inside the transaction that takes them over."""
+    webhook = Webhook.objects.filter(tenant=tenant).first()
+    if webhook is None:
+        return
+    named = [record.history_id for record in histories]
+    known = Notification.objects.filter(history_id__in=named)
+    known.exclude(state=Notification.State.READ).update(state=Notification.State.READ)
+    health.watch_unnotified(webhook, histories, set(known.values_list("history_id", flat=True)))
+
+
+def _due() -> QuerySet[Webhook]:
+    return Webhook.objects_across_tenants.filter(due_at__lte=ClockTime())
+
+
+DUE = TaskWakeup(
+    rows=_due,
+    task=PROCESS_TASK,
+    claim_values=lambda: {"due_at": ClockTime() + RETRY_AFTER},
+    id_columns=("tenant_id",),
+    expires=RETRY_AFTER.total_seconds(),
+)
+
+
+def _old() -> list[QuerySet[Notification]]:
+    return [Notification.objects_across_tenants.filter(received_at__lt=ClockTime() - health.RETAIN_FOR)]
+
+
+def register() -> None:
+    timer_registry.register("hooks", DUE.check_due, every=1.0, queue="sync", due_rows=DUE.querysets)
+    rounds.register("old_notifications", rounds.delete_steps(_old), every=3600.0, queue="sync")

@@ -1,0 +1,11 @@
+"""The bell of notifications."""
+
+from portal.site.celery import portal_task
+from portal.webhooks import processing
+from tenants.scope import tenant_scope
+
+
+@portal_task(queue="sync", promise="idempotent", seconds=60)
+def process(tenant_id: int) -> None:
+    with tenant_scope(tenant_id):
+        processing.process_pending()

@@ -1,0 +1,87 @@
+"""What an entry changed, field by field; everything that opens a door is masked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from tenants.models import AuditEntry
+
+Fields = list[tuple[str, str, str]]  # of each field its name, and the values before and after
+
+SECRET_FIELDS = ("card_data", "qrcode", "qrcode_data", "data", "totp_seed", "secret_token", "face_data")
+MASK = "••••"
+
+
+@dataclass(frozen=True)
+class RecordedChange:
+    """One change that staff asked for: the audit entry, what it named, and the page of the job that made it."""
+
+    entry: AuditEntry
+    fields: Fields
+    href: str = ""
+
+
+# Turns what was kept of a target into fields in the reader's words.
+AddWords = Callable[[Mapping[str, Any]], Mapping[str, str]]
+_words: dict[str, AddWords] = {}
+LabelOf = Callable[[str], str]
+_labels: dict[str, LabelOf] = {}
+
+
+def register_words(kind: str, words: AddWords) -> None:
+    """Register more words for entries on targets of this kind. Areas of work call it at start."""
+    _words[kind] = words
+
+
+def register_labels(kind: str, label_of: LabelOf) -> None:
+    """Register what people call the fields of targets of this kind. `label_of` returns a name it does not know."""
+    _labels[kind] = label_of
+
+
+def changed_fields(entry: AuditEntry) -> Fields:
+    """Return (field, before, after) of each field that differs; a field that is missing on one side shows as empty."""
+    words = _words.get(entry.target.partition(":")[0])
+    before, after = (_flatten(_with_words(kept, words)) for kept in (entry.before, entry.after))
+    names = dict.fromkeys([*before, *after])
+    return [(n, before.get(n, ""), after.get(n, "")) for n in names if before.get(n) != after.get(n)]
+
+
+def labelled_changes(entry: AuditEntry) -> Fields:
+    """Return `changed_fields` with what people call the fields; none of an entry that cannot be read."""
+    if not entry.is_readable:
+        return []
+    label = _labels.get(entry.target.partition(":")[0])
+    return [(_field_label(name, label), before, after) for name, before, after in changed_fields(entry)]
+
+
+def _field_label(name: str, label: LabelOf | None) -> SafeString | str:
+    """Return what people call a field; a name that nobody described in code type."""
+    word = label(name) if label else name
+    return format_html("<code>{}</code>", name) if word == name else word
+
+
+def _with_words(kept: Any, words: AddWords | None) -> Any:
+    return {**kept, **words(kept)} if words is not None and isinstance(kept, dict) else kept
+
+
+def _flatten(value: Any, name: str = "") -> dict[str, str]:
+    if isinstance(value, dict) and not _is_secret(name):
+        found: dict[str, str] = {}
+        for key, item in value.items():
+            found.update(_flatten(item, f"{name}.{key}" if name else str(key)))
+        return found
+    if value is None:
+        return {name: ""} if name else {}
+    if _is_secret(name):
+        return {name: MASK}
+    return {name or "value": value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}
+
+
+def _is_secret(name: str) -> bool:
+    return name.rpartition(".")[2] in SECRET_FIELDS

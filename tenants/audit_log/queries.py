@@ -1,0 +1,230 @@
+"""Read the audit trail, newest first, a page at a time: one row per act.
+
+A request to the service leaves one entry when it is made and another for its outcome; their `intent_id` ties them
+together. Lists leave out the later ones, which are on the page of the first; its row says how the act ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime, time, timedelta
+
+from django.core.signing import BadSignature, Signer
+from django.db.models import BooleanField, Case, Q, QuerySet, Value, When
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from tenants import sentences
+from tenants.audit_log import finding, names
+from tenants.audit_log.finding import ActPosition, ActSpan
+from tenants.models import AuditEntry, AuditKind
+
+PAGE_SIZE = 50
+_signer = Signer(salt="tenants.audit_log.cursor")
+_LAST_CHARACTER = "\U0010ffff"
+# "create_member" is the request, "create_member.failed" its outcome. A person's decision is an act of its own.
+_IS_OUTCOME = ~Q(intent_id="") & Q(action__contains=".") & ~Q(action__startswith="intent.")
+
+# The same the other way round, in words of which PostgreSQL thinks that half are so: it then walks along the newest.
+_IS_ACT = Case(When(_IS_OUTCOME, then=Value(False)), default=Value(True), output_field=BooleanField())
+
+# What acts are about, with their actions: operations of the service, and families of the portal's own acts.
+SUBJECTS: dict[str, tuple[Promise, str]] = {
+    "members": (
+        _("Members"),
+        (
+            "member members create_member update_member delete_member temporary_use one_time_qr"
+            " register_profile_image register_face_image delete_face_image"
+        ),
+    ),
+    "groups": (_("Groups"), "group groups create_membergroup update_membergroup"),
+    "rights": (_("Rights templates"), "rights_template"),
+    "areas": (_("Areas"), "area areas"),
+    "changes": (_("Bulk changes"), "change bulk_create_members bulk_update_members bulk_delete_members"),
+    "imports": (_("Imports"), "import"),
+    "guests": (_("Guests"), "guest guests create_guest update_guest preset desk expected"),
+    "roll_calls": (_("Roll calls"), "roll_call"),
+    "devices": (_("Doors"), "door operate_door operate_keys"),
+    "lockdown": (_("Lockdowns"), "lockdown evacuation relock"),
+    "plan": (_("Floor plans"), "plan"),
+    "camera": (_("Cameras"), "camera"),
+    "evidence": (_("Evidence"), "incident evidence"),
+    "log": (_("Activity log"), "log"),
+    "alerts": (_("Alerts"), "alert alert_rule alert_address"),
+    "reports": (_("Reports"), "report report_schedule"),
+    "reviews": (_("Access reviews"), "review"),
+    "decisions": (_("Decisions on uncertain requests"), "intent"),
+    "connection": (_("Connection"), "connection webhook update_webhook"),
+    "safety": (_("Changes that need a second person"), "safety"),
+    "staff": (_("Staff"), "staff"),
+    "support": (_("Support sessions"), "support"),
+    "tenant": (_("Tenant"), "tenant restore"),
+}
+
+
+# Returns the condition for entries that are about what a text names, by what others keep.
+TargetSearch = Callable[[str], Q]
+_searches: list[TargetSearch] = []
+
+
+def register_search(search: TargetSearch) -> None:
+    """Register a search for the targets of entries. Areas of work call it at start."""
+    if search not in _searches:
+        _searches.append(search)
+
+
+@dataclass(frozen=True)
+class AuditFilter:
+    """The filter. `about` is one of ABOUT, `result` how the act ended ("succeeded", "failed", …)."""
+
+    about: str = ""
+    result: str = ""
+    person: str = ""
+    target: str = ""
+    since: date | None = None
+    until: date | None = None
+    support_only: bool = False
+
+
+@dataclass(frozen=True)
+class AuditPage:
+    """Up to 50 acts, and the cursor of the next page, if there is one."""
+
+    entries: list[AuditEntry]
+    next_cursor: str
+
+
+def page(wanted: AuditFilter, cursor: str = "") -> AuditPage:
+    """Return acts of the entered tenant older than the cursor. A cursor that is not ours starts from the newest."""
+    found = _find_newest(wanted, PAGE_SIZE + 1, _read_cursor(cursor))
+    entries = _complete(found[:PAGE_SIZE])
+    return AuditPage(entries, _write_cursor(entries[-1]) if len(found) > PAGE_SIZE else "")
+
+
+def acts() -> QuerySet[AuditEntry]:
+    """Return one entry for each act in the entered tenant: how a request ended is no act of its own."""
+    return AuditEntry.objects.exclude(_IS_OUTCOME)
+
+
+def newest(count: int) -> list[AuditEntry]:
+    """Return the newest acts of the entered tenant."""
+    return _complete(_find_newest(AuditFilter(), count))
+
+
+def entries_of_act(entry: AuditEntry) -> list[AuditEntry]:
+    """Return the other entries of the same act, oldest first: the request, its outcome, a person's decision.
+
+    All of them, the given one too, are completed as in lists.
+    """
+    same = AuditEntry.objects.filter(intent_id=entry.intent_id).exclude(pk=entry.pk).select_related("by")
+    found = list(same.order_by("at", "pk")) if entry.intent_id else []
+    _complete([entry, *found])
+    return found
+
+
+def _find_newest(wanted: AuditFilter, limit: int, before: ActPosition | None = None) -> list[AuditEntry]:
+    """Return the newest acts that fit the filter, of those before a place. Outcomes fit with their request."""
+    span = ActSpan(
+        since=_midnight(wanted.since) if wanted.since else None,
+        until=_midnight(wanted.until) + timedelta(days=1) if wanted.until else None,
+        before=before,
+    )
+    if replace(wanted, since=None, until=None) == AuditFilter():
+        rows = span.filter(AuditEntry.objects.filter(_IS_ACT)).order_by("-act_at", "-act_id")[:limit]
+        return list(rows.select_related("by", "support_session"))
+    kinds = _kinds_for(wanted)
+    found = finding.find_by_kinds(kinds.filter(_by_target_kind(wanted.target)) if wanted.target else kinds, span, limit)
+    if wanted.target:
+        codes, known = _by_target_code(wanted.target), _by_registered_searches(wanted.target)
+        found += finding.find_by_targets(codes | known, kinds, span, limit, recent_first=bool(codes))
+    newest_first = [pk for _at, pk in sorted(set(found), reverse=True)[:limit]]
+    entries = AuditEntry.objects.select_related("by", "support_session").in_bulk(newest_first)
+    return [entries[pk] for pk in newest_first if pk in entries]
+
+
+def _kinds_for(wanted: AuditFilter) -> QuerySet[AuditKind]:
+    """Return the kinds of entries that fit the filter: those of requests, or those of the outcomes that fit."""
+    # Of what is created, the outcome alone names the target.
+    asked = Q(result="") | Q(names_target=True) if wanted.target else Q(result="")
+    kinds = AuditKind.objects.filter(Q(result=wanted.result) if wanted.result else asked)
+    if wanted.about:
+        names = SUBJECTS[wanted.about][1].split()
+        kinds = kinds.filter(
+            Q(action__in=names) | Q(*[("action__startswith", f"{n}.") for n in names], _connector=Q.OR)
+        )
+    if wanted.person:
+        kinds = kinds.filter(_by_person(wanted.person))
+    return kinds.filter(in_support=True) if wanted.support_only else kinds
+
+
+def _by_target_kind(target: str) -> Q:
+    """Return a condition for the kinds of targets that a text names: by the beginning of their code, or by their word.
+
+    Several kinds may have one word.
+    """
+    named = [kind for kind, word in sentences.TARGETS.items() if target.lower() == str(word).lower()]
+    return Q(target_kind__startswith=target) & ~Q(target_kind="") | Q(target_kind__in=named)
+
+
+def _by_target_code(target: str) -> Q:
+    """Return a condition for single targets: by the beginning of the code, or as pages write it ("Member M1")."""
+    found = _starts_with(target) if ":" in target else Q()
+    for kind, word in sentences.TARGETS.items():
+        if target.lower().startswith(f"{word} ".lower()):
+            found |= _starts_with(f"{kind}:{target[len(str(word)) + 1 :]}")
+    return found
+
+
+def _by_registered_searches(target: str) -> Q:
+    """Return a condition for acts on many at once, and for names: by those who know whom they were about."""
+    found = Q()
+    for search in _searches:
+        found |= search(target)
+    return found
+
+
+def _starts_with(code: str) -> Q:
+    """Return a condition for targets that begin with a code, in words for which row security allows an index."""
+    return Q(target__gte=code, target__lt=code + _LAST_CHARACTER)
+
+
+def _by_person(person: str) -> Q:
+    """Return a condition for entries by this person: by address, by the name at the time, or as the reader sees it."""
+    read = [label for label, text in sentences.ACTORS.items() if person.lower() in str(text).lower()]
+    return Q(by__email__icontains=person) | Q(by_label__icontains=person) | Q(by=None, by_label__in=read)
+
+
+def _complete(entries: list[AuditEntry]) -> list[AuditEntry]:
+    """Complete the entries with what other rows say: how requests ended, and names."""
+    _fill_results(entries)
+    names.fill_names(entries)
+    return entries
+
+
+def _fill_results(entries: Sequence[AuditEntry]) -> None:
+    asked = {entry.intent_id: entry for entry in entries if entry.intent_id and "." not in entry.action}
+    if not asked:
+        return
+    outcomes = AuditEntry.objects.filter(_IS_OUTCOME, intent_id__in=list(asked)).order_by("at", "pk")
+    for intent_id, action, target in outcomes.values_list("intent_id", "action", "target"):
+        entry = asked[intent_id]
+        entry.ended = action.rpartition(".")[2]
+        entry.target = entry.target or target
+
+
+def _midnight(day: date) -> datetime:
+    return timezone.make_aware(datetime.combine(day, time.min))
+
+
+def _write_cursor(entry: AuditEntry) -> str:
+    return _signer.sign(f"{entry.at.isoformat()}/{entry.pk}")
+
+
+def _read_cursor(cursor: str) -> ActPosition | None:
+    try:
+        at, _, pk = _signer.unsign(cursor).partition("/")
+    except BadSignature:
+        return None
+    return datetime.fromisoformat(at), int(pk)

@@ -1,0 +1,123 @@
+"""What the site's database role may do: only what the site needs.
+
+Two roles share the database. The owner (DATABASE_OWNER_URL) has the tables and changes them: `manage.py migrate` signs
+in as the owner. All other processes sign in as the site's role (DATABASE_URL), which owns nothing. So a hole in the
+site cannot empty a table, switch off a trigger or row security, or change what was recorded.
+
+`manage.py migrate` calls `apply` at its end, so that a new table cannot be forgotten. What only the owner can do while
+the site runs is a function of the owner's (SECURITY DEFINER) in a migration. Without DATABASE_OWNER_URL one role does
+everything, and `tenants.checks` warns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+from django.conf import settings
+from django.core.management.base import CommandError
+from django.db import DEFAULT_DB_ALIAS, ProgrammingError, connections, transaction
+
+_ALL_PRIVILEGES = "SELECT, INSERT, UPDATE, DELETE"
+_ADD_ONLY, _READ_ONLY = "SELECT, INSERT", "SELECT"
+#: What the site may do with these tables. With every other one: `_ALL_PRIVILEGES`.
+_RESTRICTED_TABLES = {
+    # Records that nobody changes.
+    "tenants_auditentry": _ADD_ONLY,
+    "tenants_auditkind": _ADD_ONLY,
+    "alerts_alertnote": _ADD_ONLY,
+    "reviews_step": _ADD_ONLY,
+    # What was signed must stay checkable.
+    "tenants_signingkey": _ADD_ONLY,
+    # Written by migrations.
+    "django_migrations": _READ_ONLY,
+    "django_content_type": _READ_ONLY,
+    "auth_permission": _READ_ONLY,
+}
+
+# Parts of a partitioned table are read and written through the whole.
+_TABLES = """
+SELECT relname, relkind::text, relispartition FROM pg_class
+WHERE relnamespace = current_schema()::regnamespace AND relowner = current_user::regrole AND relkind IN ('r', 'p', 'S')
+ORDER BY relname
+"""
+_FUNCTIONS = """
+SELECT oid::regprocedure::text, prosecdef FROM pg_proc
+WHERE pronamespace = current_schema()::regnamespace AND proowner = current_user::regrole ORDER BY 1
+"""
+
+
+def site_privileges(table: str) -> str:
+    """Return what the site may do with this table, separated by commas."""
+    return _RESTRICTED_TABLES.get(table, _ALL_PRIVILEGES)
+
+
+def apply(alias: str = DEFAULT_DB_ALIAS) -> None:
+    """Give the site's role what it needs of everything that the signed-in role owns, and take away all else."""
+    connection, role = connections[alias], str(settings.DATABASES[alias]["USER"])
+    quote = connection.ops.quote_name
+    with transaction.atomic(using=alias), connection.cursor() as cursor:
+        cursor.execute("SELECT current_user")
+        if role in ("", cursor.fetchone()[0]):
+            return
+        role = quote(role)
+        cursor.execute(_TABLES)
+        tables: dict[str, list[str]] = {}
+        for name, kind, is_part in cursor.fetchall():
+            tables.setdefault("S" if kind == "S" else "" if is_part else site_privileges(name), []).append(quote(name))
+        cursor.execute(_FUNCTIONS)
+        functions = cursor.fetchall()
+        sequences = tables.pop("S", [])
+        statements = [
+            *_revoke_statements("TABLE", (name for names in tables.values() for name in names), role),
+            *_revoke_statements("SEQUENCE", sequences, role),
+            *_revoke_statements("FUNCTION", (name for name, _ in functions), role),
+            *(_grant_statement(what, "TABLE", names, role) for what, names in tables.items() if what),
+            _grant_statement("USAGE", "SEQUENCE", sequences, role),
+            _grant_statement("EXECUTE", "FUNCTION", [name for name, is_for_others in functions if is_for_others], role),
+        ]
+        cursor.execute("; ".join(filter(None, statements)) or "SELECT")
+
+
+def _revoke_statements(kind: str, names: Iterable[str], role: str) -> Iterator[str]:
+    if listed := ", ".join(names):
+        yield f"REVOKE ALL ON {kind} {listed} FROM PUBLIC, {role}"
+
+
+def _grant_statement(what: str, kind: str, names: Iterable[str], role: str) -> str:
+    listed = ", ".join(names)
+    return f"GRANT {what} ON {kind} {listed} TO {role}" if listed else ""
+
+
+@contextmanager
+def as_owner(alias: str = DEFAULT_DB_ALIAS) -> Iterator[None]:
+    """Sign in as the owner of the tables for the length of the block, where DATABASE_OWNER_URL names one.
+
+    Raises CommandError with what to do when PostgreSQL refuses something to that role.
+    """
+    connection = connections[alias]
+    usual = connection.settings_dict
+    connection.close()
+    connection.settings_dict = usual | owner_settings(usual) | {"IS_OWNER": True}
+    try:
+        yield
+    except ProgrammingError as error:
+        if isinstance(error.__cause__, psycopg.errors.InsufficientPrivilege):
+            raise CommandError(
+                f"PostgreSQL refused: {str(error).strip()}. Only the role that owns the tables may do this: set "
+                "DATABASE_OWNER_URL to its address. docs/database.md says how to create that role."
+            ) from error
+        raise
+    finally:
+        connection.close()
+        connection.settings_dict = usual
+
+
+def owner_settings(site_settings: dict[str, Any]) -> dict[str, Any]:
+    """Return these settings of a connection as the owner's: the same database, with no pool."""
+    if not settings.DATABASE_OWNER:
+        return site_settings
+    who = {name: settings.DATABASE_OWNER[name] for name in ("USER", "PASSWORD", "HOST", "PORT", "OPTIONS")}
+    return site_settings | who

@@ -1,0 +1,179 @@
+"""Keep what a person typed or downloads when something comes between: their session ended, or they must confirm who
+they are. It is shown again on the page it came from, and nothing is sent until they press the button there.
+
+It rests in the browser's session: encrypted, for one person, one entry at a time, for an hour, and without secrets and
+files. Each form names the signed-in person who opened it (`OPENER_FIELD`),
+so that nobody else gets what was typed in it.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import secrets
+import time
+import zlib
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from django.contrib import messages
+from django.core import signing
+from django.http import HttpRequest, HttpResponseRedirect, QueryDict
+from django.shortcuts import redirect
+from django.urls import Resolver404, resolve
+
+from tenants import vault
+
+OPENER_FIELD, TOKEN_PARAMETER = "opened_by", "unsent"
+RETAIN_SECONDS, MAX_BYTES = 3600, 256 * 1024
+#: What a form carries of itself, of which a fresh one is drawn.
+TECHNICAL_FIELDS = frozenset({"csrfmiddlewaretoken", OPENER_FIELD, "nonce", "elapsed", "made"})
+_SESSION, _SALT = "tenants.interrupted_requests", "tenants.interrupted_requests"
+_PAGE_SECONDS = 7 * 24 * 3600
+
+
+@dataclass(frozen=True)
+class InterruptedRequest:
+    """What was kept: a form's values for `address`, or without any the file to download from there.
+
+    `gone` are names of files and secrets, which the person enters again.
+    """
+
+    address: str
+    values: list[tuple[str, str]] = field(default_factory=list)
+    gone: list[str] = field(default_factory=list)
+    is_file: bool = False
+
+
+def page_token(request: HttpRequest) -> str:
+    """Return what the forms of this page name it and its person by; nothing for people who are not signed in."""
+    if not request.user.is_authenticated:
+        return ""
+    found: str | None = vars(request).get("_opened_by")
+    if found is None:
+        page = [request.user.pk, secrets.token_urlsafe(9)]
+        found = vars(request)["_opened_by"] = signing.dumps(page, salt=_SALT)
+    return found
+
+
+def has_known_opener(request: HttpRequest) -> bool:
+    """Return whether the posted form names a person who opened it, and nobody else is signed in."""
+    return _opener_of(request, trusted=False) is not None
+
+
+def save_form(request: HttpRequest, page: str, *, is_trusted: bool = True) -> str:
+    """Keep the posted values, in place of anything else. Return the address of `page` that shows them again; nothing
+    when they are not kept: too much, or typed by another person. Not `is_trusted` is a form that proves nothing else.
+    """
+    person = _opener_of(request, trusted=is_trusted)
+    values = [
+        (name, value) for name, listed in request.POST.lists() for value in listed if name not in TECHNICAL_FIELDS
+    ]
+    gone = sorted({*_secret_fields_at(request.path), *(name for name in request.POST if "password" in name)})
+    values = [pair for pair in values if pair[0] not in gone]
+    gone = [*(name for name in gone if request.POST.get(name)), *request.FILES]
+    if person is None or request.path.startswith("/accounts/"):
+        return ""
+    return _store(request, person, page, InterruptedRequest(request.path, values, gone))
+
+
+def return_to_form(request: HttpRequest, page: str, why: str = "") -> HttpResponseRedirect:
+    """Return to the `page` of a form that was not carried out, which says `why` and shows again what was typed."""
+    if why:
+        messages.error(request, why)
+    return redirect(save_form(request, page) or page)
+
+
+def save_download(request: HttpRequest, page: str) -> str:
+    """Keep the address of a file for the signed-in person. Return the address of `page` that downloads it once."""
+    return _store(
+        request, _opener_of(request, trusted=True), page, InterruptedRequest(request.get_full_path(), is_file=True)
+    )
+
+
+def find(request: HttpRequest) -> InterruptedRequest | None:
+    """Return what this page shows again, if its address asks for something that is still kept for this person."""
+    kept, asked = request.session.get(_SESSION), request.GET.get(TOKEN_PARAMETER, "")
+    if not kept or not secrets.compare_digest(asked.encode(), kept["token"].encode()):
+        return None
+    if time.time() - kept["at"] > RETAIN_SECONDS or kept["person"] != request.user.pk:
+        discard(request)
+        return None
+    try:
+        opened = vault.open_sealed(base64.b64decode(kept["sealed"]), bound_to=_binding(kept["person"]))
+        told = json.loads(zlib.decompress(opened))
+    except vault.VaultError:  # sealed by a key that was withdrawn since
+        discard(request)
+        return None
+    found = InterruptedRequest(**told | {"values": [(name, value) for name, value in told["values"]]})
+    if found.is_file:
+        discard(request)
+    return found
+
+
+def typed_values(request: HttpRequest) -> QueryDict:
+    """Return the values that were typed into a form of this very address, for views that draw what was posted."""
+    data = QueryDict(mutable=True)
+    found = find(request) if TOKEN_PARAMETER in request.GET else None
+    for name, value in found.values if found and found.address == request.path else ():
+        data.appendlist(name, value)
+    return data
+
+
+def discard(request: HttpRequest) -> None:
+    """Forget what is kept: it was sent, downloaded, or is another person's."""
+    request.session.pop(_SESSION, None)
+
+
+def discard_of_others(request: HttpRequest) -> None:
+    """Forget what is kept of another person than the one who just signed in."""
+    if (kept := request.session.get(_SESSION)) and kept["person"] != request.user.pk:
+        discard(request)
+
+
+def discard_when_sent(request: HttpRequest) -> None:
+    """Forget the values that were kept for the address that is posted to now: shown again, they could be sent twice."""
+    if (kept := request.session.get(_SESSION)) and kept["address"] == request.path:
+        discard(request)
+
+
+def without_token(address: str) -> str:
+    """Return an address of ours without what it asks to be shown again."""
+    parts = urlsplit(address)
+    query = urlencode([pair for pair in parse_qsl(parts.query, keep_blank_values=True) if pair[0] != TOKEN_PARAMETER])
+    return f"{parts.path}?{query}" if query else parts.path
+
+
+def _store(request: HttpRequest, person: int, page: str, unsent: InterruptedRequest) -> str:
+    plain = json.dumps(vars(unsent)).encode()
+    if len(plain) > MAX_BYTES:
+        return ""
+    sealed = base64.b64encode(vault.seal(zlib.compress(plain), bound_to=_binding(person))).decode()
+    token = secrets.token_urlsafe(12)
+    kept = {"token": token, "person": person, "at": time.time(), "address": unsent.address, "sealed": sealed}
+    request.session[_SESSION] = kept
+    page = without_token(page)
+    return f"{page}{'&' if '?' in page else '?'}{TOKEN_PARAMETER}={token}"
+
+
+def _opener_of(request: HttpRequest, *, trusted: bool) -> Any:
+    """Return who opened the form: as it says itself, else the person who is signed in. None for another person's."""
+    signed_in = request.user.pk if request.user.is_authenticated else None
+    try:
+        opened: Any = signing.loads(request.POST.get(OPENER_FIELD, ""), salt=_SALT, max_age=_PAGE_SECONDS)[0]
+    except signing.BadSignature:
+        return signed_in if trusted else None
+    return opened if signed_in in (None, opened) else None
+
+
+def _secret_fields_at(path: str) -> frozenset[str]:
+    """Return the names of secrets that the view at this address says it takes (`tenant_view`)."""
+    try:
+        return frozenset(getattr(resolve(path).func, "secrets", ()))
+    except Resolver404:
+        return frozenset()
+
+
+def _binding(person: int) -> str:
+    return f"{person}|unsent|form"

@@ -1,0 +1,126 @@
+"""The audit trail: who did what, when, to what. Rows are only ever added; the database refuses anything else."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models.functions import Now
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from tenants import sentences, vault
+from tenants.models.base import TenantModel
+from tenants.models.people import SupportSession
+from tenants.vault import EncryptedJSON
+from tenants.wording import Sentence, SentenceField, render
+
+
+class AuditKind(TenantModel):
+    """What entries have in common that the trail is filtered by; each entry has one (`kind`).
+
+    A tenant has some hundreds, so a filter first finds the kinds that fit it, however long the trail is. The database
+    files each entry itself (migration 0006). Nothing is unique: two sessions may add the same kind at one moment, and
+    neither waits for the other.
+    """
+
+    # The one index begins with the tenant.
+    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, db_index=False)
+    action = models.CharField(max_length=60, db_collation="C")
+    # How a request ended, for its outcomes ("failed"); else empty.
+    result = models.CharField(max_length=60, blank=True, default="")
+    # The kind of what it was done to ("member"), and whether the outcome alone says so, as when a member is created.
+    target_kind = models.CharField(max_length=200, blank=True, default="")
+    names_target = models.BooleanField(default=False)
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    by_label = models.CharField(max_length=120, blank=True, default="")
+    in_support = models.BooleanField(default=False)
+
+    class Meta:
+        indexes = [models.Index(fields=["tenant", "action"], name="tenants_auditkind_action")]
+
+    def __str__(self) -> str:
+        return f"{self.action} {self.target_kind} {self.by_label}"
+
+
+class AuditEntry(TenantModel):
+    """One act. `before` and `after` may name personal data and are encrypted; the writer leaves out secrets."""
+
+    # Every index of this table begins with the tenant: one more would only slow the writing down.
+    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, db_index=False)
+    at = models.DateTimeField(default=timezone.now)
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    by_label = models.CharField(max_length=120, blank=True, default="")
+    support_session = models.ForeignKey(SupportSession, null=True, on_delete=models.PROTECT)
+    # The client's address, when a request did it; empty for workers and commands.
+    address = models.GenericIPAddressField(null=True)
+    action = models.CharField(max_length=60)
+    target = models.CharField(max_length=200, blank=True, default="", db_collation="C")
+    summary = SentenceField(blank=True, default="")
+    before = EncryptedJSON(null=True)
+    after = EncryptedJSON(null=True)
+    intent_id = models.CharField(max_length=40, blank=True, default="")
+    # Filled by the database when the entry is added: its kind, and the moment and ID of its act, which for an outcome
+    # are those of the request. Lists are ordered and paged by them.
+    kind = models.ForeignKey(
+        AuditKind, on_delete=models.PROTECT, related_name="+", db_constraint=False, db_index=False, db_default=0
+    )
+    act_at = models.DateTimeField(db_default=Now())
+    act_id = models.BigIntegerField(db_default=0)
+
+    # Set for the reader (`tenants.audit_log`): whom it was about, and how the act ended.
+    guest = ""
+    ended = ""
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["tenant", "-act_at", "-act_id"], name="tenants_audit_newest_act"),
+            models.Index(fields=["tenant", "kind", "-act_at", "-act_id"], name="tenants_audit_newest_of_kind"),
+            models.Index(fields=["tenant", "target", "-at"], name="tenants_audit_target"),
+            models.Index(
+                fields=["tenant", "intent_id"], condition=~models.Q(intent_id=""), name="tenants_audit_intent"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.at:%Y-%m-%d %H:%M} {self.action} {self.target}"
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether VAULT_KEYS opens what was before and after."""
+        return not vault.is_unreadable(self)
+
+    @property
+    def sentence(self) -> SafeString:
+        """Return what was done, as pages show it: the kept sentence, else the sentence of its action."""
+        said = self.summary or Sentence(self.action)
+        return render(said.with_names(guest=self.guest) if isinstance(said, Sentence) and self.guest else said)
+
+    @property
+    def outcome(self) -> SafeString | str:
+        """Return how an act ended: from its own action for an outcome, else from what a list looked up."""
+        return render(Sentence(f"outcome.{self._result}")) if self._result else ""
+
+    @property
+    def _result(self) -> str:
+        is_outcome = bool(self.intent_id) and "." in self.action and not self.action.startswith("intent.")
+        return self.action.rpartition(".")[2] if is_outcome else self.ended
+
+    @property
+    def about(self) -> SafeString | str:
+        """Return what the act was done to, as pages write it: its kind in words and its id; a code that nobody
+        described in code type.
+        """
+        kind, _colon, number = self.target.partition(":")
+        if word := sentences.TARGETS.get(kind):
+            return f"{word} {number}".rstrip()
+        return format_html("<code>{}</code>", self.target) if self.target else ""
+
+    @property
+    def who(self) -> str:
+        """Return who did it, as pages write it; the portal, the service and the command line in the
+        reader's language.
+        """
+        if self.by_id is None and self.by_label in sentences.ACTORS:
+            return str(sentences.ACTORS[self.by_label])
+        return self.by_label or (str(self.by) if self.by_id else "–")
