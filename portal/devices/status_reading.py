@@ -5,8 +5,8 @@ the share of sync at most, whoever has waited longest first, and stops at once w
 wait, a door of which the log told something alarming, is read before the others and beyond that share, never from what
 is kept for commands and for people.
 
-While a board is in sight of somebody (`board_viewers.py`), doors whose state nothing but a reading tells are read sooner, once
-for all who look, beyond the share of sync up to MOST_IN_SIGHT.
+While a board is in sight of somebody (`board_viewers.py`), doors whose state nothing but a reading tells are read
+sooner, once for all who look, beyond the share of sync up to MOST_IN_SIGHT.
 """
 
 from collections.abc import Sequence

@@ -34,9 +34,8 @@ from tenants.wording import coded_sentence
 
 def is_due() -> Q:
     """Rows whose moment has come; and those that somebody asked about who is gone. Asking twice does no harm."""
-    return Q(due_at__lte=ClockTime()) | Q(claim__isnull=False) & session_locks.session_ended(
-        "claim", since="claimed_at"
-    )
+    ended = session_locks.session_ended("claim", since="claimed_at")
+    return Q(due_at__lte=ClockTime()) | Q(claim__isnull=False) & ended
 
 
 @contextmanager

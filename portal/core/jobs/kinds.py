@@ -122,7 +122,8 @@ class JobKind:
     """What makes jobs of one kind different.
 
     - `permission`: who may see and run them, unless a job names another; `family`: how audit trail and intents call it.
-    - `executor`: how they are worked off: `bulk.py` by the thousand, `row_executor.py` one by one, `file_executor.py` into a file.
+    - `executor`: how they are worked off: `bulk.py` by the thousand, `row_executor.py` one by one, `file_executor.py`
+    into a file.
     - `title_of(job)`: its name, worded when somebody reads it; by default the title it was opened with.
     - `describe_for_audit(job, act)`: what the audit trail says of an act with it,
     where that is not `family`.`act` on the job itself.
@@ -141,11 +142,14 @@ class JobKind:
     - `check(job_id)`: a worker's part in finding out the rows of a `mapped` job (the dry run of a file).
     - `can_undo`: whether the former values can be put back by another job.
     - `has_requests`: False for jobs that only read (`rows_to_read`), and cost nothing else.
-    - `on_started(job, by)`: what else belongs to starting a job, in the same transaction.
-    - `ask(job, row)`: for `row_executor.py`: record the one intent that does what a row wants, in the transaction that it is
-      called in.
+    - `on_started(job, by)`: what else belongs to starting a job, in the same
+    transaction.
+    - `ask(job, row)`: for `row_executor.py`: record the one intent that does what a row wants, in the transaction that
+      it is called
+    in.
     - `read_piece(job,
-    end_position)`: for `file_executor.py`: read what comes after `end_position` in the job's file; None is its beginning.
+    end_position)`: for `file_executor.py`: read what comes after `end_position` in the job's file; None is its
+    beginning.
     - `describe_row(row)`: what is to be said about what came of a row that was asked for singly.
     - `unit`: what its progress counts; `state_labels`: its names of what came of rows,
     where they are not those of all jobs.

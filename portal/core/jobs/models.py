@@ -106,8 +106,8 @@ class Row(TenantModel):
     """One member of a job; of a file, one `line`. `content` (encrypted, null once it was erased) holds what is sent:
 
     {"name", "code": for people; "body": names and values of the specification; "old": {field: value} of an update}, or
-    what a kind that asks row by row (`row_executor.py`) keeps of it; `intent` is what asked then. `attempts` counts requests
-    that had the row or, asked row by row, those that surely never left.
+    what a kind that asks row by row (`row_executor.py`) keeps of it; `intent` is what asked then. `attempts` counts
+    requests that had the row or, asked row by row, those that surely never left.
     `problems` (why refused) and `notes` (worth knowing) are [[field, word, {facts}], …] without values. `read_at`: when
     this job read the member singly, null when it has to be read again; `faults` counts the readings that failed.
     """

@@ -1,4 +1,6 @@
-"""The list of records of the log. It is narrowed, ordered and paged by what records are found by (`mirror/log_search.py`)."""
+"""The list of records of the log. It is narrowed, ordered and paged by what records are found by
+(`mirror/log_search.py`).
+"""
 
 from collections.abc import Callable
 from dataclasses import replace

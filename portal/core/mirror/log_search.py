@@ -1,7 +1,8 @@
 """Finding records of the log by what they say, by person, place and kind, flat at any length.
 
 Row security forbids PostgreSQL to use an index for array operators on the record's own row (they are not leakproof), as
-for members (`member_search.py`). So each record has a row of keyed hashes in `HistorySearch`: one for the person, the door or
+for members (`member_search.py`). So each record has a row of keyed hashes in `HistorySearch`: one for the person, the
+door or
 key box, the category, the status, and for every pair of characters of what it says. Lists are narrowed, ordered and
 paged there; the records of a page are then read under row security.
 """

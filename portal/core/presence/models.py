@@ -8,8 +8,8 @@ from tenants.models import TenantModel
 class Inside(TenantModel):
     """The last passage of one person of the service, member or guest.
 
-    Whether it led in or out is not kept: that follows from where the door stands in its areas (`door_directions.py`), which the
-    tenant may set right. Names are not kept either.
+    Whether it led in or out is not kept: that follows from where the door stands in its areas (`door_directions.py`),
+    which the tenant may set right. Names are not kept either.
     """
 
     member_id = models.TextField(db_collation="C")

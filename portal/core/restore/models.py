@@ -12,8 +12,8 @@ class Restored(TenantModel):
     """A tenant's data were found to be a copy. What the portal would do by itself waits until a person releases it.
 
     `taken_at` is the last moment that the copy knows of: what happened from then to `found_at` is not known here.
-    `identity` says which database this one was taken for, and which it is (`timers/database_identity.py`). `counts`: how
-    many rows were marked, by kind; `waiting`: those that go on when they are released.
+    `identity` says which database this one was taken for, and which it is (`timers/database_identity.py`). `counts`:
+    how many rows were marked, by kind; `waiting`: those that go on when they are released.
     """
 
     taken_at = models.DateTimeField(null=True)

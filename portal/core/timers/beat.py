@@ -4,7 +4,8 @@ A message that finds nothing to do costs a hundred times what the question costs
 milliseconds early and looks again and again until the moment is there, which costs more than the question: so our
 timers are none of Celery's, and all that come together are one statement, which PostgreSQL has planned once.
 
-Any number of clocks run, one leads (`leader_lease.py`). While the database does not answer none rings: all work is in it.
+Any number of clocks run, one leads (`leader_lease.py`). While the database does not answer none rings: all work is in
+it.
 """
 
 import contextlib

@@ -2,7 +2,8 @@
 
 The page asks again every few seconds and sends along the mark of what it shows (`static/js/live.js`); a view that would
 draw the same answers 204 before it draws anything. A mark is made of what the part is drawn from, never of the clock.
-How often a part asks is one of SECONDS, said by `{% watch %}`; with many pages open, `polling.py` has them all ask less.
+How often a part asks is one of SECONDS, said by `{% watch %}`; with many pages open, `polling.py` has them all ask
+less.
 """
 
 import hashlib

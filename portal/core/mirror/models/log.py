@@ -1,4 +1,6 @@
-"""The log: its records, and what they are found by. Both tables are partitioned by month (`mirror/log_partitions.py`)."""
+"""The log: its records, and what they are found by. Both tables are partitioned by month
+(`mirror/log_partitions.py`).
+"""
 
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
@@ -76,10 +78,11 @@ class History(TenantModel):
 
 
 class HistorySearch(models.Model):
-    """What a record is found by: when it was, and keyed hashes of what it says. Nothing readable.
+    """What a record is found by: when it was, and keyed hashes of what it says. Nothing
+    readable.
 
-    Not a TenantModel and without row security, like MemberSearch and for its reason. Only `mirror/log_search.py` touches it;
-    the record itself, under row security, is what people see.
+        Not a TenantModel and without row security, like MemberSearch and for its reason. Only `mirror/log_search.py`
+        touches it; the record itself, under row security, is what people see.
     """
 
     id = models.BigIntegerField(primary_key=True)  # that of the record; in the database there is no key besides

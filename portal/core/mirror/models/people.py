@@ -127,8 +127,8 @@ class MemberSearch(models.Model):
 
     Not a TenantModel and without row security, on purpose: PostgreSQL would refuse to use the GIN index (array
     operators are not leakproof). Every hash contains the tenant, so a row answers no other tenant's question, and
-    whoever reads the table whole learns numbers. Only `member_search.py` and `member_swap.py` touch it; the member's own row, under
-    row security, is what a search returns. docs/decisions/0002-search-table-without-names.md says more.
+    whoever reads the table whole learns numbers. Only `member_search.py` and `member_swap.py` touch it; the member's
+    own row, under row security, is what a search returns. docs/decisions/0002-search-table-without-names.md says more.
     """
 
     member = models.OneToOneField(Member, on_delete=models.CASCADE, primary_key=True, db_constraint=False)
