@@ -20,7 +20,7 @@ MIGRATED_SITES = {
     "sandbox": ("sandbox/manage.py", ("SANDBOX_DATABASE_URL", "SANDBOX_DATABASE_URL"), ("sandbox",)),
 }
 # What the migrated database is made of besides migrations.
-_GRANTS, _ROLES = ROOT / "tenants" / "grants.py", ROOT / "stack" / "postgres.py"
+_GRANTS, _ROLES = ROOT / "tenants" / "database_grants.py", ROOT / "stack" / "postgres.py"
 _MIGRATE = [PYTHON, "-m", "tests.support.databases"]
 # It compiles all tests, which each process of a run would do for itself otherwise.
 _COMPILE = [PYTHON, "-m", "pytest", "--collect-only", "-q", "-q"]

@@ -34,7 +34,7 @@ def open_incident(*, title: str, began_at: datetime, ended_at: datetime | None, 
         kept.save(update_fields=["last_number"])
         told: dict[str, Any] = {"title": title, "began_at": began_at, "ended_at": ended_at}
         incident = Incident.objects.create(number=kept.last_number, opened_by=by.user, **told)
-        _write_down(incident, by, "incident.opened", after=_audited_incident(incident))
+        _audit(incident, by, "incident.opened", after=_audited_incident(incident))
     return incident
 
 
@@ -45,7 +45,7 @@ def edit(*, incident: Incident, title: str, began_at: datetime, ended_at: dateti
         before = _audited_incident(row)
         row.title, row.began_at, row.ended_at = title, began_at, ended_at
         row.save(update_fields=["title", "began_at", "ended_at"])
-        _write_down(row, by, "incident.edited", before=before, after=_audited_incident(row))
+        _audit(row, by, "incident.edited", before=before, after=_audited_incident(row))
 
 
 def add_items(*, incident: Incident, items: Iterable[Item], by: Requester, fetch: bool = True) -> list[Item]:
@@ -65,7 +65,7 @@ def add_items(*, incident: Incident, items: Iterable[Item], by: Requester, fetch
             item.incident, item.added_by = incident, by.user
         Item.objects.bulk_create(added)
         if added:
-            _write_down(incident, by, "evidence.added", count=len(added), after=_audited_items(added))
+            _audit(incident, by, "evidence.added", count=len(added), after=_audited_items(added))
         if fetch:
             _request(Item.objects.filter(pk__in=[item.pk for item in added], media=Item.Media.THERE))
     return added
@@ -86,7 +86,7 @@ def request_fetch(*, incident: Incident, items: QuerySet[Item], by: Requester) -
         found = list(missing.values_list("pk", flat=True))
         if found:
             _request(Item.objects.filter(pk__in=found))
-            _write_down(incident, by, "evidence.fetch", count=len(found))
+            _audit(incident, by, "evidence.fetch", count=len(found))
     return len(found)
 
 
@@ -100,7 +100,7 @@ def remove_item(*, incident: Incident, item: Item, by: Requester) -> None:
         deleted, _rows = incident.items.filter(pk=item.pk).delete()
         if not deleted:
             return
-        _write_down(incident, by, "evidence.removed", before=_audited_items([item]))
+        _audit(incident, by, "evidence.removed", before=_audited_items([item]))
         if item.file_id is not None:
             store.schedule_deletion(StoredFile.objects.filter(pk=item.file_id))
 
@@ -115,7 +115,7 @@ def close(*, incident: Incident, keep_until: date, by: Requester) -> None:
         row.closed_by, row.closed_at, row.keep_until = by.user, database_now(), keep_until
         row.due_at = datetime.combine(keep_until + timedelta(days=1), time(), TOKYO)
         row.save(update_fields=["closed_by", "closed_at", "keep_until", "due_at"])
-        _write_down(row, by, "incident.closed", after={"keep_until": keep_until.isoformat()})
+        _audit(row, by, "incident.closed", after={"keep_until": keep_until.isoformat()})
 
 
 def reopen(*, incident: Incident, by: Requester) -> None:
@@ -124,7 +124,7 @@ def reopen(*, incident: Incident, by: Requester) -> None:
         row = rules.lock(incident.pk, "reopen")
         row.closed_by, row.closed_at, row.keep_until, row.due_at = None, None, None, None
         row.save(update_fields=["closed_by", "closed_at", "keep_until", "due_at"])
-        _write_down(row, by, "incident.reopened")
+        _audit(row, by, "incident.reopened")
 
 
 def add_hold(*, incident: Incident, reason: str, by: Requester) -> LegalHold:
@@ -132,7 +132,7 @@ def add_hold(*, incident: Incident, reason: str, by: Requester) -> LegalHold:
     with transaction.atomic():
         rules.lock(incident.pk, "hold")
         held = LegalHold.objects.create(incident=incident, reason=reason, by=by.user)
-        _write_down(incident, by, "incident.held", after={"hold": held.pk, "reason": reason})
+        _audit(incident, by, "incident.held", after={"hold": held.pk, "reason": reason})
     return held
 
 
@@ -144,7 +144,7 @@ def end_hold(*, incident: Incident, hold: LegalHold, by: Requester) -> None:
         if not active.update(ended_by=by.user, ended_at=ClockTime()):
             raise NotDone("ended")
         before = {"hold": hold.pk, "reason": hold.reason, "by": str(hold.by)}
-        _write_down(incident, by, "incident.hold_ended", before=before)
+        _audit(incident, by, "incident.hold_ended", before=before)
 
 
 def request_export(*, incident: Incident, by: Requester) -> Export:
@@ -160,16 +160,14 @@ def request_export(*, incident: Incident, by: Requester) -> Export:
             items=incident.items.count(),
             due_at=database_now(),
         )
-        _write_down(incident, by, "evidence.export")
+        _audit(incident, by, "evidence.export")
     return export
 
 
 def record_download(*, export: Export, by: Requester) -> None:
     """Note that somebody took an export out of the portal."""
     with transaction.atomic():
-        _write_down(
-            export.incident, by, "evidence.downloaded", after={"sha256": export.file.sha256 if export.file else ""}
-        )
+        _audit(export.incident, by, "evidence.downloaded", after={"sha256": export.file.sha256 if export.file else ""})
 
 
 def record_view(*, item: Item, by: Requester) -> None:
@@ -206,7 +204,7 @@ def _audited_incident(incident: Incident) -> dict[str, Any]:
     return {"began_at": local(incident.began_at).isoformat(), "ended_at": ended}
 
 
-def _write_down(incident: Incident, by: Requester, action: str, *, count: int = 0, **told: Any) -> None:
+def _audit(incident: Incident, by: Requester, action: str, *, count: int = 0, **told: Any) -> None:
     target, number = f"incident:{incident.number}", incident.number
     audit.record(
         **by.audit_author,

@@ -123,14 +123,14 @@ def save_preset(*, preset: Preset | None, columns: Mapping[str, Any], by: Reques
         for name, value in columns.items():
             setattr(preset, name, value)
         preset.save()
-        _write_down(preset, by, "preset.saved", before=before, after=_audited(preset))
+        _audit(preset, by, "preset.saved", before=before, after=_audited(preset))
     return preset
 
 
 def delete_preset(*, preset: Preset, by: Requester) -> None:
     """Forget it; if it was the default, the first of the others becomes that."""
     with transaction.atomic():
-        _write_down(preset, by, "preset.deleted", before=_audited(preset), after=None)
+        _audit(preset, by, "preset.deleted", before=_audited(preset), after=None)
         was_default = preset.is_default
         preset.delete()
         first = Preset.objects.order_by("position", "pk").first()
@@ -143,7 +143,7 @@ def make_default_preset(*, preset: Preset, by: Requester) -> None:
         list(Preset.objects.select_for_update().order_by("pk"))
         Preset.objects.filter(is_default=True).update(is_default=False)
         Preset.objects.filter(pk=preset.pk).update(is_default=True)
-        _write_down(preset, by, "preset.default", before=None, after={"default": preset.name})
+        _audit(preset, by, "preset.default", before=None, after={"default": preset.name})
 
 
 def move_preset(*, preset: Preset, up: bool) -> None:
@@ -165,7 +165,7 @@ def _audited(preset: Preset) -> dict[str, Any]:
     return values | {"until": f"{preset.until:%H:%M}" if preset.until else None}
 
 
-def _write_down(preset: Preset, by: Requester, action: str, *, before: Any, after: Any) -> None:
+def _audit(preset: Preset, by: Requester, action: str, *, before: Any, after: Any) -> None:
     audit.record(
         **by.audit_author,
         action=action,

@@ -72,7 +72,7 @@ def test_every_operation_can_be_called_and_its_answer_read(operation):
         request.url.path == operation.path.replace("{", "").replace("}", "").replace("member_id", "x")
         or "{" in operation.path
     )
-    assert ("License-Key" in request.headers) is operation.licence
+    assert ("License-Key" in request.headers) is operation.needs_licence
     assert bool(request.content) is (operation.body is not Body.NONE)
 
 
@@ -171,7 +171,7 @@ def test_a_repeated_cursor_ends_the_list_as_unreadable(cursors):
 def test_a_member_that_cannot_be_read_does_not_hide_the_others():
     body = {"members": [{"member_id": "1", "member_name": 5, "new": True}, {"member_name": "nobody"}, "x"]}
     page = answering(content=json.dumps(body).encode()).call("list_members").value
-    assert [(member.member_id, member.member_name, member.extra) for member in page.items] == [
+    assert [(member.member_id, member.member_name, member.unknown_fields) for member in page.items] == [
         ("1", "5", {"new": True})
     ]
     assert page.unreadable_rows == [{"member_name": "nobody"}, "x"]

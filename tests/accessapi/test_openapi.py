@@ -57,7 +57,7 @@ def test_every_operation_says_what_the_table_says(row):
     assert found["x-delivery"] == row.delivery
     assert found.get("x-scope") == row.scope
     assert found.get("x-contract") == row.contract
-    assert found.get("x-licence", False) == row.licence
+    assert found.get("x-licence", False) == row.needs_licence
     places = {(each["in"], each["name"]) for each in found.get("parameters", [])}
     assert {name for place, name in places if place == "path"} == set(row.parameters)
     if row.name in QUERIES:
@@ -73,7 +73,7 @@ def test_every_operation_says_how_it_is_signed_and_how_it_refuses(row):
         assert signed == ({"authorizations"} if row.number > 38 else set())
         assert "400" in found["responses"]
     else:
-        assert signed == ({"accessToken", "licenceKey"} if row.licence else {"accessToken"})
+        assert signed == ({"accessToken", "licenceKey"} if row.needs_licence else {"accessToken"})
         assert {"200", "400", "401", "429"} <= set(found["responses"])
         assert "X-Rate-Limit-Remaining" in found["responses"]["200"]["headers"]
 

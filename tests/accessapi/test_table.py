@@ -53,10 +53,10 @@ def test_the_table_says_what_the_specification_says():
     assert numbers(lambda o: o.call_class is CallClass.DEVICE) == {26, 28, 30, 31, 32, 35, 36}
     assert numbers(lambda o: o.delivery is Delivery.PHYSICAL) == {11, 35, 36}
     assert numbers(lambda o: o.delivery is Delivery.CREATE) == {4, 8, 13, 17, 20, 38, 39}
-    assert numbers(lambda o: o.licence) == {35, 36}
+    assert numbers(lambda o: o.needs_licence) == {35, 36}
     assert numbers(lambda o: o.contract is Contract.KEY_BOX) == {11, 27, 28}
     assert numbers(lambda o: o.contract is Contract.QR) == {12, 19, 20, 21, 22}
-    assert numbers(lambda o: o.paged) == {3, 16, 19, 23}
+    assert numbers(lambda o: o.is_paged) == {3, 16, 19, 23}
     assert numbers(lambda o: o.provenance is Provenance.SPECIFIED) == {
         3, 4, 5, 11, 12, 16, 20, 21, 23, 24, 25, 26, 27, 28, 37, 38, 39, 40,
     }  # fmt: skip

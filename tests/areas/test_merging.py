@@ -75,7 +75,7 @@ def test_every_decision_about_another_area_stays_and_the_wish_holds_here(rights,
             assert not after
         else:
             assert after == the.oracle_pass(wish.pass_, chosen, day, second)
-            if not wish.replace and not wish.everywhere:
+            if not wish.replace_hours and not wish.include_everywhere:
                 assert after or not before, "giving took something away"
 
 
@@ -137,7 +137,7 @@ def test_what_somebody_else_changed_here_since_is_not_taken_back(rights, wish, l
 def test_an_edit_of_another_area_leaves_what_decides_here_unless_the_mode_changed(rights, wish, first, elsewhere):
     theirs = decide(
         rights,
-        AccessEdit(first.kind, elsewhere, first.pass_, replace_hours=True, include_everywhere=first.everywhere),
+        AccessEdit(first.kind, elsewhere, first.pass_, replace_hours=True, include_everywhere=first.include_everywhere),
         ALL,
     )
     if elsewhere == wish.area_id or not theirs.is_sent:

@@ -32,7 +32,7 @@ class Tenant:
 
     @property
     def operation(self):
-        return self.place.tenant.environment.catalogue.operation("list_members")
+        return self.place.tenant.environment.catalogue.find("list_members")
 
     def take(self, priority=PEOPLE):
         return ledger.count_call(self.connection, self.operation, priority)

@@ -23,7 +23,7 @@ def small(make):
 
 
 def operation(place, name="list_members"):
-    return place.tenant.environment.catalogue.operation(name)
+    return place.tenant.environment.catalogue.find(name)
 
 
 def take_all(place, priority, name="list_members"):

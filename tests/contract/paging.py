@@ -19,7 +19,7 @@ IDENTIFIERS = {
 def page(house: House, name: str, **query: Any) -> tuple[list[str], str | None]:
     """The identifiers on one page, and the cursor if there is more. Raises Differs when there are more than asked."""
     answer: Json = house.call(name, query=query)
-    rows = answer[str(house.lab.catalogue.operation(name).list_key)]
+    rows = answer[str(house.lab.catalogue.find(name).list_key)]
     size = query.get("limit", limits.PAGE_DEFAULT)
     if len(rows) > size:
         asked = f"limit={size}" if "limit" in query else f"the default limit of {size}"

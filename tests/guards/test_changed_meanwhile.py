@@ -12,12 +12,12 @@ ALONE = {
     "IncidentForm": "a new incident",
     "IssueForm": "a new guest",
     "NewForm": "new cameras",
-    "NewRights": "a new template of an import",
+    "NewMemberRightsForm": "a new template of an import",
+    "NotificationForm": "a person's own wish",
     "PictureForm": "a new item of an incident",
     "RoleForm": "compared with the role that its page showed, by tenants.staff",
-    "TemporaryForm": "rights given for a while, on top of what is there",
+    "TemporaryKeysForm": "rights given for a while, on top of what is there",
     "UploadForm": "a new list",
-    "WishForm": "a person's own wish",
 }
 
 

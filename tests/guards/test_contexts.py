@@ -18,8 +18,10 @@ Use = tuple[str, str]  # area of work, sort
 SORTS = {
     **dict.fromkeys(("Chip", "CHIPS", "STATES", "LABELS", "TextChoices"), "state"),
     **dict.fromkeys(("BulkAction", "submit"), "button"),
-    **dict.fromkeys(("Column", "Filter", "Cell", "Text", "Moment", "label"), "label"),
-    **dict.fromkeys(("text", "moment", "_text", "CharField", "ChoiceField", "DateField", "BooleanField"), "label"),
+    **dict.fromkeys(("Column", "Filter", "SheetColumn", "Text", "Moment", "label"), "label"),
+    **dict.fromkeys(
+        ("text", "moment_field", "_text", "CharField", "ChoiceField", "DateField", "BooleanField"), "label"
+    ),
 }
 TAGS = {**dict.fromkeys(("th", "dt", "label", "legend"), "label"), **dict.fromkeys(("button", "summary"), "button")}
 

@@ -51,10 +51,10 @@ def given(path: str, *names: str, at: int) -> set[str]:
 
 
 def acts_with_jobs() -> set[str]:
-    everywhere = given("portal/core/jobs/actions.py", "record", at=2) | given(
-        "portal/core/jobs/advancing.py", "record", at=2
+    everywhere = given("portal/core/jobs/actions.py", "record_action", at=2) | given(
+        "portal/core/jobs/advancing.py", "record_action", at=2
     )
-    of_imports = given("portal/imports/actions.py", "record", at=2)
+    of_imports = given("portal/imports/actions.py", "record_action", at=2)
     return {f"{family}.{act}" for family in ("change", "import") for act in everywhere} | {
         f"import.{act}" for act in of_imports
     }
@@ -64,15 +64,14 @@ ALERTS = {each for each in TEXTS if each.startswith("alert_kind.")}
 #: Codes that are put together, with all that can come of it.
 COMPUTED = {
     ("portal/core/jobs/kinds.py", "action"): acts_with_jobs(),
-    ("portal/core/jobs/bulk_executor.py", "_WHAT[Action(part.action)]"): {"job.creates", "job.changes", "job.deletes"},
+    ("portal/core/jobs/bulk_executor.py", "_PART_TITLES[Action(part.action)]"): {"job.creates", "job.changes", "job.deletes"},
     ("portal/areas/edit_jobs.py", "f'area.{act}'"): {f"area.{act}" for act in EditKind},
-    ("portal/core/rights/saved_templates.py", "action"): given("portal/core/rights/saved_templates.py", "_audited",
-    at=2),
+    ("portal/core/rights/saved_templates.py", "action"): given("portal/core/rights/saved_templates.py", "_audit", at=2),
     ("portal/members/actions.py", "f'member.reveal_{what}'"): {
         "member.reveal_card", "member.reveal_qr", "member.reveal_one_time"
     },
-    ("portal/reviews/deciding.py", "_SAID[press.act]"): {"review.confirmed", "review.marked", "review.undone"},
-    ("portal/reviews/deciding.py", "_MANY[act]"): {"review.confirmed_many", "review.marked_many"},
+    ("portal/reviews/deciding.py", "_AUDIT_CODES[press.act]"): {"review.confirmed", "review.marked", "review.undone"},
+    ("portal/reviews/deciding.py", "_AUDIT_CODES_MANY[act]"): {"review.confirmed_many", "review.marked_many"},
     ("portal/reports/actions.py", "f'report_kind.{kind}'"): {f"report_kind.{kind}" for kind in REPORTS},
     ("portal/devices/actions.py", "f'door.{command.value}'"): {f"door.{value}" for value in DoorCommand.values},
     ("portal/keys/actions.py", "f'key.{command.value}'"): {f"key.{value}" for value in KeyCommand.values},
@@ -80,15 +79,15 @@ COMPUTED = {
         each for each in TEXTS if each.startswith(("lockdown.", "evacuation.", "relock.")) and "settings" not in each
     },
     ("portal/guests/actions.py", "act"): {"guest.change", "guest.extend"},
-    ("portal/guests/actions.py", "action"): given("portal/guests/actions.py", "_write_down", at=2),
-    ("portal/core/cameras/actions.py", "action"): given("portal/core/cameras/actions.py", "_write_down", at=2),
-    ("portal/evidence/actions.py", "action"): given("portal/evidence/actions.py", "_write_down", at=2),
-    ("portal/plans/actions.py", "action"): given("portal/plans/actions.py", "_write_down", at=2),
-    ("portal/logs/searches.py", "action"): given("portal/logs/searches.py", "_write_down", at=2),
+    ("portal/guests/actions.py", "action"): given("portal/guests/actions.py", "_audit", at=2),
+    ("portal/core/cameras/actions.py", "action"): given("portal/core/cameras/actions.py", "_audit", at=2),
+    ("portal/evidence/actions.py", "action"): given("portal/evidence/actions.py", "_audit", at=2),
+    ("portal/plans/actions.py", "action"): given("portal/plans/actions.py", "_audit", at=2),
+    ("portal/logs/searches.py", "action"): given("portal/logs/searches.py", "_audit", at=2),
     ("portal/core/visits/checking_in.py", "action"): given("portal/core/visits/checking_in.py", "_step", at=2),
     ("portal/expected/actions.py", "f'expected.{act}'"): {
         f"expected.{act}"
-        for act in given("portal/expected/actions.py", "record", at=2)
+        for act in given("portal/expected/actions.py", "record_action", at=2)
         | {"started", "stopped", "continued", "discarded", "downloaded"}
     },
     ("portal/logs/exports/actions.py", "f'log.export_{act}'"): {
@@ -99,16 +98,15 @@ COMPUTED = {
         for module in ("actions", "views")
         for act in given(f"portal/codes/{module}.py", "record", at=2)
     },
-    ("tenants/connections/actions.py", "_CAME[outcome]"): {
+    ("tenants/connections/actions.py", "_OUTCOME_CODES[outcome]"): {
         "outcome.succeeded", "outcome.failed", "outcome.cancelled", "outcome.uncertain"
     },
     ("tenants/connections/actions.py", "f'connection.licence_key_{done}'"): {
         "connection.licence_key_stored", "connection.licence_key_removed"
     },
-    ("portal/core/alerts/actions.py", "action"): given("portal/core/alerts/actions.py", "_write_down", at=2),
-    ("portal/core/notifications/web_addresses.py", "action"): given("portal/core/notifications/actions.py",
-    "write_down", at=2)
-    | given("portal/core/notifications/safety_rules.py", "write_down", at=2),
+    ("portal/core/alerts/actions.py", "action"): given("portal/core/alerts/actions.py", "_audit", at=2),
+    ("portal/core/notifications/web_addresses.py", "action"): given("portal/core/notifications/actions.py", "audit_change", at=2)
+    | given("portal/core/notifications/safety_rules.py", "audit_change", at=2),
     ("portal/core/notifications/safety_rules.py", "f'alert_kind.{kind}'"): ALERTS,
     ("portal/core/alerts/safety_rules.py", "f'alert_kind.{kind}'"): ALERTS,
     ("portal/core/safety/changing.py", "f'safety.{state}'"): {
@@ -130,7 +128,7 @@ _CALLED = {suggesting.AUDIT_LABEL, PORTAL_ACTOR}
 def said() -> Iterator[tuple[str, ast.Call, set[str]]]:
     """(where, the call, the codes that it may say) of every sentence that is kept."""
     for path, tree in trees().items():
-        for call in calls(tree, "say"):
+        for call in calls(tree, "coded_sentence"):
             if path != "tenants/connections/views.py":  # shows a message: another function of this name
                 yield f"{path}:{call.lineno}", call, _codes(path, call.args[0])
 
@@ -195,7 +193,7 @@ def test_whoever_is_no_person_is_named_in_both_languages():
 def test_nothing_is_recorded_in_the_words_of_whoever_did_it():
     for path, tree in trees().items():
         for function in [each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)]:
-            for call in calls(function, "record", "submit", "written_down"):
+            for call in calls(function, "record", "record_intent", "submit", "download_recorder"):
                 for keyword in call.keywords:
                     if keyword.arg in ("summary", "title"):
                         assert _is_said(keyword.value, function, tree), f"{path}:{call.lineno}"
@@ -209,11 +207,13 @@ def _is_said(node: ast.expr, function: ast.FunctionDef, tree: ast.Module) -> boo
     match node:
         case ast.IfExp(body=one, orelse=other):
             return _is_said(one, function, tree) and _is_said(other, function, tree)
-        case ast.Call(func=ast.Name(id="say")) | ast.Attribute(value=ast.Name(id="intent" | "told"), attr="summary"):
+        case ast.Call(func=ast.Name(id="coded_sentence")):
+            return True
+        case ast.Attribute(value=ast.Name(id="intent" | "told"), attr="summary"):
             return True
         case ast.Call(func=ast.Name(id=name)):
             made = [each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef) and each.name == name]
-            return any(each.returns and ast.unparse(each.returns) == "Said" for each in made)
+            return any(each.returns and ast.unparse(each.returns) == "Sentence" for each in made)
         case ast.Name(id=name):
             mine = [each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef) and _holds(each, function)]
             return any(_gives(each, name, tree) for each in mine)
@@ -225,9 +225,9 @@ def _holds(outer: ast.FunctionDef, inner: ast.FunctionDef) -> bool:
 
 
 def _gives(function: ast.FunctionDef, name: str, tree: ast.Module) -> bool:
-    """Whether the function takes a `Said` of this name, or says one."""
+    """Whether the function takes a `Sentence` of this name, or says one."""
     arguments = [*function.args.args, *function.args.kwonlyargs]
-    if any(each.arg == name and each.annotation and "Said" in ast.unparse(each.annotation) for each in arguments):
+    if any(each.arg == name and each.annotation and "Sentence" in ast.unparse(each.annotation) for each in arguments):
         return True
     assigned = [each for each in ast.walk(function) if isinstance(each, ast.Assign)]
     values = [each.value for each in assigned if ast.unparse(each.targets[0]) == name]

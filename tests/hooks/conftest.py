@@ -17,8 +17,8 @@ from tests.support.places import Place
 def process(monkeypatch: pytest.MonkeyPatch) -> MessageQueue:
     """The intake of a process that has just started; nothing is written before `flush()`."""
     intake, known = MessageQueue(), AddressCache()
-    for each in (intake, known):
-        monkeypatch.setattr(each, "_start", lambda: None)
+    monkeypatch.setattr(intake, "_start_writer", lambda: None)
+    monkeypatch.setattr(known, "_start_thread", lambda: None)
     monkeypatch.setattr(receiving, "intake", intake)
     monkeypatch.setattr(receiving, "addresses", known)
     monkeypatch.setattr(address_cache, "FRESH_SECONDS", 60)  # what the test's transaction holds, no other thread sees

@@ -203,7 +203,7 @@ def test_following_waits_when_the_hours_calls_are_used_up(make):
         intent = asked(place)
         send(intent)
         assert intent.state == State.ACCEPTED
-        request_result = place.tenant.environment.catalogue.operation("request_result")
+        request_result = place.tenant.environment.catalogue.find("request_result")
         for _ in range(5):
             ledger.count_call(place.connection, request_result, Priority.DOORS)
         due = database_now() - timedelta(seconds=1)

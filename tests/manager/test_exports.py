@@ -40,7 +40,9 @@ FILES = {
 #: The same, of rows that a list of one's own left over: attacked where those lists are tested.
 TRIED_ELSEWHERE = {"imports:failed", "guests:expected_failed"}
 #: What makes a file, and the only modules that may: the writer, and what is a picture or paper, each written down.
-MAKERS = re.compile(r"FileResponse|StreamingHttpResponse|csv\.writer|Workbook\(|content.disposition", re.IGNORECASE)
+MAKERS = re.compile(
+    r"FileResponse|StreamingHttpResponse|csv\.writer|(?<!_)Workbook\(|content.disposition", re.IGNORECASE
+)
 WRITERS = {
     "portal/core/files/writing.py",
     "portal/core/files/xlsx_streaming.py",  # workbooks too long to be held: rows are written as they are sent

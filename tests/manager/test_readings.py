@@ -52,8 +52,8 @@ GIVES = {
     "portal/rollcall/views.py": "a program",
 }
 _GIVING = re.compile(
-    r"StreamingHttpResponse\(|HttpResponse\(.*content_type|store\.answer\(|file_response\(|send_made\("
-    r"|[ =]send\(request, lines"
+    r"StreamingHttpResponse\(|HttpResponse\(.*content_type|store\.download_response\(|file_response\(|send_streamed_file\("
+    r"|[ =]send_file\("
 )
 #: What answers for them, and what no browser asks.
 _WITHIN = ("portal/core/files/", "portal/core/ui/", "portal/site/", "portal/evidence/store.py")

@@ -60,7 +60,7 @@ def test_a_backlog_that_somebody_waits_for_is_read_with_all_calls_but_those_kept
 def test_the_log_goes_on_where_lists_and_rights_have_used_their_part(told: tuple[Log, Service, Customer]) -> None:
     log, _service, here = told
     an_hour_of(here, 100)
-    operation = here.tenant.environment.catalogue.operation("list_members")
+    operation = here.tenant.environment.catalogue.find("list_members")
     with tenant_scope(here.tenant):
         while ledger.read_gauge(here.connection, operation.call_class).has_room_for(Priority.SYNC):
             ledger.count_call(here.connection, operation, Priority.SYNC)

@@ -124,7 +124,7 @@ def test_twenty_workers_at_once_make_one_call_a_round(connected, proxy, kills_ol
         for thread in threads:
             thread.join()
         assert [result.outcome for result in results] == [ReissueOutcome.DONE] * 20
-        assert sum(not result.joined for result in results) == 1
+        assert sum(not result.is_joined for result in results) == 1
         assert proxy.count(REISSUE) == round_
         assert works(tenant)
 

@@ -24,7 +24,7 @@ def calls_left(place):
 
 
 def spend(place, calls):
-    operation = place.tenant.environment.catalogue.operation("list_members")
+    operation = place.tenant.environment.catalogue.find("list_members")
     with tenant_scope(place.tenant):
         for _ in range(calls):
             ledger.count_call(place.connection, operation, Priority.PEOPLE)

@@ -104,7 +104,7 @@ class Field:
             )
             for cell in self.sheet_columns
         )
-        object.__setattr__(self, "cells", cells)
+        object.__setattr__(self, "sheet_columns", cells)
 
     @property
     def input_name(self) -> str:
