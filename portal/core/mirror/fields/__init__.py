@@ -1,1 +1,1 @@
-"""What the service says of members, guests and groups, field by field, each described once."""
+"""Descriptions of the service's fields of members, guests and groups, one for each field."""

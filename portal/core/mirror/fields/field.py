@@ -1,7 +1,7 @@
-"""One field of the service, and all of a kind of thing: what each is called, and where its value goes.
+"""The base classes for the description of one field of the service, and of all fields of one kind.
 
-A value has two forms: as the interface writes it, which bodies hold and forms, imports and previews compare, and as the
-columns of the mirror keep it.
+A value has two forms. The written value is the one in the API's request bodies; forms, imports and previews compare it.
+The other form is the values of the mirror's columns.
 """
 
 import unicodedata
@@ -28,11 +28,10 @@ LabelText: TypeAlias = "str | _StrPromise"
 
 @dataclass(frozen=True)
 class SheetColumn:
-    """What a column of a spreadsheet may mean; `name` and `label_of` are its field's where it says none.
+    """A possible meaning of a column in a spreadsheet; an empty `name` or `label` is taken from the field.
 
-    `headings` and `example` stand in the template,
-    English and Japanese. `other_headings`: more headings that mean it, as people
-    write them, with commas between them. `help` may tell the limit, `{n}`. `is_secret`: shown masked.
+    `headings` and `example` are shown in the file template, in English and Japanese. `other_headings`: more headings
+    with this meaning, separated by commas. `help` may contain `{n}`, the maximum length. `is_secret`: shown masked.
     """
 
     headings: tuple[str, str]
@@ -45,34 +44,32 @@ class SheetColumn:
 
 
 class UnreadableCells(Exception):
-    """The cells of a row hold no value of a field: its arguments are which of them, and the word for why."""
+    """The cells of a row hold no valid value of a field. Arguments: the name of the cell, and a word for the reason."""
 
 
 @cache
 def limits_of(sent: type[SentModel]) -> dict[str, dict[str, Any]]:
-    """Return what the model of a request says of each of its fields, in the words of JSON Schema."""
+    """Return the JSON Schema of each field of a request's model, by name."""
     properties: dict[str, dict[str, Any]] = sent.model_json_schema()["properties"]
     return properties
 
 
 @dataclass(frozen=True, eq=False)
 class Field:
-    """One field: its name at the service and its label. By itself it is told and sent, and kept nowhere.
+    """One field: its name at the service and its label. Subclasses store it in the mirror; this class does not.
 
-    - `request_model`: the model of the request that changes it; it states the limits. Without one it is only received.
-    - `listed`: lists tell it, not single reads alone. `inside`: the mirror's JSON column that keeps it with others.
-    - `default`: what a creation that leaves it out comes to.
-    - `input_names`: what forms call it,
-    the likeliest first; `part_inputs`: the same for the names of its parts. `help`, and
-      `required_message` for what must be given, are said there.
-    - `section`: where on the page and in the form it is drawn with others; fields of none are drawn by hand.
-    - `column_name`: what lists call its column. A `is_hidden` column waits until somebody chooses it. `is_code`:
-    drawn as a code.
-    - `audit_name`: what the audit trail calls what it names and does not tell.
+    - `request_model`: the model of the request that changes it, with the limits. None: it is only received.
+    - `is_listed`: lists contain it, not only single reads. `json_column`: the mirror's JSON column that holds it.
+    - `default`: the value after a creation that leaves it out.
+    - `input_names`: its names in forms, the likeliest first; `part_inputs`: the same for the names of its parts.
+      `help` and `required_message` are the input's texts.
+    - `section`: the section of the page and the form that shows it; "" for fields that templates place one by one.
+    - `column_name`: the name of its column in lists. `is_hidden`: hidden until chosen. `is_code`: shown as code.
+    - `audit_name`: its name in the audit log if the value is masked there.
     - `sheet_columns`: the columns of spreadsheets that hold it.
     """
 
-    # The type of values that a column of their own keeps.
+    # The type of the values if the field has its own column in the mirror.
     column_type: ClassVar[type | None] = None
 
     name: str
@@ -94,7 +91,7 @@ class Field:
     sheet_columns: tuple[SheetColumn, ...] = ()
 
     def __post_init__(self) -> None:
-        """Let its cells say what it says, where they say nothing else."""
+        """Fill in the field's name, label and limit where its spreadsheet columns have none."""
         cells = tuple(
             replace(
                 cell,
@@ -108,57 +105,57 @@ class Field:
 
     @property
     def input_name(self) -> str:
-        """Its likeliest name in a form."""
+        """Return the likeliest name in a form."""
         return self.input_names[0] if self.input_names else self.name
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of the mirror that follow from it."""
+        """Return the names of the mirror's columns that hold the field."""
         more = [getattr(self, each, "") for each in ("key", "fingerprint", "flag")]
         return tuple(filter(None, (self.name, *more))) if self.column_type and not self.json_column else ()
 
     def column_values(self, item: Item, keys: TenantKeys, odd: Unexpected) -> tuple[Any, ...]:
-        """Return the values of these columns, secrets in clear; what is not of its type goes to `odd`."""
+        """Return the values of `columns`, with secrets in clear text; a value of a wrong type is put into `odd`."""
         value = item.get(self.name)
         if value is not None and type(value) is not self.column_type:
             odd[self.name], value = value, None
         return (value,)
 
     def written_value(self, row: Any) -> Any:
-        """Return what the mirror's row keeps of it, as the interface writes it."""
+        """Return the field's written value from a row of the mirror."""
         return (getattr(row, self.json_column) or {}).get(self.name) if self.json_column else getattr(row, self.name)
 
     def is_same(self, wanted: Any, told: Any) -> bool:
-        """Whether two written values mean the same; empty and absent are one."""
+        """Return whether two written values mean the same; empty equals absent."""
         return bool((wanted or "") == (told or ""))
 
     def format_value(self, value: Any, named: Mapping[str, str] | None = None) -> str:
-        """Return a written value as pages show it: secrets masked. `named`: names by identifier."""
+        """Return a written value as pages show it, with secrets masked. `named`: names by identifier."""
         return "" if value in (None, "", {}) else str(value)
 
     def audit_values(self, value: Any, mask: str = NEW_MASK) -> dict[str, Any]:
-        """Return a written value as the audit trail may hold it: what opens doors, or names people, is not told."""
+        """Return a written value as the audit log may store it: without credentials and addresses."""
         return {self.audit_name: mask if value else ""} if self.audit_name else {self.name: value}
 
     def form_field(self, **more: Any) -> forms.Field:
-        """Return the input of a form for it."""
+        """Return the form input for the field."""
         raise NotImplementedError(self.name)
 
     def value_of_input(self, typed: Any) -> Any:
-        """Return the written value of what a form's input was cleaned to."""
+        """Return the written value for a cleaned form value."""
         return typed
 
     def parse_cells(self, texts: Mapping[str, str]) -> Any:
-        """Return the written value that the cells of a row mean. Raises Unreadable."""
+        """Return the written value that the cells of a row mean. Raises UnreadableCells."""
         return texts[self.name]
 
     def error_cell_of(self, value: Any) -> str:
-        """Return the cell beside which a fault of this value is shown."""
+        """Return the name of the cell beside which an error in this value is shown."""
         return self.sheet_columns[0].name if self.sheet_columns else self.name
 
     @property
     def is_clearable(self) -> bool:
-        """Whether an update can leave it empty: `empty_value` is then what to send."""
+        """Return whether an update can clear the field by sending `empty_value`."""
         return self.request_model is not None and (self.empty_value is None or "minLength" not in self.limits)
 
     @property
@@ -166,7 +163,7 @@ class Field:
         return None if self.request_model is not None and self.name in self.request_model.nullable else ""
 
     def list_column(self, **more: Any) -> Column:
-        """Return the column of a list that shows it."""
+        """Return the column that shows the field in a list."""
         quiet = {"shown": False, "phone": "hide"} if self.is_hidden else {}
         return Column(self.column_name or self.name, self.label, **{**self._column_options, **quiet, **more})
 
@@ -179,12 +176,12 @@ class Field:
 
     @property
     def limits(self) -> dict[str, Any]:
-        """What the service takes, in the words of JSON Schema."""
+        """Return the service's limits, as JSON Schema."""
         return limits_of(self.request_model)[self.name] if self.request_model is not None else {}
 
 
 class FieldSet:
-    """The fields of one kind of thing, in order, and the mirror's model of it."""
+    """The fields of one kind, in order, and the mirror's model for them."""
 
     def __init__(self, model: type[models.Model], *fields: Field) -> None:
         self.model = model
@@ -204,23 +201,23 @@ class FieldSet:
         return self._by_name[name]
 
     def get(self, name: str) -> Field | None:
-        """Return the field of this name, at the service or in the audit trail; None for none."""
+        """Return the field with this name at the service or in the audit log, or None."""
         return self._by_name.get(name) or self._by_trail.get(name)
 
     def names_in_column(self, column: str) -> tuple[str, ...]:
-        """Return the names of those that a JSON column keeps together."""
+        """Return the names of the fields that are stored in a JSON column."""
         return tuple(each.name for each in self if each.json_column == column)
 
     def written_values(self, row: Any) -> dict[str, Any]:
-        """Return what the mirror's row keeps of the fields that lists tell and requests change, as they are written."""
+        """Return the written values of the fields that requests change and that have their own columns, by name."""
         return {each.name: each.written_value(row) for each in self if each.request_model and not each.json_column}
 
     def is_same(self, name: str, wanted: Any, told: Any) -> bool:
-        """Whether two written values of a field mean the same."""
+        """Return whether two written values of a field mean the same."""
         return self[name].is_same(wanted, told)
 
     def audit_values(self, body: Mapping[str, Any], mask: str = NEW_MASK) -> dict[str, Any]:
-        """Return a body as the audit trail may hold it."""
+        """Return a request's body as the audit log may store it."""
         return {key: told for name, value in body.items() for key, told in self[name].audit_values(value, mask).items()}
 
     def in_section(self, part: str) -> tuple[Field, ...]:
@@ -228,17 +225,17 @@ class FieldSet:
 
     @cached_property
     def input_names(self) -> dict[str, tuple[str, ...]]:
-        """What forms call each name that a refusal can blame, the likeliest first."""
+        """Return the form inputs for each field name that the service's errors can contain, the likeliest first."""
         own = {each.name: each.input_names or (each.name,) for each in self}
         return own | {name: inputs for each in self for name, inputs in each.part_inputs.items()}
 
     @cached_property
     def sheet_columns(self) -> tuple[SheetColumn, ...]:
-        """What the columns of a spreadsheet may mean, in the order of the template."""
+        """Return the possible columns of a spreadsheet, in the order of the file template."""
         return tuple(cell for each in self for cell in each.sheet_columns)
 
     def label_of(self, name: str) -> str:
-        """Return what people call a field, or a column of a spreadsheet; the name itself when it is not described."""
+        """Return the label of a field or of a spreadsheet's column; the name itself if it is unknown."""
         known = self.get(name) or next((cell for cell in self.sheet_columns if cell.name == name), None)
         return str(known.label) if known else name
 
@@ -249,12 +246,12 @@ class FieldSet:
 
 
 def form_of(fields: Iterable[Field]) -> type[forms.Form]:
-    """Return a form with an input for each of these fields, under its own name."""
+    """Return a form class with an input for each of these fields, under its own name."""
     return type("Described", (forms.Form,), {each.name: each.form_field() for each in fields})
 
 
 def find_faults(sent: type[SentModel], body: Mapping[str, Any]) -> Iterator[tuple[list[str], str, dict[str, int]]]:
-    """Yield what the model of a request refuses: the path of names, the word for it, and its numbers."""
+    """Yield the errors that a request's model finds in a body: the path of names, pydantic's type, and its numbers."""
     try:
         sent.model_validate(body)
     except ValidationError as error:
@@ -264,12 +261,12 @@ def find_faults(sent: type[SentModel], body: Mapping[str, Any]) -> Iterator[tupl
 
 
 def heading_key(heading: str) -> str:
-    """Return the form in which headings are compared, without case, width, spaces and punctuation."""
+    """Return a heading without case, width, spaces and punctuation, for comparison."""
     return "".join(c for c in fold(heading) if unicodedata.category(c)[0] in "LNM")[:200]
 
 
 def columns_by_heading(cells: Iterable[SheetColumn]) -> dict[str, str]:
-    """Return the name of a cell by the key of each heading that means it."""
+    """Return the names of cells by the `heading_key` of each heading that means them."""
     return {
         heading_key(name): cell.name
         for cell in cells

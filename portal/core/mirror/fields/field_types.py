@@ -1,4 +1,4 @@
-"""The kinds of fields: how a value is read, kept, written, compared, drawn and typed."""
+"""The types of fields: how their values are read, stored, written, compared, shown and entered."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -31,11 +31,11 @@ from portal.core.ui import inputs
 
 @dataclass(frozen=True, eq=False)
 class Text(Field):
-    """A text. `key`: the column of its folded form, by which it sorts and is found."""
+    """A text. `key`: the column of its folded form, used for sorting and searching."""
 
     column_type = str
     key: str = ""
-    is_multiline: bool = False  # of several lines
+    is_multiline: bool = False
 
     def column_values(self, item: Item, keys: TenantKeys, odd: Unexpected) -> tuple[Any, ...]:
         value = item_text(item, self.name, odd)
@@ -59,8 +59,7 @@ class Text(Field):
 
 @dataclass(frozen=True, eq=False)
 class Reference(Text):
-    """The identifier of something whose name the column `name_column` keeps beside it; lists sort by its column
-    `sort_column`."""
+    """An identifier of another object. `name_column` holds that object's name; lists sort by `sort_column`."""
 
     name_column: str = ""
     sort_column: str = ""
@@ -85,19 +84,19 @@ class Reference(Text):
 
 @dataclass(frozen=True, eq=False)
 class SecretText(Text):
-    """A text that rests encrypted. `fingerprint`: the column by which it is compared, hashed for `purpose`."""
+    """A text that is stored encrypted. `fingerprint`: the column with its hash for `purpose`, used for comparison."""
 
     fingerprint: str = ""
     purpose: str = ""
 
     def column_values(self, item: Item, keys: TenantKeys, odd: Unexpected) -> tuple[Any, ...]:
-        value = item_text(item, self.name, {}) or None  # what should be a secret is not kept in clear
+        value = item_text(item, self.name, {}) or None  # `odd` is stored in clear text, so the secret is not put there
         return (value, keys.fingerprint(self.purpose, value) if value else None) if self.fingerprint else (value,)
 
 
 @dataclass(frozen=True, eq=False)
 class CardNumber(Text):
-    """The number of an IC card: it rests encrypted, and is found by its exact number, without case and width."""
+    """The number of an IC card. It is stored encrypted and found by the whole number, regardless of case and width."""
 
     fingerprint: str = ""
     flag: str = ""
@@ -108,7 +107,7 @@ class CardNumber(Text):
         return card, self.fingerprint_of(card, keys) if card else None, card is not None
 
     def fingerprint_of(self, card: str, keys: TenantKeys) -> bytes:
-        """Return by what a card's number is found."""
+        """Return the hash by which a card's number is found."""
         return keys.fingerprint("card", fold(card))
 
     def format_value(self, value: Any, named: Mapping[str, str] | None = None) -> str:
@@ -117,7 +116,7 @@ class CardNumber(Text):
 
 @dataclass(frozen=True, eq=False)
 class QrCodeField(Field):
-    """A QR code in one of its variants: it rests encrypted, and of a one-time code never the seed."""
+    """A QR code in one of its variants. It is stored encrypted, without the seed of a one-time code."""
 
     column_type = dict
     fingerprint: str = ""
@@ -127,12 +126,12 @@ class QrCodeField(Field):
         code = without_seed(item.get(self.name)) or None
         if code is None:
             return None, None, False
-        # Equal while the code itself is the same: the list tells less about a QR code than a single read.
+        # Only these two values are hashed, since lists contain fewer details of a QR code than single reads.
         told = [code.get("data"), code.get("email")] if isinstance(code, dict) else code
         return code, keys.fingerprint("qr", as_json(told)), True
 
     def is_same(self, wanted: Any, told: Any) -> bool:
-        """Whether somebody has this very code: an address that has one is not sent another."""
+        """Return whether the member has this code already, so that the service does not e-mail another one."""
         if not wanted or not isinstance(told, dict):
             return not wanted and not told
         return is_contained(wanted, told)
@@ -144,7 +143,7 @@ class QrCodeField(Field):
         return mask_secret(str(data or "")) if value else ""
 
     def audit_values(self, value: Any, mask: str = NEW_MASK) -> dict[str, Any]:
-        if mask != NEW_MASK:  # of what was there before the trail need not know more
+        if mask != NEW_MASK:  # the audit log needs no details of the old value
             return super().audit_values(value, mask)
         code = value or {}
         once = {f"{self.audit_name}_{name}": each for name, each in (code.get("one_time_qr") or {}).items()}
@@ -165,8 +164,10 @@ class QrCodeField(Field):
 
 @dataclass(frozen=True, eq=False)
 class Moment(Field):
-    """A moment. `is_end`: a day alone means until its last second. `key`: the column in which ends sort and compare
-    without nulls. `none_text`: what none means.
+    """A date and time.
+
+    `is_end`: a date alone means its last second. `key`: the column for sorting and comparing, which has no nulls.
+    `none_text`: the text for no value.
     """
 
     column_type = datetime
@@ -209,7 +210,7 @@ class Moment(Field):
 
 @dataclass(frozen=True, eq=False)
 class Flag(Field):
-    """Yes, no, or not told."""
+    """Yes, no, or unknown."""
 
     column_type = bool
 
@@ -222,7 +223,7 @@ class Flag(Field):
 
 @dataclass(frozen=True, eq=False)
 class PresenceFlag(Flag):
-    """Something of which only is kept, in `flag`, that it is there."""
+    """A field whose value is not stored; the column `flag` holds whether there is one."""
 
     flag: str = ""
 
@@ -236,7 +237,7 @@ class PresenceFlag(Flag):
 
 @dataclass(frozen=True, eq=False)
 class WholeNumberField(Field):
-    """A whole number; `invalid_message` is what to say of anything else."""
+    """A whole number; `invalid_message` is the error for any other input."""
 
     column_type = int
     invalid_message: LabelText = ""
@@ -259,7 +260,7 @@ class WholeNumberField(Field):
 
 @dataclass(frozen=True, eq=False)
 class RightsField(Field):
-    """What somebody may enter or take. Values mean the same when `normalise` makes them equal."""
+    """A member's access rights to areas or keys. Values mean the same when `normalise` makes them equal."""
 
     normalise: Callable[[Any], Any] = field(kw_only=True)
 
@@ -269,7 +270,7 @@ class RightsField(Field):
 
 @dataclass(frozen=True, eq=False)
 class PrivilegesField(Field):
-    """What goes beyond rights: an object of `flags`, of which an absent one is as `default`."""
+    """A member's privileges: an object of `flags`; absent ones are taken from `default`."""
 
     flags: tuple[Flag, ...] = ()
 

@@ -1,4 +1,4 @@
-"""The fields of a guest, each described once (specification: resource "Guest", operations 19 to 22)."""
+"""The descriptions of a guest's fields (specification: resource "Guest", operations 19 to 22)."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ from portal.core.mirror.models import Guest
 
 @dataclass(frozen=True, eq=False)
 class GuestPlacesField(Field):
-    """What a guest is let into. A single read tells it by the permissions alone, in the field `by`."""
+    """The areas or keys of a guest. Single reads may contain them only as permissions, in the field `rights_field`."""
 
     rights_field: str = ""
 
     def value_from_read(self, item: Item) -> Any:
-        """Return what a single read tells, in the words of a writing; None when it does not say."""
+        """Return the written value from a single read; None when the response does not contain it."""
         if item.get(self.name) is not None:
             return item[self.name]
         return (_areas_of if self.rights_field == "devices_pass" else _keys_of)(item.get(self.rights_field))
@@ -33,7 +33,7 @@ class GuestPlacesField(Field):
 
 @dataclass(frozen=True, eq=False)
 class Email(SecretText):
-    """An address; the audit trail has its first letter."""
+    """An e-mail address; the audit log stores only its first letter."""
 
     def form_field(self, **more: Any) -> forms.Field:
         return forms.EmailField(max_length=self.limits["maxLength"], required=False, **self._input_options(**more))
@@ -44,7 +44,7 @@ class Email(SecretText):
 
 @dataclass(frozen=True, eq=False)
 class IssuingMethodField(Field):
-    """How the code gets to the guest, with the code or the address that it is sent to."""
+    """The way in which the guest gets the QR code, with the code or the e-mail address."""
 
     def audit_values(self, value: Any, mask: str = NEW_MASK) -> dict[str, Any]:
         if "email" not in value:
@@ -103,12 +103,12 @@ GUEST = FieldSet(
     Field("devices_pass", _("Areas"), json_column="detail"),
     Field("keys_pass", _("Keys"), json_column="detail"),
 )
-# What only single reads tell and changes can set.
+# Fields that only single reads contain and that changes can set.
 DETAIL_FIELDS = tuple(each for each in GUEST if each.json_column and each.request_model)
 
 
 def values_from_read(item: Item) -> dict[str, Any]:
-    """Return what a single read tells, in the words of a writing; None for what it does not say."""
+    """Return the written values from a single read, by name; None for what the response does not contain."""
     found = {name: item.get(name) for name in GUEST.names}
     if found[GRACE.name] is None:
         found[GRACE.name] = minutes_between(item.get(END.name), item.get(KEYS_RETURN_END.name))
@@ -116,12 +116,12 @@ def values_from_read(item: Item) -> dict[str, Any]:
 
 
 def minutes_between(end: datetime | None, back: datetime | None) -> int | None:
-    """Return the minutes between the end and the last moment for keys."""
+    """Return the minutes between the end of use and the last moment to return keys."""
     return None if end is None or back is None else int((back - end).total_seconds() // 60)
 
 
 def _areas_of(devices_pass: Any) -> list[str] | None:
-    """The areas that a guest's permissions name; None when they do not say."""
+    """Return the areas that a guest's permissions list; None when they list none."""
     listed = _listed_entries(devices_pass, "areas_list")
     if listed is None:
         return None
@@ -143,7 +143,7 @@ def _keys_of(keys_pass: Any) -> list[dict[str, Any]] | None:
 
 
 def _listed_entries(rights: Any, name: str) -> list[dict[str, Any]] | None:
-    """What mode `option` lists, nothing under `deny_all`; None where no list is said (allow_all, unknown)."""
+    """Return the list in mode `option`, [] in mode `deny_all`; None for other modes (allow_all, unknown)."""
     mode = rights.get("default_mode") if isinstance(rights, dict) else None
     if mode == "deny_all":
         return []

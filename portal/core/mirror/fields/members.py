@@ -1,4 +1,4 @@
-"""The fields of a member and of a member group, each described once.
+"""The descriptions of the fields of members and groups.
 
 Specification: resource "Member", operations 3 to 6, 13 and 14.
 """
@@ -154,10 +154,10 @@ MEMBER = FieldSet(
     *DOORS_AND_KEYS,
     PRIVILEGE,
 )
-# What single reads alone tell: a list can neither confirm nor refute it.
+# Fields that only single reads contain: a list cannot show whether they have changed.
 RIGHTS_NAMES = MEMBER.names_in_column("rights")
 
-# Of a member group one field can be changed (specification: resource "Member group", operations 16 to 18).
+# Only this field of a group can be changed (specification: resource "Member group", operations 16 to 18).
 GROUP_NAME = Text(
     "membergroup_name",
     _("Group name"),

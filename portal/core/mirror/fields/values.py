@@ -1,4 +1,4 @@
-"""Single values as the service tells them and as spreadsheets hold them: read or left as they came, masked, hashed."""
+"""Functions that read, mask and hash single values from the service and from spreadsheets."""
 
 import hashlib
 import json
@@ -13,14 +13,14 @@ from accessapi.resources import write_moment
 from portal.core.files import date_parsing
 from tenants import vault
 
-# What stands for a secret, before and after a change: they differ, so that a change shows as one.
+# Shown instead of a secret, before and after a change. They differ, so that a change is visible.
 OLD_MASK, NEW_MASK = "•••", "••••"
 Item = Mapping[str, Any]
-Unexpected = dict[str, Any]  # what is not of its field's type, as it came
+Unexpected = dict[str, Any]  # unchanged values that do not have their field's type, by name
 
 
 def item_text(item: Item, name: str, odd: Unexpected) -> str:
-    """Return a text; empty for none and for what is none, which goes to `odd`. A number counts as its digits."""
+    """Return a text, or a number as text; "" for no value. A value of another type is put into `odd`."""
     value = item.get(name)
     if value is None or isinstance(value, str):
         return value or ""
@@ -31,7 +31,7 @@ def item_text(item: Item, name: str, odd: Unexpected) -> str:
 
 
 def item_moment(item: Item, name: str, odd: Unexpected) -> datetime | None:
-    """Return a datetime of the service; what is none goes to `odd` as it came."""
+    """Return a datetime of the service, or None. A value that is no datetime is put into `odd` unchanged."""
     value = item.get(name)
     if value is None or value == "":
         return None
@@ -43,7 +43,7 @@ def item_moment(item: Item, name: str, odd: Unexpected) -> datetime | None:
 
 @lru_cache(maxsize=10_000)
 def moment_of_cell(cell: str, ends: bool) -> str | None:
-    """Return the moment that a cell means, as written; None for none. A day alone begins or, as an end, ends."""
+    """Return the written moment for a cell, or None. A date alone means its start or, with `ends`, its last second."""
     found = date_parsing.parse_moment(cell, end=ends)
     try:
         return write_moment(found) if found is not None else None
@@ -52,57 +52,54 @@ def moment_of_cell(cell: str, ends: bool) -> str | None:
 
 
 def without_seed(code: Any) -> Any:
-    """Return a QR code as it may rest: with the seed of a one-time code in hand, anyone could make its codes."""
+    """Return a QR code without the seed of a one-time code, with which anyone could create its codes."""
     if isinstance(code, dict):
         return {key: without_seed(value) for key, value in code.items() if key != "totp_seed"}
     return code
 
 
 def mask_secret(secret: str) -> str:
-    """Return enough of a secret to recognise it by, and too little to make another."""
+    """Return a mask and the last 4 characters of a secret; only the mask if the secret is shorter than 8 characters."""
     return NEW_MASK + secret[-4:] if len(secret) >= 8 else NEW_MASK
 
 
 def mask_email(email: str, mask: str = NEW_MASK) -> str:
-    """Return `y••••` for an e-mail address; empty for none."""
+    """Return the first letter of an e-mail address and a mask; "" for no address."""
     return f"{email[:1]}{mask}" if email else ""
 
 
 def is_contained(wanted: Any, told: Any) -> bool:
-    """Whether everything wanted is told, and perhaps more."""
+    """Return whether the second value contains everything in `wanted`; it may contain more."""
     if isinstance(wanted, dict):
         return isinstance(told, dict) and all(is_contained(value, told.get(name)) for name, value in wanted.items())
     return bool(wanted == told)
 
 
 class TenantKeys:
-    """A tenant's derived keys, one for each purpose, each derived once: they stay what they are when the vault's
-    sealing keys rotate.
-    """
+    """A tenant's derived keys, one for each purpose. They do not change when the vault's sealing keys rotate."""
 
     def __init__(self, tenant_id: int) -> None:
         self._tenant_id = tenant_id
         self._known: dict[str, bytes] = {}
 
     def of(self, purpose: str) -> bytes:
-        """Return the key for this purpose."""
         if purpose not in self._known:
             self._known[purpose] = vault.fingerprint(self._tenant_id, "mirror", purpose)
         return self._known[purpose]
 
     def fingerprint(self, purpose: str, text: str) -> bytes:
-        """Return what a text is found and compared by, without telling it."""
+        """Return the hash of a text for searching and comparing."""
         return keyed_hash(self.of(purpose), text, 32)
 
 
 def keyed_hash(key: bytes, text: str, size: int) -> bytes:
-    """Return so many bytes that only who has the key can work out for a text."""
+    """Return the keyed hash of a text, `size` bytes long."""
     return hashlib.blake2b(text.encode(), digest_size=size, key=key).digest()
 
 
 def keyed_digest(key: bytes, item: Mapping[str, Any]) -> bytes:
-    """Equal when the service says the same of something again."""
-    # Version 2 of marshal: the bytes follow from the values alone.
+    """Return the keyed hash of an item, 16 bytes long, to detect changes between readings."""
+    # Version 2 of marshal, because its bytes depend on the values alone.
     return hashlib.blake2b(marshal.dumps(dict(item), 2), digest_size=16, key=key).digest()
 
 
