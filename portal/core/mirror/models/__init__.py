@@ -1,4 +1,4 @@
-"""The mirror's tables. Everything in them can be read again from the service; nothing here is the only copy."""
+"""The mirror's tables. All their data can be read from the service again."""
 
 from portal.core.mirror.models.keys import Key, KeyState
 from portal.core.mirror.models.log import History, HistoryDay, HistorySearch

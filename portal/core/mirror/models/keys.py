@@ -12,7 +12,7 @@ from tenants.models import TenantModel
 
 
 class KeyState(TextChoices):
-    """What is known of a key in one word (`portal.core.mirror.key_states` folds it)."""
+    """The state of a key, derived in `portal.core.mirror.key_states`."""
 
     OUT = "out", pgettext_lazy("key", "Out")
     UNKNOWN = "", pgettext_lazy("key", "Unknown")
@@ -20,18 +20,20 @@ class KeyState(TextChoices):
 
     @property
     def chip(self) -> str:
-        """The name of the chip that shows it."""
+        """Return the name of the chip that shows the state."""
         return f"key_{self.value}" if self.value else "unknown"
 
 
 class Key(TenantModel):
-    """One key of a key box (specification: "Key box", units and units_status), and who has it.
+    """One key of a key box (specification: "Key box", units and units_status), and its holder.
 
-    `state` follows from the last reading (`read_…`) and the newest record of the log (`record_…`), whichever is newer;
-    `differs` where a reading that is newer contradicts the record. `since` is null where nobody told since when; of the
-    first reading it is when that was, and the key may have been there long before (`read_saw_change` is false).
-    `wrong`: the last reading found another key in its place. The holder is whom the record names, while the key is out
-    by it. `raw` is the reading of this key, verbatim.
+    - `state`: from the last reading (`read_…`) or the newest log record (`record_…`), the newer of the two.
+    - `differs`: a newer reading contradicts the record.
+    - `since`: start of the state, null if unknown. For a first reading it is the time of that reading, although the key
+      may have been there much longer (`read_saw_change` is false).
+    - `wrong`: the last reading found another key in this key's place.
+    - `holder_id`, `holder_name`: the person in the record, while the key is out according to it.
+    - `raw`: the reading of this key, unchanged.
     """
 
     key_box = models.ForeignKey(KeyBox, on_delete=models.CASCADE, related_name="keys")
@@ -70,10 +72,10 @@ class Key(TenantModel):
         return f"{self.unit_no} {self.unit_name}".strip()
 
     def since_seen(self, *, by_log: bool = True) -> tuple[datetime | None, bool]:
-        """Return since when it is where it is, and whether it may have come there before. None: nobody saw the change.
+        """Return the start of the state, and whether the change may have been earlier. None: no change was observed.
 
-        A record tells the moment of a change, two readings that differ that it was before the second. `by_log`: records
-        count, too.
+        A record has the exact moment of a change; two different readings only show that it was before the second.
+        `by_log`: records count, too.
         """
         if by_log and self.state == self.record_state and not self.differs:
             return self.since, False
@@ -82,11 +84,11 @@ class Key(TenantModel):
 
     @property
     def errors(self) -> list[str]:
-        """What the reading says is wrong with it, in the service's words."""
+        """Return the errors in the reading of the key, in the service's words."""
         errors = self.raw.get("errors")
         return [str(error) for error in errors] if isinstance(errors, list) else [str(errors)] if errors else []
 
     @property
     def word(self) -> str:
-        """The service's word for where the key is."""
+        """Return the service's word for the position of the key."""
         return str(self.raw.get("key") or "")

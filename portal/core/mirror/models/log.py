@@ -1,6 +1,4 @@
-"""The log: its records, and what they are found by. Both tables are partitioned by month
-(`mirror/log_partitions.py`).
-"""
+"""The records of the log and their search rows. Both tables are partitioned by month (`mirror/log_partitions.py`)."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
@@ -12,17 +10,18 @@ from tenants.models import TenantModel
 
 
 class History(TenantModel):
-    """A log record (specification: "Log (history) record", operation 23), kept once for each history_id.
+    """A log record (specification: "Log (history) record", operation 23), stored once for each history_id.
 
-    Texts are the service's own; sets of values are not shown, so any may come. `member_id` is whoever the record is
-    about: a member or a guest, as `member_type` says. What the service puts into `member.data` (a card's number, a
-    code) is never kept. `extra` holds, verbatim, what the specification does not name, but for what sounds secret.
-    `said_key` is what is searched, folded. `notified`: a notification told of it and the log was not read since; the
-    log's own record takes its place. `told_at`: the moment that a notification told, where the log says another; with
-    it every record has one moment that never changes.
+    - Texts are the service's own; the specification lists no complete sets of values, so any may occur.
+    - `member_id`: the member or guest that the record is about, as `member_type` says. The service's `member.data`
+      (a card's number, a code) is never stored.
+    - `extra`: data that the specification does not name, unchanged, without secrets.
+    - `said_key`: the folded text for searching.
+    - `notified`: the record came from a notification and the log was not read since. The log's own record replaces it.
+    - `told_at`: the moment in the notification, if the log has another, so that a record's moment never changes.
     """
 
-    # Every index of this table begins with the tenant: one more would only slow the readings down.
+    # Every index of this table begins with the tenant; another index would only slow down the readings.
     tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, db_index=False)
 
     history_id = models.TextField(db_collation="C")
@@ -68,24 +67,23 @@ class History(TenantModel):
 
     @property
     def text(self) -> str:
-        """Return what happened, in the service's words: some services write it into the member's label."""
+        """Return what happened, in the service's words. Some services write it into the member's label."""
         return self.content or self.member_label
 
     @property
     def texts(self) -> list[str]:
-        """Return both places of such words: of a key they may stand in the label beside another text."""
+        """Return both texts that may describe the event; for keys, it may be in the label although there is content."""
         return [self.content, self.member_label]
 
 
 class HistorySearch(models.Model):
-    """What a record is found by: when it was, and keyed hashes of what it says. Nothing
-    readable.
+    """The search row of a record: its moment and keyed hashes of its text, nothing readable.
 
-        Not a TenantModel and without row security, like MemberSearch and for its reason. Only `mirror/log_search.py`
-        touches it; the record itself, under row security, is what people see.
+    Not a TenantModel and without row security, for the same reason as MemberSearch. Only `mirror/log_search.py` uses
+    it; people see the record itself, which is under row security.
     """
 
-    id = models.BigIntegerField(primary_key=True)  # that of the record; in the database there is no key besides
+    id = models.BigIntegerField(primary_key=True)  # the record's ID; the database has no primary key here
     tenant = models.ForeignKey("tenants.Tenant", on_delete=models.CASCADE, db_constraint=False, db_index=False)
     at = models.DateTimeField()
     pieces = ArrayField(models.IntegerField())
@@ -101,9 +99,9 @@ class HistorySearch(models.Model):
 
 
 class HistoryDay(TenantModel):
-    """A day older than what is read by itself, that somebody asked for (`mirror/coverage.py`).
+    """An older day of the log that a person requested (`mirror/coverage.py`).
 
-    Waiting until it has `read_at` or `reason`, a word of `mirror/failure_reasons.py` for why the service refused it.
+    It waits until it has `read_at` or `reason`, the word in `mirror/failure_reasons.py` for the service's refusal.
     """
 
     day = models.DateField()

@@ -1,4 +1,4 @@
-"""Members, the table that finds them, their groups, and guests."""
+"""Members, their search table, groups, and guests."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
@@ -8,21 +8,21 @@ from django.db.models import Q
 from tenants.models import TenantModel
 from tenants.vault import EncryptedJSON, EncryptedText
 
-# Values of `use_end_key` for members whose use never ends, and whose end the portal cannot read. Both sort last.
+# Values of `use_end_key` for members without an end date, and with one that the portal cannot read. Both sort last.
 NEVER = 1 << 60
 UNREADABLE = NEVER + 1
 
 
 class Member(TenantModel):
-    """A member as last seen (specification: "Member", operations 3 and 5).
+    """A member as last read (specification: "Member", operations 3 and 5).
 
-    `card_data` and `qrcode` are encrypted; `card_fingerprint` finds a card by its exact number. Of a face only the
-    fact that one is registered is kept, and of a one-time QR code never the seed. `extra` holds, verbatim, fields that
-    the specification does not name and values that are not of its type. `rights` ({"devices_pass", "keys_pass",
-    "privilege"}) is None until a single read or our own creation told it.
+    - `card_data` and `qrcode` are encrypted; `card_fingerprint` finds a card by its whole number.
+    - For a face, only the fact that one is registered is stored. The seed of a one-time QR code is never stored.
+    - `extra`: fields that the specification does not name, and values that do not have its types, unchanged.
+    - `rights`: {"devices_pass", "keys_pass", "privilege"}; None until a single read or our own creation.
     """
 
-    # Every index of this table begins with the tenant: one more would only slow the swap down.
+    # Every index of this table begins with the tenant; another index would only slow down the swap.
     tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, db_index=False)
 
     member_id = models.TextField(db_collation="C")
@@ -30,7 +30,7 @@ class Member(TenantModel):
     member_code = models.TextField(blank=True, default="")
     membergroup_id = models.TextField(blank=True, default="", db_collation="C")
     membergroup_name = models.TextField(blank=True, default="")
-    # Folded forms (folding.fold), in the order of code points: they sort and find, and are never shown.
+    # Folded forms (text_folding.fold) for sorting by code points and for searching; they are never shown.
     name_key = models.TextField(db_collation="C")
     code_key = models.TextField(blank=True, default="", db_collation="C")
     group_key = models.TextField(blank=True, default="", db_collation="C")
@@ -53,17 +53,17 @@ class Member(TenantModel):
     rights_read_at = models.DateTimeField(null=True)
     extra = models.JSONField(default=dict)
 
-    # Keyed hash of the list's item as last taken over; None when something newer than the list is stored.
+    # Keyed hash of the list's item that was last stored; None when something newer than the list is stored.
     digest = models.BinaryField(null=True)
-    # When our own write or single read last told about this member. A run that began earlier leaves the row alone.
+    # When our own write or single read last updated the row. A run that began earlier does not change it.
     first_hand_at = models.DateTimeField(null=True)
     # The service no longer knows this member: deleted by us or answered 404. The next complete list removes the row.
     gone_at = models.DateTimeField(null=True)
 
-    # The newest record of the log about this member, to within a day (last_seen.py). None: there is none.
+    # The time of the newest log record about this member, up to a day old (last_seen.py). None: no record.
     last_seen_at = models.DateTimeField(null=True)
-    # Another member has the same card. Set with whatever makes it true; taken back by the next complete list, so that
-    # until then it may say too much (queries.sharing_a_card).
+    # Another member has the same card. Set at once, but cleared only by the next complete list. Until then it may be
+    # wrong, so `queries.members_sharing_card` compares the cards again.
     shares_card = models.BooleanField(default=False, db_default=False)
 
     class Meta:
@@ -74,7 +74,7 @@ class Member(TenantModel):
             models.Index(fields=["tenant", "group_key", "id"], name="mirror_member_by_group"),
             models.Index(fields=["tenant", "use_end_key", "id"], name="mirror_member_by_end"),
             models.Index(fields=["tenant", "card_fingerprint"], name="mirror_member_card", condition=Q(has_card=True)),
-            # Lists leave out those who are gone: with that in the condition, the index alone tells how many there are.
+            # Lists leave out gone members. With this condition, PostgreSQL can count with the index alone.
             models.Index(
                 fields=["tenant", "membergroup_id", "name_key", "id"],
                 name="mirror_member_of_group",
@@ -123,12 +123,12 @@ class Member(TenantModel):
 
 
 class MemberSearch(models.Model):
-    """What a member is found by: keyed hashes of pieces of the name and code, and nothing readable.
+    """The search row of a member: keyed hashes of pieces of the name and code, nothing readable.
 
-    Not a TenantModel and without row security, on purpose: PostgreSQL would refuse to use the GIN index (array
-    operators are not leakproof). Every hash contains the tenant, so a row answers no other tenant's question, and
-    whoever reads the table whole learns numbers. Only `member_search.py` and `member_swap.py` touch it; the member's
-    own row, under row security, is what a search returns. docs/decisions/0002-search-table-without-names.md says more.
+    Not a TenantModel and without row security on purpose. With row security, PostgreSQL would not use the GIN index,
+    because array operators are not leakproof. Every hash depends on the tenant, so a search in another tenant finds
+    nothing, and the table shows only numbers. `member_search.py`, `member_swap.py` and `local_writes.py` use it.
+    Searches return the member's own row, under row security. See docs/decisions/0002-search-table-without-names.md.
     """
 
     member = models.OneToOneField(Member, on_delete=models.CASCADE, primary_key=True, db_constraint=False)
@@ -136,7 +136,7 @@ class MemberSearch(models.Model):
     pieces = ArrayField(models.IntegerField())
 
     class Meta:
-        # Searches read the pending list (kB) from end to end: long enough for a swap, and worked off after each.
+        # Searches read the whole pending list (in kB). It is large enough for a swap and cleaned up after each.
         indexes = [GinIndex(fields=["pieces"], gin_pending_list_limit=4096, name="mirror_membersearch_pieces")]
 
     def __str__(self) -> str:
@@ -144,9 +144,9 @@ class MemberSearch(models.Model):
 
 
 class RightsChange(TenantModel):
-    """Two single reads of a member's rights that mean something else, with no write of ours in between.
+    """A difference between two single reads of a member's access rights that our own writes do not explain.
 
-    The change happened at some moment after `since`, when `before` was read, and until `read_at`, when `after` was.
+    The change was made after `since`, when `before` was read, and before `read_at`, when `after` was read.
     """
 
     tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, db_index=False)
@@ -164,7 +164,7 @@ class RightsChange(TenantModel):
 
 
 class Group(TenantModel):
-    """A member group (specification: "Member group"). The service offers no deletion: a group leaves with the list."""
+    """A member group (specification: "Member group"). The API deletes no groups; a list without it deletes the row."""
 
     membergroup_id = models.TextField(db_collation="C")
     membergroup_name = models.TextField()
@@ -182,12 +182,12 @@ class Group(TenantModel):
 
 
 class Guest(TenantModel):
-    """A guest as last seen (specification: "Guest", operations 19 and 21).
+    """A guest as last read (specification: "Guest", operations 19 and 21).
 
-    The code and the address rest encrypted; `qr_fingerprint` tells whether two codes are the same. `detail` is what
-    only a single read or our own writing tells: {"area_id_list", "key_devices_list", "return_grace_period",
-    "remarks", "devices_pass", "keys_pass"}, each as the service says it, None before the first. `extra` keeps,
-    verbatim, what the specification does not name and values that are not of its type.
+    - The code and the e-mail address are encrypted; `qr_fingerprint` shows whether two codes are the same.
+    - `detail`: data from single reads and our own writes, None before the first: {"area_id_list", "key_devices_list",
+      "return_grace_period", "remarks", "devices_pass", "keys_pass"}, in the service's format.
+    - `extra`: fields that the specification does not name, and values that do not have its types, unchanged.
     """
 
     guest_id = models.TextField(db_collation="C")
@@ -205,9 +205,9 @@ class Guest(TenantModel):
     detail_read_at = models.DateTimeField(null=True)
     extra = models.JSONField(default=dict)
 
-    # Keyed hash of the list's item as last taken over; None when something newer than the list is stored.
+    # Keyed hash of the list's item that was last stored; None when something newer than the list is stored.
     digest = models.BinaryField(null=True)
-    # When our own write or single read last told about this guest. A list whose reading began earlier leaves it alone.
+    # When our own write or single read last updated the row. A list whose reading began earlier does not change it.
     first_hand_at = models.DateTimeField(null=True)
     # The service no longer knows this guest. The next complete list removes the row.
     gone_at = models.DateTimeField(null=True)

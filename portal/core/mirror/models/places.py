@@ -1,4 +1,4 @@
-"""Areas, doors, key boxes, and the tenant's own record."""
+"""Areas, doors, key boxes, and the service's record of the tenant."""
 
 from datetime import datetime
 
@@ -11,7 +11,7 @@ from tenants.vault import EncryptedJSON
 
 
 class Area(TenantModel):
-    """An area (specification: "Area"). `devices_list` is the service's array of {device_id, in_out}, verbatim."""
+    """An area (specification: "Area"). `devices_list` is the service's array of {device_id, in_out}, unchanged."""
 
     area_id = models.TextField(db_collation="C")
     area_name = models.TextField()
@@ -29,11 +29,11 @@ class Area(TenantModel):
 
 
 class TenantRecord(TenantModel):
-    """What the service says of the tenant itself (specification: "Tenant", operation 1): one row, or none yet.
+    """The service's record of the tenant (specification: "Tenant", operation 1): one row, or none before a reading.
 
-    `holiday` is settings.holiday, verbatim: with it "Holiday" in a schedule has a meaning. `webhook` is
-    settings.webhook without its secret token, of which only is known whether there is one (None: nothing was said). It
-    rests encrypted: whoever knows its address can post to it.
+    `holiday` is settings.holiday, unchanged; it defines "Holiday" in schedules. `webhook` is settings.webhook without
+    the secret token; `has_webhook_secret` is whether there is one (None: unknown). `webhook` is encrypted, because
+    anyone who knows its address can post to it.
     """
 
     tenant_name = models.TextField(blank=True, default="")
@@ -51,9 +51,9 @@ class TenantRecord(TenantModel):
 
 
 class DoorState(TextChoices):
-    """What is known of a door in one word (`portal.core.mirror.door_states` folds it), the most alarming first.
+    """The state of a door, derived in `portal.core.mirror.door_states`; the most alarming first.
 
-    PASSING is unlocked for a moment, until it should have locked by itself; from then on it is UNLOCKED.
+    PASSING: unlocked for a moment, until it should relock automatically. A door that is unlocked longer is UNLOCKED.
     """
 
     FORCED_OPEN = "forced_open"
@@ -69,10 +69,10 @@ class DoorState(TextChoices):
 
 
 class DeviceStatus(models.Model):
-    """The last known status, verbatim: the value sets are not shown by the specification.
+    """The last known status of a device, unchanged, because the specification lists no sets of values.
 
-    `status` is the whole answer of operation 26 or 28 ({} before the first read), `status_as_of` when it was read. The
-    properties give "" for what the answer does not say.
+    `status` is the whole response of operation 26 or 28 ({} before the first reading), requested at `status_as_of`.
+    The properties return "" for what the response does not contain.
     """
 
     status = models.JSONField(default=dict)
@@ -116,17 +116,20 @@ class DeviceStatus(models.Model):
         return self._text_from_status("sync_status")
 
 
-#: Doors that are read in a moment, not at their turn.
+#: Doors whose next reading does not wait for its regular turn.
 IS_READ_SOON = Q(urgent=True) | Q(state=DoorState.PASSING)
 
 
 class PassController(DeviceStatus, TenantModel):
-    """A door's controller (specification: "Pass controller"). Its list fields are not shown: the rest is in `extra`.
+    """A door's controller (specification: "Pass controller").
 
-    `state` is what is known of it, `state_since` since when at least, `is_since_seen` whether the change was seen then
-    (what a reading finds may have been so for long), and `attention` whether somebody should look.
-    `told` is what the log and our own commands said beside the last reading; `known_at` when anything was last learned.
-    `look_at` is the timer of the next reading (None: at once), `urgent` one that does not wait for its turn.
+    - `extra`: all other fields of the list, because the specification does not name them.
+    - `state`, `state_since`: the derived state, and the earliest moment at which it is known.
+    - `is_since_seen`: the change was observed at `state_since`. If False, the state may have begun much earlier.
+    - `attention`: a person should check the door.
+    - `known_at`: when the row was last updated.
+    - Events from the log and from our own commands that the last reading does not include are stored as JSON.
+    - `look_at`: when to read the door next (None: at once). `urgent`: the reading does not wait for its turn.
     """
 
     device_id = models.TextField(db_collation="C")
@@ -152,14 +155,14 @@ class PassController(DeviceStatus, TenantModel):
 
     @property
     def since(self) -> datetime | None:
-        """When the door came to be in its state, as far as that was seen."""
+        """Return when the state began; None if that was not observed."""
         return self.state_since if self.is_since_seen else None
 
 
 class KeyBox(DeviceStatus, TenantModel):
-    """A key box (specification: "Key box"). `units` is the list's array; the status's own is in `status`.
+    """A key box (specification: "Key box"). `units` is the array from the list; the one from the status is in `status`.
 
-    What is known of its keys stands in rows of their own (`Key`). `look_at` is the timer of the next reading.
+    Its keys have separate rows (`Key`). `look_at`: when to read the box next.
     """
 
     key_device_id = models.TextField(db_collation="C")

@@ -1,4 +1,4 @@
-"""How far the mirror is: what is known since when, what is being read, what is due."""
+"""The state of the mirror: when each kind was last read, what is being read, and what is due."""
 
 import uuid
 
@@ -10,7 +10,7 @@ from tenants.vault import EncryptedBytes, EncryptedField
 
 
 def sealing_field(model: type[models.Model], name: str) -> EncryptedField:
-    """The encrypted field of a model: for rows that are written in SQL."""
+    """Return an encrypted field of a model, for rows that are written in SQL. Raises TypeError for other fields."""
     field = model._meta.get_field(name)
     if not isinstance(field, EncryptedField):
         raise TypeError(f"{model.__name__}.{name} is not encrypted")
@@ -18,16 +18,17 @@ def sealing_field(model: type[models.Model], name: str) -> EncryptedField:
 
 
 class MirrorState(TenantModel):
-    """One kind of one tenant: how fresh, how many, when next, and who is at work on it.
+    """The state of one kind of one tenant: freshness, total, next reading, and lease.
 
-    `as_of` is when the reading of the last complete list began. `due_at` is the timer: the tick rings for whatever is
-    due and not leased. `lease` fences a worker off: whoever holds it may write, a worker that lost it may not.
-    `every`: seconds between two readings where something else tells of news; null for the usual pace (`kinds.EVERY`).
-    `awaited`: a person, a notification or an import waits for the next reading. `late`: spans of the log that have
-    records which devices reported late, [since, until] each, to be read next.
+    - `as_of`: when the reading of the last complete list began.
+    - `due_at`: when to read next. A timer starts a task for kinds that are due and not leased; `rung_at` is when.
+    - `lease`: the token of the worker that may write. A worker whose token is no longer here must stop.
+    - `every`: seconds between two readings if notifications report changes; null for `kinds.READ_INTERVALS`.
+    - `awaited`: a person, a notification or an import waits for the next reading.
+    - `late`: spans of the log with records that devices reported late, [since, until] each, to be read next.
     """
 
-    kind = models.CharField(max_length=30)  # a Kind
+    kind = models.CharField(max_length=30)  # a MirrorKind
     as_of = models.DateTimeField(null=True)
     total = models.IntegerField(default=0)
     due_at = models.DateTimeField(null=True)
@@ -48,9 +49,9 @@ class MirrorState(TenantModel):
 
 
 class SyncRun(TenantModel):
-    """One reading of a long list, page by page; it survives the worker that began it.
+    """One reading of a long list, page by page; another worker can continue it.
 
-    `cursor` is what the next page is asked with ("" for the first); `complete` when the last page is in.
+    `cursor` is the cursor for the next page ("" for the first). `complete`: the last page is stored.
     """
 
     class State(models.TextChoices):
@@ -58,7 +59,7 @@ class SyncRun(TenantModel):
         DONE = "done"
         FAILED = "failed"
 
-    kind = models.CharField(max_length=30)  # a Kind
+    kind = models.CharField(max_length=30)  # a MirrorKind
     state = models.CharField(max_length=10, default=State.RUNNING)
     cursor = models.TextField(blank=True, default="")
     complete = models.BooleanField(default=False)
@@ -83,14 +84,14 @@ class SyncRun(TenantModel):
 
 
 class StagedPage(TenantModel):
-    """A page of a running SyncRun until the swap takes it over: compressed and encrypted, as the service sent it.
+    """A page of a running SyncRun that waits for the swap: as the service sent it, compressed and encrypted.
 
-    Where `listed` names everything on the page, `body` holds only what is new or differs from what is known.
+    If `listed` holds the IDs of all items on the page, `body` holds only the new and changed items.
     """
 
     run = models.ForeignKey(SyncRun, on_delete=models.CASCADE)
     number = models.IntegerField()
-    cursor = models.TextField(blank=True, default="")  # what this page was asked with
+    cursor = models.TextField(blank=True, default="")  # with which this page was requested
     listed = ArrayField(models.TextField(), default=list)
     body = EncryptedBytes()
 
@@ -102,7 +103,7 @@ class StagedPage(TenantModel):
 
 
 class SharedReading(TenantModel):
-    """A single read on its way or just answered, so that people asking the same thing at once share one call."""
+    """A single read in progress or just finished, so that people who request the same data at once share one call."""
 
     key = models.TextField(db_collation="C")
     token = models.UUIDField(default=uuid.uuid4)
