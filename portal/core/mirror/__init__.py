@@ -1,1 +1,1 @@
-"""What the service holds, kept close enough to search: sync, freshness, single reads, our own writes."""
+"""The local copy of the service's data, for searching: sync, freshness, single reads and the portal's own writes."""

@@ -1,4 +1,4 @@
-"""The mirror as a Django app."""
+"""The Django app of the mirror."""
 
 from django.apps import AppConfig
 

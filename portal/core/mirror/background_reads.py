@@ -1,7 +1,7 @@
-"""The trickle: what single reads alone tell is filled in with calls that everybody else leaves over.
+"""Load members' permissions, and guests' use periods that the list lacks, one at a time with unused API calls.
 
-Above all who may pass where; and of guests, where a service's list does not show it, from when to when. It never takes
-a call that somebody waits for: it stops at a part of sync's own share, and earlier while people and jobs need the hour.
+Called by the sync worker. It uses only a part of the calls that are reserved for sync, and stops earlier while people
+or jobs need the hour's calls.
 """
 
 import time
@@ -24,9 +24,9 @@ from tenants.models import Connection, current_tenant
 
 BATCH = 10
 SLICE_SECONDS = 60
-# The part of the hour's calls that must be free: with less, somebody is at work who may want them.
+# The part of the hour's calls that must be free. With less, a person is at work who may need them.
 MIN_FREE_SHARE = 0.5
-# Permissions read this long ago are worth another call; sooner for those that somebody looks at.
+# Permissions are read again when they are older than this; sooner for members on an open page.
 STALE_AFTER = timedelta(days=1)
 _STALE_AFTER_IF_VIEWED = timedelta(hours=1)
 _MAX_VIEWED = 1000
@@ -34,9 +34,9 @@ _IDLE_PAUSE = timedelta(hours=1)
 
 
 def prioritise_members(members: QuerySet[Member], most: int) -> None:
-    """Put the first of these members whose rights are not known before all others: somebody looks at them.
+    """Prioritise members shown on an open page whose permissions are missing or too old, at most `most` of them.
 
-    One query, where that is asked already.
+    Takes one query when they have priority already.
     """
     worth = ArraySubquery(_worth_reading(members, ClockTime())[:most])
     state = MirrorState.objects.filter(kind=MirrorKind.RIGHTS).annotate(worth=worth, now=ClockTime()).first()
@@ -45,12 +45,12 @@ def prioritise_members(members: QuerySet[Member], most: int) -> None:
     if state.memory.get("first", [])[: len(state.worth)] != state.worth:
         _save_viewed(state.worth)
     elif state.lease is not None or (state.due_at is not None and state.due_at <= state.now):
-        return  # somebody reads, or is rung for
+        return  # a worker reads already, or was notified
     sync_schedule.request_reading(current_tenant(), MirrorKind.RIGHTS, by=None)
 
 
 def _save_viewed(unknown: list[str]) -> None:
-    """Put these first among those whom somebody looks at."""
+    """Store these members before the others that are shown on open pages."""
     with transaction.atomic():
         state = MirrorState.objects.select_for_update().get(kind=MirrorKind.RIGHTS)
         first = dict.fromkeys([*unknown, *state.memory.get("first", [])])
@@ -59,7 +59,7 @@ def _save_viewed(unknown: list[str]) -> None:
 
 
 def read_in_background(connection: Connection, lease: MirrorLease) -> None:
-    """Read those looked at, then those unknown, then those known longest; stop early when calls are short."""
+    """Read members on open pages, then unknown ones, then the oldest readings. Stop early when calls are short."""
     started = database_now()
     calls = list(_calls(connection, started))
     if not calls:
@@ -83,12 +83,12 @@ def read_in_background(connection: Connection, lease: MirrorLease) -> None:
 
 
 def count_known_rights() -> int:
-    """How many of the entered tenant's members have permissions that were read."""
+    """Return the number of the entered tenant's members whose permissions were read."""
     return Member.objects.filter(rights_read_at__isnull=False, gone_at__isnull=True).count()
 
 
 def _calls(connection: Connection, now: datetime) -> Iterator[Callable[[], object]]:
-    """The single reads of one turn, the most wanted first."""
+    """Yield the single reads of one turn, the most urgent first."""
     dateless = Guest.objects.filter(gone_at__isnull=True, use_date_end__isnull=True, detail_read_at__isnull=True)
     for guest_id in dateless.order_by("pk").values_list("guest_id", flat=True)[:BATCH]:
         yield partial(single_reads.read_guest, connection, guest_id, Priority.SYNC)
@@ -106,7 +106,7 @@ def _members_to_read(now: datetime) -> list[str]:
 
 
 def _viewed_members(now: datetime) -> list[str]:
-    """Those whom somebody looks at and whose rights are not known well enough; the others are forgotten."""
+    """Return the members on open pages whose permissions are missing or too old. Remove the others from the memory."""
     with transaction.atomic():
         state = MirrorState.objects.select_for_update().filter(kind=MirrorKind.RIGHTS).first()
         asked = state.memory.get("first", []) if state else []

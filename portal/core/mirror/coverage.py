@@ -1,7 +1,7 @@
-"""What the log is complete for: from when to when, which older days besides, and when the service did not answer.
+"""The times for which the activity log is complete, and the reasons for its gaps.
 
-An older day is read when somebody asks for it, knowing what it costs; the worker that reads the log does it in its turn
-(`histories.py`) and keeps what it did in the memory of the log's state.
+An older day is read on request, because it costs calls. The worker in `log_reader.py` reads it and stores its progress
+in the memory of the log's state.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,29 +22,29 @@ from portal.core.mirror.models import HistoryDay, MirrorState
 from portal.core.timers.clock import ClockTime, database_now
 from tenants.models import current_tenant
 
-# Days that wait to be read, at most: what is asked for is read before anybody forgets that it costs calls.
+# At most this many days wait to be read, so that the calls are spent soon after the request.
 MAX_WAITING_DAYS = 31
 _DAY = timedelta(days=1)
-_NO_CALLS = (failure_reasons.NO_CALLS, "no_calls")  # kept free for others, or refused by the service
-# In the memory of the log's state: since when the service does not answer, and when it did not: [since, until] each;
+_NO_CALLS = (failure_reasons.NO_CALLS, "no_calls")  # reserved for others, or refused by the service
+# Names in the memory of the log's state: the start of the current outage, past outages as [since, until],
 # and when calls are expected to be free, while the log waits for them.
 FAILING_SINCE, OUTAGES, RESUMES_AT = "failing_since", "outages", "goes_on_at"
 
 
 class GapKind(StrEnum):
-    """Why a time has no records, or not all."""
+    """The reason why records of a time are missing."""
 
-    UNREAD = "unread"  # older than what was read; may be asked for
-    WAITING = "waiting"  # asked for
-    REFUSED = "refused"  # asked for, and the service said no
-    GONE = "gone"  # older than the service tells of
-    LATER = "later"  # after the mark: not read yet
+    UNREAD = "unread"  # older than what was read; can be requested
+    WAITING = "waiting"  # requested
+    REFUSED = "refused"  # requested, and the service refused
+    GONE = "gone"  # older than the service's retention
+    LATER = "later"  # newer than the last reading
     OUTAGE = "outage"  # the service did not answer then, and was read again at `read_at`
 
 
 @dataclass(frozen=True)
 class Gap:
-    """A time with a reason; `until` is exclusive. `read_days` are those that may be asked for, the newest first."""
+    """A time with missing records and the reason; `until` is exclusive."""
 
     kind: GapKind
     since: datetime
@@ -54,7 +54,7 @@ class Gap:
 
     @property
     def days(self) -> list[date]:
-        """The days that it touches, the newest first."""
+        """Return the days that the gap touches, the newest first."""
         last = (self.until - timedelta(microseconds=1)).astimezone(JST).date()
         first = self.since.astimezone(JST).date()
         return [last - _DAY * number for number in range((last - first).days + 1)]
@@ -62,31 +62,33 @@ class Gap:
 
 @dataclass(frozen=True)
 class Coverage:
-    """What the log is complete for: from `known_from` to `through` without a gap (None: not read yet), and
-    `read_days`."""
+    """The times for which the log is complete.
+
+    These are `known_from` to `through` without a gap (None: not read yet), and the older `read_days`.
+    """
 
     known_from: datetime | None = None
     through: datetime | None = None
     read_days: Mapping[date, datetime] = field(default_factory=dict)  # when each was read
     waiting_days: tuple[date, ...] = ()
-    refused_days: Mapping[date, str] = field(default_factory=dict)  # a word of `reasons`
+    refused_days: Mapping[date, str] = field(default_factory=dict)  # a word of `failure_reasons`
     outages: tuple[tuple[datetime, datetime], ...] = ()
     failing_since: datetime | None = None
     error: str = ""
     next_at: datetime | None = None
-    records_per_day: float = 0.0  # records on a day that is known, on average
-    categories: tuple[str, ...] = ()  # that the log has had, and statuses
+    records_per_day: float = 0.0  # on average, over the days that were read
+    categories: tuple[str, ...] = ()  # all that occurred in the log so far, like the statuses
     statuses: tuple[str, ...] = ()
 
     @property
     def version(self) -> tuple[object, ...]:
-        """What a page that tells of it is known by."""
+        """Return a value that changes when a page that shows the coverage must be drawn again."""
         told = (self.known_from and self.known_from.date(), self.through, self.failing_since, self.error)
         next_at = self.next_at if self.error else None
         return (*told, next_at, len(self.read_days), len(self.waiting_days), len(self.refused_days), len(self.outages))
 
     def gaps(self, since: datetime, until: datetime) -> list[Gap]:
-        """What is missing of a time, and when the service did not answer in it; the newest first."""
+        """Return the gaps and the service's outages within a time, the newest first."""
         found = list(self._unread_gap(until))
         found += [Gap(GapKind.OUTAGE, *each, read_at=each[1]) for each in self.outages if _overlap(each, since, until)]
         end = min(until, self.known_from or until)
@@ -94,7 +96,7 @@ class Coverage:
         return sorted(found, key=lambda gap: gap.until, reverse=True)
 
     def calls_for(self, days: int) -> int:
-        """About how many calls so many days cost: a page holds a thousand records, and each day has a page at least."""
+        """Return about how many calls it costs to read so many days; each day has at least one page."""
         return days * max(1, ceil(self.records_per_day / PAGE_MAX))
 
     def _unread_gap(self, until: datetime) -> Iterator[Gap]:
@@ -102,7 +104,7 @@ class Coverage:
             yield Gap(GapKind.LATER, self.through, until, reason=self.error)
 
     def _older_gaps(self, since: datetime, until: datetime) -> Iterator[Gap]:
-        """Days before what is known, those with one reason together."""
+        """Yield the gaps before `known_from`; days in a row with the same reason are one gap."""
         oldest = start_of_day((database_now() - timedelta(days=HISTORY_RETENTION_DAYS)).astimezone(JST).date())
         if since < oldest:
             yield Gap(GapKind.GONE, since, min(oldest, until))
@@ -132,24 +134,24 @@ class Coverage:
 
 
 def next_read_at(state: MirrorState) -> datetime | None:
-    """Return when a kind is read next: where it waits for calls, when they are expected."""
+    """Return when a kind is read next; while it waits for calls, when calls are expected to be free."""
     told = state.memory.get(RESUMES_AT) if state.error in _NO_CALLS else None
     return _moment(told) or state.due_at
 
 
 def start_of_day(day: date) -> datetime:
-    """Return when a day begins, by the service's clock."""
+    """Return when a day begins, in the service's time zone."""
     return datetime.combine(day, time(), JST)
 
 
 def load_coverage() -> Coverage:
-    """Return what the entered tenant's log is complete for."""
+    """Return the coverage of the entered tenant's log."""
     state = MirrorState.objects.filter(kind=MirrorKind.HISTORIES).annotate(now=ClockTime()).first()
     return Coverage() if state is None else build_coverage(state, list(HistoryDay.objects.all()))
 
 
 def build_coverage(state: Any, day_rows: Sequence[HistoryDay]) -> Coverage:
-    """Return the same from the log's state, with its moment `now`, and the days that were asked for."""
+    """Return the coverage from the log's state (annotated with `now`) and the rows of the requested days."""
     if state.as_of is None:
         return Coverage(error=state.error, next_at=next_read_at(state))
     memory = state.memory
@@ -175,7 +177,7 @@ def build_coverage(state: Any, day_rows: Sequence[HistoryDay]) -> Coverage:
 
 
 def request_days(days: Sequence[date]) -> list[date]:
-    """Have these days read, those that may be and are not known; return them. At most MOST_WAITING wait at a time."""
+    """Request a reading of those of these days that are unknown, and return them; at most MAX_WAITING_DAYS wait."""
     with transaction.atomic():
         state = MirrorState.objects.select_for_update().filter(kind=MirrorKind.HISTORIES).first()
         if state is None or state.as_of is None:
@@ -196,7 +198,7 @@ def next_waiting_day() -> HistoryDay | None:
 
 
 def extend_known_from(known_from: datetime) -> datetime:
-    """Return from when on everything is known, with the days before it that were read."""
+    """Return the start of the days that were read without a gap before `known_from`."""
     read = set(HistoryDay.objects.filter(read_at__isnull=False).values_list("day", flat=True))
     day = (known_from - timedelta(microseconds=1)).astimezone(JST).date()
     while day in read:

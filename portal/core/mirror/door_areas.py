@@ -1,4 +1,4 @@
-"""Which areas doors lead to, and which way."""
+"""The areas that doors lead to, and the direction."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,10 +20,11 @@ class DoorArea(NamedTuple):
 
 
 class DoorDirection(NamedTuple):
-    """Where a door stands in an area. `is_inward`: whoever passes is then inside; the way into an area outside is not.
-    `is_outward`: whoever passes is then outside of it. Neither where the service does not say the side,
-    or in an unknown
-    word: by such a door nobody is taken to have left.
+    """The direction of a door in one of its areas.
+
+    `is_inward`: the door leads into the area, or out of an outside area. `is_outward`: it leads out of the area, or
+    into an outside area. Both are False when the service names no known side, so that no one counts as having left by
+    such a door.
     """
 
     name: str
@@ -34,7 +35,7 @@ class DoorDirection(NamedTuple):
 
 
 def areas_by_door() -> dict[str, list[DoorArea]]:
-    """For each device_id, the areas it leads to."""
+    """Return the areas that each door leads to, by device_id."""
     states, found = service_states(), defaultdict[str, list[DoorArea]](list)
     for area in Area.objects.all():
         for device_id, side in doors_of_area(area, states):
@@ -43,12 +44,12 @@ def areas_by_door() -> dict[str, list[DoorArea]]:
 
 
 def areas_for_directions() -> QuerySet[Area]:
-    """The areas with what tells which way their doors lead."""
+    """Return the areas with the columns that show the direction of their doors."""
     return Area.objects.only("tenant_id", "area_id", "area_name", "is_outside", "devices_list").order_by("pk")
 
 
 def directions_by_door(areas: Iterable[Area] | None = None) -> dict[str, list[DoorDirection]]:
-    """For each device_id, which way it leads in its areas: in these, or in those there are, read in one statement."""
+    """Return the directions of each door, by device_id, in `areas` or in all areas (read in one query)."""
     states, found = service_states(), defaultdict[str, list[DoorDirection]](list)
     for area in areas_for_directions() if areas is None else areas:
         outside = bool(area.is_outside)
@@ -62,12 +63,12 @@ def directions_by_door(areas: Iterable[Area] | None = None) -> dict[str, list[Do
 
 
 def exit_doors(known: Mapping[str, Sequence[DoorDirection]]) -> set[str]:
-    """Return the doors by which people surely leave an area, or step outside, and enter none."""
+    """Return the doors that lead only outward: people surely leave by them and enter no area."""
     return {device_id for device_id, found in known.items() if all(lead.is_outward for lead in found)}
 
 
 def doors_of_area(area: Area, states: States) -> list[tuple[str, str]]:
-    """(device_id, side) of an area's doors, as far as the service's list is one; the side as in `DoorArea`."""
+    """Return (device_id, side) of an area's doors, without malformed entries; the side is as in `DoorArea`."""
     listed = area.devices_list if isinstance(area.devices_list, list) else []
     found = [entry for entry in listed if isinstance(entry, dict)]
     sides = ["" if entry.get("in_out") is None else str(entry["in_out"]) for entry in found]
@@ -78,11 +79,11 @@ def doors_of_area(area: Area, states: States) -> list[tuple[str, str]]:
 
 
 def service_states() -> States:
-    """Return the words of the entered tenant's service."""
+    """Return the state words that the entered tenant's service uses."""
     states: States = current_tenant().environment.catalogue.states
     return states
 
 
 def use_categories() -> list[str]:
-    """Return the categories of which the entered tenant's service says that a person used a door or a key."""
+    """Return the entered tenant's log categories for a person who used a door or a key."""
     return list(current_tenant().environment.catalogue.records.used)

@@ -1,10 +1,10 @@
-"""What is known of a door: the last reading, what the log and our own commands told since, folded into one state.
+"""Derive the state of a door from its last reading and from later log records and portal commands.
 
-The newest word wins, and an alarm stands until something contradicts it: a reading that shows the door shut, or a
-record that says it is over. The fold is done when something is learned, so that pages and banners ask one column.
+The newest information wins. An alarm stays active until a reading shows the door closed or a record says that it is
+over. The state is stored with each change, so that pages and banners read one column.
 
-What the log tells counts from the moment we heard it: then a clock of the service's that goes differently cannot make
-an old record newer than a reading.
+A log record counts from the moment when the portal received it. Otherwise, a difference between the service's clock
+and ours could make an old record newer than a reading.
 """
 
 from collections.abc import Iterable
@@ -21,16 +21,16 @@ from portal.core.mirror.models.places import IS_READ_SOON
 from portal.core.timers.clock import ClockTime, database_now
 from tenants.models import Tenant
 
-# Unlocked in every reading for so long is held unlocked, whoever did it: a single pass is over by then.
+# A door that all readings show unlocked for this long is held unlocked: a single pass is over by then.
 HELD_UNLOCKED_AFTER = timedelta(minutes=2)
-# How often a quiet door is read; one that is not, the sooner the more lately that began.
+# How often a locked or unreachable door is read. Other doors are read more often, most often just after a change.
 USUAL_INTERVAL = timedelta(minutes=15)
 SHORTEST_INTERVAL = timedelta(seconds=60)
-# A reading that was due soon and could not be made is tried again after so long.
+# A reading that was due soon and failed is tried again after this time.
 RETRY_INTERVAL = timedelta(seconds=30)
-# Two readings at most so far apart have seen the change between them; further apart, nobody knows when it was.
+# The moment of a change is known only if the two readings around it are at most this far apart.
 MAX_UNSEEN = timedelta(minutes=2)
-# A record this much older than a reading that shows the door shut tells of something that is over.
+# An alarm record that is this much older than a reading of the closed door is out of date.
 _SKEW = timedelta(minutes=2)
 
 _ALARMS = {DoorEvent.FORCED_OPEN: DoorState.FORCED_OPEN, DoorEvent.LEFT_OPEN: DoorState.LEFT_OPEN}
@@ -39,7 +39,7 @@ LOUD_STATES = (DoorState.FORCED_OPEN, DoorState.LEFT_OPEN, DoorState.HELD_OPEN, 
 
 @dataclass(frozen=True)
 class DoorReading:
-    """A reading in known words; "" for what it does not say in words that we know."""
+    """A reading in the portal's own words; "" for a word that the portal does not know."""
 
     at: datetime | None
     leaf: str
@@ -61,7 +61,7 @@ class DoorReading:
 
 
 def apply_reading(tenant: Tenant, device_id: str, status: dict[str, Any], at: datetime) -> None:
-    """Take over an answer of operation 26 that was asked for at `at`, unless a newer one is there already."""
+    """Store a response of operation 26 that was requested at `at`, unless a newer one is stored already."""
     with transaction.atomic():
         for door in _lock_doors([device_id]):
             before = door.status_as_of
@@ -70,7 +70,7 @@ def apply_reading(tenant: Tenant, device_id: str, status: dict[str, Any], at: da
             catalogue = tenant.environment.catalogue
             door.status, door.status_as_of = status, at
             found = DoorReading.from_status(door, catalogue.states)
-            # Of a door that was out of reach or unknown nobody saw when it came to be as it is.
+            # For a door that was offline or unknown, the moment of the change is not known.
             known_before = door.state not in (DoorState.OFFLINE, DoorState.UNKNOWN)
             is_seen = known_before and before is not None and at - before <= MAX_UNSEEN
             _drop_contradicted(door.told, found, at, is_seen)
@@ -81,9 +81,10 @@ def apply_reading(tenant: Tenant, device_id: str, status: dict[str, Any], at: da
 def apply_event(
     tenant: Tenant, device_id: str, word: DoorEvent, *, at: datetime | None = None, content: str = ""
 ) -> bool:
-    """The log (`at`: when the record says) or our own command (without) told something. False: it is known better.
+    """Store an event from the log (`at`: the record's time) or from a portal command (no `at`).
 
-    `content` is the record's text, by which the end of one trouble is told from that of another.
+    Return False when newer information contradicts it, or when there is no such door. `content` is the record's text:
+    it identifies which of several connection problems has ended.
     """
     catalogue = tenant.environment.catalogue
     heard = database_now()
@@ -100,7 +101,7 @@ def apply_event(
 
 
 def _add_event(told: dict[str, Any], word: DoorEvent, heard: datetime, since: datetime, content: str) -> None:
-    """Keep what was told until a reading or a newer word contradicts it."""
+    """Store an event, which is kept until a reading or a newer event contradicts it."""
     if word in (DoorEvent.HELD_UNLOCKED, DoorEvent.LOCKED):
         told.pop("unlocked", None)
         told.pop("passing", None)
@@ -124,8 +125,9 @@ def _add_event(told: dict[str, Any], word: DoorEvent, heard: datetime, since: da
 
 
 def request_reading(device_id: str, *, unless_read_after: datetime | None = None, is_urgent: bool = True) -> bool:
-    """Have a door read next; urgent: at once, before those whose turn it is. False: there is no such door, or it was
-    read since, or is read in a moment anyway.
+    """Schedule a reading of a door; an urgent one happens at once, before the doors that are due.
+
+    Return False when there is no such door, it was read after `unless_read_after`, or a reading is due in a moment.
     """
     rows = PassController.objects.filter(device_id=device_id)
     if unless_read_after is not None:
@@ -136,9 +138,9 @@ def request_reading(device_id: str, *, unless_read_after: datetime | None = None
 
 
 def postpone_missed() -> None:
-    """Try again later with the doors whose reading was due in a moment and could not be made.
+    """Postpone the doors whose reading was due soon and failed.
 
-    One that should have locked by now is not said to be unlocked any longer, nor to be locked: nobody knows.
+    The state of a door that should have relocked by now becomes unknown: it may be locked or unlocked.
     """
     now = database_now()
     late = PassController.objects.filter(IS_READ_SOON, look_at__lte=now)
@@ -148,7 +150,7 @@ def postpone_missed() -> None:
 
 
 def postpone_door(device_id: str) -> None:
-    """Do not ask about this door before its next turn: the service does not know it."""
+    """Postpone the reading of a door that the service does not know until its next regular turn."""
     PassController.objects.filter(device_id=device_id).update(look_at=database_now() + USUAL_INTERVAL, urgent=False)
 
 
@@ -157,7 +159,7 @@ def _lock_doors(device_ids: list[str]) -> Iterable[PassController]:
 
 
 def _is_known_better(door: PassController, found: DoorReading, word: DoorEvent, at: datetime) -> bool:
-    """Whether something newer contradicts a record of that moment, which the log told late."""
+    """Return whether newer information contradicts a late record of the moment `at`."""
     if word is DoorEvent.HELD_UNLOCKED:
         return _is_locked_since(door, found, at)
     if word in (DoorEvent.CONNECTION_LOST, DoorEvent.CONNECTION_RESTORED):
@@ -168,14 +170,14 @@ def _is_known_better(door: PassController, found: DoorReading, word: DoorEvent, 
 
 
 def _is_locked_since(door: PassController, found: DoorReading, at: datetime) -> bool:
-    """Whether a hold of that moment has ended by what a later command or reading told."""
+    """Return whether a later command or reading shows that a hold of the moment `at` has ended."""
     told = door.told.get("lock")
     commanded = told is not None and datetime.fromisoformat(told[2]) >= at
     return commanded or (found.lock == "locked" and found.at is not None and found.at > at)
 
 
 def _drop_contradicted(told: dict[str, Any], found: DoorReading, at: datetime, is_seen: bool) -> None:
-    """Drop what a reading contradicts; keep since when it has shown the door unlocked, and whether that was seen."""
+    """Remove stored events that a reading contradicts, and store since when readings show the door unlocked."""
     for name in ("over", "back"):
         if name in told and datetime.fromisoformat(told[name]) <= at:
             del told[name]
@@ -198,7 +200,7 @@ def _is_not_after(told: list[str] | None, at: datetime) -> bool:
 
 
 def _save_state(door: PassController, found: DoorReading, at: datetime, relock: timedelta, *, is_seen: bool) -> None:
-    """Write the state that follows, since when, and when to look again. `is_seen`: what changed, changed at `at`."""
+    """Save the derived state, its start and the next reading. `is_seen`: a change happened at `at`."""
     state, since, is_since_seen = _derive_state(door.told, found, relock)
     now = database_now()
     if state != door.state:
@@ -214,7 +216,7 @@ def _save_state(door: PassController, found: DoorReading, at: datetime, relock: 
 
 
 def _next_interval(state: DoorState, age: timedelta, relock: timedelta) -> timedelta:
-    """Return how long a door's reading is good for: one that is to lock by itself is read when it should have."""
+    """Return the time until the next reading; a door that relocks automatically is read when it should be locked."""
     if state in (DoorState.LOCKED, DoorState.OFFLINE, DoorState.UNKNOWN):
         return USUAL_INTERVAL
     if state == DoorState.PASSING:
@@ -232,8 +234,9 @@ ATTENTION_STATES = (*LOUD_STATES, DoorState.OPEN, DoorState.UNLOCKED, DoorState.
 def _derive_state(
     told: dict[str, Any], found: DoorReading, relock: timedelta
 ) -> tuple[DoorState, datetime | None, bool]:
-    """The state, since when if something told that, and whether the change was seen then. Alarms come first, then a
-    door out of reach, then the leaf.
+    """Return the state, its start (None: not known), and whether the change was observed at that moment.
+
+    Alarms have priority, then a held door, an unreachable door, and an open door.
     """
     alarm, since = _derive_alarm(told, found)
     if alarm:
@@ -264,7 +267,7 @@ def _derive_alarm(told: dict[str, Any], found: DoorReading) -> tuple[DoorState |
 
 
 def _derive_lock(told: dict[str, Any], found: DoorReading) -> tuple[str, bool, datetime | None, bool]:
-    """(locked, unlocked, passing or "", whether it is held unlocked, since when it is, whether that was seen)."""
+    """Return (lock, is held unlocked, start, start was observed); lock is locked, unlocked, passing or ""."""
     if "lock" in told:
         word, _heard, since = told["lock"]
         if word == DoorEvent.HELD_UNLOCKED:

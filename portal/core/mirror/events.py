@@ -1,7 +1,7 @@
-"""Who wants to hear when the mirror learned something: called inside the transaction that takes a reading over.
+"""Listeners that are called when the mirror stores a reading, inside the same transaction.
 
-What a listener raises is logged and undone alone; the reading stands. So a listener must be able to catch up from the
-mirror itself, at the next reading.
+When a listener raises an error, only its own changes are undone and the error is logged; the reading is kept. So a
+listener must be able to catch up from the mirror at the next reading.
 """
 
 from collections import defaultdict
@@ -21,23 +21,23 @@ _listeners: dict[MirrorKind, list[Listener]] = defaultdict(list)
 
 
 def subscribe(kind: MirrorKind, listener: Listener) -> None:
-    """Have `listener(tenant)` called, in the tenant's scope, whenever a reading of `kind` was taken over.
+    """Register `listener(tenant)`, to be called in the tenant's scope after each stored reading of `kind`.
 
-    For a list: after it was replaced, also when nothing changed. For histories: `listener(tenant, histories=[…])` with
-    the rows that are new. For RIGHTS: `listener(tenant, members=[…])` with the rows (pk set) whose permissions were
-    just stored, by a single read or by our own writing. Register from `AppConfig.ready()`; twice is once.
+    For a list: after each reading, also when nothing changed. For histories: `listener(tenant, histories=[…])` with
+    the new rows. For RIGHTS: `listener(tenant, members=[…])` with the rows (pk set) whose permissions were just stored,
+    by a single read or by our own write. Register from `AppConfig.ready()`; registering twice has no effect.
     """
     if listener not in _listeners[kind]:
         _listeners[kind].append(listener)
 
 
 def has_subscribers(kind: MirrorKind) -> bool:
-    """Whether anybody listens."""
+    """Return whether a kind has listeners."""
     return bool(_listeners[kind])
 
 
 def publish(kind: MirrorKind, tenant: Tenant, **more: Any) -> None:
-    """Call the listeners of a kind, each in a savepoint of its own."""
+    """Call the listeners of a kind, each in a separate savepoint."""
     for listener in _listeners[kind]:
         try:
             with transaction.atomic():

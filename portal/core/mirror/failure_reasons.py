@@ -1,4 +1,4 @@
-"""Why a reading of the service ended, as stable words that pages can explain."""
+"""Stable words for the reasons why a reading of the service failed, and the sentences that pages show for them."""
 
 from datetime import datetime, timedelta
 
@@ -24,7 +24,7 @@ SENTENCES: dict[str, str | Promise] = {
     "no_licence": _("The service refuses this: the remote-operation licence is missing."),
     "setting_off": _("The service refuses this: it must first be allowed on the member site."),
     "forbidden": _("The service refuses this."),
-    "not_granted": _("The service refuses this."),  # readings of former versions, which did not ask what is missing
+    "not_granted": _("The service refuses this."),  # stored by older versions, which did not find out what is missing
     "refused": _("The service refused the request."),
     "no_calls": _("The service accepts no more API calls for now."),
     NO_CALLS: _("No API calls are free for this at the moment."),
@@ -34,7 +34,7 @@ SENTENCES: dict[str, str | Promise] = {
     "too_old": _("Loading the list took too long. Starting over."),
     "not_connected": _("The tenant is not connected."),
 }
-# Where a word means more for one kind.
+# More precise sentences for one kind.
 _OF_KIND: dict[tuple[str, str], Promise] = {
     (MirrorKind.GUESTS, NO_CONTRACT): _("Guests are not available: the contract has no QR option."),
     (MirrorKind.GUESTS, "no_scope"): _("Guests are not available: the connection has no permission to read guests."),
@@ -48,12 +48,12 @@ _OF_BLAME = {
     RefusalCause.LICENCE: "no_licence",
     RefusalCause.SETTING: "setting_off",
 }
-# A missing scope or contract does not come by waiting. Whoever adds one reconnects the tenant or asks for a reading.
+# Retrying does not help while a scope or contract is missing. A person who adds one reconnects or refreshes.
 REFUSED_WAIT = timedelta(hours=6)
 
 
 def sentence_of(reason: str, kind: str = "") -> str:
-    """The reason in words, with the service's code where one was kept; a reason nobody described is shown as it is."""
+    """Return the sentence for a reason, with the service's code if stored; an unknown reason is returned unchanged."""
     word, _space, code = reason.partition(" ")
     known = _OF_KIND.get((kind, word)) or SENTENCES.get(word)
     if known is None:
@@ -62,9 +62,9 @@ def sentence_of(reason: str, kind: str = "") -> str:
 
 
 def reason_of(error: errors.ServiceError) -> str:
-    """The stable word for an error of the service; after a refusal that nobody described, its code or status as well.
+    """Return the stable word for an error of the service; for an unknown refusal, with its code or status.
 
-    What a code means is said by the environment of the tenant that is entered.
+    The environment of the entered tenant defines what a code means.
     """
     if isinstance(error, errors.Rejected):
         return _refusal(error)
@@ -90,12 +90,12 @@ def _refusal(error: errors.Rejected) -> str:
 
 
 def is_permanent(reason: str) -> bool:
-    """Whether the service refuses this for want of something that does not come by waiting."""
+    """Return whether the service refuses this until a person adds something that is missing."""
     return reason.partition(" ")[0] in ("forbidden", "not_granted", *_OF_BLAME.values())
 
 
 def describe_error(error: errors.ServiceError) -> str:
-    """Why the service told nothing, for whoever waits at a screen: what it refused is told apart from its silence."""
+    """Return the sentence about an error for a person who waits at a screen. A timeout has a different sentence."""
     if isinstance(error, errors.TimedOut | errors.ConnectionLost):
         return gettext("The service did not respond.")
     said = sentence_of(reason_of(error))
@@ -104,7 +104,7 @@ def describe_error(error: errors.ServiceError) -> str:
 
 
 def paused_until(error: errors.ServiceError, now: datetime) -> datetime | None:
-    """Until when to wait when nothing is wrong but the hour's calls are used up; None for real failures."""
+    """Return until when to wait if the only problem is that the hour's calls are used up; None for other errors."""
     if isinstance(error, BudgetExhausted):
         return error.check_again_at
     if isinstance(error, errors.RateLimited):
@@ -113,12 +113,12 @@ def paused_until(error: errors.ServiceError, now: datetime) -> datetime | None:
 
 
 def retry_delay_after(error: errors.ServiceError) -> timedelta | None:
-    """How long to leave the service alone after this; None: the usual pauses, from a minute to an hour."""
+    """Return how long to wait after this error; None for the usual pauses, from a minute to an hour."""
     return REFUSED_WAIT if is_permanent(reason_of(error)) else None
 
 
 def is_temporary(error: errors.ServiceError) -> bool:
-    """Whether the same call may well succeed in a minute: what was read so far is kept."""
+    """Return whether the same call may succeed in a minute, so that the pages read so far are kept."""
     return isinstance(
         error, errors.NotSent | errors.RateLimited | errors.TimedOut | errors.ConnectionLost | errors.ServerFault
     )

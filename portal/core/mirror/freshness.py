@@ -1,7 +1,7 @@
-"""How fresh the mirror is, in the words of a page: the footer's "as of … refresh", and why a list is empty.
+"""The freshness of the mirror, for pages: the footer with the time and the refresh button, and why a list is empty.
 
-A list is empty because there is nothing, because nothing matches, or because nobody may know: the tenant is not
-connected, the service refused, or nobody has read it yet. `absence` tells the last three.
+A list is empty because there is nothing, because nothing matches, or because it is not available: the tenant is not
+connected, the service refused, or the list has not been read yet. `absence` returns the reason for the last three.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -35,7 +35,7 @@ from tenants.scope import tenant_scope
 
 @dataclass(frozen=True)
 class ListProgress:
-    """A list that is being read: members so far, and about how many there will be (None: nobody knows yet)."""
+    """The progress of a list that is being read: entries so far, and about how many to expect (None: unknown)."""
 
     done: int
     expected: int | None
@@ -48,8 +48,10 @@ class ListProgress:
 
 @dataclass(frozen=True)
 class KindFreshness:
-    """One kind: what pages show is as of `as_of` (None: never read). `error` is a stable word, `sentence_of` says
-    it."""
+    """The freshness of one kind, last read at `as_of` (None: never).
+
+    `error` is a stable word; `failure_reasons.sentence_of` returns its sentence.
+    """
 
     kind: MirrorKind
     as_of: datetime | None = None
@@ -57,7 +59,7 @@ class KindFreshness:
     progress: ListProgress | None = None
     error: str = ""
     error_at: datetime | None = None
-    known_from: datetime | None = None  # of the log alone: from when on the mirror has all records
+    known_from: datetime | None = None  # only for the log: the mirror has all records from this moment on
     next_at: datetime | None = None  # when it is read next
 
     @property
@@ -67,7 +69,7 @@ class KindFreshness:
 
 @dataclass(frozen=True)
 class Freshness:
-    """All kinds of a tenant; `rights_known` of `rights_total` members have permissions that were read."""
+    """The freshness of all kinds of a tenant; permissions of `rights_known` of `rights_total` members were read."""
 
     kinds: dict[MirrorKind, KindFreshness]
     rights_known: int
@@ -81,19 +83,19 @@ class Freshness:
 
     @property
     def last_sync(self) -> datetime | None:
-        """When anything was last read completely."""
+        """Return when any kind was last read completely."""
         return max((each.as_of for each in self if each.as_of), default=None)
 
 
 def kind_states() -> QuerySet[MirrorState]:
-    """What is known of every kind of the entered tenant and `now`, each with its run under way, if there is one."""
+    """Return the states of all kinds of the entered tenant, annotated with `now` and the run in progress, if any."""
     run = SyncRun.objects.filter(kind=OuterRef("kind"), state=SyncRun.State.RUNNING).order_by("-pk")
     told = {f"run_{name}": Subquery(run.values(name)[:1]) for name in ("rows", "expected", "started_at")}
     return MirrorState.objects.annotate(now=ClockTime(), **told)
 
 
 def freshness_of(tenant: Tenant, found: Iterable[MirrorState] | None = None) -> Freshness:
-    """The freshness of every kind: of what `kind_states` found for the tenant, or in a query of its own."""
+    """Return the freshness of a tenant from the rows of `kind_states`, or with a separate query if there are none."""
     if found is None:
         with tenant_scope(tenant):
             found = list(kind_states())
@@ -124,15 +126,16 @@ _FOOTERS = {"groups": (MirrorKind.GROUPS, _REFRESH), "devices": (MirrorKind.PASS
 
 
 def register_footer(app_name: str, kind: MirrorKind, *, refresh_url_name: str = _REFRESH) -> None:
-    """An area of work whose footer is about `kind`. `refresh_url_name` takes the tenant's slug and a kind, like the
-    mirror's own
-    (`views.refreshing`): for people who may not enter the rest of the tenant.
+    """Register the kind that the footer of an app's pages is about.
+
+    `refresh_url_name` takes the tenant's slug and a kind, like the mirror's own URL. Apps whose users cannot view the
+    rest of the tenant register their own (`views.refresh_view`).
     """
     _FOOTERS[app_name] = (kind, refresh_url_name)
 
 
 def freshness_for(request: TenantRequest) -> Freshness:
-    """Return the freshness of the request's tenant, read once a page."""
+    """Return the freshness of the request's tenant, read once for each request."""
     found: Freshness | None = getattr(request, "mirror_freshness", None)
     if found is None:
         found = freshness_of(request.tenant, batching.load_rows(request, "freshness"))
@@ -141,9 +144,9 @@ def freshness_for(request: TenantRequest) -> Freshness:
 
 
 def footer_values(request: TenantRequest) -> Mapping[str, Any]:
-    """Return how fresh what this area of work shows is, and where to ask for newer.
+    """Return the freshness of the data on the current app's pages, and the URL for a refresh.
 
-    Whoever may see the tenant asks at the mirror's address; an area's own is for people who may enter nothing else.
+    People who can view the tenant use the mirror's URL; the app's own URL is for people who cannot.
     """
     tenant, access = request.tenant, request.access
     match = request.resolver_match
@@ -172,7 +175,7 @@ _LISTS = {
     MirrorKind.GUESTS: "list_guests",
     MirrorKind.HISTORIES: "list_histories",
 }
-# A list that could not be read for so many of its usual turns is no longer what there is.
+# A list is out of date when it could not be read for this many intervals.
 _MAX_MISSED_TURNS = 3
 _OWNER_CAN_RECONNECT = _("An owner can reconnect it on the connection page.")
 _OWNER_CAN_ADD_SCOPE = _("An owner can reconnect the tenant once the vendor has registered the permission.")
@@ -182,7 +185,10 @@ _VENDOR_CAN_ADD = _("The vendor can add it to the contract.")
 
 @dataclass(frozen=True)
 class Absence:
-    """`sentence_of` says why, `remedy` who can change it. `is_refused`: waiting alone brings nothing."""
+    """A reason why data is not available: `sentence` explains it, `remedy` names the next step.
+
+    `is_refused`: waiting does not help.
+    """
 
     sentence: str | Promise
     remedy: str | Promise = ""
@@ -195,10 +201,10 @@ class Absence:
 
 
 def absence(request: TenantRequest, kind: MirrorKind | None, operation: str = "") -> Absence | None:
-    """Return why nothing, or nothing new, is known of a kind of the tenant; None when it is read as it should be.
+    """Return why a kind of the tenant is missing or out of date; None when it is read as usual.
 
-    With `operation` (an act that belongs to the kind) what the service refused of that one counts as well; without a
-    kind, that alone.
+    With `operation` (an action that belongs to the kind), refusals of that operation count as well; without a kind,
+    only those count.
     """
     line = getattr(request.tenant, "connection", None) or current_connection()
     return _absence_by_service(line, kind, operation) or (
@@ -207,9 +213,9 @@ def absence(request: TenantRequest, kind: MirrorKind | None, operation: str = ""
 
 
 def describe_outdated(fresh: Freshness, *kinds: MirrorKind) -> list[str]:
-    """Return which of these lists of the entered tenant are not read as they should be, since when and why.
+    """Return sentences about those of these lists that are out of date, with the time and the reason.
 
-    For what leaves the site and is read later: reports and files.
+    For reports and files, which are read later.
     """
     line = current_connection()
     found = ((fresh[kind], _absence_by_service(line, kind) or _absence_by_reading(fresh[kind])) for kind in kinds)
@@ -217,9 +223,9 @@ def describe_outdated(fresh: Freshness, *kinds: MirrorKind) -> list[str]:
 
 
 def unreliable_kinds(fresh: Freshness, kinds: Iterable[MirrorKind], now: datetime) -> Iterator[tuple[MirrorKind, bool]]:
-    """Yield those of the lists of the entered tenant that nobody may rely on, each with whether it was never read.
+    """Yield the lists of the entered tenant that are unreliable, each with whether it was never read.
 
-    Of what the contract does not include there is nothing to know.
+    Lists that the contract does not include are left out.
     """
     line = current_connection()
     for kind in kinds:
@@ -236,9 +242,9 @@ def unreliable_kinds(fresh: Freshness, kinds: Iterable[MirrorKind], now: datetim
 
 
 def describe_unread(request: TenantRequest, kind: MirrorKind) -> str:
-    """Return what a search of a list that found nothing says of the list; empty where that is read as it should be.
+    """Return the sentence about an outdated list for a search without results; "" when the list is read as usual.
 
-    Whoever does not see the tenant's pages is told of no service.
+    The sentence leaves out the reason for people who cannot view the tenant's pages.
     """
     why = absence(request, kind)
     return (
@@ -257,7 +263,7 @@ def _outdated_sentence(state: KindFreshness, why: Absence, *, is_brief: bool = F
 
 
 def _absence_by_service(line: Connection, kind: MirrorKind | None, operation: str = "") -> Absence | None:
-    """Return what keeps everybody from a list, or from an act: no connection, or what the service refused."""
+    """Return why a list or an operation is not available to anyone: no connection, or a refusal by the service."""
     if not line.is_connected:
         return Absence(
             _("This tenant is not connected to the service."), _OWNER_CAN_RECONNECT, is_refused=True, icon="plug-off"
@@ -271,7 +277,7 @@ def _absence_by_service(line: Connection, kind: MirrorKind | None, operation: st
 def empty_state(
     request: TenantRequest, usual: EmptyState | None, kind: MirrorKind, operation: str = ""
 ) -> EmptyState | None:
-    """Return what an empty list says: why nobody may know, if that is so, else `usual`. `operation` as above."""
+    """Return the empty state of a list: why it is not available, or else `usual`. `operation` is as in `absence`."""
     why = absence(request, kind, operation)
     if why is None:
         return usual
@@ -279,17 +285,17 @@ def empty_state(
 
 
 def is_refused(line: Connection, kind: MirrorKind) -> bool:
-    """Return whether the last answers said that a contract or scope is missing without which a kind is not read."""
+    """Return whether the service's last responses show that a kind cannot be read without a contract or scope."""
     return is_operation_refused(line, _LISTS[kind])
 
 
 def is_operation_refused(line: Connection, name: str) -> bool:
-    """Return the same of one operation."""
+    """Return whether the service's last responses show that an operation lacks a contract, scope or licence."""
     return _absence_by_refusal(line, current_tenant().environment.catalogue.find(name)) is not None
 
 
 def _absence_by_refusal(line: Connection, operation: Operation) -> Absence | None:
-    """What the last answers said is missing for an operation."""
+    """Return what is missing for an operation according to the service's last responses."""
     if operation.contract in line.contracts_refused:
         words = _("The contract with the service does not include this: %(name)s.")
         return Absence(_fill_in_name(words, CONTRACTS[str(operation.contract)]), _VENDOR_CAN_ADD, is_refused=True)

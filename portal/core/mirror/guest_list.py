@@ -1,8 +1,8 @@
-"""The list of guests (operation 19): what is asked for, and how a complete reading becomes the mirror.
+"""The list of guests (operation 19): its query, and how a complete reading is written to the mirror.
 
-Which names its parameter `fields` takes is not shown. So the portal asks for what it wants, for less when that is
-refused, at last for nothing more than the default; and a column follows the list only if this reading told it at all:
-a service that ignores the parameter takes no date away.
+The specification does not say which names the parameter `fields` accepts. So the portal requests all fields that it
+needs, fewer when the service refuses them, and finally the default. A column is only updated if the reading contains
+it, so that a service that ignores the parameter does not clear dates.
 """
 
 import json
@@ -21,26 +21,26 @@ from portal.core.mirror.row_building import GuestRowBuilder, sql_types
 from portal.core.timers.clock import database_now
 from tenants.models import current_tenant
 
-# What is asked for when the service refuses what its environment says (by default all that the list's answer shows).
+# Requested in this order when the service refuses the fields that its environment configures.
 FALLBACK_FIELDS = ("use_date_start,use_date_end", "")
-# What was refused is asked for again after this long: services learn.
+# Refused fields are requested again after this time, because the service may accept them by then.
 _RETRY_REFUSED_AFTER = timedelta(days=1)
 
 _TYPES = {"guest_id": "text", "digest": "bytea", **sql_types(GUEST), "extra": "jsonb"}
 
-# A row about which our own write or single read told something after the reading began stays as that left it.
+# A row that our own write or single read updated after the reading began is not changed.
 _IS_OLDER = "(g.first_hand_at IS NULL OR g.first_hand_at <= %(since)s)"
 _REMOVE = f"DELETE FROM mirror_guest g WHERE tenant_id = %(tenant)s AND guest_id = ANY(%(missing)s) AND {_IS_OLDER}"  # noqa: S608
 
 
 def page_query() -> dict[str, Any]:
-    """What a page of the list is asked with, but for the cursor."""
+    """Return the query of a page of the list, without the cursor."""
     wanted = (current_tenant().environment.catalogue.shapes.guest_fields, *FALLBACK_FIELDS)[_level()]
     return {"fields": wanted} if wanted else {}
 
 
 def reduce_fields() -> bool:
-    """The service refused the parameter: ask for less from now on. False when there is nothing less to ask for."""
+    """Request fewer fields from now on, because the service refused them. Return False if there are no fewer."""
     level = _level() + 1
     if level > len(FALLBACK_FIELDS):
         return False
@@ -58,7 +58,7 @@ def _level() -> int:
 
 
 def take_over(run: SyncRun) -> SwapResult:
-    """Take over a complete run. Must be called inside the transaction that also finishes the run."""
+    """Write a complete run to the mirror. Must be called inside the transaction that also finishes the run."""
     reader = GuestRowBuilder(run.tenant_id)
     found = _items(run)
     known = _known_digests(run.tenant_id)
@@ -81,7 +81,7 @@ def take_over(run: SyncRun) -> SwapResult:
 
 
 def _items(run: SyncRun) -> dict[str, dict[str, Any]]:
-    """Every guest of a run. Of one that is listed twice the last counts."""
+    """Return the guests of a run by ID. If one is listed twice, the last entry counts."""
     found: dict[str, dict[str, Any]] = {}
     for page in StagedPage.objects.filter(run=run).order_by("number").iterator(chunk_size=4):
         found.update((str(item["guest_id"]), item) for item in json.loads(zlib.decompress(page.body)))
@@ -95,7 +95,7 @@ def _known_digests(tenant_id: int) -> dict[str, bytes | None]:
 
 
 def _upsert(columns: Iterable[str]) -> str:
-    """One statement for all guests that are new or differ; `columns` are those that this reading told."""
+    """Return one statement for all new or changed guests; `columns` are those that this reading contains."""
     named = ["guest_id", "digest", *columns]
     arrays = ", ".join(f"%({name})s::{_TYPES[name]}[]" for name in named)
     values = ", ".join(f"EXCLUDED.{name}" for name in named[1:])

@@ -1,12 +1,12 @@
-"""What is known of each key of a key box: the last reading and the newest record of the log, folded into one state.
+"""Derive the state of each key of a key box from the last reading and the newest log record.
 
-The newer of the two counts. A reading that contradicts a record that is older than it is told as such: the record of
-what happened since may be on its way, or lost. A record counts from its own moment or from when it was heard, whichever
-is earlier, so that a clock of the service's that goes before ours cannot outdo readings to come. A box that is out of
-reach tells nothing of its keys: its answer is what the service last knew.
+The newer of the two counts. A reading that contradicts an older record sets `differs`: a newer record may be late or
+lost. A record counts from its own time or from when the portal received it, the earlier of the two. Otherwise a fast
+clock of the service could make a record newer than later readings. The status of an offline box does not count, because
+it is only the last status that the service knew.
 
-Records of a key come late and in any order. So each reading takes the records of the last days again, and whoever takes
-anything over holds the row of the box first.
+Records of a key arrive late and in any order. So each reading applies the records of the last days again, and each
+writer locks the row of the box first.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,13 +24,13 @@ from portal.core.mirror.models import History, Key, KeyBox, KeyState
 from portal.core.timers.clock import ClockTime, database_now
 from tenants.models import Tenant
 
-# How often a box is read, and how soon once a reading and the log contradict each other. The longer they do, the less
-# another reading will tell.
+# How often a box is read, and how soon after a reading and the log contradict each other. The longer they do, the less
+# useful is another reading.
 USUAL_INTERVAL = timedelta(minutes=30)
 CONFLICT_INTERVAL = timedelta(minutes=5)
-# How far back a reading takes records again, and how many of one box at the most.
+# How far back a reading applies records again, and how many of one box at most.
 RECORDS_SPAN = timedelta(days=2)
-# The log tells whole seconds: what it tells of may have happened up to a second after.
+# The log has whole seconds, so an event may have happened up to one second after its record's time.
 _LOG_PRECISION = timedelta(seconds=1)
 _MAX_RECORDS = 1_000
 
@@ -43,7 +43,7 @@ _STATES = {KeyEvent.TAKEN: KeyState.OUT, KeyEvent.RETURNED: KeyState.IN}
 
 
 def apply_reading(tenant: Tenant, key_device_id: str, status: dict[str, Any], at: datetime) -> None:
-    """Take over an answer of operation 28 that was asked for at `at`, unless a newer one is there already."""
+    """Store a response of operation 28 that was requested at `at`, unless a newer one is stored already."""
     states = tenant.environment.catalogue.states
     with transaction.atomic():
         for box in _lock_boxes([key_device_id]):
@@ -61,7 +61,7 @@ def apply_reading(tenant: Tenant, key_device_id: str, status: dict[str, Any], at
 
 
 def on_histories(tenant: Tenant, *, histories: Sequence[History]) -> None:
-    """New records came in: listener of the mirror, inside the transaction that takes them over."""
+    """Apply new log records to keys. A listener of the mirror, called inside the transaction that stores them."""
     of_box: dict[str, list[History]] = {}
     for record in histories:
         if record.units and record.device_id:
@@ -76,7 +76,7 @@ def on_histories(tenant: Tenant, *, histories: Sequence[History]) -> None:
 
 
 def on_key_boxes(tenant: Tenant) -> None:
-    """The list of key boxes was read: have a row for each of its keys."""
+    """Add and delete rows of keys so that they match the list of key boxes, which was just read."""
     wanted = {(box.pk, number) for box in KeyBox.objects.only("pk", "units") for number, _, _ in _units(box.units)}
     known = set(Key.objects.values_list("key_box_id", "unit_no"))
     changed = {box_id for box_id, _ in wanted ^ known}
@@ -87,7 +87,7 @@ def on_key_boxes(tenant: Tenant) -> None:
 
 
 def postpone_box(key_device_id: str) -> None:
-    """Do not ask about this box before its next turn: the service does not know it, or tells nothing of it."""
+    """Postpone the reading of a box, because the service does not know it or sends no status."""
     KeyBox.objects.filter(key_device_id=key_device_id).update(look_at=ClockTime() + USUAL_INTERVAL)
 
 
@@ -97,7 +97,7 @@ def _lock_boxes(key_device_ids: Iterable[str]) -> list[KeyBox]:
 
 
 def _units(units: Any) -> list[tuple[str, str, bool | None]]:
-    """(number, name, restriction) of what the service lists as a box's units, in its order, each number once."""
+    """Return (number, name, restriction) of a box's units, in the service's order, each number once."""
     found = {}
     for number, unit in _numbered_units(units):
         restricted = unit.get("restriction")
@@ -106,7 +106,7 @@ def _units(units: Any) -> list[tuple[str, str, bool | None]]:
 
 
 def _numbered_units(units: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield (number, unit) of those of a box's units that have a number."""
+    """Yield (number, unit) for each of a box's units that has a number."""
     for unit in received.as_list(units):
         if isinstance(unit, dict) and unit.get("unit_no") not in (None, ""):
             yield str(received.unit_number(unit["unit_no"])), unit
@@ -117,9 +117,9 @@ def _names(box: KeyBox) -> set[tuple[str, str]]:
 
 
 def _current_keys(box: KeyBox) -> dict[str, Key]:
-    """The rows of a box by their numbers, as its list and its status name them; those of no unit any more go."""
+    """Return the rows of a box's keys by number, created and renamed as needed. Delete rows without a unit."""
     said = _units(box.units)
-    if not said:  # some services may tell units in the status alone
+    if not said:  # some services may send units only in the status
         said = _units(box.status.get("units_status"))
     keys = {key.unit_no: key for key in box.keys.all()}
     box.keys.exclude(unit_no__in=[number for number, _, _ in said]).delete()
@@ -136,7 +136,7 @@ def _apply_status(keys: dict[str, Key], status: dict[str, Any], states: States, 
         if key is None:
             continue
         key.raw = unit
-        if key.errors:  # also one error where the list of them was: lists look for faults there
+        if key.errors:  # always stored as a list, because lists search for errors there
             key.raw = unit | {"errors": key.errors}
         key.wrong = states.is_wrong_key([key.word, *key.errors])
         state = "" if key.wrong else states.key_state(_text(unit.get("key")))
@@ -151,7 +151,7 @@ def _text(value: Any) -> str | None:
 
 
 def _apply_records(keys: dict[str, Key], records: Iterable[History], states: States) -> None:
-    """Keep of each key the newest record that tells where it is; of two of one moment that with the higher ID."""
+    """Store for each key its newest record of taking or return. With equal times, the higher ID counts."""
     now = database_now()
     for record in records:
         word = states.key_event_of(record.texts)
@@ -169,7 +169,7 @@ def _is_newer(record: History, key: Key) -> bool:
 
 
 def _save_keys(keys: dict[str, Key]) -> bool:
-    """Write what follows for each key. Returns whether a reading and the log contradict each other anywhere."""
+    """Derive and save the state of each key. Return whether a reading and the log contradict each other for any key."""
     for key in keys.values():
         _derive_state(key)
     new = [key for key in keys.values() if key.pk is None]
@@ -179,25 +179,28 @@ def _save_keys(keys: dict[str, Key]) -> bool:
 
 
 def _next_interval(keys: dict[str, Key], at: datetime) -> timedelta:
-    """How long until the next reading: as long as the youngest contradiction has lasted, within SOON and QUIET."""
+    """Return the time until the next reading.
+
+    It is as long as the newest contradiction has lasted, between CONFLICT_INTERVAL and USUAL_INTERVAL.
+    """
     began = [max(filter(None, (key.read_since, _event_at(key)))) for key in keys.values() if key.differs]
     return min(max(at - max(began), CONFLICT_INTERVAL), USUAL_INTERVAL) if began else USUAL_INTERVAL
 
 
 def _event_at(key: Key) -> datetime | None:
-    """When the newest record tells of, but no later than it was heard: a service's clock may be ahead of ours."""
+    """Return the time of the newest record, at most when it was received: the service's clock may be ahead of ours."""
     return min(key.record_at, key.record_heard_at) if key.record_at and key.record_heard_at else None
 
 
 def _is_reading_later(key: Key) -> bool:
-    """Whether the last reading was surely made after what the newest record tells of."""
+    """Return whether the last reading was certainly made after the event of the newest record."""
     if key.read_at is None or key.record_at is None or key.record_heard_at is None:
         return False
     return key.read_at >= min(key.record_at + _LOG_PRECISION, key.record_heard_at)
 
 
 def _derive_state(key: Key) -> None:
-    """Set what follows from the last reading and the newest record."""
+    """Set the state of a key from the last reading and the newest record."""
     told_at = _event_at(key)
     reads = bool(key.read_state) and key.read_at is not None
     by_reading = reads and (told_at is None or _is_reading_later(key))

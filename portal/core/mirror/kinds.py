@@ -1,11 +1,11 @@
-"""What is mirrored, and how often."""
+"""The kinds of data that are mirrored, and how often each is read."""
 
 from django.db.models import TextChoices
 from django.utils.translation import gettext_lazy as _
 
 
 class MirrorKind(TextChoices):
-    """A part of the mirror with its own freshness. `RIGHTS` is the trickle of single reads."""
+    """A kind of mirrored data with its own freshness. `RIGHTS` is read in the background, with single reads."""
 
     MEMBERS = "members", _("Members")
     GROUPS = "groups", _("Groups")
@@ -18,8 +18,8 @@ class MirrorKind(TextChoices):
     RIGHTS = "rights", _("Permissions")
 
 
-# Groups come first: the list of members shows their names. Histories come last: their first
-# reading waits for everything else, the later ones do not (`tasks.py`).
+# Groups come first, because the list of members shows their names. Histories come last, because their first reading
+# waits for everything else; later readings do not (`tasks.py`).
 SYNCED_KINDS = (
     MirrorKind.GROUPS,
     MirrorKind.MEMBERS,
@@ -31,9 +31,9 @@ SYNCED_KINDS = (
     MirrorKind.HISTORIES,
 )
 
-# Seconds between two complete reads. Of the 180 calls an hour that lists and rights may spend, a tenant of 2,000
-# members and a thousand guests needs some 27: 12 for guests, 8 for members, 4 for groups, 3 for the small lists.
-# The log needs 30 besides.
+# Seconds between two complete readings. Lists and rights may use 180 calls an hour. A tenant with 2,000 members and
+# 1,000 guests needs about 27: 12 for guests, 8 for members, 4 for groups, 3 for the small lists.
+# The log needs another 30.
 READ_INTERVALS = {
     MirrorKind.MEMBERS: 15 * 60,
     MirrorKind.GROUPS: 15 * 60,

@@ -1,8 +1,7 @@
-"""Whom the log knows, kept with the member, so that nobody searches the log for those who are not there.
+"""Keep `Member.last_seen_at`, the time of a member's newest log record, to find members without records quickly.
 
-`Member.last_seen_at` is the moment of the newest record about a member, to within a day: it moves only when a record is
-a day newer, since each move writes the member's row and all its index entries, and people come and go many times a day.
-None: no record that the portal has is about this member.
+It is up to a day old. It changes only when a record is a day newer, because each change writes the member's row and all
+index entries. None: the portal has no record about this member.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,7 +18,7 @@ PRECISION = timedelta(days=1)
 # First key of the advisory locks of this module; the second is the tenant.
 _LOCK = 0x5EE4
 
-# Rows are locked in the order in which our own writes lock them, so that neither waits for the other for ever.
+# Rows are locked in the same order as in our own writes, to avoid a deadlock.
 _UPDATE = """
 WITH told AS (
     SELECT member_id, max(at) AS at FROM mirror_history
@@ -34,7 +33,7 @@ UPDATE mirror_member m SET last_seen_at = held.at FROM held WHERE m.id = held.id
 
 
 def update_last_seen(record_keys: Sequence[int]) -> None:
-    """Records with these keys were just inserted. Inside the transaction that inserted them."""
+    """Update the members of the records with these keys. Must be called in the transaction that inserted them."""
     lock_last_seen()
     values: dict[str, Any] = {"tenant": current_tenant_id(), "new": list(record_keys), "grain": PRECISION}
     with database.cursor() as cursor:
@@ -42,14 +41,16 @@ def update_last_seen(record_keys: Sequence[int]) -> None:
 
 
 def last_seen_of(member_ids: Iterable[str]) -> dict[str, datetime]:
-    """The newest record about each of these members, for those who become known after their records."""
+    """Return the time of each member's newest record, for members that are added after their records."""
     theirs = History.objects.exclude(member_id="").filter(member_id__in=set(member_ids)).order_by()
     return dict(theirs.values_list("member_id").annotate(Max("at")))
 
 
 def lock_last_seen() -> None:
-    """New records and a new list of members wait for each other: else a member who comes with the one and a record that
-    comes with the other would not see each other. Until the transaction ends.
+    """Lock `last_seen_at` until the transaction ends.
+
+    New records and a new list of members must not be stored at the same time. Otherwise, a record could miss its new
+    member, and the member the record.
     """
     with database.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_LOCK, current_tenant_id()])

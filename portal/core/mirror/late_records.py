@@ -1,6 +1,7 @@
-"""Records that a device reported late: which spans of the log are read again for them.
+"""Spans of the log that are read again because a device reported records late.
 
-Each span is a call, or two: a page holds what is known of it. What is left to read stands in the state of the log.
+Each span takes one or two calls, since its known records fit on one page. The spans that are still to be read are
+stored in the state of the log.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,7 +15,7 @@ from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import History, MirrorState
 from portal.core.timers.clock import database_now
 
-# So many known records leave room on a page for those that are missing.
+# This many known records leave room on a page for the missing ones.
 MAX_KNOWN_ON_PAGE = int(PAGE_MAX * 0.9)
 _SECOND = timedelta(seconds=1)
 
@@ -22,9 +23,9 @@ LateSpan = tuple[datetime, datetime]
 
 
 def request_spans(state: MirrorState, moments: Iterable[datetime]) -> None:
-    """Have the log read at these moments, those that it is said to be complete for. The state's row is locked.
+    """Request another reading of the log at these moments, as far as it was read already.
 
-    What was asked for before and is not among them is read no more.
+    Replaces earlier requests. The caller has locked the state's row.
     """
     if state.as_of is None:
         return
@@ -37,13 +38,13 @@ def request_spans(state: MirrorState, moments: Iterable[datetime]) -> None:
 
 
 def waiting_spans() -> list[LateSpan]:
-    """Return the spans that are to be read, the oldest first."""
+    """Return the spans that wait to be read, the oldest first."""
     found = MirrorState.objects.filter(kind=MirrorKind.HISTORIES).values_list("late", flat=True).first() or []
     return [(datetime.fromisoformat(since), datetime.fromisoformat(until)) for since, until in found]
 
 
 def remove_spans(spans: Sequence[LateSpan]) -> None:
-    """These spans were read."""
+    """Remove spans that were read from the waiting ones."""
     read = [[each.isoformat() for each in span] for span in spans]
     with transaction.atomic():
         state = MirrorState.objects.select_for_update().get(kind=MirrorKind.HISTORIES)
@@ -52,12 +53,12 @@ def remove_spans(spans: Sequence[LateSpan]) -> None:
 
 
 def fits_on_page(since: datetime) -> bool:
-    """Whether a page holds what is known since then, and some more."""
+    """Return whether the known records since then fit on one page and leave room for more."""
     return History.objects.filter(at__gte=since)[: MAX_KNOWN_ON_PAGE + 1].count() <= MAX_KNOWN_ON_PAGE
 
 
 def _spans(moments: Sequence[datetime]) -> list[LateSpan]:
-    """Return the spans that hold these moments, a page each: parted where they are farthest from each other."""
+    """Return spans that cover these moments, each at most one page, split where the moments are farthest apart."""
     first, last = moments[0], moments[-1]
     if (
         first == last

@@ -1,11 +1,11 @@
-"""One worker at a time for each kind of a tenant, and its share of the hour: claimed by one UPDATE, fenced by a token.
+"""Leases, so that one worker at a time reads a kind of a tenant, and the limits on API calls for sync.
 
-A lease ends by itself when its worker dies. A worker that was only slow finds its token gone and stops: `renew` is
-called in every transaction that writes.
+A lease is claimed by one UPDATE and expires when its worker crashes. A worker that was only slow finds that its token
+has changed and stops, because `renew` is called in every transaction that writes.
 
-Sync may spend a quarter of the hour's calls (`budget.priorities`). Of that quarter the trickle stops first, then a long
-list; the rest is for whatever takes one call: the small lists, and the first page of the others. The log is not counted
-there: it comes first, and spends what is free, as does a list that somebody waits for.
+Sync may use a quarter of the hour's calls (`budget.priorities`). As these run out, background reads stop first, then
+long lists. The rest is for readings of one call: small lists and first pages. The log, and a list that a person waits
+for, have priority and may use all free calls.
 """
 
 import random
@@ -30,13 +30,13 @@ LEASE_DURATION = timedelta(seconds=60)
 _LONGEST_PAUSE = timedelta(hours=1)
 _SECONDS_A_PAGE = 75
 
-# The parts of sync's quarter at which each stops.
+# Each stops when this part of sync's quarter is used.
 BACKGROUND_SHARE = 0.75
 LONG_LIST_SHARE = 0.92
 
 
 class LeaseLost(Exception):
-    """Another worker took over; nothing more may be written by this one."""
+    """Another worker has claimed the lease, so this one must not write any more."""
 
 
 @dataclass(frozen=True)
@@ -50,18 +50,18 @@ class MirrorLease:
 
     @property
     def priority(self) -> Priority:
-        """Return with which calls this is read."""
+        """Return the priority of the API calls for this kind."""
         return Priority.AWAITED if self.is_awaited or self.kind == MirrorKind.HISTORIES else Priority.SYNC
 
     def renew(self) -> None:
-        """Prolong the lease and lock its row until the transaction ends. Raises LeaseLost."""
+        """Extend the lease and lock its row until the transaction ends. Raises LeaseLost."""
         if not self._own_row().update(lease_until=ClockTime() + Value(LEASE_DURATION)):
             raise LeaseLost(self.kind)
 
     def complete(self, *, as_of: datetime, total: int | None = None, pages: int = 1, error: str = "") -> None:
-        """The kind is complete as of a moment: due again after its interval, give or take a tenth.
+        """Mark the kind as complete at `as_of`. It is due again after its interval, plus or minus 10 %.
 
-        A list of many pages is read less often, so that it never takes more than some fifty calls an hour.
+        A list of many pages is read less often, so that it takes about fifty calls an hour at most.
         """
         spread = random.uniform(0.9, 1.1)  # noqa: S311 - spreads tenants over time
         every = MirrorState.objects.values_list("every", flat=True).get(pk=self.state_id) or READ_INTERVALS[self.kind]
@@ -72,17 +72,17 @@ class MirrorLease:
         self._release(timedelta(seconds=wait), as_of=as_of, error=error, error_at=error_at, failures=0, **counted)
 
     def pause(self, until: datetime, **values: object) -> None:
-        """Nothing went wrong: go on at `until`."""
+        """Release the lease without an error; the kind is due again at `until`."""
         self._own_row().update(lease=None, lease_until=None, due_at=until, rung_at=None, **values)
 
     def fail(self, reason: str, *, wait: timedelta | None = None) -> None:
-        """Say why, and try again later: after `wait`, else after 1, 2, 4, … minutes, at most an hour."""
+        """Store the reason and release the lease. The next try is after `wait`, else after 1, 2, 4, … 60 minutes."""
         failures = MirrorState.objects.values_list("failures", flat=True).get(pk=self.state_id)
         wait = wait or min(timedelta(minutes=2 ** min(failures, 6)), _LONGEST_PAUSE)
         self._release(wait, error=reason[:60], error_at=ClockTime(), failures=F("failures") + 1)
 
     def stop_after(self, error: ServiceError, *, wait: timedelta | None = None) -> None:
-        """Go on when there are calls again, or say why nothing could be read; `wait` as in `fail`."""
+        """Pause until calls are free again if they are used up; else fail with the reason. `wait` is as in `fail`."""
         until = failure_reasons.paused_until(error, database_now())
         if until is not None:
             self.pause(until)
@@ -90,7 +90,7 @@ class MirrorLease:
             self.fail(failure_reasons.reason_of(error), wait=wait or failure_reasons.retry_delay_after(error))
 
     def _own_row(self) -> QuerySet[MirrorState]:
-        """Return the row as long as this lease holds it."""
+        """Return the state's row, or no row if the lease was lost."""
         return MirrorState.objects.filter(pk=self.state_id, lease=self.token)
 
     def _release(self, wait: timedelta, **values: object) -> None:
@@ -101,7 +101,7 @@ class MirrorLease:
 
 
 def claim(kind: MirrorKind) -> MirrorLease | None:
-    """The lease of a kind of the entered tenant that is due and that nobody holds; None otherwise."""
+    """Claim a kind of the entered tenant. Return None if it is not due or another worker has its lease."""
     token = uuid.uuid4()
     free = MirrorState.objects.filter(
         Q(lease_until__isnull=True) | Q(lease_until__lt=ClockTime()), kind=kind, due_at__lte=ClockTime()
@@ -113,21 +113,24 @@ def claim(kind: MirrorKind) -> MirrorLease | None:
 
 
 def may_read_on(connection: Connection, lease: MirrorLease) -> bool:
-    """Whether the log may be read on beyond one page: as long as calls are free, or half of the hour, where nobody
-    waits for it.
+    """Return whether more than one page of the log may be read now.
+
+    If a person waits for the log, all free calls may be used; else calls up to MAX_SHARE_FOR_WATCHED of the hour.
     """
     hour = ledger.read_gauge(connection, CallClass.GENERAL)
     return hour.has_room_for(Priority.AWAITED) and (lease.is_awaited or hour.used < hour.limit * MAX_SHARE_FOR_WATCHED)
 
 
 def has_calls_for_log(connection: Connection) -> bool:
-    """Whether calls are free for the log."""
+    """Return whether calls are free for the log."""
     return ledger.read_gauge(connection, CallClass.GENERAL).has_room_for(Priority.AWAITED)
 
 
 def has_calls_for_sync(connection: Connection, share: float, *, min_free_share: float = 0.0) -> bool:
-    """Whether sync has spent less than `fraction` of its part, and more than `min_free_share` of the whole hour is
-    unused."""
+    """Return whether sync may make calls: it has used less than `share` of its part, and enough of the hour is free.
+
+    `min_free_share`: the part of all the hour's calls that must be unused.
+    """
     hour = ledger.read_gauge(connection, CallClass.GENERAL)
     spent = hour.used_by(Priority.SYNC)
     return spent < hour.limit * MAX_SHARE_FOR_SYNC * share and hour.limit - hour.used >= hour.limit * min_free_share
@@ -135,9 +138,11 @@ def has_calls_for_sync(connection: Connection, share: float, *, min_free_share: 
 
 @dataclass
 class CallShare:
-    """A part of sync's hour for work of many calls. Asks again before it has made a quarter of the calls that were left
-    when it asked last: what others of sync spend meanwhile, and a kinder or stricter word of the service, comes to it
-    in time, and the last calls are asked for one by one."""
+    """A part of sync's calls for work that takes many calls.
+
+    It checks the ledger again after a quarter of the calls that were left, because other workers use calls too. The
+    service may also change the limit. The last calls are checked one by one.
+    """
 
     connection: Connection
     fraction: float
@@ -145,7 +150,7 @@ class CallShare:
     _calls_until_check: int = 0
 
     def may_read_on(self) -> bool:
-        """Whether, after one more call, another one may be made."""
+        """Count one call and return whether another may be made."""
         if not self.is_bounded:
             return True
         self._calls_until_check -= 1

@@ -1,4 +1,4 @@
-"""What we know of guests first hand: our own successful writes (operations 20 and 22), and single reads (21)."""
+"""Store our own successful writes of guests (operations 20 and 22) and single reads (21) in the mirror."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -16,9 +16,9 @@ from tenants.models import Tenant
 from tenants.scope import tenant_scope
 
 _DETAIL = GUEST.names_in_column("detail")
-# What a creation that leaves these out comes to.
+# The values after a creation that leaves these out.
 _DEFAULTS = {name: GUEST[name].default for name in _DETAIL if GUEST[name].default is not None}
-# From these the service works the permissions of a single read out: after a change of ours the old ones are none.
+# The service derives the permissions in single reads from these, so our changes make stored permissions invalid.
 _RIGHTS_FIELD_OF = {AREAS.name: AREAS.rights_field, KEYS.name: KEYS.rights_field}
 _WRITTEN = [
     field.attname for field in Guest._meta.concrete_fields if field.attname not in ("id", "tenant_id", "guest_id")
@@ -26,10 +26,10 @@ _WRITTEN = [
 
 
 def apply_guest_write(tenant: Tenant, guest_id: str, fields: Mapping[str, Any], *, created: bool = False) -> None:
-    """The service took our creation or update of a guest.
+    """Store our successful creation or update of a guest.
 
-    `fields` is the body that was sent (operation 20 with `created`, else 22). What the service alone decides (the code
-    that it mails) stays unknown until a single read. Call it inside the transaction that records the outcome.
+    `fields` is the body that was sent (operation 20 with `created`, else 22). Values that the service chooses (the code
+    that it e-mails) are unknown until a single read. Call this inside the transaction that records the outcome.
     """
     said = {**fields, **_issuing_values(fields)}
     with tenant_scope(tenant), transaction.atomic():
@@ -51,17 +51,17 @@ def apply_guest_write(tenant: Tenant, guest_id: str, fields: Mapping[str, Any], 
 
 
 def apply_guest_gone(tenant: Tenant, guest_id: str) -> None:
-    """The service does not know a guest (404). The row stays, marked, until a complete list lacks it too."""
+    """Mark a guest that the service does not know (404) as gone. A complete list without the guest deletes the row."""
     with tenant_scope(tenant), transaction.atomic():
         mark_gone(Guest.objects.filter(guest_id=guest_id), MirrorKind.GUESTS)
 
 
 def apply_guest_read(tenant: Tenant, item: Mapping[str, Any], asked_at: datetime) -> None:
-    """A single read (operation 21) told everything about a guest. `asked_at`: when it was asked, database clock."""
+    """Store a single read of a guest (operation 21). `asked_at`: when it was requested, by the database's clock."""
     with tenant_scope(tenant), transaction.atomic():
         row = _lock_guest(tenant, str(item["guest_id"]))
         if row.first_hand_at is not None and row.first_hand_at > asked_at:
-            return  # a write of ours was recorded while the answer was on its way
+            return  # our own write was recorded after the request
         reader = GuestRowBuilder(tenant.pk)
         fresh = row.pk is None or row.gone_at is not None
         reader.apply(row, {name: item.get(name) for name in GUEST.columns_of})
@@ -73,7 +73,7 @@ def apply_guest_read(tenant: Tenant, item: Mapping[str, Any], asked_at: datetime
 
 
 def _issuing_values(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """What the way of issuing says: { email, remarks } or { qrcode_data }."""
+    """Return the values inside `qrcode_issuing_method`: { email, remarks } or { qrcode_data }."""
     method = fields.get("qrcode_issuing_method")
     return dict(method) if isinstance(method, Mapping) else {}
 
@@ -84,7 +84,7 @@ def _lock_guest(tenant: Tenant, guest_id: str) -> Guest:
 
 
 def _return_end(row: Guest, detail: Mapping[str, Any], before: datetime | None) -> datetime | None:
-    """The end of use plus the grace period, as the service works it out; None while either is unknown."""
+    """Return the end of use plus the grace period, as the service calculates it; None while either is unknown."""
     grace = detail.get(GRACE.name)
     if isinstance(grace, int) and row.use_date_end is not None:
         return row.use_date_end + timedelta(minutes=grace)
@@ -94,7 +94,7 @@ def _return_end(row: Guest, detail: Mapping[str, Any], before: datetime | None) 
 
 
 def _detail(row: Guest, item: Mapping[str, Any]) -> dict[str, Any]:
-    """What a single read tells beside the columns; what it tells by the permissions only, in the words of a writing."""
+    """Return the written values from a single read that have no columns, derived from permissions where needed."""
     known = values_from_read({**item, END.name: row.use_date_end, KEYS_RETURN_END.name: row.key_return_date_end})
     return {name: known[name] for name in _DETAIL}
 
@@ -107,7 +107,7 @@ def _save_guest(row: Guest, at: datetime) -> None:
 
 
 def mark_gone(rows: QuerySet[Any], kind: MirrorKind) -> None:
-    """The service no longer has these: the rows stay, marked, until a complete list lacks them too."""
+    """Mark rows that the service no longer has as gone. A complete list without them deletes them."""
     now = database_now()
     gone = rows.filter(gone_at__isnull=True).update(gone_at=now, first_hand_at=now, digest=None)
     rows.update(first_hand_at=now)
@@ -115,6 +115,6 @@ def mark_gone(rows: QuerySet[Any], kind: MirrorKind) -> None:
 
 
 def adjust_total(kind: MirrorKind, more: int) -> None:
-    """There are so many more of a kind."""
+    """Add `more` to the stored total of a kind."""
     if more:
         MirrorState.objects.filter(kind=kind).update(total=F("total") + more)

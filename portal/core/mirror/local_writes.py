@@ -1,6 +1,6 @@
-"""What we know first hand: our own successful writes, and single reads. It wins over a list whose reading began before.
+"""Store our own successful writes and single reads in the mirror. They win over a list whose reading began earlier.
 
-Called by whoever learns the outcome of an intent, inside the transaction that records it.
+Called by the code that records the outcome of an intent, inside the same transaction.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -22,11 +22,11 @@ from portal.core.timers.clock import database_now
 from tenants.models import Tenant, current_tenant
 from tenants.scope import tenant_scope
 
-# Changes of rights are kept as long as records of the log.
+# Changes of access rights are kept as long as log records.
 _RETENTION = timedelta(days=400)
-# What the service does when a creation leaves these out.
+# The service's values after a creation that leaves these out.
 _DEFAULTS = {name: MEMBER[name].default for name in RIGHTS_NAMES}
-# What others keep in a member's row: the log's reading, and whoever gives a card.
+# Columns that other code maintains: the log's reader, and the check for shared cards.
 _OTHERS_COLUMNS = {"last_seen_at", "shares_card"}
 _WRITTEN = [
     field.attname
@@ -36,10 +36,10 @@ _WRITTEN = [
 
 
 def apply_member_write(tenant: Tenant, member_id: str, fields: Mapping[str, Any], *, created: bool = False) -> None:
-    """The service took our creation or update of a member.
+    """Store our successful creation or update of a member.
 
     `fields` is the body that was sent (names and values of the specification; omitted keys keep their values, null
-    removes). A registered or deleted face is `{"face_data": True}` or `{"face_data": None}`.
+    clears). A registered or deleted face is `{"face_data": True}` or `{"face_data": None}`.
     """
     apply_member_writes(tenant, [(member_id, fields)], created=created)
 
@@ -47,7 +47,7 @@ def apply_member_write(tenant: Tenant, member_id: str, fields: Mapping[str, Any]
 def apply_member_writes(
     tenant: Tenant, written: Iterable[tuple[str, Mapping[str, Any]]], *, created: bool = False
 ) -> None:
-    """The same for many at once (a bulk request's finished members), in a handful of queries."""
+    """Store our successful creations or updates of many members (from a bulk request), with few queries."""
     bodies: dict[str, dict[str, Any]] = {}
     for member_id, fields in written:
         bodies[member_id] = {**bodies.get(member_id, {}), **fields}
@@ -72,24 +72,24 @@ def apply_member_writes(
 
 
 def apply_member_deletion(tenant: Tenant, member_id: str) -> None:
-    """The service deleted a member, or does not know it (404)."""
+    """Mark a member that the service deleted or does not know (404) as gone."""
     apply_member_deletions(tenant, [member_id])
 
 
 def apply_member_deletions(tenant: Tenant, member_ids: Sequence[str]) -> None:
-    """The same for many at once. The rows stay, marked, until a complete list lacks them too."""
+    """Mark many members as gone. A complete list without them deletes the rows."""
     with tenant_scope(tenant), transaction.atomic():
         mark_gone(Member.objects.filter(member_id__in=member_ids), MirrorKind.MEMBERS)
 
 
 def apply_member_read(tenant: Tenant, item: Mapping[str, Any], asked_at: datetime) -> None:
-    """A single read (operation 5) told everything about a member. `asked_at`: when it was asked, database clock."""
+    """Store a single read of a member (operation 5). `asked_at`: when it was requested, by the database's clock."""
     member_id = str(item["member_id"])
     with tenant_scope(tenant), transaction.atomic():
         known = _lock_members([member_id])
         row = known.get(member_id) or Member(tenant=tenant, member_id=member_id, name_key="")
         if row.first_hand_at is not None and row.first_hand_at > asked_at:
-            return  # a write of ours was recorded while the answer was on its way
+            return  # our own write was recorded after the request
         reader = MemberRowBuilder(tenant.pk)
         before = _listed_values(row)
         full = {name: item.get(name) for name in MEMBER.columns_of if name != "membergroup_name"}
@@ -110,7 +110,7 @@ def apply_member_read(tenant: Tenant, item: Mapping[str, Any], asked_at: datetim
 
 
 def apply_group_write(tenant: Tenant, membergroup_id: str, membergroup_name: str) -> None:
-    """The service took our creation or renaming of a group; its members show the new name at once."""
+    """Store our successful creation or renaming of a group, also in the rows of its members."""
     with tenant_scope(tenant), transaction.atomic():
         now = database_now()
         values = {
@@ -147,9 +147,9 @@ def _apply_rights(row: Member, fields: Mapping[str, Any], now: datetime, *, crea
 
 
 def _save_rights_change(member: Member, told: Mapping[str, Any], asked_at: datetime) -> None:
-    """Keep what the mirror knew and what was told now, where the two mean something else; forget what is old.
+    """Save the old and new access rights of a member if they differ, and delete old changes.
 
-    Our own writes bring the mirror's copy up to date: a difference is somebody else's doing, as in the member site.
+    Our own writes update the mirror, so a difference was made elsewhere, for example in the member site.
     """
     known = member.rights
     if known is None or all(each.is_same(known.get(each.name), told.get(each.name)) for each in DOORS_AND_KEYS):
@@ -167,13 +167,13 @@ def _save_rights_change(member: Member, told: Mapping[str, Any], asked_at: datet
 
 
 def _listed_values(row: Member) -> list[Any]:
-    """What the list tells of a member, as stored: to see whether a single read told something else."""
+    """Return the stored values that lists contain, to check whether a single read changed them."""
     values = [getattr(row, name) for name in MEMBER.listed_columns if name not in (CARD.name, QR.name)]
     return [bytes(value) if isinstance(value, memoryview) else value for value in values]
 
 
 def _save_members(rows: Sequence[Member], reader: MemberRowBuilder) -> None:
-    """Rows and what they are found by. Listeners of RIGHTS hear of those whose permissions are known."""
+    """Save members and their search entries. Call the listeners of RIGHTS with those whose permissions are known."""
     unknown = {row.member_id: row for row in rows if row.pk is None}
     for member_id, at in last_seen.last_seen_of(unknown).items():
         unknown[member_id].last_seen_at = at
@@ -209,7 +209,7 @@ def _save_members(rows: Sequence[Member], reader: MemberRowBuilder) -> None:
 
 
 def _mark_shared(cards: Collection[bytes]) -> None:
-    """Mark the holders of those of these cards that several members have."""
+    """Mark the members who share one of these cards with another member."""
     holders = Member.objects.filter(has_card=True, gone_at__isnull=True, card_fingerprint__in=cards)
     several = holders.order_by().values("card_fingerprint").annotate(holders=Count("pk")).filter(holders__gt=1)
     holders.filter(shares_card=False, card_fingerprint__in=several.values("card_fingerprint")).update(shares_card=True)

@@ -1,7 +1,7 @@
-"""Which fields of a log record are asked for (operation 23).
+"""The fields of log records that are requested (operation 23).
 
-Which names its parameter `fields` takes is not shown. The portal asks for what its environment says, and for nothing
-more than the default where that is refused; what was refused is asked for again a day later: services learn.
+The specification does not say which names the parameter `fields` accepts. The portal requests the fields that its
+environment configures, and the default if the service refuses them. It requests them again a day later.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ _REFUSED_AT = "fields_refused_at"  # in the memory of the log's state
 
 
 def fields_to_request(memory: dict[str, Any]) -> str:
-    """Return what a reading that begins now asks for; "" for the default."""
+    """Return the fields for a reading that begins now; "" for the default."""
     refused_at = memory.get(_REFUSED_AT)
     if refused_at is not None and datetime.fromisoformat(refused_at) > database_now() - _RETRY_REFUSED_AFTER:
         return ""
@@ -26,9 +26,9 @@ def fields_to_request(memory: dict[str, Any]) -> str:
 
 
 def read_first_page(call: Callable[[str], Answer], fields: str, memory: dict[str, Any]) -> tuple[Answer, str]:
-    """Return a reading's first page, and which fields it was asked for: fewer where the service refuses these.
+    """Return a reading's first page, and the fields that were requested; "" if the service refuses `fields`.
 
-    It is the fields that were refused where the same is answered without them.
+    If the same call succeeds without `fields`, the fields were the reason for the refusal.
     """
     try:
         return call(fields), fields

@@ -1,8 +1,8 @@
-"""The log's tables have a part for each month: what is old goes by dropping a part, and a page reads the newest first.
+"""Monthly partitions of the log's tables: old records are deleted by dropping a partition.
 
-A part is made when a record of its month comes for the first time. What a device dates into another age lies in the
-default part, which is small. Months are those of the service's clock. Making and dropping are functions of the tables'
-owner (migration 0002), since the site's role owns nothing.
+A partition is created for the first record of its month, in the service's time zone. Records with far-off times are in
+the small default partition. SQL functions of the tables' owner (migration 0002) create and drop partitions, because the
+site's database role owns no tables.
 """
 
 from collections.abc import Iterable, Iterator
@@ -22,14 +22,14 @@ from tenants.scope import across_tenants
 log = structlog.get_logger(__name__)
 
 TABLES = ("mirror_history", "mirror_historysearch")
-# Longer than the service tells of (a year), so that nothing goes that it could still be asked for. The function that
-# drops a part refuses what is younger.
+# Longer than the service's retention (a year), so that no record is deleted that could still be loaded. The SQL
+# function refuses to drop newer partitions.
 RETENTION = timedelta(days=400)
 _created_months: set[str] = set()
 
 
 def ensure_partitions(moments: Iterable[datetime]) -> None:
-    """Make the parts that records of these moments belong into, if they lie within what is kept."""
+    """Create the partitions for records of these moments, as far as they are within the retention."""
     now = database_now()
     months = {_month_start(at) for at in moments if now - RETENTION <= at <= now + timedelta(days=40)}
     for month in sorted(months, key=_month_name):
@@ -39,13 +39,13 @@ def ensure_partitions(moments: Iterable[datetime]) -> None:
 
 
 def create_partition(month: datetime) -> None:
-    """Make a month's parts, with what the default parts hold of it, unless they are there."""
+    """Create a month's partitions if they do not exist, and move its records there from the default partition."""
     with database.cursor() as cursor:
         cursor.execute("SELECT mirror_make_month(%s)", [month.date()])
 
 
 def drop_old_partitions() -> list[str]:
-    """Drop the parts that ended before what is kept, and forget whom only they knew. Returns their names."""
+    """Drop partitions older than the retention, clear outdated `last_seen_at`, and return the partitions' names."""
     kept_from = database_now() - RETENTION
     with across_tenants("months of all tenants end together"), transaction.atomic(), database.cursor() as cursor:
         cursor.execute("SET LOCAL lock_timeout = '3s'")
@@ -62,7 +62,7 @@ def drop_old_partitions() -> list[str]:
             cursor.execute(f"DELETE FROM {table} WHERE at < %s", [_month_start(kept_from)])  # noqa: S608 - our names
         cursor.execute("DELETE FROM mirror_historyday WHERE day < %s", [kept_from])
         if old:
-            # A mark may be a day older than the record it is about (`seen.PRECISION`).
+            # `last_seen_at` may be a day older than its record (`last_seen.PRECISION`).
             gone = max(map(_partition_end, old)) - PRECISION
             cursor.execute("UPDATE mirror_member SET last_seen_at = NULL WHERE last_seen_at < %s", [gone])
             log.info("log_months_dropped", parts=old)
@@ -95,7 +95,7 @@ def _partition_end(part: str) -> datetime:
 
 
 def maintain_partitions() -> None:
-    """Make the next month's parts before its first record comes, and drop what is old. All tenants share the parts."""
+    """Create the next month's partitions before its first record, and drop old ones, for all tenants together."""
     now = database_now()
     ensure_partitions([now, now + timedelta(days=10)])
     drop_old_partitions()

@@ -1,17 +1,17 @@
-"""Reading the log (operation 23): what is new since the last seen, and what devices told late.
+"""Read the activity log (operation 23): new records, and records that devices reported late.
 
-Readings, each a span of time that is read page by page in ascending order, with its place kept in the state's memory,
-so that a backlog of any length goes on where the last worker stopped:
+There are four readings. Each reads a span of time page by page, oldest first. Its position is stored in the memory of
+the log's state, so that the next worker continues where the last one stopped.
 
-- **now**: from shortly before the newest known record on, a part of a page at most. Whatever is in up to there is
-  "complete through" (`MirrorState.as_of`): it moves with every page.
-- **told**: the moments of records that notifications told of late (`late_records.py`).
-- **late**: the last hours once more, now and then. A device that was offline tells of its records later, with the
-  moments at which they happened, which the first reading has passed by then. Where a page holds all of them, the first
-  reading begins that early when it is time for it, and both are one call.
-- **older**: a day before what is known, when somebody asked for it (`coverage.py`).
+- `read_new`: new records, starting shortly before the newest known one. The log is complete up to `MirrorState.as_of`,
+  which moves with every page.
+- `read_notified`: the moments of late records that notifications reported (`late_records.py`).
+- `read_late`: the last hours or days again, from time to time. A device that was offline reports its records later,
+  with their original times, which `read_new` has passed by then. If the last hours fit on one page, `read_new` starts
+  that early instead, to save a call.
+- `read_older`: an older day that a person requested (`coverage.py`).
 
-Records are kept once for each history_id; reading again costs calls, never rows.
+Each history_id is stored once, so reading a span again adds no duplicates.
 """
 
 import hashlib
@@ -41,28 +41,27 @@ from tenants.models import Connection
 
 log = structlog.get_logger(__name__)
 
-# How far back the first reading goes, and how much of what is known is read again each time: so long, and not more than
-# so many records, so that a burst is read once. Its last second is read again until it is surely over, whatever the
-# difference of both clocks.
+# How far back the first reading goes. Later readings read the last known records again: at most OVERLAP and at most
+# OVERLAP_RECORDS, so that a burst is read once. The last second is read again until it is over by both clocks.
 FIRST_SPAN = timedelta(days=7)
 OVERLAP, OVERLAP_RECORDS = timedelta(minutes=2), PAGE_MAX // 2
 _SECOND, _SECOND_IS_OVER_AFTER = timedelta(seconds=1), timedelta(seconds=10)
-# A wait for calls that is shorter than this is not worth a word.
+# Pages show a wait for calls only if it is longer than this.
 _SHORT_WAIT = timedelta(seconds=30)
-# Late records: (how often, how far back). Bounded by what one turn may spend on them.
+# The late readings: (how often, how far back), and how many pages one turn may read for them.
 LATE_SCHEDULE = {"hours": (timedelta(hours=1), timedelta(hours=6)), "days": (timedelta(days=1), timedelta(days=3))}
 MAX_LATE_PAGES = 5
-# One turn: other kinds and tenants wait for it.
+# The limits of one turn, because other kinds and tenants wait for it.
 SLICE_SECONDS = 20
 SLICE_PAGES = 25
 MAX_VALUES = 50
-# Times without an answer that are remembered: from when on, for how long, how many.
+# Outages that are stored: the minimum length, how long they are kept, and how many.
 MIN_OUTAGE, OUTAGE_RETENTION, MAX_OUTAGES = timedelta(minutes=2), timedelta(days=30), 50
 
 
 @dataclass
 class LogSpan:
-    """A reading under way: what is asked for, where it stands. Times as texts, for the memory."""
+    """A reading in progress: its query and position. Times are texts, because it is stored as JSON."""
 
     since: str
     until: str = ""
@@ -74,14 +73,14 @@ class LogSpan:
     seen: list[str] = field(default_factory=list)
 
     def query(self) -> dict[str, Any]:
-        """The same for every page, but for the cursor."""
+        """Return the query for the next page; only the cursor differs between pages."""
         asked = {"limit": PAGE_MAX, "sort": "asc", "since": self.since}
         asked |= {name: value for name, value in (("until", self.until), ("fields", self.fields)) if value}
         return asked | ({"last_evaluated_key": self.cursor} if self.cursor else {})
 
 
 def advance(connection: Connection, lease: MirrorLease) -> None:
-    """Read on, for one turn. What was read stays, whatever ends it."""
+    """Read the log for one turn. Stored pages are kept if an error ends the turn."""
     turn = _Turn(connection, lease)
     try:
         turn.read_new()
@@ -107,11 +106,11 @@ class _Turn:
         self.stop_at = time.monotonic() + SLICE_SECONDS
         self.reading = "now"
         self.is_caught_up = False
-        self.is_out_of_calls = False  # of calls
-        self.has_more_notified = False  # late than one turn reads
+        self.is_out_of_calls = False
+        self.has_more_notified = False  # more late spans than one turn reads
 
     def read_new(self) -> None:
-        """What is new. The first call of a turn is always made; a backlog goes on while there are calls for it."""
+        """Read new records. The first call of a turn is always made, further ones while calls are free."""
         self.reading = "now"
         told = late_records.waiting_spans()
         span = self._saved_span("now") or LogSpan(_text(self._start_of_new(told)))
@@ -126,7 +125,7 @@ class _Turn:
             self._save_memory()
 
     def read_notified(self) -> None:
-        """The moments of records that notifications told of late and that were not read with what is new."""
+        """Read the spans of late records that notifications reported, unless `read_new` has read them."""
         self.reading = "told"
         told = late_records.waiting_spans()
         for since, until in told[:MAX_LATE_PAGES]:
@@ -138,7 +137,7 @@ class _Turn:
         self.has_more_notified = len(told) > MAX_LATE_PAGES
 
     def read_late(self) -> None:
-        """What devices told late, when its time has come or the last turn left some of it."""
+        """Read the last hours or days again, when that is due or was not finished in the last turn."""
         self.reading = "late"
         span = self._saved_span("late") or self._due_late_span()
         if span is None or not may_read_on(self.connection, self.lease) or not self._read_again(span):
@@ -147,11 +146,11 @@ class _Turn:
         self._save_memory()
 
     def _read_again(self, span: LogSpan) -> bool:
-        """Read what was read before. Whether it is done with: what is new is read all the same."""
+        """Read a span again and return whether it is finished. Errors do not stop the reading of new records."""
         try:
             return self._read_span(span, MAX_LATE_PAGES)
         except Rejected as error:
-            # It is tried again when its time comes again.
+            # It is tried again when it is due again.
             log.warning("mirror_late_histories_refused", reason=failure_reasons.reason_of(error))
             self.memory.pop(self.reading, None)
             return True
@@ -160,7 +159,7 @@ class _Turn:
             return False
 
     def read_older(self) -> None:
-        """Days that somebody asked for, the newest first, with the calls of jobs: whoever asked was told the cost."""
+        """Read requested days, the newest first. They may use the calls of jobs, because the person saw the cost."""
         self.reading, self.client = "older", budgeted(self.connection, Priority.JOBS)
         while (asked := coverage.next_waiting_day()) and time.monotonic() < self.stop_at:
             begin = coverage.start_of_day(asked.day)
@@ -187,7 +186,7 @@ class _Turn:
             self._save_memory()
 
     def handle_error(self, error: ServiceError) -> None:
-        """Wait for calls, or say why; a place that the service does not know any more is given up."""
+        """Pause until calls are free, or store the reason. Discard the position if the service no longer accepts it."""
         if isinstance(error, (Invalid, UnreadableAnswer)) and self.memory.pop("now", None) is not None:
             self._save_memory()
         until = failure_reasons.paused_until(error, database_now())
@@ -199,7 +198,7 @@ class _Turn:
         self.lease.stop_after(error)
 
     def _wait_for_calls(self, until: datetime, expected: datetime, reason: str) -> None:
-        """Ask again at `until`. Pages say so where calls are not expected in a moment."""
+        """Pause until `until`. Pages show the wait unless calls are expected within _SHORT_WAIT."""
         now = database_now()
         if expected - now < _SHORT_WAIT:
             self.lease.pause(until)
@@ -208,7 +207,7 @@ class _Turn:
         self.lease.pause(until, error=reason, error_at=now, memory=self.memory)
 
     def end(self) -> None:
-        """Done for now; at once again when there is more to read and there are calls for it."""
+        """Release the lease. The log is due again at once if there is more to read and calls are free."""
         if self.is_caught_up and self.as_of is not None:
             self.lease.complete(as_of=self.as_of)
             if self.has_more_notified or coverage.next_waiting_day():
@@ -220,7 +219,7 @@ class _Turn:
             self.lease.pause(database_now())
 
     def _read_span(self, span: LogSpan, pages: int) -> bool:
-        """Read on in a span, at most so many pages. Whether it is complete."""
+        """Read at most so many pages of a span and return whether it is complete."""
         for number in range(pages):
             self.is_out_of_calls = (
                 number > 0 and self.reading != "older" and not may_read_on(self.connection, self.lease)
@@ -235,21 +234,21 @@ class _Turn:
         return False
 
     def _request_page(self, span: LogSpan) -> Answer:
-        """The next page. A reading never changes what it asks for between its pages."""
+        """Return the next page. All pages of a reading are requested with the same fields."""
 
         def call(fields: str) -> Answer:
             return self.client.call("list_histories", query=replace(span, fields=fields).query())
 
         if span.cursor:
             return call(span.fields)
-        if self.reading != "now":  # what is new was read first: its fields are taken
+        if self.reading != "now":  # new records were read before, so the service accepts these fields
             span.fields = log_fields.fields_to_request(self.memory)
             return call(span.fields)
         answer, span.fields = log_fields.read_first_page(call, log_fields.fields_to_request(self.memory), self.memory)
         return answer
 
     def _save_page(self, span: LogSpan, answer: Answer, asked_at: datetime) -> None:
-        """A page's records and the place after it, in one transaction."""
+        """Save a page's records and the position after it in one transaction."""
         _move_cursor(span, answer)
         page = answer.value
         if page.unreadable_rows:
@@ -269,7 +268,7 @@ class _Turn:
 
     def _insert_records(self, found: list[HistoryColumns]) -> None:
         new = insert_records(found)
-        for name in ("category", "status"):  # values to choose from: the specification shows no complete set
+        for name in ("category", "status"):  # choices for filters: the specification has no complete list
             seen_before = self.memory.get(name, [])
             self.memory[name] = list(
                 dict.fromkeys([*seen_before, *filter(None, (getattr(row, name)[:100] for row in found))])
@@ -282,7 +281,7 @@ class _Turn:
                 events.publish(MirrorKind.HISTORIES, self.connection.tenant, histories=rows)
 
     def _save_progress(self, span: LogSpan, asked_at: datetime) -> None:
-        """Move the mark. Of the last second of a page the next one may hold more; nothing is known of the future."""
+        """Move `as_of` and save the position. The next page may have more records of a page's last second."""
         if self.reading == "now":
             self.memory.setdefault("known_from", span.since)
             through = self.as_of
@@ -294,11 +293,11 @@ class _Turn:
                 self.as_of = through
         if span.complete:
             self.memory.pop(self.reading, None)
-        elif self.reading != "told":  # what is known of a span by then parts it anew
+        elif self.reading != "told":  # late spans are split again by the records that are known then
             self.memory[self.reading] = asdict(span)
 
     def _end_outage(self) -> None:
-        """The service answers: keep since when it did not, for those who wonder about a gap."""
+        """Save the outage that has just ended, if any, to explain gaps on pages."""
         since = self.memory.pop(coverage.FAILING_SINCE, None)
         now = database_now()
         if since is not None and now - datetime.fromisoformat(since) >= MIN_OUTAGE:
@@ -316,9 +315,10 @@ class _Turn:
         return LogSpan(**known) if known else None
 
     def _start_of_new(self, told: Sequence[late_records.LateSpan]) -> datetime:
-        """From shortly before what was seen last: its own moment, so that the service's clock counts and not ours.
+        """Return the start of the next reading of new records: shortly before the newest known record.
 
-        Earlier where a page holds all of it: from the first of what was told late, and from hours ago now and then.
+        The record's time is used, so that only the service's clock counts. The start is earlier if late records, or
+        the hours that are due to be read again, fit on the same page.
         """
         now = database_now()
         if self.as_of is None:
@@ -329,7 +329,7 @@ class _Turn:
         return max(min(since, self._start_with_late(now) or since), now - timedelta(days=HISTORY_RETENTION_DAYS))
 
     def _start_of_overlap(self, as_of: datetime) -> datetime:
-        """From when on what is known is read again."""
+        """Return the moment from which known records are read again."""
         known = History.objects.filter(at__lte=as_of, notified=False).order_by("-at").values_list("at", flat=True)
         newest = known.first()
         if newest is None:
@@ -343,9 +343,9 @@ class _Turn:
         return since
 
     def _start_with_late(self, now: datetime) -> datetime | None:
-        """Return from when on to read what is new, so that what devices told late comes with it.
+        """Return a start for the reading of new records that includes the hours that are due to be read again.
 
-        None when it is not time for that, or a page would not hold all of it.
+        None when none are due, or when they do not fit on one page.
         """
         told = self.memory.get("late_at", {}).get("hours")
         every, back = LATE_SCHEDULE["hours"]
@@ -358,7 +358,7 @@ class _Turn:
         return since
 
     def _due_late_span(self) -> LogSpan | None:
-        """The longest span whose time has come; None when none has. A first reading has just read everything."""
+        """Return the longest late span that is due, or None. After the first reading, none is due."""
         now = database_now()
         if "late_at" not in self.memory:
             self.memory["late_at"] = {name: now.isoformat() for name in LATE_SCHEDULE}
@@ -374,7 +374,7 @@ class _Turn:
 
 
 def _move_cursor(span: LogSpan, answer: Answer) -> None:
-    """Put the span after this page. Raises UnreadableAnswer when the list turns in a circle."""
+    """Move a span's cursor after this page. Raises UnreadableAnswer when the service repeats a cursor."""
     following = answer.cursor
     if following is None:
         span.cursor, span.complete = "", True
@@ -387,5 +387,5 @@ def _move_cursor(span: LogSpan, answer: Answer) -> None:
 
 
 def _text(moment: datetime) -> str:
-    """A moment as the service writes it, to the second."""
+    """Return a moment in the service's format, to the second."""
     return moment.astimezone(JST).replace(microsecond=0).isoformat()

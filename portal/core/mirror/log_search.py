@@ -1,10 +1,9 @@
-"""Finding records of the log by what they say, by person, place and kind, flat at any length.
+"""Search log records by text, person, device and category, fast for logs of any length.
 
-Row security forbids PostgreSQL to use an index for array operators on the record's own row (they are not leakproof), as
-for members (`member_search.py`). So each record has a row of keyed hashes in `HistorySearch`: one for the person, the
-door or
-key box, the category, the status, and for every pair of characters of what it says. Lists are narrowed, ordered and
-paged there; the records of a page are then read under row security.
+With row security, PostgreSQL uses no index for array operators on the record's own row, because they are not leakproof
+(as in `member_search.py`). So each record has a row in `HistorySearch` with keyed hashes: of the person, the device,
+the category, the status, and every pair of characters of its text. Lists are filtered, sorted and paged there. The
+records of a page are then read under row security.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,20 +22,20 @@ from portal.core.mirror.text_folding import fold, name_search_pieces, search_ter
 from tenants.compiled_queries import CompiledQuery
 from tenants.scope import current_tenant_id
 
-# The columns that a record is found by.
+# The columns of a record that are searched.
 SEARCHED_COLUMNS = (
     "status", "category", "content", "member_id", "member_name", "member_label", "member_attribute", "device_id",
     "device_name", "units", "notified",
 )  # fmt: skip
 _TEXT_COLUMNS = ("content", "member_name", "member_label", "member_attribute", "device_name")
-_MAX_TEXT = 600  # characters of a record that are searched: its first ones
-_MAX_PAIRS = 100  # of doors and categories that are asked for together
+_MAX_TEXT = 600  # only the first characters of a record are searched
+_MAX_PAIRS = 100  # pairs of a door and a category in one query
 _HAS_PERSON, _NOTIFIED = "=somebody", "=notified"
 
 
 @dataclass(frozen=True)
 class RecordFilter:
-    """What records are wanted; empty for all. `until` is exclusive; within one of the sets any will do."""
+    """A filter for records; empty for all. `until` is exclusive. A record must match one value of each set."""
 
     since: datetime | None = None
     until: datetime | None = None
@@ -50,14 +49,14 @@ class RecordFilter:
 
 
 class _IsOneOf(Func):
-    """Whether a record's key and moment are among these, given as the texts of two arrays."""
+    """The condition that a record's key and moment are among these, given as the texts of two arrays."""
 
     template = "(id, at) IN (SELECT * FROM unnest(%(expressions)s::timestamptz[]))"
     arg_joiner = "::int8[], "
     output_field = BooleanField()
 
 
-# Planned once: with a part for each month, making a plan takes longer than reading the records of a page.
+# Compiled once: with a partition for each month, planning takes longer than reading the records of a page.
 _records_query = CompiledQuery[History](
     lambda keys, moments: History.objects.filter(_IsOneOf(Value(keys), Value(moments))), keys="", moments=""
 )
@@ -69,12 +68,12 @@ class _Contains(Func):
 
 
 def search_rows() -> SearchQuerySet[HistorySearch]:
-    """The entered tenant's records by what they are found by, newest first."""
+    """Return the search rows of the entered tenant's records, newest first."""
     return SearchQuerySet(HistorySearch).filter(tenant_id=current_tenant_id()).order_by("-at", "-id")
 
 
 def newest_record_key() -> tuple[int, datetime] | None:
-    """Return the key and the moment of the entered tenant's newest record: by it pages know whether there is more."""
+    """Return the key and time of the entered tenant's newest record, so that pages can check for new records."""
     return next(iter(_newest_query.rows()), None)
 
 
@@ -82,7 +81,7 @@ _newest_query = CompiledQuery[tuple[int, datetime]](lambda: search_rows().values
 
 
 def filter_records(found: QuerySet[HistorySearch], record_filter: RecordFilter) -> QuerySet[HistorySearch]:
-    """Those of the records that are wanted."""
+    """Return the rows of the records that match a filter."""
     number = _hash_function(current_tenant_id())
     if record_filter.since is not None:
         found = found.filter(at__gte=record_filter.since)
@@ -97,7 +96,7 @@ def filter_records(found: QuerySet[HistorySearch], record_filter: RecordFilter) 
             record_filter.words
         )
         found = found.filter(PiecesMatch(" @> ", [number(each) for each in every], said=said, one=one))
-    if record_filter.has_person:  # as nearly all records have: an index would only be in the way
+    if record_filter.has_person:  # nearly all records match, so an index would be slower
         somebody = ~Q(member_id="", member_name="")
         found = found.filter(PiecesMatch(" @> ", [number(_HAS_PERSON)], said=somebody).without_index())
     for name, any_of in (
@@ -128,7 +127,7 @@ def _match_any(
 
 
 def _combine_doors_and_categories(found: QuerySet[HistorySearch]) -> QuerySet[HistorySearch]:
-    """Ask for some categories at some doors by the hashes of both together: each alone is many times as frequent."""
+    """Search for categories at doors by the hashes of their pairs, which are much rarer than each alone."""
     asked = [(each, pieces.any_names) for each in found.query.where.children if (pieces := pieces_match_of(each))]
     of = {kind: [(each, marks) for each, marks in asked if marks and marks[0].startswith(kind)] for kind in "dc"}
     if [len(each) for each in of.values()] != [1, 1]:
@@ -148,7 +147,7 @@ def _pair(door: str, category: str) -> str:
 
 
 def next_record_key() -> int:
-    """Return a key above those of all records there are, and below those of all that come later."""
+    """Return a key that is higher than those of all existing records and lower than those of all later ones."""
     with database.cursor() as cursor:
         cursor.execute("SELECT nextval(pg_get_serial_sequence('mirror_history', 'id'))")
         key: int = cursor.fetchone()[0]
@@ -156,12 +155,12 @@ def next_record_key() -> int:
 
 
 def search_words(text: str) -> list[str]:
-    """The words of a search as `RecordFilter` takes them: folded, two characters are enough."""
+    """Return the folded words of a search, for `RecordFilter`."""
     return search_terms(text)
 
 
 def load_records(found: Iterable[Any]) -> list[History]:
-    """The records of rows of `search_rows()` (anything with `id` and `at`), in their order, read under row security."""
+    """Return the records for rows of `search_rows()` (objects with `id` and `at`), in the same order."""
     wanted = [(each.id, each.at) for each in found]
     if not wanted:
         return []
@@ -171,7 +170,7 @@ def load_records(found: Iterable[Any]) -> list[History]:
 
 
 def search_entry_of(tenant_id: int, record: Mapping[str, Any]) -> tuple[str, list[int]]:
-    """What a record (its columns of DESCRIBED) is searched by: its text, folded, and its hashes."""
+    """Return the folded text and the hashes by which a record is found, from its SEARCHED_COLUMNS."""
     number = _hash_function(tenant_id)
     units = record["units"] if isinstance(record["units"], list) else []
     texts = [*(record[name] for name in _TEXT_COLUMNS), *(str(unit.get("unit_name", "")) for unit in units)]
@@ -187,14 +186,14 @@ def search_entry_of(tenant_id: int, record: Mapping[str, Any]) -> tuple[str, lis
 
 
 def write_search_entries(cursor: Any, rows: Sequence[tuple[int, int, datetime, str, list[int]]]) -> None:
-    """Write what records that are there are searched by: (id, tenant_id, at, and what `search_entry_of` gave)."""
+    """Save the search texts and hashes of existing records: (id, tenant_id, at, text, hashes) each."""
     said = [(key, tenant_id, at, text) for key, tenant_id, at, text, _ in rows]
     cursor.execute(_UPDATE_TEXT, [list(column) for column in zip(*said, strict=True)])
     add_search_rows(cursor, [(key, tenant_id, at, pieces) for key, tenant_id, at, _, pieces in rows])
 
 
 def add_search_rows(cursor: Any, rows: Sequence[tuple[int, int, datetime, list[int]]]) -> None:
-    """Have records of these (id, tenant_id, at) found by their pieces."""
+    """Add search rows for records, given as (id, tenant_id, at, hashes)."""
     keys, tenants, moments, pieces = (list(column) for column in zip(*rows, strict=True))
     cursor.execute(
         _INSERT_SEARCH_ROWS, [keys, tenants, moments, [f"{{{','.join(map(str, each))}}}" for each in pieces]]
@@ -214,7 +213,7 @@ WHERE h.id = t.id AND h.at = t.at AND h.tenant_id = t.tenant_id
 
 
 def anonymise_people(member_ids: Sequence[str]) -> None:
-    """Take what tells who they were out of the records about these people: names and whatever else was said of them."""
+    """Remove names and other personal data from the records about these members and guests."""
     rows = History.objects.filter(member_id__in=member_ids).exclude(member_id="")
     rows.update(member_name="", member_label="", member_attribute="", extra={})
     found = list(rows.values_list("id", "tenant_id", "at", *SEARCHED_COLUMNS))
@@ -230,7 +229,7 @@ def anonymise_people(member_ids: Sequence[str]) -> None:
 
 
 def remove_search_rows(cursor: Any, gone: Sequence[tuple[int, datetime]]) -> None:
-    """Remove what records of these (id, at) were found by."""
+    """Remove the search rows of these records, given as (id, at)."""
     cursor.execute(
         "DELETE FROM mirror_historysearch s USING unnest(%s::int8[], %s::timestamptz[]) AS g (id, at)"
         " WHERE s.tenant_id = %s AND s.at = g.at AND s.id = g.id",
@@ -240,7 +239,7 @@ def remove_search_rows(cursor: Any, gone: Sequence[tuple[int, datetime]]) -> Non
 
 @lru_cache(maxsize=200)
 def _hash_function(tenant_id: int) -> Any:
-    """Return what turns a piece into a number that means nothing outside of this tenant."""
+    """Return a function that hashes a piece to a number with this tenant's key."""
     key = TenantKeys(tenant_id).of("log piece")
 
     @lru_cache(maxsize=20_000)

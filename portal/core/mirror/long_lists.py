@@ -1,7 +1,7 @@
-"""Reading a long list (members, guests): page after page into a run that survives its worker, then one swap.
+"""Read a long list (members, guests) page by page into a run, then write the complete run to the mirror at once.
 
-A complete reading costs exactly as many calls as the service has pages, also when the work is interrupted between two
-pages: a page and the cursor after it are stored in one transaction.
+A page and the cursor after it are stored in one transaction. So after an interruption, another worker continues the run
+without reading a page twice.
 """
 
 import json
@@ -33,12 +33,12 @@ from tenants.models import Connection, Tenant
 log = structlog.get_logger(__name__)
 
 SLICE_SECONDS = 60
-# A list that takes longer than this to read describes no moment any more.
+# A run that takes longer than this is ended, because its first pages are out of date.
 MAX_RUN_DURATION = timedelta(hours=12)
 _WAIT_FOR_CALLS = timedelta(minutes=2)
 
 
-# The page and how far the run is, in one statement: a list of a thousand names is quicker as one text.
+# Saves a page and the run's progress in one statement. The IDs are passed as one JSON text, which is faster.
 _INSERT_PAGE = """
 WITH run AS (
     UPDATE mirror_syncrun SET pages = %(pages)s, rows = %(rows)s, cursor = %(cursor)s, complete = %(complete)s,
@@ -51,17 +51,16 @@ SELECT tenant_id, id, %(number)s, %(asked)s, ARRAY(SELECT json_array_elements_te
 
 
 class _RunEnded(Exception):
-    """The run cannot go on; args[0] is the reason."""
+    """The run cannot continue; args[0] is the reason."""
 
 
 @dataclass(frozen=True)
 class _LongList:
-    """How a long list is asked for and taken over.
+    """The functions that read a long list and write it to the mirror.
 
-    `page_query` gives what a page is asked with beside limit and cursor; when the service refuses that for the first
-    page,
-    `reduce_fields` says whether there is less to ask for. `stage` gives what of a page is kept until the swap. Finished
-    runs are kept for `retention`.
+    `query` returns a page's query without limit and cursor. If the service refuses it for the first page,
+    `reduce_fields` requests fewer fields and returns whether that is possible. `stage` returns what is kept of a page
+    until `take_over`. Finished runs are kept for `retention`.
     """
 
     operation: str
@@ -93,7 +92,7 @@ _LISTS = {
 
 
 def advance(connection: Connection, lease: MirrorLease) -> None:
-    """Read on where the last worker stopped, for a slice of time; finish, pause or end the run."""
+    """Continue the run for up to SLICE_SECONDS; then finish, pause or end it."""
     run = _running_or_new(lease.kind)
     try:
         if database_now() - run.started_at > MAX_RUN_DURATION:
@@ -114,7 +113,7 @@ def _running_or_new(kind: MirrorKind) -> SyncRun:
 
 
 def _expected(kind: MirrorKind) -> int | None:
-    """About how many will come: of members what the groups say, else what came last time."""
+    """Return about how many entries to expect: for members the sum over the groups, else the last total."""
     counted = Group.objects.aggregate(all=Sum("member_count"))["all"] if kind == MirrorKind.MEMBERS else None
     if counted:
         return int(counted)
@@ -148,7 +147,7 @@ def _read_pages(connection: Connection, lease: MirrorLease, run: SyncRun) -> Non
 
 
 def _request_page(client: Client, kind: MirrorKind, run: SyncRun) -> Answer:
-    """The next page. A list never changes what it asks for between its pages."""
+    """Return the next page. All pages of a run are requested with the same query."""
     listed = _LISTS[kind]
     while True:
         query: dict[str, Any] = {"limit": PAGE_MAX, **listed.query()}
@@ -162,7 +161,7 @@ def _request_page(client: Client, kind: MirrorKind, run: SyncRun) -> Answer:
 
 
 def _next_cursor(answer: Answer, asked: set[str]) -> str | None:
-    """The cursor after this page. Ends the run when the list turns in a circle."""
+    """Return the cursor after this page. Ends the run when the service repeats a cursor."""
     following: str | None = answer.cursor
     if following in asked:
         raise _RunEnded("repeated_cursor")
@@ -200,7 +199,7 @@ def _take_over(tenant: Tenant, lease: MirrorLease, run: SyncRun) -> None:
 
 
 def _handle_error(lease: MirrorLease, run: SyncRun, error: ServiceError) -> None:
-    """Wait for calls, or keep what was read and try the same page again; end the run when that is hopeless."""
+    """Pause or retry the same page later after a temporary error; else end the run."""
     if failure_reasons.is_temporary(error):
         lease.stop_after(error)
     else:

@@ -1,8 +1,8 @@
-"""Finding members by what people type: parts of a name, a code's beginning, a card's number.
+"""Search members by parts of a name, by code, or by a card's whole number.
 
-Row security forbids PostgreSQL to use an index for array or LIKE operators on the member's own row (they are not
-leakproof). So the index is on a table of keyed hashes (models.MemberSearch), which names candidates, and the member's
-row, under row security, decides.
+With row security, PostgreSQL uses no index for array or LIKE operators on the member's own row, because they are not
+leakproof. So the index is on a table of keyed hashes (`models.MemberSearch`), which returns candidates. The member's
+row is then checked under row security.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from tenants.scope import current_tenant_id
 
 
 class _Contains(Func):
-    """Whether a column holds a text; not LIKE: its guessed selectivity makes PostgreSQL read the whole table first."""
+    """The condition that a column contains a text. With LIKE, PostgreSQL would read the whole table first."""
 
     template = "strpos(%(expressions)s) > 0"
     output_field = BooleanField()
@@ -31,7 +31,7 @@ class _Contains(Func):
 
 
 class _HasAll(Func):
-    """Whether a member has all of the pieces, given as the text of an array."""
+    """The condition that a member has all of the pieces, given as the text of an array."""
 
     template = "%(expressions)s::int4[]"
     arg_joiner = " @> "
@@ -43,14 +43,14 @@ class _HasAll(Func):
 
 @dataclass(frozen=True)
 class SearchPieces:
-    """What a text is looked for by. Two with the same `are_long` are the same question about other `values`."""
+    """The pieces of a search text. Searches with the same `are_long` have the same SQL with other `values`."""
 
-    are_long: tuple[bool, ...]  # of each word, whether it has more characters than a piece
+    are_long: tuple[bool, ...]  # for each word, whether it has more characters than a piece
     values: dict[str, str]
 
 
 def search_pieces(text: str) -> SearchPieces:
-    """Each word of a text as the pieces of a name and of a code that holds it."""
+    """Return the pieces that names and codes must have to match each word of a text."""
     words = search_terms(text)
     if not words:
         return SearchPieces((), {})
@@ -63,7 +63,7 @@ def search_pieces(text: str) -> SearchPieces:
 
 
 def filter_members(queryset: QuerySet[Member], pieces: SearchPieces, holders: Sequence[int] = ()) -> QuerySet[Member]:
-    """The members of a queryset that hold every word, and the `holders` besides."""
+    """Return the members of a queryset whose names or codes contain every word, and the `holders`."""
     candidates, matching = MemberSearch.objects.all(), Q()
     for number, long in enumerate(pieces.are_long):
         word, name, code = (pieces.values[f"{kind}{number}"] for kind in ("word", "name", "code"))
@@ -76,13 +76,13 @@ def filter_members(queryset: QuerySet[Member], pieces: SearchPieces, holders: Se
 
 
 def search_members(queryset: QuerySet[Member], text: str, *, may_see_cards: bool = False) -> QuerySet[Member]:
-    """Narrow to the entered tenant's members that hold every word of `text` in their name or code.
+    """Return the entered tenant's members whose name or code contains every word of `text`; all for an empty text.
 
-    Pieces of one and two characters are indexed as such; of longer words the pieces are, and the row is looked at.
+    Words of one or two characters are found by the index alone; longer words are also checked in the member's row.
 
-    Width, case and kana do not matter; spaces in names do not either. From three characters on, a word may stand
-    anywhere in a code, a shorter one must begin it. With `may_see_cards` (the person may see card numbers) a text that
-    is exactly a card's number finds its holder, too. An empty text narrows nothing.
+    Width, case, kind of kana and spaces in names do not matter. A word of three or more characters may be anywhere in a
+    code; a shorter one must be at its start. With `may_see_cards` (the person may see card numbers), a text that is a
+    card's whole number finds its holder, too.
     """
     asked = search_pieces(text)
     if not asked.are_long:
@@ -91,13 +91,13 @@ def search_members(queryset: QuerySet[Member], text: str, *, may_see_cards: bool
 
 
 def search_for_reader(access: Access, text: str) -> QuerySet[Member]:
-    """Return the members that a text finds for this reader (see `search_members`), by name."""
+    """Return the members that a person with this access finds by a text (see `search_members`), sorted by name."""
     rows = search_members(current_members(), text, may_see_cards=access.can(Permission.SECRETS_REVEAL))
     return rows.order_by("name_key", "pk")
 
 
 def may_be_card_number(text: str) -> bool:
-    """Whether a text can be the whole number of a card: what cannot is not worth a query of its own."""
+    """Return whether a text can be a card's whole number, which then needs a separate query."""
     folded = fold(text)
     return len(folded) >= 6 and folded.isascii()
 

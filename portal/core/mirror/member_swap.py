@@ -1,8 +1,8 @@
-"""The end of a complete reading of the members: what was staged becomes the mirror, in one transaction.
+"""Write a complete reading of the members to the mirror, in one transaction.
 
-Set by set, in SQL: rows that are missing from the list go, rows that are new or changed are written, all others are not
-touched. A row about which our own write or single read told something after the run began stays as that left it.
-Names and sealed secrets pass through temporary tables, which live in this connection and die with the transaction.
+The SQL statements delete rows that the list lacks, write new and changed rows, and leave all others. A row that our own
+write or single read updated after the run began is not changed. Names and sealed secrets pass through temporary tables,
+which only this connection sees and which the transaction drops.
 """
 
 import json
@@ -23,7 +23,7 @@ _COLUMNS = ("member_id", "digest", *MEMBER.listed_columns, "extra")
 _TYPES = {"member_id": "text", "digest": "bytea", **sql_types(MEMBER), "extra": "text", "pieces": "text"}
 _INCOMING = ", ".join(f"{name} {kind}" for name, kind in _TYPES.items())
 
-# A list tells less of a QR code than a single read does: while it is the same code, the fuller account stays.
+# A list has fewer details of a QR code than a single read. While the code is the same, the stored details are kept.
 _SAME_QR = "m.qr_fingerprint IS NOT DISTINCT FROM EXCLUDED.qr_fingerprint"
 _SET = ", ".join(
     f"qrcode = CASE WHEN {_SAME_QR} THEN m.qrcode ELSE EXCLUDED.qrcode END"
@@ -32,16 +32,16 @@ _SET = ", ".join(
     for name in _COLUMNS
     if name != "member_id"
 )
-# Texts that only single reads tell.
+# Texts that only single reads contain.
 _DEFAULTS = {each.name: "''" for each in MEMBER if isinstance(each, Text) and not each.is_listed}
 
-# Of members who become known after the records about them.
+# For members who are added after the records about them.
 _LAST_SEEN = """
 (SELECT h.at FROM mirror_history h
  WHERE h.tenant_id = %(tenant)s AND h.member_id = i.member_id AND NOT h.member_id = '' ORDER BY h.at DESC LIMIT 1)
 """
 
-# In the order of names, in which most indexes are: that takes a third off.
+# Sorted by name like most indexes, which saves a third of the time.
 _UPSERT = f"""
 INSERT INTO mirror_member AS m (tenant_id, {", ".join(_COLUMNS)}, {", ".join(_DEFAULTS)}, last_seen_at)
 SELECT %(tenant)s, {", ".join(_COLUMNS).replace("extra", "extra::jsonb")}, {", ".join(_DEFAULTS.values())}, {_LAST_SEEN}
@@ -50,7 +50,7 @@ ON CONFLICT (tenant_id, member_id) DO UPDATE SET {_SET}, gone_at = NULL
 WHERE m.first_hand_at IS NULL OR m.first_hand_at <= %(since)s
 """  # noqa: S608 - our own column names
 
-# Everything listed, whether or not it differed; then whom the list no longer has.
+# All listed members, changed or not; then the members that the list no longer has.
 _INSERT_LISTED = """
 INSERT INTO mirror_seen SELECT DISTINCT unnest(listed) FROM mirror_stagedpage
 WHERE tenant_id = %(tenant)s AND run_id = %(run)s
@@ -72,7 +72,7 @@ WHERE m.digest = i.digest
 ON CONFLICT (member_id) DO UPDATE SET pieces = EXCLUDED.pieces WHERE f.pieces IS DISTINCT FROM EXCLUDED.pieces
 """
 
-# Only a card that came with this list can be a second one; only one that was shared can have become the only one.
+# Only cards in the new or changed rows can become shared; only cards that were shared can stop being so.
 _MARK_SHARED_CARDS = """
 WITH twice AS MATERIALIZED (
     SELECT c.card_fingerprint FROM mirror_member c
@@ -96,7 +96,7 @@ WHERE m.tenant_id = %(tenant)s AND m.shares_card AND m.gone_at IS NULL AND NOT E
 
 @dataclass(frozen=True)
 class SwapResult:
-    """What a swap did: members now known, rows written, rows removed."""
+    """The result of a swap: the number of members now, rows written and rows removed."""
 
     total: int
     changed: int
@@ -105,16 +105,16 @@ class SwapResult:
 
 @dataclass(frozen=True)
 class StagedItems:
-    """What is kept of a page until the swap: the ids of all that it lists, and the items to take over."""
+    """The data of a page that is kept until the swap: the IDs of all its items, and the items to write."""
 
     listed_ids: list[str]
     items: list[dict[str, Any]]
 
 
 def stage_members(run: SyncRun, items: list[dict[str, Any]]) -> StagedItems:
-    """Of a page of members, those that are new or differ from what is known. Of one listed twice the last counts.
+    """Return the new and changed members of a page. If one is listed twice, the last entry counts.
 
-    Compared while the pages come in: what anybody writes first hand after that is left alone by the swap.
+    Pages can be compared before the run is complete, because the swap does not change rows that are written later.
     """
     reader = MemberRowBuilder(run.tenant_id)
     named = {str(item["member_id"]): item for item in items}
@@ -123,7 +123,7 @@ def stage_members(run: SyncRun, items: list[dict[str, Any]]) -> StagedItems:
 
 
 def swap_members(run: SyncRun) -> SwapResult:
-    """Take over a complete run. Must be called inside the transaction that also finishes the run."""
+    """Write a complete run to the mirror. Must be called inside the transaction that also finishes the run."""
     scope: dict[str, Any] = {"tenant": run.tenant_id, "since": run.started_at, "run": run.pk, "whole": not run.reason}
     with database.cursor() as cursor:
         cursor.execute('CREATE TEMP TABLE mirror_seen (member_id text COLLATE "C") ON COMMIT DROP')
@@ -131,10 +131,10 @@ def swap_members(run: SyncRun) -> SwapResult:
         cursor.execute(_INSERT_LISTED, scope)
         for rows in _incoming(run):
             _copy(cursor, "mirror_incoming", list(_TYPES.values()), rows)
-        # What this transaction writes is in no statistics: the planner would take it for a few rows, and look at every
-        # row for every other. With joins by hash the work grows with the list, whatever others have.
+        # The planner has no statistics for rows of this transaction, expects few, and would choose slow nested loops.
+        # With hash joins, the time grows only with the length of the list.
         cursor.execute("SET LOCAL enable_nestloop = off")
-        last_seen.lock_last_seen()  # before the first row is locked, and after all that takes long
+        last_seen.lock_last_seen()  # before any row is locked, but after the slow steps
         removed = _remove(cursor, scope)
         changed = _write(cursor, scope)
         cursor.execute("SELECT count(*) FROM mirror_member WHERE tenant_id = %s AND gone_at IS NULL", [run.tenant_id])
@@ -166,7 +166,7 @@ def _write(cursor: Any, scope: dict[str, Any]) -> int:
 
 
 def tidy_search_index(done: SwapResult) -> None:
-    """After a swap, leave the search index in order; after a large one, let PostgreSQL glance at the tables again."""
+    """Clean up the search index after a swap; after a large one, also update PostgreSQL's statistics."""
     if not done.changed:
         return
     with database.cursor() as cursor:
@@ -174,7 +174,7 @@ def tidy_search_index(done: SwapResult) -> None:
 
 
 def _incoming(run: SyncRun) -> Iterator[list[tuple[Any, ...]]]:
-    """Of each page the staged items as columns. What a later page lists again counts there, changed or not."""
+    """Yield the staged items of each page as rows. A member that a later page lists again counts only there."""
     reader = MemberRowBuilder(run.tenant_id)
     taken: set[str] = set()
     for page in StagedPage.objects.filter(run=run).order_by("-number").iterator(chunk_size=4):

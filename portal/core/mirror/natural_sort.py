@@ -1,4 +1,4 @@
-"""The order in which people look for names: Door 7 before Door 14, also with the wide digits of Japanese."""
+"""Natural sorting of names: Door 7 before Door 14, also with Japanese full-width digits."""
 
 import re
 
@@ -6,18 +6,18 @@ from django.db import models
 from django.db.models import F, Func, Value
 from django.db.models.functions import Coalesce, NullIf
 
-# So many digits of a number count. PostgreSQL without ICU has no collation that knows numbers.
+# Numbers are compared by their last 10 digits. PostgreSQL without ICU has no collation for numbers.
 _DIGITS = 10
 _WIDE = str.maketrans("０１２３４５６７８９", "0123456789")
 
 
 def natural_key(name: str) -> str:
-    """Return what names are sorted by: each number in as many digits."""
+    """Return the sort key of a name, in which all numbers have the same number of digits."""
     return re.sub(r"[0-9]+", lambda number: number[0].zfill(_DIGITS)[-_DIGITS:], name.translate(_WIDE))
 
 
 def natural_sort_column(name: str, identifier: str) -> models.GeneratedField:
-    """Return a column with `natural_key` of the column `name`, or of `identifier` where a thing has no name."""
+    """Return a column with the `natural_key` of the column `name`, or of `identifier` for rows without a name."""
     shown = Coalesce(NullIf(F(name), Value("")), F(identifier))
     narrow = Func(shown, Value("０１２３４５６７８９"), Value("0123456789"), function="translate")
     filled = _replaced(narrow, r"([0-9]+)", "0" * _DIGITS + r"\1")

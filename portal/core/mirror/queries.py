@@ -1,4 +1,4 @@
-"""The members as lists show them: filters whose names stay in the address, and what they mean."""
+"""Queries for lists and pages: members with their filters, groups, guests, areas and devices."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -28,7 +28,7 @@ from tenants.models import current_tenant
 
 
 class Credential(TextChoices):
-    """What a member opens doors with."""
+    """The credentials of a member, as values of a filter. They appear in URLs."""
 
     CARD = "card", _("Card")
     QR = "qr", _("QR code")
@@ -37,7 +37,7 @@ class Credential(TextChoices):
 
 
 class Validity(TextChoices):
-    """Where now lies in a member's use period."""
+    """The state of a member's use period, as values of a filter. They appear in URLs."""
 
     VALID = "valid", _("Active")
     EXPIRED = "expired", _("Expired")
@@ -53,7 +53,7 @@ _CREDENTIAL_CONDITIONS = {
     Credential.NONE: Q(has_card=False, has_qr=False, has_face=False),
 }
 
-# What an address names, for the pages of it. Of members also those that the service no longer has.
+# Look-ups for the identifiers in URLs. For members, there is one that includes gone members.
 _members = RowLookup(lambda: Member.objects.filter(gone_at__isnull=True), member_id="")
 _members_and_gone = RowLookup(Member.objects.all, member_id="")
 _groups = RowLookup(Group.objects.all, membergroup_id="")
@@ -62,10 +62,10 @@ _doors = RowLookup(PassController.objects.all, device_id="")
 
 
 class _IsOneOf(Func):
-    """Whether an id is one of those that a query gives, all looked up in one walk through the index of ids.
+    """The condition that an ID is among the results of a query, checked with one index scan.
 
-    Asked with IN, PostgreSQL joins, by a guess of how many there are: two to four times as long, and worse where it is
-    wrong. In a condition that is negated or one of several, each row would be compared with all of them: IN is better.
+    With IN, PostgreSQL would choose a join by estimated counts, which takes two to four times as long. Use IN inside
+    NOT and OR: there, this condition would compare each row with all IDs.
     """
 
     template = "%(expressions)s)"
@@ -74,38 +74,38 @@ class _IsOneOf(Func):
 
 
 def members_with_ids(members: QuerySet[Member], ids: QuerySet[Any, Any]) -> QuerySet[Member]:
-    """Those of the members whose ids the query gives: found first, whatever else narrows them."""
+    """Return the members whose IDs a query returns. PostgreSQL looks these up before it applies other conditions."""
     return members.filter(_IsOneOf(F("pk"), ArraySubquery(ids)))
 
 
 def members() -> QuerySet[Member]:
-    """The entered tenant's members that the service still has, without their secrets."""
+    """Return the entered tenant's members that the service still has, without their secrets."""
     return Member.objects.filter(gone_at__isnull=True).defer("card_data", "qrcode", "rights", "extra")
 
 
 def members_never_seen() -> QuerySet[Member]:
-    """Members about whom the log, as far as it is known (`coverage`), has no record."""
+    """Return the members without any log record in the time that was read (`coverage`)."""
     return members().filter(last_seen_at__isnull=True)
 
 
 def members_sharing_card() -> QuerySet[Member]:
-    """Members whose card another member has, too."""
+    """Return the members whose card another member has, too."""
     same = Member.objects.filter(has_card=True, gone_at__isnull=True, card_fingerprint=OuterRef("card_fingerprint"))
     return members().filter(Exists(same.exclude(pk=OuterRef("pk"))), shares_card=True, has_card=True)
 
 
 def count_members() -> int:
-    """How many members the entered tenant has, without counting them."""
+    """Return the entered tenant's number of members, as stored by the last reading."""
     return MirrorState.objects.filter(kind=MirrorKind.MEMBERS).values_list("total", flat=True).first() or 0
 
 
 def filter_by_groups(queryset: QuerySet[Member], membergroup_ids: Iterable[str]) -> QuerySet[Member]:
-    """Members of any of the groups."""
+    """Return the members of any of the groups."""
     return queryset.filter(membergroup_id__in=list(membergroup_ids))
 
 
 def filter_by_credentials(queryset: QuerySet[Member], values: Iterable[str]) -> QuerySet[Member]:
-    """Members with any of the credentials."""
+    """Return the members with any of the credentials."""
     wanted = Q()
     for value in values:
         wanted |= _CREDENTIAL_CONDITIONS[Credential(value)]
@@ -113,7 +113,7 @@ def filter_by_credentials(queryset: QuerySet[Member], values: Iterable[str]) -> 
 
 
 def validity_condition(value: Validity, now: datetime) -> Q:
-    """The condition on members that one state of validity is, at `now`."""
+    """Return the condition on members for a state of their use period at `now`."""
     second = int(now.timestamp())
     started = Q(use_date_start__isnull=True) | Q(use_date_start__lte=now)
     meaning = {
@@ -127,7 +127,7 @@ def validity_condition(value: Validity, now: datetime) -> Q:
 
 
 def groups() -> QuerySet[Group]:
-    """The entered tenant's groups by name."""
+    """Return the entered tenant's groups, sorted by name."""
     return Group.objects.order_by("name_key", "pk")
 
 
@@ -144,18 +144,17 @@ def key_boxes() -> QuerySet[KeyBox]:
 
 
 def guests() -> QuerySet[Guest]:
-    """The entered tenant's guests that the service still has, without their secrets."""
+    """Return the entered tenant's guests that the service still has, without their secrets."""
     return Guest.objects.filter(gone_at__isnull=True).defer("email", "qrcode_data", "detail", "extra")
 
 
 def load_tenant_record() -> TenantRecord | None:
-    """What the service says of the entered tenant; None before the first reading."""
+    """Return the service's record of the entered tenant; None before the first reading."""
     return TenantRecord.objects.first()
 
 
 def load_holidays() -> Holidays:
-    """The entered tenant's holidays; none while its record is unknown. `load_tenant_record().read_at` says as of
-    when."""
+    """Return the entered tenant's holidays as of `load_tenant_record().read_at`; none before the first reading."""
     record = load_tenant_record()
     rules = current_tenant().environment.catalogue.rules
     settings = HolidaySettings.model_validate(record.holiday) if record else None
@@ -163,13 +162,12 @@ def load_holidays() -> Holidays:
 
 
 def get_member(member_id: str, *, include_gone: bool = False) -> Member:
-    """Return the member. With `include_gone`, also one that the service no longer has and no complete list has
-    confirmed."""
+    """Return the member, or raise Http404. `include_gone`: also one that is marked as gone."""
     return (_members_and_gone if include_gone else _members).get_or_404(member_id=member_id)
 
 
 def find_members(member_ids: Iterable[str]) -> list[Member]:
-    """Return those of them that the service still has, in one query, without what is secret of them."""
+    """Return those of these members that the service still has, without their secrets, in one query."""
     sound = [member_id for member_id in member_ids if "\x00" not in member_id]
     rows = Member.objects.filter(member_id__in=sound, gone_at__isnull=True)
     return list(rows.defer("card_data", "qrcode", "extra"))

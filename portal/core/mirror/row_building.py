@@ -1,6 +1,6 @@
-"""From what the service tells of a member, a guest or an event to the columns of the mirror, without secrets in clear.
+"""Convert the service's data of members, guests and log records to the mirror's columns, with secrets encrypted.
 
-Whatever it says about one field, none raises.
+Malformed values of single fields never raise an error.
 """
 
 import json
@@ -26,7 +26,7 @@ _SECRET = re.compile(r"seed|secret|passw|token|credential|(^|_)(pin|otp|totp|car
 
 
 class RowBuilder:
-    """Reads one tenant's things of one kind. `purpose`: what its items' digests are keyed for."""
+    """A converter for one tenant's items of one kind. `purpose`: the purpose of the key for digests."""
 
     fields: ClassVar[FieldSet]
     purpose: ClassVar[str]
@@ -40,11 +40,11 @@ class RowBuilder:
         }
 
     def digest(self, item: Mapping[str, Any]) -> bytes:
-        """Return what is equal when the service says the same again. Keyed: it tells nothing of a secret."""
+        """Return the hash of an item, to detect changes. It is keyed, so that it reveals no secret."""
         return keyed_digest(self.keys.of(self.purpose), item)
 
     def values(self, item: Mapping[str, Any]) -> dict[str, Any]:
-        """The columns that follow from an item, secrets in clear: what the list, a single read and our writes share."""
+        """Return the column values for an item from a list, a single read or our own write. Secrets are unencrypted."""
         odd = unknown_fields(item, self.fields.names)
         values: list[Any] = []
         for keep in self.fields.column_readers:
@@ -52,7 +52,7 @@ class RowBuilder:
         return dict(zip(self.fields.columns, [*values, odd], strict=True))
 
     def encrypted_values(self, item: Mapping[str, Any]) -> dict[str, Any]:
-        """The same as they rest, for rows that are written in SQL."""
+        """Return the column values with secrets encrypted, for rows that are written in SQL."""
         values = self.values(item)
         for name, field in self._sealing.items():
             if (sealed := field.seal(self.tenant_id, values[name])) is not None:
@@ -61,8 +61,7 @@ class RowBuilder:
         return values
 
     def apply(self, row: Any, item: Mapping[str, Any]) -> None:
-        """Set the columns of a row that follow from the fields told; what is odd about them goes to its
-        `unknown_fields`."""
+        """Set the columns of a row from the fields in `item`; malformed values are put into the row's `extra`."""
         values = self.values(item)
         for name in item.keys() & self.fields.columns_of.keys():
             for column in self.fields.columns_of[name]:
@@ -73,7 +72,7 @@ class RowBuilder:
 
 
 class MemberRowBuilder(RowBuilder):
-    """Reads members, and knows by what they are found. Keeps the hashes already worked out."""
+    """A converter for members and their search pieces. It caches the hashes of pieces."""
 
     fields, purpose = MEMBER, "digest"
 
@@ -82,7 +81,7 @@ class MemberRowBuilder(RowBuilder):
         self._hashes: dict[str, int] = {}
 
     def hashes(self, pieces: set[str]) -> list[int]:
-        """Return pieces of names and codes as numbers that mean nothing outside of this tenant."""
+        """Return pieces of names and codes as numbers, hashed with this tenant's key."""
         known, key = self._hashes, self.keys.of("piece")
         for piece in pieces:
             if piece not in known:
@@ -93,7 +92,7 @@ class MemberRowBuilder(RowBuilder):
         return self.hashes(name_pieces(name_key) | code_pieces(code_key))
 
     def card_fingerprint(self, card: str) -> bytes:
-        """Return by what a card's number is found again."""
+        """Return the hash by which a card's number is found."""
         return CARD.fingerprint_of(card, self.keys)
 
     def incoming_row(self, item: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -105,29 +104,29 @@ class MemberRowBuilder(RowBuilder):
 
 
 class GuestRowBuilder(RowBuilder):
-    """Reads guests."""
+    """A converter for guests."""
 
     fields, purpose = GUEST, "guest digest"
 
 
 def sql_types(fields: FieldSet) -> dict[str, str]:
-    """Return the type of each column that lists tell, as PostgreSQL calls it."""
+    """Return the PostgreSQL type of each column that lists contain."""
     columns = {name: fields.model._meta.get_field(name).db_type(database) or "" for name in fields.listed_columns}
     return {name: kind.partition("(")[0] for name, kind in columns.items()}
 
 
 def unknown_fields(item: Mapping[str, Any], known: Set[str]) -> dict[str, Any]:
-    """Fields that the specification does not name, as they came, but for those that sound like secrets."""
+    """Return the fields that the specification does not name, unchanged, without those whose names suggest secrets."""
     return {key: item[key] for key in item.keys() - known if not is_secret_name(key)}
 
 
 def is_secret_name(key: str) -> bool:
-    """Whether a field of this name is better not kept in clear."""
+    """Return whether a field's name suggests that its value is secret."""
     return _SECRET.search(key) is not None
 
 
 class HistoryColumns(NamedTuple):
-    """A record of the log in the columns of History, in the order of the statement below."""
+    """A log record as columns of History, in the order of the statement below."""
 
     history_id: str
     at: datetime
@@ -149,7 +148,7 @@ class HistoryColumns(NamedTuple):
 
 _TYPES = {"at": "timestamptz", "told_at": "timestamptz", "units": "jsonb", "extra": "jsonb", "notified": "bool"}
 _COLUMNS = (*HistoryColumns._fields, "said_key", "told_at")
-# A record is looked for by its history_id alone: whoever tells of it again may date it otherwise.
+# Existing records are searched by history_id alone, because the same record may arrive again with another time.
 _INSERT = f"""
 INSERT INTO mirror_history (id, tenant_id, {", ".join(_COLUMNS)})
 SELECT coalesce(t.id, nextval(pg_get_serial_sequence('mirror_history', 'id'))), %s, {", ".join(_COLUMNS)}
@@ -164,9 +163,9 @@ DELETE FROM mirror_history WHERE tenant_id = %s AND notified AND history_id = AN
 
 
 def build_records(items: Iterable[History], raw: Sequence[Any], before: datetime) -> list[HistoryColumns]:
-    """Columns of records in the order in which they came. One without a readable moment has that of the one before it.
+    """Return the columns of records, in the same order. A record without a valid time gets that of the one before it.
 
-    `raw` are the items as they came, by history_id; `before` is the moment of what came before the first.
+    `raw` are the service's unchanged items; `before` is the time of the record before the first.
     """
     moments = {str(item.get("history_id")): item.get("datetime") for item in raw if isinstance(item, dict)}
     found = []
@@ -178,10 +177,11 @@ def build_records(items: Iterable[History], raw: Sequence[Any], before: datetime
 
 
 def insert_records(found: Sequence[HistoryColumns]) -> list[int]:
-    """Write what is not there yet; return the keys of the new rows.
+    """Insert the records that are not stored yet and return the keys of the new rows.
 
-    The log's own records take the place and the key of those that a notification alone told of, and keep the moment
-    that it told where the log says another. Called inside a transaction, and for a tenant by one at a time (its lease).
+    A record from the log replaces one that came from a notification, with the same key. If their times differ, the
+    notification's time is kept in `told_at`. Must be called inside a transaction, by one worker for each tenant (its
+    lease).
     """
     if not found:
         return []
@@ -202,7 +202,7 @@ def insert_records(found: Sequence[HistoryColumns]) -> list[int]:
 
 
 def _remove_notified(cursor: Any, history_ids: list[str]) -> dict[str, tuple[int, datetime]]:
-    """Remove records that notifications told of; return their keys and moments: what goes by them keeps its place."""
+    """Remove records that came from notifications. Return their keys and times, which their replacements keep."""
     cursor.execute(_DELETE_NOTIFIED, [current_tenant_id(), history_ids])
     gone = cursor.fetchall()
     if gone:
@@ -216,14 +216,14 @@ def _search_columns(row: HistoryColumns) -> dict[str, Any]:
 
 def _build_record(item: History, raw_moment: Any, before: datetime) -> HistoryColumns:
     member, device = item.member, item.device
-    # A person who is no object may be anything, also what was shown at the door.
+    # A malformed `member` is dropped, because it may be a credential that was shown at the door.
     extra = {name: value for name, value in {**item.unknown_fields, **item.invalid_values}.items() if name != "member"}
     for name, part in (("member", member), ("device", device)):
         if part is not None and (more := {**part.unknown_fields, **part.invalid_values}):
             extra[name] = more
     member_id, device_id = (part.id or "" if part is not None else "" for part in (member, device))
     for name, key in (("member_id", member_id), ("device_id", device_id)):
-        if len(key.encode()) > IDENTIFIER_BYTES_MAX:  # nobody's: kept, not looked up
+        if len(key.encode()) > IDENTIFIER_BYTES_MAX:  # no valid identifier: stored, but not searched
             extra[name] = key
     at = item.datetime
     if at is None:
@@ -249,7 +249,7 @@ def _build_record(item: History, raw_moment: Any, before: datetime) -> HistoryCo
 
 
 def remove_secrets(value: Any) -> Any:
-    """A value without what is or sounds secret, however deep: `data` is what was shown at the door (a card, a code)."""
+    """Return a value without secrets at any depth. `data` is what was shown at the door (a card, a code)."""
     if isinstance(value, dict):
         return {key: remove_secrets(each) for key, each in value.items() if key != "data" and not is_secret_name(key)}
     return [remove_secrets(each) for each in value] if isinstance(value, list) else value

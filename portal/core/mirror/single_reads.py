@@ -1,8 +1,8 @@
-"""Single reads: what a page asks the service about one member or device, within budget, kept for everybody.
+"""Read one member, guest, tenant or device from the service for a page, within the budget of API calls.
 
-People who ask the same thing at the same moment share one call, whichever process they are in. The first to ask writes
-a row and makes the call; the others wait for its answer, which rests encrypted for seconds. When the first one fails or
-dies, the next makes the call itself: an error is nobody else's answer.
+Requests for the same data at the same moment share one call, also across processes. The first one inserts a row and
+makes the call. The others wait for its response, which is stored encrypted for some seconds. When the first one fails,
+the next makes a call: errors are not shared.
 """
 
 import hashlib
@@ -34,10 +34,9 @@ from tenants.scope import current_tenant_id, tenant_scope
 
 T = TypeVar("T")
 
-# Longer than any call may take (connect 3 s, answer 30 s): after that its caller is surely dead.
+# Longer than any call may take (connect 3 s, response 30 s): after that its process has certainly crashed.
 _CALL_SECONDS = 40
-# How often those who wait look whether the caller lives (see `tenants.session_locks`), so that its death is noticed
-# at once.
+# How often waiting requests check whether the caller still runs (see `tenants.session_locks`), to notice a crash soon.
 _LIVENESS_SECONDS = 0.5
 _ANSWER_SECONDS = 5
 _POLL_SECONDS = 0.05
@@ -60,12 +59,11 @@ WHERE tenant_id = %(tenant)s AND key = %(key)s AND token = %(token)s
 def read_member(
     connection: Connection, member_id: str, priority: Priority, *, is_unshared: bool = False
 ) -> members.Member:
-    """The member as the service has it now (operation 5); the mirror learns it too.
+    """Read a member from the service (operation 5), update the mirror, and return the member.
 
-    One call, shared with whoever asks at the same moment. `is_unshared`: a call of its own,
-    which begins now. Proof needs
-    that (decision 53): a shared one may have begun before. The resource holds secrets in clear: show, never store.
-    Raises NotFound after marking the mirror's row as gone, BudgetExhausted, and the rest of the error tree.
+    Requests at the same moment share one call. `is_unshared`: makes a separate call that begins now, for a proof that
+    must not rely on a call that began earlier (decision 53). The result contains unencrypted secrets: never store it.
+    Raises NotFound after marking the mirror's row as gone, BudgetExhausted, and other ServiceErrors.
     """
     with tenant_scope(connection.tenant):
         asked_at = database_now()
@@ -82,7 +80,7 @@ def read_member(
 
 
 def read_guest(connection: Connection, guest_id: str, priority: Priority, *, is_unshared: bool = False) -> guests.Guest:
-    """The guest as the service has it now (operation 21); the mirror learns it too. Shared and raising as above."""
+    """Read a guest from the service (operation 21) in the same way as `read_member`."""
     with tenant_scope(connection.tenant):
         asked_at = database_now()
         try:
@@ -98,8 +96,9 @@ def read_guest(connection: Connection, guest_id: str, priority: Priority, *, is_
 
 
 def read_tenant(connection: Connection, priority: Priority, *, is_unshared: bool = False) -> Tenant:
-    """The tenant's own record as the service has it now (operation 1); the mirror learns it too. Shared and raising as
-    above. Its webhook settings may hold the secret token in clear.
+    """Read the tenant's record from the service (operation 1) in the same way as `read_member`.
+
+    Its webhook settings may contain the unencrypted secret token.
     """
     with tenant_scope(connection.tenant):
         asked_at = database_now()
@@ -110,13 +109,13 @@ def read_tenant(connection: Connection, priority: Priority, *, is_unshared: bool
 
 
 def read_door_status(connection: Connection, device_id: str, priority: Priority) -> places.PassControllerStatus:
-    """A door's status now (operation 26), kept verbatim as the last known one. Raises the error tree."""
+    """Read a door's status (operation 26), store it and return it. Raises ServiceError."""
     data = _status(connection, "pass_controller_status", {"device_id": device_id}, priority)
     return places.PassControllerStatus.model_validate(data)
 
 
 def read_key_box_status(connection: Connection, key_device_id: str, priority: Priority) -> places.KeyBoxStatus:
-    """A key box's status now (operation 28), kept verbatim as the last known one. Raises the error tree."""
+    """Read a key box's status (operation 28), store it and return it. Raises ServiceError."""
     data = _status(connection, "key_box_status", {"key_device_id": key_device_id}, priority)
     return places.KeyBoxStatus.model_validate(data)
 
@@ -141,7 +140,7 @@ def call_shared(
     query: dict[str, Any] | None = None,
     is_unshared: bool = False,
 ) -> tuple[dict[str, Any], bool]:
-    """What the service answers, and whether the call was this caller's own. Raises the error tree."""
+    """Return the service's response, and whether this caller made the call. Raises ServiceError."""
 
     def call() -> dict[str, Any]:
         return budgeted(connection, priority).call(operation, path=path, query=query).data
@@ -153,7 +152,7 @@ def call_shared(
 
 
 class ReadFailed(Exception):
-    """The text says why, for a person. `is_gone`: the service does not know it any more."""
+    """A reading for a page failed; the text is shown. `is_gone`: the service no longer has the object."""
 
     def __init__(self, why: str, *, is_gone: bool = False) -> None:
         super().__init__(why)
@@ -161,8 +160,7 @@ class ReadFailed(Exception):
 
 
 def read_for_page(read: Callable[[Connection], T], gone_message: str) -> T:
-    """Return what `ask` reads with the tenant's connection. Raises NotRead, with `gone_message` for what is not
-    there."""
+    """Return the result of `read` with the tenant's connection. Raises ReadFailed, with `gone_message` after a 404."""
     connection = current_connection()
     if not connection.is_connected:
         raise ReadFailed(_("The connection to the service is not working. Showing the last loaded data."))
@@ -180,7 +178,7 @@ def read_for_page(read: Callable[[Connection], T], gone_message: str) -> T:
 
 
 def read_status_for_page(read: Callable[[Connection], Any]) -> str:
-    """Have `ask` read a device's status with the tenant's connection, if that works. Returns why nothing came of it."""
+    """Read a device's status by `read` if the tenant is connected. Return the error's sentence, or ""."""
     connection = current_connection()
     if not connection.is_connected:
         return ""
@@ -195,13 +193,16 @@ def read_status_for_page(read: Callable[[Connection], Any]) -> str:
 
 
 def read_member_for_page(member_id: str) -> Member:
-    """Return the member as the service has it now, the mirror's row brought up to date, by one call. Raises NotRead."""
+    """Read a member for a page as `read_member` does. Raises ReadFailed."""
     gone = _("This member no longer exists in the service.")
     return read_for_page(lambda connection: read_member(connection, member_id, Priority.PEOPLE), gone)
 
 
 def share_call(key: str, fetch: Callable[[], dict[str, Any]]) -> tuple[dict[str, Any], bool]:
-    """What `fetch` returns, and whether this caller made the call. Raises what `fetch` raises. Not in a transaction."""
+    """Return the result of `fetch` or of another caller's, and whether this caller made the call.
+
+    Raises the errors of `fetch`. Must not be called in a transaction.
+    """
     while True:
         token = _claim(key)
         if token is not None:
@@ -244,7 +245,7 @@ def _fetch_and_save(key: str, token: uuid.UUID, fetch: Callable[[], dict[str, An
 
 
 def _wait_for_answer(key: str) -> dict[str, Any] | None:
-    """The answer to the call under way; None when it failed, or its caller is gone."""
+    """Return the response to the call in progress; None when it failed or its caller has crashed."""
     first = SharedReading.objects.filter(key=key).values_list("token", "until").first()
     if first is None:
         return None

@@ -1,6 +1,6 @@
-"""What fits into a call or a few: groups, areas, doors, key boxes, and what the service says of the tenant itself.
+"""Read short lists (groups, areas, doors, key boxes) and the tenant's record, and replace them as a whole.
 
-Read whole, then replaced.
+Each takes one call or a few.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -27,7 +27,7 @@ from tenants.models import Connection, TenantModel
 
 @dataclass(frozen=True)
 class _SmallList:
-    """How one list is asked for and kept: `columns` gives the fields beside the identifier."""
+    """The description of one list, for reading and storing. `columns` returns the values besides the identifier."""
 
     operation: str
     model: type[TenantModel]
@@ -37,7 +37,7 @@ class _SmallList:
 
 
 def sync_list(connection: Connection, lease: MirrorLease) -> None:
-    """Read the lease's kind whole and take it over. When any page fails nothing is changed."""
+    """Read all of the lease's kind and write it to the mirror. If any page fails, nothing is changed."""
     described = _LISTS[lease.kind]
     started = database_now()
     try:
@@ -54,7 +54,7 @@ def sync_list(connection: Connection, lease: MirrorLease) -> None:
 
 
 def sync_tenant(connection: Connection, lease: MirrorLease) -> None:
-    """Read the tenant's own record (operation 1) and keep it, without what signs notifications."""
+    """Read and save the tenant's record (operation 1), without the secret that signs notifications."""
     started = database_now()
     try:
         data = budgeted(connection, lease.priority).call("get_tenant").data
@@ -69,12 +69,12 @@ def sync_tenant(connection: Connection, lease: MirrorLease) -> None:
 
 
 def save_tenant(data: Mapping[str, Any], at: datetime) -> None:
-    """Keep what a reading that began at `at` told of the tenant itself, unless something newer is known."""
+    """Save the tenant's record from a reading that began at `at`, unless a newer one is stored."""
     _save_tenant_columns(_tenant_columns(data), at)
 
 
 def save_webhook_settings(body: Mapping[str, Any], at: datetime) -> None:
-    """Keep what the service took as the webhook's settings: a body of operation 2 that names all of them."""
+    """Save webhook settings that the service accepted: a body of operation 2 with all of them."""
     _save_tenant_columns(_webhook_columns(body), at)
 
 
@@ -89,7 +89,7 @@ def _save_tenant_columns(columns: dict[str, Any], at: datetime) -> None:
 
 
 def _read_all(client: Client, described: _SmallList) -> tuple[dict[str, dict[str, Any]], bool]:
-    """The columns of every item, by identifier, and whether every item has one."""
+    """Return the columns of every item by identifier, and whether every item has an identifier."""
     query = {"limit": PAGE_MAX} if described.is_paged else {}
     found: dict[str, dict[str, Any]] = {}
     is_whole = True
@@ -104,7 +104,7 @@ def _read_all(client: Client, described: _SmallList) -> tuple[dict[str, dict[str
 def _replace(
     described: _SmallList, columns: Mapping[str, dict[str, Any]], started: datetime, *, is_whole: bool
 ) -> None:
-    """Take the list over. One that is not whole takes nothing away: what is missing may be what could not be read."""
+    """Write a list to the mirror. If it is not whole, nothing is deleted: missing items may be unreadable ones."""
     rows, key = described.model.objects, described.identifier
     known = {getattr(row, key): row for row in rows.select_for_update().order_by("pk")}
     kept = {identifier for identifier, row in known.items() if _is_newer(row, started)}
@@ -129,7 +129,7 @@ def _is_newer(row: Any, started: datetime) -> bool:
 
 
 def _update_row(row: Any, values: Mapping[str, Any] | None) -> bool:
-    """Put the values on the row; whether anything is different now."""
+    """Set the values on the row and return whether any has changed."""
     differing = {name: value for name, value in (values or {}).items() if getattr(row, name) != value}
     for name, value in differing.items():
         setattr(row, name, value)
@@ -137,7 +137,7 @@ def _update_row(row: Any, values: Mapping[str, Any] | None) -> bool:
 
 
 def update_group_names(groups: Iterable[Any]) -> None:
-    """Members show and sort by their group's name: bring it along when a group is renamed."""
+    """Update the group's name in the rows of its members, which lists show and sort by."""
     for group in groups:
         members = Member.objects.filter(membergroup_id=group.membergroup_id, gone_at__isnull=True)
         members.exclude(membergroup_name=group.membergroup_name).update(
@@ -146,12 +146,12 @@ def update_group_names(groups: Iterable[Any]) -> None:
 
 
 def _extra_fields(item: Any) -> dict[str, Any]:
-    """What the specification does not name, and values not of its type, as they came."""
+    """Return fields that the specification does not name, and values that do not have its types, unchanged."""
     return unknown_fields({**item.unknown_fields, **item.invalid_values}, set())
 
 
 def group_columns(item: Any, row: Mapping[str, Any]) -> dict[str, Any]:
-    """Columns of a Group from the service's record."""
+    """Return the columns of a Group for the service's record."""
     name = item.membergroup_name or ""
     return {
         "membergroup_name": name,
@@ -212,7 +212,7 @@ def _object(value: Any) -> dict[str, Any]:
 
 
 def _array(row: Mapping[str, Any], name: str) -> list[Any]:
-    """The objects of an array, each with all that the service said of it."""
+    """Return the objects of an array with all their fields; other elements are left out."""
     return [each for each in as_list(row.get(name)) if isinstance(each, dict)]
 
 

@@ -1,4 +1,4 @@
-"""When what is read: the timers stand in MirrorState, a timer rings for what is due, and anybody may ask for more."""
+"""The schedule of readings: due times are in MirrorState, a timer starts due readings, and pages can request more."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -19,26 +19,26 @@ from tenants.scope import across_tenants, tenant_scope
 
 log = structlog.get_logger(__name__)
 
-# A bell that nobody answered is rung again after this long: work resumes within half a minute of a broker's loss.
+# A task that no worker ran is started again after this time, so that work continues soon after a failure of the broker.
 RING_AGAIN = timedelta(seconds=20)
 _EXPIRES = RING_AGAIN.total_seconds()
 _SYNC = "portal.core.mirror.tasks.sync"
-# Asking twice within this time is asking once: the answer would be the same, and costs calls.
+# A second request within this time starts no reading, to save calls.
 FRESH_ENOUGH = timedelta(seconds=10)
 _MAX_TENANTS = 1000
-# An answer that was shared is good for a moment; after this long nobody waits for it any more.
+# Shared responses are deleted after this time, when no request waits for them any more.
 _EXPIRED_AFTER = timedelta(seconds=10)
-# A list that could not be read is not tried again earlier than this because somebody waits for it.
+# After an error, a list is not read again before this time, even if a person waits for it.
 _RETRY_AFTER_ERROR = timedelta(minutes=1)
 
 
 def on_connected(sender: Any, *, connection: Connection, **more: Any) -> None:
-    """Receiver of tenants.signals.connected: read everything, now."""
+    """Schedule a reading of all kinds at once. Receives tenants.signals.connected."""
     schedule_all(connection.tenant)
 
 
 def schedule_all(tenant: Tenant) -> None:
-    """Make every kind of a tenant due now, whatever went wrong before."""
+    """Make every kind of a tenant due now and clear earlier errors."""
     with tenant_scope(tenant):
         MirrorState.objects.bulk_create([MirrorState(kind=kind) for kind in MirrorKind], ignore_conflicts=True)
         MirrorState.objects.update(due_at=ClockTime(), rung_at=ClockTime(), error="", error_at=None, failures=0)
@@ -46,7 +46,7 @@ def schedule_all(tenant: Tenant) -> None:
 
 
 def request_reading(tenant: Tenant, kind: MirrorKind, *, by: Any) -> bool:
-    """Somebody wants a kind read again now. False when it was read a moment ago, or is being read."""
+    """Request a reading of a kind now. Return False if it was read a moment ago or is being read."""
     awaited = {"awaited": True} if by is not None else {}
     with tenant_scope(tenant):
         states = MirrorState.objects.filter(kind=kind, lease_until__isnull=True)
@@ -59,17 +59,17 @@ def request_reading(tenant: Tenant, kind: MirrorKind, *, by: Any) -> bool:
 
 
 def request_more(tenant: Tenant, kind: MirrorKind) -> None:
-    """Somebody asked for more of a kind: its turn comes at once, or after the one that is under way."""
+    """Request a turn of a kind at once, or right after the one in progress, because there is more to read."""
     MirrorState.objects.filter(kind=kind).update(due_at=ClockTime(), rung_at=ClockTime(), awaited=True)
     enqueue_after_commit(_SYNC, tenant.pk, expires=_EXPIRES)
 
 
 def request_reading_since(tenant: Tenant, kind: MirrorKind, since: datetime) -> datetime | None:
-    """When the last complete reading of a kind began, if that was at `since` or later.
+    """Return when the last complete reading of a kind began, if that was at `since` or later; else request one.
 
-    None otherwise, and then such a reading is on the timer: one for all who wait, however often they ask, not before
-    `since`, and not in the way of one that is still going on. It has calls before those that nobody waits for: one
-    that waits for calls goes on with them, once.
+    Returns None while the reading is not complete. Repeated requests share one reading, which begins at `since` or
+    later and does not disturb one in progress. It has priority for calls; a run that waits for calls continues at once,
+    but only once.
     """
     with tenant_scope(tenant):
         state = MirrorState.objects.filter(kind=kind).first()
@@ -86,12 +86,12 @@ def request_reading_since(tenant: Tenant, kind: MirrorKind, since: datetime) -> 
 
 
 def _due() -> QuerySet[MirrorState]:
-    """What somebody should read now and nobody was lately told of."""
+    """Return the overdue states for which no task was started lately."""
     return _overdue().filter(Q(rung_at=None) | Q(rung_at__lt=ClockTime() - RING_AGAIN))
 
 
 def _overdue() -> QuerySet[MirrorState]:
-    """What should be read now, whether it was rung for or not, and is not being read."""
+    """Return the states of connected tenants that are due and not being read."""
     now = ClockTime()
     free = Q(lease_until=None) | Q(lease_until__lt=now)
     connected = MirrorState.objects_across_tenants.filter(tenant__connection__state=Connection.State.CONNECTED)
@@ -99,7 +99,7 @@ def _overdue() -> QuerySet[MirrorState]:
 
 
 def _expired_readings() -> QuerySet[SharedReading]:
-    """Answers that nobody waits for any more."""
+    """Return the shared responses for which no request waits any more."""
     return SharedReading.objects_across_tenants.filter(until__lt=ClockTime() - _EXPIRED_AFTER)
 
 
@@ -114,7 +114,7 @@ DUE = TaskWakeup(
 
 
 def check_due() -> int:
-    """Ring for every connected tenant with something due; how many that were. Answers nobody waits for any more go."""
+    """Start a task for every connected tenant with due kinds and return their number. Delete old shared responses."""
     with across_tenants("the timers of all tenants are looked at together"):
         _expired_readings().delete()
     return DUE.check_due()
@@ -129,7 +129,7 @@ def _lag() -> list[QuerySet[MirrorState]]:
 
 
 def _reload_after_restore(found_at: datetime) -> int:
-    """Read everything of the tenant anew: what this database holds is as old as the backup."""
+    """Schedule a reading of all kinds, because the restored data is as old as the backup."""
     tenant = current_tenant()
     connected = Connection.objects.filter(state=Connection.State.CONNECTED).exists()
     if connected:

@@ -1,6 +1,6 @@
-"""The mirror's task: a tenant's due kinds, read one after the other by whoever was woken.
+"""The Celery task that reads a tenant's due kinds, one after the other.
 
-Timers and progress stand in PostgreSQL; the task only says that somebody should look.
+Timers and progress are stored in PostgreSQL; the task only starts a check.
 """
 
 import time
@@ -18,7 +18,7 @@ from tenants.scope import tenant_scope
 
 log = structlog.get_logger(__name__)
 
-# Seconds after which nothing more is begun: what is due stays so, and is rung for again.
+# No further kind is started after this many seconds. It stays due, and the task is started again for it.
 _MAX_SECONDS = 120
 
 _READERS = {
@@ -37,7 +37,7 @@ def sync(tenant_id: int) -> None:
 
 
 def read_due() -> None:
-    """Read what is due of the entered tenant, if it is connected. Any number of callers at once read nothing twice."""
+    """Read the due kinds of the entered tenant, if it is connected. Parallel callers do not read a kind twice."""
     connection = current_connection()
     if not connection.is_connected:
         return
@@ -48,7 +48,7 @@ def read_due() -> None:
 
 
 def _ordered_kinds() -> list[MirrorKind]:
-    """Return what is read first: the log, as soon as it was read once; its first reading waits for all lists."""
+    """Return the kinds in order of reading. The log is first, but its first reading waits for all lists."""
     kinds = [*SYNCED_KINDS, MirrorKind.RIGHTS]
     known = MirrorState.objects.filter(kind=MirrorKind.HISTORIES, as_of__isnull=False).exists()
     return sorted(kinds, key=lambda kind: kind != MirrorKind.HISTORIES) if known else kinds

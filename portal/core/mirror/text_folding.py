@@ -1,19 +1,19 @@
-"""One spelling for finding: widths, cases, kana and a few old characters are folded before anything is compared.
+"""Fold width, case, kana and some old characters, so that names, codes and searches can be compared.
 
-The portal stores the folded form beside the name (never instead of it) and folds what people type in the same way, so
-that `ﾔﾏﾀﾞ`, `ヤマダ` and `やまだ` are one word, and `Ｅ００１` is `e001`.
+The portal stores the folded form beside the name (never instead of it) and folds search texts in the same way. So
+`ﾔﾏﾀﾞ`, `ヤマダ` and `やまだ` are the same word, and `Ｅ００１` equals `e001`.
 """
 
 import unicodedata
 from functools import lru_cache
 
-# Katakana to hiragana: the two blocks run in parallel, 0x60 apart (ァ to ヶ, and the iteration marks ヽ ヾ).
+# Katakana to hiragana: the two blocks are 0x60 apart (ァ to ヶ, and the iteration marks ヽ ヾ).
 _KANA = {code: code - 0x60 for code in (*range(0x30A1, 0x30F7), 0x30FD, 0x30FE)}
 
-# Dashes that keyboards produce for the same key. The long vowel mark ー is a letter and stays.
+# Dashes that keyboards produce for the same key. The long vowel mark ー is a letter and is kept.
 _DASHES = dict.fromkeys(map(ord, "‐‑‒–—―−﹣"), "-")
 
-# Characters of family names that people type in their everyday form. Unicode does not fold them.
+# Old characters in family names that people type in their everyday form. Unicode does not fold them.
 _VARIANTS = dict(
     zip(
         map(ord, "髙﨑嵜濵濱邉邊齋齊斎澤廣國櫻嶋嶌眞德瀨淵渕桒栁𠮷榮惠藏圓淺龜關壽"),
@@ -27,7 +27,7 @@ _FOLDS = {**_KANA, **_DASHES, **_VARIANTS}
 
 @lru_cache(maxsize=2048)
 def fold(text: str) -> str:
-    """The form in which names, codes and searches are compared: NFKC, no case, hiragana, no spaces, no controls."""
+    """Return a text in the form for comparison: NFKC, no case, hiragana, no spaces, no control characters."""
     composed = _composed(_composed(text).casefold())
     tight = "".join(composed.translate(_FOLDS).split())
     if tight.isprintable():
@@ -36,7 +36,7 @@ def fold(text: str) -> str:
 
 
 def sort_key(text: str) -> str:
-    """The folded form by which lists sort: of a text that is longer than any name its beginning, as an index holds."""
+    """Return the folded form for sorting, cut to 200 characters, because index entries have a maximum size."""
     return fold(text)[:_LONGEST]
 
 
@@ -45,19 +45,19 @@ def _composed(text: str) -> str:
 
 
 def search_terms(text: str, max_terms: int = 6) -> list[str]:
-    """The words of a search, folded, without doubles, at most `max_terms` of them."""
+    """Return the folded words of a search without duplicates, at most `max_terms`."""
     return list(dict.fromkeys(filter(None, map(fold, text[:200].split()))))[:max_terms]
 
 
 def name_pieces(folded: str) -> set[str]:
-    """What a name can be found by: its characters and its pairs of characters."""
+    """Return the pieces by which a name is found: its characters and its pairs of characters."""
     return set(folded) | {folded[at : at + 2] for at in range(len(folded) - 1)}
 
 
 def code_pieces(folded: str) -> set[str]:
-    """What a code can be found by: how it begins, and any three of its characters.
+    """Return the pieces by which a code is found: its first one and two characters, and any three in a row.
 
-    Single digits and pairs would match nearly everybody; they count only at the beginning.
+    Other single characters and pairs are left out, because they would match nearly all codes.
     """
     if not folded:
         return set()
@@ -65,12 +65,12 @@ def code_pieces(folded: str) -> set[str]:
 
 
 def name_search_pieces(term: str) -> set[str]:
-    """The pieces that a name holding `term` must have."""
+    """Return the pieces that a name must have to contain `term`."""
     return {term[at : at + 2] for at in range(len(term) - 1)} or {term}
 
 
 def code_search_pieces(term: str) -> set[str]:
-    """The pieces that a code must have when it begins with `term`, or (from three characters on) holds it."""
+    """Return the pieces that a code must have to begin with `term`, or to contain it if it has 3 or more characters."""
     if len(term) <= 2:
         return {"^" + term}
     return {"#" + term[at : at + 3] for at in range(len(term) - 2)}

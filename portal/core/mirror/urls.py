@@ -1,4 +1,4 @@
-"""Addresses of the mirror under /t/<tenant>/mirror/."""
+"""The mirror's URLs, under /t/<tenant>/mirror/."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""Asking for newer data: the one thing that people do with the mirror itself."""
+"""The views that request newer or older data from the service."""
 
 from collections.abc import Collection
 from typing import Any
@@ -24,7 +24,7 @@ from tenants.wording import coded_sentence
 
 
 def refresh_view(permission: Permission, kinds: Collection[MirrorKind]) -> View:
-    """The view that has one of `kinds` read again soon and goes back to the page, for those with `permission`."""
+    """Return a view that requests a reading of one of `kinds` and returns to the page; it needs `permission`."""
 
     @tenant_view(permission, methods=["POST"])
     def refresh(request: TenantRequest, kind: str) -> HttpResponse:
@@ -40,7 +40,7 @@ refresh = refresh_view(Permission.TENANT_VIEW, SYNCED_KINDS)
 
 @tenant_view(Permission.LOGS_VIEW, methods=["POST"])
 def load_days(request: TenantRequest) -> HttpResponse:
-    """Have older days of the log read: `day`, as often as days are wanted. What cannot be read is said and left out."""
+    """Request older days of the log, one for each `day` in the form. Days that cannot be read are left out."""
     asked = [day for text in request.POST.getlist("day")[:400] if (day := read_day(text))]
     with transaction.atomic():
         days = request_days(asked)

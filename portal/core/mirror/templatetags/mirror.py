@@ -1,4 +1,4 @@
-"""`{% load mirror %}`: why nothing is known of something, on any page."""
+"""Template tags for why data is not available (`{% load mirror %}`)."""
 
 from django import template
 from django.template.context import Context
@@ -11,14 +11,14 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def why_nothing(context: Context, kind: str, operation: str = "") -> freshness.Absence | None:
-    """`{% why_nothing "guests" "create_guest" as why %}`: None where the kind is known as it should be.
+    """Return why a kind is not available, or None: `{% why_nothing "guests" "create_guest" as why %}`.
 
-    Without a kind ("") only what the service refused of the operation counts.
+    Without a kind (""), only refusals of the operation count.
     """
     return freshness.absence(context["request"], MirrorKind(kind) if kind else None, operation)
 
 
 @register.simple_tag(takes_context=True)
 def unread(context: Context, kind: str) -> str:
-    """`{% describe_unread "members" %}`: beside "nothing found", what is not known of the list that was searched."""
+    """Return why a search without results may be incomplete: `{% unread "members" %}` beside "nothing found"."""
     return freshness.describe_unread(context["request"], MirrorKind(kind))
