@@ -1,1 +1,1 @@
-"""Everything staff ask the service to do: recorded, claimed, sent, and followed to its outcome."""
+"""Intents: requests of staff to the service. Each is recorded, claimed, sent and followed to its outcome."""

@@ -1,8 +1,8 @@
-"""What readings prove of a request whose answer was lost. On this one rule it depends that nobody exists twice.
+"""Decide from readings whether a request whose answer was lost was surely not applied.
 
-A service that was too slow to answer may still be at work, so that one reading without the thing proves nothing,
-however late it is. What was looked for and not found is surely absent when two readings agree whose beginnings lie a
-minute apart, or when the service itself has said that the request is over. See docs/decisions/0053.
+A slow service may still be working on the request, so one reading that does not find the thing proves nothing. It is
+surely absent when two readings do not find it and the second begins at least a minute after the first, or when the
+service itself reports that the request is over. A wrong rule here creates things twice. See docs/decisions/0053.
 """
 
 from datetime import datetime, timedelta
@@ -25,11 +25,11 @@ def judge_absence(
     is_over: bool = False,
     is_whole: bool = True,
 ) -> Finding:
-    """Judge a reading that began at `at` and did not find what was asked for: surely not applied, or to be read again.
+    """Judge a reading that began at `at` and did not find the requested thing.
 
-    `min_interval` is longer where the service may take longer. `is_over`: the service has said that nothing is on its
-    way.
-    Nothing is proven by a list that is not `is_whole`, of which some could not be read: that is for a person to decide.
+    Return that it was surely not applied, or when to read again. `min_interval` is longer where the service may take
+    longer. `is_over`: the service has reported that no work on the request is left. If the list is not `is_whole`, some
+    of it could not be read: it proves nothing, and a person must decide.
     """
     if not is_whole:
         return Finding(None, evidence)
@@ -41,17 +41,17 @@ def judge_absence(
 
 
 def proves_absence(first: datetime | None, at: datetime, *, min_interval: timedelta = MIN_INTERVAL) -> bool:
-    """Tell whether a reading that began at `at` and agrees with one that began at `first` proves an absence."""
+    """Check whether two readings that found nothing, begun at `first` and `at`, together prove an absence."""
     return first is not None and at - first >= min_interval
 
 
 def first_missing_at(intent: Intent) -> datetime | None:
-    """Return when the first reading began that did not find what was asked for."""
+    """Return when the first reading began that did not find the requested thing, or None."""
     told = (intent.result.get("evidence") or {}).get(_FIRST_MISSING_KEY)
     return datetime.fromisoformat(told) if told else None
 
 
 def next_useful_reading_at(intent: Intent) -> datetime:
-    """Return when a reading must begin, at the earliest, to tell more than is known."""
+    """Return the earliest time at which a new reading can add to what is known."""
     first = first_missing_at(intent)
     return first + MIN_INTERVAL if first else intent.sent_at or intent.created_at

@@ -1,4 +1,4 @@
-"""What pages and jobs call: ask, try, stop, forget."""
+"""Functions that pages and jobs call: submit, dispatch, stop, release, withdraw and erase intents."""
 
 from typing import Unpack
 
@@ -19,9 +19,10 @@ __all__ = ["Requester", "dispatch", "release", "stop", "submit", "withdraw"]
 
 
 def submit(*, inline: bool = True, **asked: Unpack[IntentDetails]) -> Intent:
-    """Record an intent (what it takes: `IntentDetails`) and have it sent: at once when `inline` and a slot is
-    free, by a worker otherwise. The returned row says how far it came; the same nonce finds the same row. Inside a
-    transaction only `inline=False` is possible: nothing may leave before its row is committed.
+    """Record an intent (arguments: `IntentDetails`) and send it. Return its row, in the state it has then.
+
+    It is sent at once when `inline` and a slot is free, otherwise by a worker. The same nonce returns the same row.
+    Inside a transaction only `inline=False` is possible: nothing may be sent before its row is committed.
     """
     intent, is_new = record_intent(**asked)
     if is_new:
@@ -30,20 +31,23 @@ def submit(*, inline: bool = True, **asked: Unpack[IntentDetails]) -> Intent:
 
 
 def dispatch(intent: Intent, *, inline: bool = True) -> None:
-    """Have a newly recorded intent sent, as `submit` does: for those that are recorded together with other rows."""
-    if intent.due_at is None:  # held, until its first step is confirmed
+    """Send a newly recorded intent, as `submit` does. Used for intents that are recorded together with other rows."""
+    if intent.due_at is None:  # held until its first step is confirmed
         return
     if not (inline and send_inline(intent)):
         transaction.on_commit(lambda: enqueue(intent))
 
 
 def stop(intent: Intent) -> bool:
-    """Withdraw an intent that has not left yet. False: it has, and nothing was changed."""
+    """Cancel an intent that was not sent yet. Return False when it was already sent; nothing is changed then."""
     return apply_transition({"pk": intent.pk, "state": State.QUEUED}, Transition(State.CANCELLED, Reason.STOPPED))
 
 
 def release(intent: Intent) -> bool:
-    """Let a held intent go: its first step is confirmed. Within a transaction; False: it was not held any more."""
+    """Make a held intent due, because its first step is confirmed. Return False when it was not held any more.
+
+    Call it within a transaction.
+    """
     held = Intent.objects.filter(pk=intent.pk, state=State.QUEUED, reason=Reason.STEP_BEFORE)
     released = held.update(due_at=ClockTime(), reason=Reason.NONE)
     if released:
@@ -53,16 +57,16 @@ def release(intent: Intent) -> bool:
 
 
 def withdraw(intent: Intent) -> bool:
-    """End a held intent whose first step came to nothing. Nothing of it was sent."""
+    """Cancel a held intent because its first step did not happen. Nothing of it was sent."""
     held = {"pk": intent.pk, "state": State.QUEUED, "reason": Reason.STEP_BEFORE}
     return apply_transition(held, Transition(State.CANCELLED, Reason.STEP_MISSING))
 
 
 def erase(intents: QuerySet[Intent]) -> int:
-    """Blank title, body, snapshot and result of those that are over; how many. State, times and who asked stay.
+    """Blank title, body, snapshot and result of the final intents among `intents`; return how many.
 
-    The title becomes the one of the audit trail, which names nobody (`record_intent.record_intent`),
-    or the operation's name.
+    State, times and the requester are kept. The title becomes the audit log's title, which has no names
+    (`audit_title`), or the operation's name.
     """
     return intents.filter(state__in=FINAL, due_at__isnull=True).update(
         title=Coalesce(NullIf(Cast("audit_title", TextField()), Value("")), Cast("operation", TextField())),

@@ -1,4 +1,4 @@
-"""Recording what came of an intent: state, mirror, job rows and audit in one transaction, once."""
+"""Record the outcome of an intent: state, mirror, job rows and audit log change once, in one transaction."""
 
 import time
 import uuid
@@ -20,25 +20,28 @@ from tenants import audit
 
 log = structlog.get_logger(__name__)
 
-# An answer that was received is worth waiting for the database: losing it would make a known outcome uncertain.
+# Retry for some seconds when the database fails: losing a received answer would make a known outcome uncertain.
 _PAUSES = (0.5, 1.0, 2.0, 4.0)
 _RECONCILE_AFTER = 2.0
 IMAGE_OPERATIONS = {operation.name for operation in OPERATIONS if operation.body is Body.IMAGE}
 
 
 def record_sent(intent: Intent, claim: uuid.UUID, verdict: Transition) -> None:
-    """Write the verdict of a sending, if this process still holds the claim (else a sweeper has settled it)."""
+    """Write the result of sending, if this process still holds the claim. Otherwise the sweep has settled it."""
     held = {"pk": intent.pk, "state": State.SENDING, "claim": claim}
     _write_with_retries(lambda: apply_transition(held, verdict))
 
 
 def settle_unsent(intent: Intent, state: State, reason: Reason) -> None:
-    """End an intent that never left: it is surely not applied."""
+    """End an intent that was never sent: it is surely not applied."""
     apply_transition({"pk": intent.pk, "state": State.QUEUED}, Transition(state, reason))
 
 
 def apply_transition(held: dict[str, object], verdict: Transition) -> bool:
-    """Move the one row that matches `held` to the verdict's state. False: it had moved on, and nothing was written."""
+    """Move the one row that matches `held` to the verdict's state.
+
+    Return False when no row matches any more; nothing is written then.
+    """
     with transaction.atomic():
         intent = Intent.objects.select_for_update(of=("self",)).filter(**held).first()
         if intent is None:
@@ -46,7 +49,7 @@ def apply_transition(held: dict[str, object], verdict: Transition) -> bool:
         _write(intent, verdict)
         _run_follow_ups(intent)
         if intent.operation in IMAGE_OPERATIONS and intent.state != State.QUEUED:
-            Enclosure.objects.filter(intent=intent).delete()  # it has left, or never will
+            Enclosure.objects.filter(intent=intent).delete()  # the image is not needed any more
         return True
 
 
@@ -72,7 +75,7 @@ def _write(intent: Intent, verdict: Transition) -> None:
 
 
 def _run_follow_ups(intent: Intent) -> None:
-    """Let the area of work follow, and the audit trail know. A mistake in a follow-up must not lose the outcome."""
+    """Call the area's `on_finished` and write the audit log. An error in a follow-up must not lose the outcome."""
     finished = handlers.handler_of(intent.operation).on_finished
     if intent.state not in FINAL:
         return
@@ -100,24 +103,24 @@ def _write_with_retries(write: Callable[[], bool]) -> None:
             write()
             return
         except (OperationalError, InterfaceError):
-            if not connection.is_usable():  # a session that works holds the claim's sign of life
+            if not connection.is_usable():  # keep a working session: it holds the lock that proves the claim is active
                 connection.close()
             time.sleep(pause)
     write()
 
 
 def reschedule(intent: Intent, *, due_in: float | None) -> None:
-    """Look again at `due_in` seconds from now, keeping the state."""
+    """Make the intent due again in `due_in` seconds (None: never), without a change of state."""
     due_at = None if due_in is None else ClockTime() + timedelta(seconds=due_in)
     Intent.objects.filter(pk=intent.pk).update(due_at=due_at, rung_at=None)
 
 
-# A "url" is where notifications go: whoever knows it can post there.
+# A "url" receives notifications: anyone who knows it can post to it.
 _SECRET_KEYS = {"card_data", "data", "qrcode_data", "email", "totp_seed", "secret_token", "url"}
 
 
 def without_secrets(text: str, body: object) -> str:
-    """The service's own words, with any secret of the body that they repeat put out of sight."""
+    """Return the service's message, with any secret of the request's body masked."""
     for secret in sorted(_secrets(body), key=len, reverse=True):
         text = text.replace(secret, "•••")
     return text

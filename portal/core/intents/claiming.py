@@ -1,4 +1,4 @@
-"""Taking an intent for sending: one conditional UPDATE that looks again at all that may have changed meanwhile."""
+"""Claim an intent for sending: one conditional UPDATE that checks again everything that may have changed."""
 
 import time
 import uuid
@@ -35,9 +35,9 @@ class ClaimedIntent:
     connection: Connection
     operation: Operation
     token: uuid.UUID
-    session: Any  # the database session that holds the claim's sign of life (see `tenants.session_locks`)
-    counted_call: CountedCall | None  # the call that it costs
-    # On this process's monotonic clock: the deadline, and until when the claim is surely still this process's.
+    session: Any  # the database session whose lock proves the claim is active (see `tenants.session_locks`)
+    counted_call: CountedCall | None  # the counted API call
+    # On this process's monotonic clock: the deadline, and how long the claim surely belongs to this process.
     expires: float | None
     write_by: float
 
@@ -45,20 +45,26 @@ class ClaimedIntent:
         return self.expires is not None and time.monotonic() >= self.expires
 
     def is_stale(self) -> bool:
-        """Whether a sweeper may soon take this process for dead: it stood still for long, or its session was lost."""
+        """Return whether this claim may be settled by the sweep soon.
+
+        True after a long pause of this process, or when its database session was lost.
+        """
         return time.monotonic() >= self.write_by or database.connection is not self.session
 
     def is_permitted(self) -> bool:
-        """Whether who asked still may, as the database says now."""
+        """Return whether the requester still has the permission, as the database has it now."""
         return bool(_still_permitted(self.intent.permission).rows(intent=self.intent.pk))
 
 
 class _NotClaimable(Exception):
-    """Rolls the counted call back."""
+    """Raised to roll back the counted call."""
 
 
 def claim(intent: Intent) -> ClaimedIntent | None:
-    """Claim a queued intent that is due, with the call that it costs. None: not to be sent now; its row says why."""
+    """Claim a queued intent that is due, and count its API call.
+
+    Return None when it is not to be sent now; the intent's row then has the reason.
+    """
     connection = current_connection()
     if connection.pk is None:
         _record_not_claimed(intent, connection)
@@ -79,7 +85,7 @@ def claim(intent: Intent) -> ClaimedIntent | None:
                 due_at=None,
             ):
                 raise _NotClaimable
-            # Nobody sees the claim before its sign of life is there.
+            # The session lock must exist before the claim is committed and visible to others.
             intent.refresh_from_db(from_queryset=Intent.objects.annotate(held=session_locks.TakeLock(mark)))
             expires = _expiry(intent, started)
     except ledger.BudgetExhausted as exhausted:
@@ -124,7 +130,10 @@ def _newer(intent: Intent) -> QuerySet[Intent]:
 
 
 def _unfinished_before(intent: Intent) -> QuerySet[Intent]:
-    """Changes to one object leave in the order in which they were asked: only so is a repeated one never stale."""
+    """Return unfinished earlier changes to the same object.
+
+    They are sent in the order of the requests, so that repeating one never overwrites a newer one.
+    """
     return Intent.objects.filter(
         target=intent.target, pk__lt=intent.pk, state__in=[State.QUEUED, State.SENDING], delivery=Delivery.SET
     )
@@ -137,7 +146,7 @@ def _expiry(intent: Intent, started: float) -> float | None:
 
 
 def _record_not_claimed(intent: Intent, connection: Connection) -> None:
-    """Write why an intent was not claimed, unless somebody else has it or it is simply not due."""
+    """Write why an intent was not claimed, unless another process has it or it is not due."""
     intent.refresh_from_db()
     now = database_now()
     if intent.state != State.QUEUED or intent.due_at is None or intent.due_at > now:

@@ -1,4 +1,4 @@
-"""Finding what the bell missed: all that is due stands in PostgreSQL, and this looks for it four times a second."""
+"""Find due intents that no worker was notified of. Polls PostgreSQL four times a second."""
 
 from datetime import datetime, timedelta
 
@@ -26,7 +26,7 @@ _TASK_BY_STATE = {State.QUEUED: "send", State.ACCEPTED: "poll", State.UNCERTAIN:
 
 
 def process_due() -> None:
-    """Expire what is too late, settle what a dead process left behind, ring for whatever is due."""
+    """Expire late intents, settle intents of ended processes, and notify workers of due intents."""
     with across_tenants("the sweeper looks for due work of every tenant"):
         late = list(_late()[:_BATCH])
         abandoned = list(_abandoned()[:_BATCH])
@@ -41,31 +41,35 @@ def process_due() -> None:
 
 
 def rows_to_process() -> list[QuerySet[Intent]]:
-    """The rows of which one is enough for a sweep. Call inside `across_tenants`."""
+    """Return the queries that start a sweep when one of them has a row. Call it inside `across_tenants`."""
     return [_late(), _abandoned(), _due_to_enqueue()]
 
 
 def _lagging_rows() -> list[QuerySet[Intent]]:
-    """What is due, whether it was rung for or not."""
+    """Return all due rows, whether a worker was notified or not."""
     return [_late().order_by("deadline"), _waiting().filter(due_at__lte=ClockTime()).order_by("due_at")]
 
 
 def settle_abandoned(intent: Intent) -> None:
-    """A claim whose process is gone: it may have been sent, so that only what may be repeated is sent again."""
+    """Settle a claim whose process has ended.
+
+    The request may have been sent, so it is sent again only if it may be repeated.
+    """
     verdict = transitions.from_error(
         errors.ConnectionLost("the sending process ended"),
         delivery=Delivery(intent.delivery),
         attempts=intent.attempts,
         deletes=SPECIFIED_OPERATIONS[intent.operation].is_deletion,
     )
-    # What is sent again has waited for long enough.
+    # The claim has already waited long enough: retry at once.
     verdict = Transition(verdict.state, Reason.PROCESS, again_in=None if verdict.again_in is None else 0.0)
     applying.apply_transition({"pk": intent.pk, "state": State.SENDING, "claim": intent.claim}, verdict)
 
 
 def mark_restored(found_at: datetime) -> int:
-    """Call uncertain what this database has yet to send: it may have left since the backup. What the service accepted
-    is followed as ever, and readings settle the rest where they can.
+    """Mark intents that were not sent yet as uncertain: they may have been sent after the backup.
+
+    Intents that the service accepted are polled as before. Readings settle the others where they can.
     """
     open_ones = Intent.objects.filter(state__in=[State.QUEUED, State.SENDING]).order_by("pk")
     verdict = Transition(State.UNCERTAIN, Reason.RESTORED)
@@ -75,7 +79,7 @@ def mark_restored(found_at: datetime) -> int:
 
 
 def enqueue(intent: Intent) -> None:
-    """Tell a worker, once. A broker that is away is no error: the next sweep rings again."""
+    """Notify a worker once. An unreachable broker is no error: the next sweep notifies again."""
     task_queue.enqueue(
         _TASKS + _TASK_BY_STATE[State(intent.state)], [(intent.tenant_id, intent.pk)], queue=intent.queue
     )
@@ -87,9 +91,12 @@ def _late() -> QuerySet[Intent]:
 
 
 def _abandoned() -> QuerySet[Intent]:
-    """Claims that can no longer be recorded, and earlier those whose process is gone: see decision 0043."""
+    """Return claims that can no longer be recorded, and claims whose process has ended: see decision 0043.
+
+    The second are returned earlier.
+    """
     once = Q(delivery__in=[Delivery.PHYSICAL, Delivery.CREATE])
-    # An image may be on its way for longer than any silence.
+    # Sending an image may take longer than any of these limits.
     silent = _older(LOST_CLAIM_SECONDS) & once | _older(LOST_REPEATABLE_CLAIM_SECONDS) & ~once & ~Q(
         operation__in=applying.IMAGE_OPERATIONS
     )
@@ -113,7 +120,7 @@ def _waiting() -> QuerySet[Intent]:
     )
 
 
-# Whoever settles one and calls the next in line holds two: waiting for rows in another order would be a deadlock.
+# A process that settles one intent and makes the next one due locks two rows. A fixed order prevents a deadlock.
 _DUE = DueRows(
     rows=_due_to_enqueue,
     claim_values=lambda: {"rung_at": ClockTime()},

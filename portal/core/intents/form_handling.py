@@ -1,7 +1,7 @@
-"""From a posted form to the next page: what it asks for is asked once, and what stands against it comes back in it.
+"""Handle posted forms that submit intents: submit once, then redirect, or show the errors in the form.
 
-An intent's pages stand under /t/<tenant>/intents/, or within an area of work whose people see nothing else: that area
-mounts them for the intents that ask for its permission (`urls.under`) and says so here (`mount_pages`).
+An intent's pages are under /t/<tenant>/intents/, or inside an area of work whose staff see no other pages. Such an area
+mounts them for the intents with its permission (`urls.intent_urls`) and registers that here (`mount_pages`).
 """
 
 from collections.abc import Callable, Collection
@@ -25,42 +25,46 @@ _mounts: dict[str, str] = {}
 
 
 def mount_pages(of: Permission, prefix: str) -> None:
-    """The pages of intents that ask for `of` are called `prefix` + page, outcome, decide, stop."""
+    """Register that the pages of intents with the permission `of` have names that start with `prefix`.
+
+    The names are page, outcome, decide and stop.
+    """
     _mounts[of.value] = prefix
 
 
 def address_of(page: str, intent: Intent) -> str:
-    """Return the address of `page` at the outcome line of `intent`: the browser scrolls there and puts focus on it."""
+    """Return the URL `page` with the anchor of this intent's outcome line, so that the browser focuses it."""
     return f"{page}#outcome-intent-{intent.pk}"
 
 
 def address_of_target(intent: Intent, route: str, name: str) -> str:
-    """Return where the page `route` of what the intent is about shows its outcome; nothing while the service has not
-    told the ID.
+    """Return the URL of the page `route` about the intent's target, with the anchor of its outcome line.
+
+    Return "" while the service has not returned the target's ID.
     """
     told_id = intent.path.get(name) or intent.result.get(name)
     return address_of(reverse(route, args=[intent.tenant.slug, told_id]), intent) if told_id else ""
 
 
 def page_address(intent: Intent, page: str = "page") -> str:
-    """The address of one of the intent's pages. Needs the tenant's slug."""
+    """Return the URL of one of the intent's pages. Needs the tenant's slug."""
     return reverse(f"{_mounts.get(intent.permission, 'intents:')}{page}", args=[intent.tenant.slug, intent.pk])
 
 
 T = TypeVar("T")
-#: What a page can show of an intent, beside what was done: also what is under way, or whatever becomes of it.
+#: Values for `shows`: a page that shows intents in progress and done, or intents in any state.
 UNDER_WAY_OR_DONE, ALL_STATES = (*UNDER_WAY, State.SUCCEEDED), tuple(State)
 USED_BEFORE = _("This form was already sent once. The values below have not been sent. Send it again to apply them.")
 
 
 class ErrorTarget(Protocol):
-    """What says why something was not asked: a Django form, or whatever stands for one."""
+    """A form or an object like one: it receives the reason why nothing was requested."""
 
     def add_error(self, field: str | None, error: Any) -> None: ...
 
 
 class ErrorsAsMessages:
-    """A form that is a button and nothing else: what stands against it is said on the next page."""
+    """A form that has only a button: its errors are shown as messages on the next page."""
 
     def __init__(self, request: HttpRequest) -> None:
         self._request = request
@@ -70,9 +74,9 @@ class ErrorsAsMessages:
 
 
 def submit_once(request: TenantRequest, form: ErrorTarget, act: Callable[..., T]) -> T | None:
-    """Return what `act(by=…, nonce=…)` makes of a posted form: the same, however often that is sent.
+    """Return the result of `act(by=…, nonce=…)` for a posted form: the same result if it is posted again.
 
-    None: nothing was asked, and the form says why.
+    Return None when nothing was requested; the form then shows why.
     """
     try:
         return act(by=Requester.from_request(request), nonce=nonces.check_nonce(request))
@@ -91,12 +95,12 @@ def redirect_or_show_errors(
     explain: Callable[[Intent], Explanation | None] = lambda intent: None,
     shows: Collection[State] = (State.SUCCEEDED,),
 ) -> HttpResponse | None:
-    """Return the way on from an intent that sends `body`: to the address `to` in the states that the page there shows,
-    else to the intent's own page.
+    """Return the redirect after an intent that sends `body`, or None to show the form again.
 
-    None: the form is shown again, and what was typed stays. It was sent before with other values (the back button), or
-    surely nothing was changed: why stands beside one of the `inputs`, as the area `explain`s it where it can, and
-    `form.refused` is the intent.
+    The redirect goes to `to` when the intent's state is in `shows`, otherwise to the intent's own page. The form is
+    shown again, with its input kept, in two cases. It was sent before with other values (the back button). Or nothing
+    was changed: the reason is shown beside one of the `inputs` (the area can `explain` it), and `form.refused` is the
+    intent.
     """
     if intent.body != body:
         form.add_error(None, USED_BEFORE)
@@ -112,7 +116,9 @@ def redirect_or_show_errors(
 def submit_and_redirect(
     request: TenantRequest, form: ErrorTarget, act: Callable[..., Intent], **on: Any
 ) -> HttpResponse | None:
-    """Ask for one thing (`submit_once`) and return where it leads (`redirect_or_show_errors`, with its arguments);
-    None: the form again."""
+    """Submit one intent (`submit_once`) and return the result of `redirect_or_show_errors`.
+
+    `on` are the arguments of `redirect_or_show_errors`. None: show the form again.
+    """
     intent = submit_once(request, form, act)
     return None if intent is None else redirect_or_show_errors(form, intent, **on)

@@ -1,8 +1,7 @@
-"""What an area of work does when an intent of its own comes to something. Registered once, at start.
+"""Handlers of areas of work for their operations' progress and outcome. They are registered once, at start.
 
-`accepted`, `on_progress` and `on_finished` run inside the transaction that records the step,
-so that the mirror and a job's
-rows never disagree with the intent. `reconcile` runs on its own and may read the service, within budget.
+`on_progress` and `on_finished` run inside the transaction that records the step, so that the mirror and a job's rows
+always agree with the intent. `reconcile` runs outside of it and may read from the service, within the API limit.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,10 +15,10 @@ from portal.core.intents.models import Intent
 
 @dataclass(frozen=True)
 class Finding:
-    """What reading brought for an uncertain intent.
+    """The result of reading from the service about an uncertain intent.
 
-    `applied` True: it surely happened; False: it surely did not; None: cannot tell (yet, when `retry_at` is set).
-    `evidence` is shown: what was read, and when.
+    `applied` True: it surely happened; False: it surely did not; None: unknown (to be read again, when `retry_at` is
+    set). `evidence` is shown: what was read, and when.
     """
 
     applied: bool | None
@@ -32,7 +31,7 @@ class ProgressHandler(Protocol):
 
 
 class OutcomeText(NamedTuple):
-    """What the outcome line says in the words of the area of work; what is empty is said as for any intent."""
+    """An area's own text for the outcome line. Empty fields are replaced by the general text."""
 
     message: str = ""
     next_steps: Sequence[str] = ()
@@ -57,7 +56,7 @@ def register(
     reconcile: Callable[[Intent], Finding] | None = None,
     describe: Callable[[Intent], OutcomeText] | None = None,
 ) -> None:
-    """Tie an area of work to the operation that it sends. One area per operation: a second one is a mistake."""
+    """Register an area's handlers for an operation. Raises ValueError when the operation already has some."""
     if operation in _handlers:
         raise ValueError(f"{operation} already has a handler")
     _handlers[operation] = Handler(on_finished, on_progress, reconcile, describe)

@@ -1,4 +1,4 @@
-"""One row for each thing that staff asked the service to do, written before anything is sent."""
+"""The table of intents: one row for each request of staff to the service, written before anything is sent."""
 
 import hashlib
 
@@ -16,24 +16,24 @@ from tenants.wording import Sentence, SentenceField
 
 
 class Intent(TenantModel):
-    """What was asked, by whom, and how far it has come. `tenant` and `nonce` together name it once."""
+    """A request to the service: its content, its requester and its progress. `tenant` and `nonce` identify it."""
 
     nonce = models.CharField(max_length=64)
     operation = models.CharField(max_length=40)
     delivery = models.CharField(max_length=10)
-    # What it is about, for ordering and for the pages: "member:M1", "pass_controller:D1", or empty for something new.
+    # The target, for ordering and for pages: "member:M1", "pass_controller:D1", or empty for something new.
     target = models.CharField(max_length=140, blank=True)
     title = SentenceField()
-    # The title without whom it is about, where that must be forgotten one day (`actions.forget`); empty: the title.
+    # The title without personal names, which must be erasable (`actions.erase`). Empty: same as the title.
     audit_title = SentenceField(blank=True, default="", db_default="")
     path = models.JSONField(default=dict)
     body = EncryptedJSON(null=True)
-    # What the mirror knew when it was asked: with it, a lost answer can be resolved by reading.
+    # The mirror's data at the time of the request: compared with a later reading when the answer was lost.
     snapshot = EncryptedJSON(null=True)
 
     by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     support_session = models.ForeignKey(SupportSession, null=True, on_delete=models.PROTECT, related_name="+")
-    # The portal sends it of its own accord, following up on what `by` asked for once: the audit trail names the portal.
+    # The portal sends it automatically after a request of `by`: the audit log names the portal.
     automatic = models.BooleanField(default=False, db_default=False)
     permission = models.CharField(max_length=40)
     priority = models.SmallIntegerField()
@@ -45,7 +45,7 @@ class Intent(TenantModel):
     deadline = models.DateTimeField(null=True)
     due_at = models.DateTimeField(null=True, db_default=Now())
     rung_at = models.DateTimeField(null=True)
-    # What a process signs the row with, so that only it records the answer.
+    # The claiming process's token, so that only this process records the answer.
     claim = models.UUIDField(null=True)
     claimed_at = models.DateTimeField(null=True)
     sent_at = models.DateTimeField(null=True)
@@ -55,9 +55,9 @@ class Intent(TenantModel):
     polls = models.PositiveIntegerField(default=0)
 
     request_id = models.CharField(max_length=200, blank=True)
-    # The last status that the service gave for the request, verbatim, known to us or not.
+    # The last status that the service returned for the request, verbatim, even if unknown to the portal.
     request_status = models.CharField(max_length=100, blank=True)
-    # What the answer said, without secrets: ids, names, counts, and what was read afterwards.
+    # The answer without secrets: IDs, names, counts, and later readings.
     result = models.JSONField(default=dict)
     http_status = models.PositiveSmallIntegerField(null=True)
     error_code = models.CharField(max_length=20, blank=True)
@@ -89,17 +89,20 @@ class Intent(TenantModel):
 
     @property
     def summary(self) -> Sentence | str:
-        """What the audit trail calls it: nothing can ever be taken out of there."""
+        """Return the title for the audit log, from which nothing can ever be removed."""
         return self.audit_title or self.title
 
     @property
     def asked_by(self) -> str:
-        """Who asked, as pages write it."""
+        """Return the requester's name for pages."""
         return str(_("The portal")) if self.automatic else str(self.by)
 
     @property
     def is_final(self) -> bool:
-        """Whether nothing more will happen by itself. An uncertain one is still looked into while it is due."""
+        """Return whether the state can no longer change automatically.
+
+        An uncertain intent is still checked while it is due.
+        """
         return self.state in FINAL and self.due_at is None
 
     @property
@@ -108,14 +111,15 @@ class Intent(TenantModel):
 
     @property
     def is_lock(self) -> bool:
-        """Locking again is safe to repeat, but only while nothing newer was asked of the same door."""
+        """Return whether this locks a door: safe to repeat, unless a newer command exists for the door."""
         return self.is_physical and (self.body or {}).get("control") == "lock"
 
 
 class Enclosure(TenantModel):
-    """The image that an intent carries as its body, apart from it, so that no list ever reads two megabytes a row.
+    """The image that an intent sends as its body, in a separate table so that lists do not load it.
 
-    It rests encrypted until the intent has left for good (`outcome.apply`), and is never sent or shown afterwards.
+    It is stored encrypted until the intent was sent (`applying.apply_transition`), and is never sent or shown
+    afterwards.
     """
 
     intent = models.OneToOneField(Intent, on_delete=models.CASCADE, related_name="enclosure")
@@ -127,9 +131,9 @@ class Enclosure(TenantModel):
 
 
 def target_of(kind: str, identifier: object) -> str:
-    """Return what requests and the audit trail call a thing of the service: its kind and ID, such as `member:M1`.
+    """Return the name of a thing of the service in requests and the audit log: `member:M1`.
 
-    An ID of absurd length is named by its digest.
+    An ID longer than 120 characters is replaced by its digest.
     """
     name = str(identifier)
     return f"{kind}:{name if len(name) <= 120 else hashlib.sha256(name.encode()).hexdigest()}"

@@ -1,8 +1,8 @@
-"""One-time names of forms: a double click, the back button and a replayed request all find the same intent.
+"""One-time tokens of forms: a double click, the back button and a replayed request all find the same intent.
 
-A nonce is signed and bound to the tenant and the person it was made for, so that a form opened for one tenant is worth
-nothing at another's address. It also carries when the page was made: with the milliseconds that the browser counted
-since, the moment of the click is known even when the request then waited somewhere.
+A nonce is signed and bound to one tenant and one person, so it is not valid for another tenant. It also has the time
+when the page was created. With the milliseconds that the browser has counted since then, the portal knows the time of
+the click, even when the request was delayed.
 """
 
 import secrets
@@ -27,32 +27,37 @@ _UNREADABLE = (signing.BadSignature, ValueError, TypeError, IndexError)
 
 
 class NotSubmitted(Exception):
-    """Nothing was recorded and nothing sent; the text says why, for a person."""
+    """Nothing was recorded or sent; the text is the reason, for people."""
 
     def add_to(self, form: Any) -> None:
-        """Put the reason into the form."""
         form.add_error(None, str(self))
 
 
 class BadNonce(NotSubmitted):
-    """The form cannot be used."""
+    """The form's nonce is not valid."""
 
 
 @dataclass(frozen=True)
 class Nonce:
-    """`value` names the intent within the tenant. `clicked_at` is None when the browser did not count."""
+    """A verified nonce: `value` identifies the intent within the tenant.
+
+    `clicked_at` is None when the browser did not count.
+    """
 
     value: str
     clicked_at: datetime | None = None
 
 
 def create_nonce(request: TenantRequest) -> str:
-    """A fresh nonce for a form of this tenant and person."""
+    """Return a new nonce for a form of this tenant and person."""
     return signing.dumps([request.tenant.pk, request.user.pk, secrets.token_urlsafe(18)], salt=_SALT)
 
 
 def check_nonce(request: TenantRequest) -> Nonce:
-    """The nonce of a posted form. Raises BadNonce for another tenant's, another person's, an old or a forged one."""
+    """Return the nonce of a posted form.
+
+    Raises BadNonce when it is old, forged, or of another tenant or person.
+    """
     try:
         (tenant_id, user_id, value), clicked = _read_signed(request, FIELD, _SALT)
     except _UNREADABLE:
@@ -63,13 +68,18 @@ def check_nonce(request: TenantRequest) -> Nonce:
 
 
 def sign_page_time() -> str:
-    """When a page was made, signed: for a form outside of a tenant whose click counts (`clicked_at`)."""
+    """Return the signed time at which a page was created.
+
+    For a form outside of a tenant that needs the time of the click (`clicked_at`).
+    """
     return signing.dumps("", salt=_CLICK)
 
 
 def clicked_at(request: HttpRequest) -> datetime | None:
-    """When the button of a form with a `sign_page_time` was pressed; None when that cannot be told, which counts as
-    now."""
+    """Return when the button of a form with a `sign_page_time` was pressed.
+
+    None when that is unknown, which counts as now.
+    """
     try:
         return _read_signed(request, STAMP_FIELD, _CLICK)[1]
     except _UNREADABLE:
@@ -77,17 +87,17 @@ def clicked_at(request: HttpRequest) -> datetime | None:
 
 
 def _read_signed(request: HttpRequest, field: str, salt: str) -> tuple[Any, datetime | None]:
-    """Return what was signed into a field, and the moment of the click. Raises one of _UNREADABLE."""
+    """Return the signed value of a field, and the time of the click. Raises one of _UNREADABLE."""
     signed = request.POST.get(field, "")
     value = signing.loads(signed, salt=salt, max_age=_LIFETIME)
     return value, _clicked_at(request, signing.b62_decode(signed.rsplit(":", 2)[1]))
 
 
 def _clicked_at(request: HttpRequest, made_at: int) -> datetime | None:
-    """When the browser's own count says the click was; never in the future, whatever the browser says."""
+    """Return the time of the click by the browser's count, but never a time in the future."""
     elapsed = request.POST.get(ELAPSED_FIELD, "")
     if not elapsed.isdecimal() or len(elapsed) > 12:
         return None
-    # The stamp has whole seconds: counting from the end of its second errs by less than one second on the late side.
+    # The stamp has whole seconds: counting from the end of its second is at most one second late.
     clicked = made_at + 1 + int(elapsed) / 1000
     return datetime.fromtimestamp(min(clicked, time.time()), UTC)

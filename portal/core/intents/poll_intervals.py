@@ -1,4 +1,4 @@
-"""When to look next at an accepted request: often enough for whoever waits, no oftener than the service's own pace."""
+"""Decide when to poll an accepted request: soon for people who wait, but not more often than the service works."""
 
 from accessapi.operations import RequestType, operations_of_type
 from accessapi.resources import RequestRecord
@@ -8,16 +8,19 @@ from portal.core.timers.clock import database_now
 
 BULK_OPERATIONS = operations_of_type(RequestType.MEMBERS_BULK)
 _SOONEST, _LATEST = 1.0, 60.0
-# Members a second where nothing of the size was seen yet; the first look then tells the true pace.
+# Members per second, if no request of a similar size was seen. The first poll then shows the real speed.
 _GUESSED_PACE = 500
-# How many times larger a request may be than the one that its pace is taken from, and among how many that is sought.
+# How many times larger a request may be than the one whose speed is used, and how many requests are searched.
 _COMPARABLE, _REMEMBERED = 4, 20
-# Somebody stands at the door: with the sweeper's own steps this is about one look a second, six for five seconds.
+# A person waits at the door. With the sweep's interval this polls about once a second, six times in five seconds.
 _DOOR_INTERVAL = 0.8
 
 
 def first_poll_delay(intent: Intent) -> float:
-    """Seconds from acceptance to the first look. A bulk request takes as long as one before of about its size."""
+    """Return the seconds from acceptance to the first poll.
+
+    A bulk request is expected to take as long as an earlier one of a similar size.
+    """
     if intent.operation not in BULK_OPERATIONS:
         return _SOONEST
     members = len((intent.body or {}).get("members", ()))
@@ -27,23 +30,26 @@ def first_poll_delay(intent: Intent) -> float:
 
 
 def next_poll_delay(intent: Intent, record: RequestRecord | None) -> float:
-    """Seconds to the next look: doors about every second at first; bulk requests when what is left should be done."""
+    """Return the seconds to the next poll.
+
+    A door is polled about every second at first; a bulk request when its remaining members should be done.
+    """
     if intent.operation not in BULK_OPERATIONS:
         return _DOOR_INTERVAL if intent.polls <= 6 else min(1.5 ** (intent.polls - 5), 10.0)
     result = record.result if record else None
     done, total = (result.completed_member_count or 0, result.member_count or 0) if result else (0, 0)
     if done and total and intent.accepted_at:
         elapsed = (database_now() - intent.accepted_at).total_seconds()
-        # Never longer than ten seconds while it moves: somebody may be looking at its progress.
+        # At most ten seconds while it progresses: a person may be watching the progress.
         return min(max(1.1 * elapsed * (total - done) / done, _SOONEST), 10.0)
     return min(1.5**intent.polls, 30.0)
 
 
 def _seconds_per_member(intent: Intent, members: int) -> float | None:
-    """Seconds a member, by the newest finished bulk request of the same kind; None when there is none.
+    """Return the seconds per member of the newest finished bulk request of the same kind, or None.
 
-    One that was much smaller says nothing: most of its time went by until somebody looked. One that was done when it
-    was first looked at may have been done long before: half of its time is taken, or each would wait for longer.
+    A much smaller request is not used: most of its time was waiting for the first poll. If a request was already done
+    at the first poll, half of its time is used; otherwise each next request would wait longer than the one before.
     """
     finished = Intent.objects.filter(
         operation=intent.operation, state=State.SUCCEEDED, accepted_at__isnull=False, finished_at__isnull=False

@@ -1,4 +1,4 @@
-"""Intents as pages ask for them, of the tenant in scope."""
+"""Queries of intents for pages, limited to the tenant in scope."""
 
 from datetime import datetime
 
@@ -15,7 +15,7 @@ from tenants.roles import Permission
 
 
 def open_intents() -> QuerySet[Intent]:
-    """Those under way, and those that only a person can resolve."""
+    """Return intents in progress, and intents that only a person can resolve."""
     return Intent.objects.filter(state__in=[*UNDER_WAY, State.UNCERTAIN]).select_related("by").order_by("-id")
 
 
@@ -25,7 +25,7 @@ def latest_intents(target: str = "") -> QuerySet[Intent]:
 
 
 def send_expected_at(intent: Intent) -> datetime | None:
-    """When an intent that waits for the hour's calls is expected to be sent; None for one that does not wait so."""
+    """Return when an intent that waits for API calls is expected to be sent; None for all others."""
     if intent.state != State.QUEUED or intent.reason != Reason.BUDGET or intent.due_at is None:
         return None
     connection = current_connection()
@@ -34,9 +34,9 @@ def send_expected_at(intent: Intent) -> datetime | None:
 
 
 def visible_to(access: Access) -> QuerySet[Intent]:
-    """Those that a person may look at: their own and those of a kind they may ask for; an auditor, all.
+    """Return the intents that a person may see: their own, and those whose permission they have; an auditor, all.
 
-    A guard sees the other guards' commands on the door's page, and follows them there to their end.
+    So a guard sees the commands of other guards on the door's page, and can follow them.
     """
     if access.can(Permission.AUDIT_VIEW):
         return Intent.objects.all()
@@ -45,14 +45,15 @@ def visible_to(access: Access) -> QuerySet[Intent]:
 
 
 def is_visible_to(access: Access, intent: Intent) -> bool:
-    """Return whether a person may look at an intent that a page shows for another reason."""
+    """Return whether a person may see this intent, which a page shows for another reason."""
     mine_to_ask = {str(permission) for permission in access.permissions}
     return access.can(Permission.AUDIT_VIEW) or intent.by_id == access.user.pk or intent.permission in mine_to_ask
 
 
 def get_intent(request: TenantRequest, intent_id: int, of: Permission | None = None) -> Intent:
-    """The tenant's intent that the person may look at (`visible_to`), or 404 exactly as for a missing one; with `of`,
-    one that asks for that permission.
+    """Return the tenant's intent that the person may see (`visible_to`), or raise 404 as for a missing one.
+
+    With `of`, only intents with that permission are found.
     """
     rows = visible_to(request.access).select_related("by", "tenant__environment", "resolved_by")
     if of is not None:

@@ -1,4 +1,4 @@
-"""Writing down what is asked, before anything is sent: one transaction with its audit row."""
+"""Record an intent and its audit row in one transaction, before anything is sent."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ QUEUES = {Priority.DOORS: "doors", Priority.PEOPLE: "interactive", Priority.JOBS
 
 
 class AuditAuthor(TypedDict):
-    """Whom `audit.record_intent` names."""
+    """The author of an audit row: arguments of `audit.record`."""
 
     tenant: Tenant
     by: User
@@ -34,7 +34,7 @@ class AuditAuthor(TypedDict):
 
 @dataclass(frozen=True)
 class Requester:
-    """Who asks, for which tenant, and in which support session, if any."""
+    """The person who makes a request, with the tenant and the support session, if any."""
 
     tenant: Tenant
     user: User
@@ -46,18 +46,18 @@ class Requester:
 
     @property
     def audit_author(self) -> AuditAuthor:
-        """Who asks, as the audit trail is told: `audit.record_intent(**by.audit_author, …)`."""
+        """Return the author for the audit log: `audit.record(**by.audit_author, …)`."""
         return {"tenant": self.tenant, "by": self.user, "support_session": self.support_session}
 
 
 class IntentDetails(TypedDict, total=False):
-    """What is asked of the service, by whom and of what.
+    """The details of a request to the service.
 
-    `before` and `after` go to the audit trail in clear: leave secrets out or mask them. `body` rests encrypted. The
-    trail takes the title without names that are to be forgotten one day. `image` is sent as the body of the operations
-    that take one; `body` then only describes it. A `held` intent is not due before `actions.release`: a second step,
-    whose first one is still to be confirmed. An `automatic` one needs the rights of `by` like any other, and is written
-    down as the portal's own.
+    `before` and `after` are stored in the audit log unencrypted: leave secrets out or mask them. `body` is stored
+    encrypted. The audit log takes the title without names that must be erasable. `image` is sent as the body of
+    operations that take one; `body` then only describes it. A `held` intent is a second step: it is not due before
+    `actions.release` confirms the first. An `automatic` intent needs the permissions of `by`, but is recorded as the
+    portal's.
     """
 
     by: Required[Requester]
@@ -78,7 +78,7 @@ class IntentDetails(TypedDict, total=False):
 
 
 def record_intent(**asked: Unpack[IntentDetails]) -> tuple[Intent, bool]:
-    """The intent of this nonce, and whether it is new. A second one with the same nonce finds the first, unchanged."""
+    """Return the intent of this nonce, and whether it is new. The same nonce returns the first one, unchanged."""
     intent = _build_intent(asked)
     try:
         with transaction.atomic():
@@ -104,10 +104,10 @@ def record_intent(**asked: Unpack[IntentDetails]) -> tuple[Intent, bool]:
 
 
 def lock_target(tenant: Tenant, target: str) -> None:
-    """Let nobody else record for this door or key box until the transaction ends, and wait for whoever does.
+    """Let only this transaction record intents for this door or key box until it ends. Waits for the lock.
 
-    So the newest of its commands is the one with the highest number, and whoever looks for it first and then records
-    his own cannot miss one.
+    So the newest command is the one with the highest number, and a transaction that looks for it and then records its
+    own cannot miss one.
     """
     with database.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"{tenant.pk}:{target}"])
@@ -140,7 +140,7 @@ def _build_intent(asked: IntentDetails) -> Intent:
 
 
 def audit_actor(intent: Intent) -> dict[str, Any]:
-    """Whom the audit trail names for an intent and what comes of it."""
+    """Return the author that the audit log names for an intent and its outcome."""
     if intent.automatic:
         return {"by": None, "by_label": audit.PORTAL_ACTOR}
     return {"by": intent.by, "support_session": intent.support_session}

@@ -1,4 +1,4 @@
-"""The service's refusals: what each is for want of, and its words beside the inputs of a form that they are about."""
+"""Explain the service's refusals: the cause of each, and its text beside the form inputs that it is about."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,30 +13,30 @@ from portal.core.intents.states import Reason, State
 from portal.core.ui.value_words import join_sentences
 from tenants.models import current_tenant
 
-# Of these the detail is what the service said; of all others it is ours.
+# For these reasons the detail is the service's text; for all others it is the portal's.
 _SERVICE_REASONS = {Reason.REFUSED, Reason.REQUEST_FAILED, Reason.CONNECTION, Reason.UNFOLLOWED}
 
 
 def meaning_of(intent: Intent) -> RefusalMeaning | None:
-    """What the service's code means; None for one that nobody described, and for none."""
+    """Return the meaning of the service's error code; None when there is no code or its meaning is unknown."""
     return current_tenant().environment.catalogue.errors.meaning(intent.error_code)
 
 
 def is_refused_for(intent: Intent, blame: RefusalCause, of: str = "") -> bool:
-    """Whether it was refused for this, or for this one of them."""
+    """Return whether the intent was refused for this cause, and about the subject `of` if given."""
     known = meaning_of(intent)
     return known is not None and known.cause is blame and (not of or of in known.subjects)
 
 
 def missing_contract(intent: Intent) -> Contract | None:
-    """The contract that is missing; None when that is not why it was refused, or does not become clear."""
+    """Return the missing contract; None when that is not the cause, or the contract is not clear."""
     catalogue = current_tenant().environment.catalogue
     operation = catalogue.find(intent.operation)
     return catalogue.errors.contract_of(intent.error_code, intent.error_detail, operation)
 
 
 def missing_permission_text(intent: Intent) -> str:
-    """In a sentence that the connection lacks the permission, if that is why it was refused; else nothing."""
+    """Return a sentence about the API permission that the connection lacks, or "" for other causes."""
     if not is_refused_for(intent, RefusalCause.SCOPE):
         return ""
     scope = current_tenant().environment.catalogue.find(intent.operation).scope or ""
@@ -44,13 +44,13 @@ def missing_permission_text(intent: Intent) -> str:
 
 
 def is_service_text(intent: Intent) -> bool:
-    """Whether what an intent keeps as its detail are the service's own words."""
+    """Return whether the detail of an intent is the service's own text."""
     return bool(intent.error_code) or intent.reason in _SERVICE_REASONS
 
 
-# What forms call each name of the service, the likeliest first.
+# The names of form inputs for each name of the service, the likeliest first.
 InputNames = Mapping[str, Sequence[str]]
-# Of a refusal that an area of work can explain: beside what it stands, and what to say before the service's words.
+# An area's explanation of a refusal: the inputs that it is about, and the text before the service's text.
 Explanation = tuple[Sequence[str], str]
 
 # A name of the service, or a path of names: `members[0].qrcode.data`.
@@ -58,7 +58,7 @@ _PATH = re.compile(r"[A-Za-z_]\w*(?:\.\w+|\[\w*\])*")
 
 
 def show_in_form(form: Any, intent: Intent, inputs: InputNames, explained: Explanation | None = None) -> None:
-    """Add what became of a refused or unsent intent to its form: beside the input it is about, else on top."""
+    """Add the reason of a refused or unsent intent to its form: beside the input it is about, else on top."""
     for names, text in _problems(form, intent, inputs, explained):
         beside = next((name for name in names if name in form.fields), None)
         form.add_error(beside, text if beside else join_sentences([headline(intent), text]))
@@ -76,12 +76,12 @@ def headline(intent: Intent) -> str:
 
 
 def quote_service(words: str) -> str:
-    """Return the service's own words, as such."""
+    """Return the service's own text as a quotation."""
     return _("Response from the service: “%(words)s”") % {"words": words} if words else _("The service gave no reason.")
 
 
 def service_text_of(intent: Intent) -> str:
-    """Return what the service said of an intent, with its code."""
+    """Return the service's text about an intent, with its code."""
     return quote_service(intent.error_detail) + (f" ({intent.error_code})" if intent.error_code else "")
 
 
@@ -99,7 +99,10 @@ def _problems(
 
 
 def _inputs_named_in(line: str, inputs: InputNames) -> Sequence[str]:
-    """The inputs of the first name in a line; of a path the most precise counts, of `qrcode.data` its end."""
+    """Return the inputs of the first name in a line.
+
+    Of a path, the most precise part counts; of `qrcode.data`, its end.
+    """
     for path in _PATH.findall(line):
         parts = re.findall(r"\w+", path)
         for end in range(len(parts), 0, -1):
@@ -110,6 +113,6 @@ def _inputs_named_in(line: str, inputs: InputNames) -> Sequence[str]:
 
 
 def _only_input(form: Any, intent: Intent) -> Sequence[str]:
-    """The one input of a form that has no other, for a refusal that can only be about it."""
+    """Return the one input of a form that has no other, for a refusal that can only be about it."""
     about = intent.reason == Reason.INVALID or (intent.http_status in (400, 409) and meaning_of(intent) is None)
     return list(form.fields) if about and len(form.fields) == 1 else ()

@@ -1,4 +1,4 @@
-"""The one function that sends, whoever calls it: a page, a worker or a person who tries again."""
+"""Send intents: the one place that does, for pages, for workers and for a person who tries again."""
 
 import threading
 
@@ -22,19 +22,20 @@ _slots = threading.BoundedSemaphore(settings.INLINE_SENDS)
 
 
 class TooLate(errors.NotSent):
-    """Raised between the standing connection and the first byte, when the deadline has passed: nothing is written."""
+    """Raised between connecting and writing the first byte when the deadline has passed: nothing is written."""
 
 
 class Withdrawn(errors.NotSent):
-    """The same, when who asked lost the right to meanwhile."""
+    """Raised at the same point when the requester has lost the permission."""
 
 
 class Stale(errors.NotSent):
-    """The same, when this process stood still for too long, or lost its session, to know that the claim is its own."""
+    """Raised at the same point when the claim may be lost: after a long pause or without its database session."""
 
 
 def send(intent: Intent) -> Intent:
-    """Claim, transmit, record. Safe to call any number of times, from anywhere; returns the row as it stands then."""
+    """Claim the intent, send it and record the answer. Return its row as it is then. Safe to call any number of times.
+    """
     claimed = claim(intent)
     if claimed is not None:
         try:
@@ -46,7 +47,10 @@ def send(intent: Intent) -> Intent:
 
 
 def send_inline(intent: Intent) -> bool:
-    """Send from a web request if one of the process's few slots is free, so that a slow service cannot take all."""
+    """Send from a web request if one of the process's few slots is free, and return whether it did.
+
+    The limit prevents a slow service from blocking all web requests.
+    """
     if not _slots.acquire(blocking=False):
         return False
     try:
@@ -57,13 +61,16 @@ def send_inline(intent: Intent) -> bool:
 
 
 def send_claimed(claimed: ClaimedIntent) -> Transition:
-    """One request on the wire, and what its answer means. Never raises: whatever ends it unexpectedly is ambiguous."""
+    """Send one request and return the meaning of its answer.
+
+    Never raises: after an unexpected error the outcome is uncertain.
+    """
     intent, operation = claimed.intent, claimed.operation
 
     def before_write() -> None:
         if not claimed.is_permitted():
             raise Withdrawn("rights_withdrawn")
-        # The clock comes last: asking the database may have taken long. It also told that the session is there.
+        # Check the clock last: the database query may have taken long. It also proved that the session exists.
         if claimed.is_late():
             raise TooLate("too_late")
         if claimed.is_stale():
@@ -97,6 +104,6 @@ def send_claimed(claimed: ClaimedIntent) -> Transition:
 
 
 def _image(intent: Intent) -> Image | None:
-    """What an operation that takes an image sends. None, which no such operation takes, once it is gone."""
+    """Return the image to send. None, which no such operation accepts, once it is deleted."""
     enclosed = Enclosure.objects.filter(intent=intent).first()
     return Image(enclosed.content, enclosed.content_type) if enclosed else None

@@ -18,29 +18,28 @@ class State(TextChoices):
 
 
 UNDER_WAY = (State.QUEUED, State.SENDING, State.ACCEPTED)
-# Refused, or never sent. The service did nothing, but for Reason.REQUEST_FAILED: it may have begun.
+# Refused, or never sent. The service did nothing, except with Reason.REQUEST_FAILED: it may have begun.
 NOT_APPLIED = (State.FAILED, State.EXPIRED, State.CANCELLED)
 FINAL = tuple(state for state in State if state not in UNDER_WAY)
 
-# From the click to the last moment at which a door command may leave, on the database's clock.
+# From the click to the last moment at which a door command may be sent, on the database's clock.
 PHYSICAL_SECONDS = 15
-# A claim that has not recorded its answer after this long belongs to a process that is gone: an answer may take 30 s,
-# and recording it is retried for some seconds.
+# After this time without a recorded answer, the claim's process has ended: an answer may take 30 s, and recording it is
+# retried for some seconds.
 CLAIM_SECONDS = 40
-# How long after its claim a request may still leave: a connection stands within 3 s, and a process that was stopped for
-# longer must not write what a sweeper has meanwhile settled or given to another.
+# How long after its claim a request may still be sent. Connecting takes up to 3 s. A process that paused longer must
+# not send a request that the sweep has settled or given to another process.
 WRITE_SECONDS = 5
-# A claim whose sign of life is gone (see `tenants.session_locks`) is settled earlier: when nothing may leave any
-# more, where
-# nothing is sent again by itself; what is repeated waits until whoever lives all the same has given up the answer.
+# A claim whose session lock is gone (see `tenants.session_locks`) is settled earlier. If it is not sent again: when its
+# process may no longer send. If it is: when that process, should it still run, no longer waits for the answer.
 LOST_CLAIM_SECONDS = WRITE_SECONDS + 2
 LOST_REPEATABLE_CLAIM_SECONDS = WRITE_SECONDS + READ_SECONDS + 1
-# How often something that may be repeated (setting, deleting) is sent before a person is asked.
+# How often a repeatable request (set, delete) is sent before a person has to decide.
 MAX_ATTEMPTS = 5
 
 
 class Reason(TextChoices):
-    """Why an intent ended without the service's own refusal."""
+    """The reason why an intent is in its state, apart from the service's own text."""
 
     NONE = "", ""
     TOO_LATE = "too_late", _("More than 15 seconds passed since the click.")

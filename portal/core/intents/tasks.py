@@ -1,4 +1,4 @@
-"""The bells. Each carries ids; the row it names decides whether anything is done."""
+"""Celery tasks of intents. Each gets IDs only; the intent's row decides whether anything is done."""
 
 from portal.core.intents import sending, tracking
 from portal.core.intents.models import Intent

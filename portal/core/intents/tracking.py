@@ -1,7 +1,7 @@
-"""Finding out what came of a request: an accepted one is polled, an uncertain one resolved by reading or by a person.
+"""Find the outcome of a sent request: poll accepted ones, and resolve uncertain ones by reading or by a person.
 
-One process at a time asks about an intent, backing off, within budget and without a browser. Whoever dies asking is
-replaced at once, as its database session tells.
+One process at a time polls for an intent, with growing pauses, within the API limit and without a browser. If this
+process ends, its database session ends too, and another process continues at once.
 """
 
 import uuid
@@ -33,14 +33,17 @@ from tenants.wording import coded_sentence
 
 
 def is_due() -> Q:
-    """Rows whose moment has come; and those that somebody asked about who is gone. Asking twice does no harm."""
+    """Return the condition for due rows, and for rows whose polling process has ended. Polling twice is harmless."""
     ended = session_locks.session_ended("claim", since="claimed_at")
     return Q(due_at__lte=ClockTime()) | Q(claim__isnull=False) & ended
 
 
 @contextmanager
 def lease(intent: Intent, state: State, **changes: Any) -> Iterator[bool]:
-    """Keep others from asking, for the length of the block; the row is read anew. False: it is not due, or taken."""
+    """Keep other processes from polling this intent during the block, and reload its row.
+
+    Yields False when it is not due, or another process has it.
+    """
     token = uuid.uuid4()
     with transaction.atomic():
         taken = Intent.objects.filter(is_due(), pk=intent.pk, state=state).update(
@@ -59,12 +62,11 @@ def lease(intent: Intent, state: State, **changes: Any) -> Iterator[bool]:
 
 
 _TYPES = {operation.name: operation.request_type for operation in OPERATIONS if operation.request_type is not None}
-# How long each type of request is polled for.
 GIVE_UP_SECONDS = {RequestType.DEVICE: 60, RequestType.FACE: 900, RequestType.MEMBERS_BULK: 24 * 3600}
 
 
 def poll(intent: Intent) -> None:
-    """Read the result of an accepted intent that is due, once, and record what it says."""
+    """Read the result of an accepted intent that is due, once, and record it."""
     with lease(intent, State.ACCEPTED, polls=F("polls") + 1) as is_mine:
         if is_mine:
             _poll_once(intent)
@@ -89,7 +91,10 @@ def _poll_once(intent: Intent) -> None:
 
 
 def _waits_behind_another(intent: Intent) -> bool:
-    """The service works through bulk requests in order: asking after a later one is a wasted call."""
+    """Return whether an earlier bulk request is unfinished.
+
+    The service works through bulk requests in order, so polling a later one would waste an API call.
+    """
     return Intent.objects.filter(operation__in=BULK_OPERATIONS, state=State.ACCEPTED, pk__lt=intent.pk).exists()
 
 
@@ -108,7 +113,7 @@ def _apply_record(intent: Intent, record: RequestRecord, states: States) -> None
 
 
 def _final_state(operation: str, status: str, states: States) -> State | None:
-    """The state that a request's status means, or None while it goes on. Unknown words go on, and are shown."""
+    """Return the final state for a request's status, or None while it goes on. Unknown statuses count as going on."""
     meaning = states.outcome_of(_TYPES[operation], status)
     if not meaning.is_final:
         return None
@@ -124,7 +129,7 @@ def _counts(record: RequestRecord) -> dict[str, Any]:
 
 def _settle(intent: Intent, verdict: Transition) -> None:
     applying.apply_transition({"pk": intent.pk, "state": State.ACCEPTED}, verdict)
-    if intent.operation in BULK_OPERATIONS:  # the next in line has had its turn at the service
+    if intent.operation in BULK_OPERATIONS:  # the service starts the next bulk request now
         next_one = Intent.objects.filter(
             operation__in=BULK_OPERATIONS, state=State.ACCEPTED, pk__gt=intent.pk
         ).order_by("pk")
@@ -142,12 +147,12 @@ def _schedule_next_poll(intent: Intent, record: RequestRecord | None = None) -> 
 
 
 _PAUSE_AFTER_TROUBLE = 30.0
-# Where reading never succeeds at all, a person need not wait for it any longer than this.
+# If no reading ever succeeds, a person may decide after this time.
 _RECONCILE_FIRST = timedelta(minutes=10)
 
 
 def reconcile(intent: Intent) -> None:
-    """Read what the area of work knows how to read, and record what was found."""
+    """Read from the service as the area's handler does, and record the finding."""
     look = handlers.handler_of(intent.operation).reconcile
     with lease(intent, State.UNCERTAIN) as is_mine:
         if is_mine and look is not None:
@@ -166,8 +171,9 @@ def _reconcile_once(intent: Intent, look: Callable[[Intent], handlers.Finding]) 
 
 
 def is_reconciling(intent: Intent) -> bool:
-    """Whether reading may still tell what became of this creation. Until then nobody decides that it is not there:
-    it would be asked for again, and be there twice.
+    """Return whether readings may still find what became of this creation.
+
+    Until then no one may decide that it was not applied: it would be requested again, and exist twice.
     """
     if intent.delivery != Delivery.CREATE or intent.state != State.UNCERTAIN or intent.due_at is None:
         return False
@@ -189,7 +195,10 @@ def _apply_finding(intent: Intent, finding: handlers.Finding) -> None:
 
 
 def resolve(intent: Intent, *, applied: bool, by: Requester) -> bool:
-    """A person decides what an uncertain intent came to. False: it was no longer uncertain, and nothing was written."""
+    """Record a person's decision whether an uncertain intent was applied.
+
+    Return False when it was no longer uncertain; nothing is written then.
+    """
     with transaction.atomic():
         state = State.SUCCEEDED if applied else State.FAILED
         verdict = Transition(state, Reason.DECIDED, result={"decided_at": database_now().isoformat(timespec="seconds")})

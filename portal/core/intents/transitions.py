@@ -1,4 +1,5 @@
-"""What an answer, or the lack of one, means for each kind of delivery: the promises' table, as a pure function."""
+"""Decide the next state from an answer or an error, for each kind of delivery. Pure functions (see docs/promises.md).
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from portal.core.intents.states import MAX_ATTEMPTS, Reason, State
 
 @dataclass(frozen=True)
 class Transition:
-    """The state that follows, and when to act again (`again_in` seconds; None: nothing more by itself)."""
+    """The next state, and the seconds until the next action (`again_in`; None: no automatic action)."""
 
     state: State
     reason: Reason = Reason.NONE
@@ -24,14 +25,17 @@ class Transition:
     result: Mapping[str, Any] = field(default_factory=dict)
 
 
-# Where the service does not say until when it takes no calls, the ledger does.
+# If the service sends no retry time, the ledger decides.
 _DEFAULT_RETRY_SECONDS = 5
 RESULT_KEYS = ("member_id", "member_name", "membergroup_id", "membergroup_name", "guest_id", "guest_name",
          "sent_device_id_list", "request_type")  # fmt: skip
 
 
 def from_answer(answer: Answer, *, follows: bool) -> Transition:
-    """A readable 2xx. `follows`: the operation answers with a request_id, whose outcome has to be read."""
+    """Return the transition for a readable 2xx answer.
+
+    `follows`: the operation answers with a request_id, whose outcome has to be read.
+    """
     data = answer.data if isinstance(answer.data, dict) else {}
     result = {key: data[key] for key in RESULT_KEYS if key in data}
     if not follows:
@@ -45,9 +49,9 @@ def from_answer(answer: Answer, *, follows: bool) -> Transition:
 def from_error(
     error: errors.ServiceError, *, delivery: Delivery, attempts: int, deletes: bool, reads: bool = False
 ) -> Transition:
-    """A refusal, something that surely was not sent, or an ambiguous end. `attempts` counts this one.
+    """Return the transition for a refusal, an unsent request, or an ambiguous end. `attempts` counts this one.
 
-    `reads`: what a deletion does not find may be gone already, or the address may be wrong; only reading tells.
+    `reads`: a deletion that gets 404 is checked by reading: the thing may be gone already, or the address may be wrong.
     """
     if isinstance(error, errors.InvalidRequest):
         detail = "\n".join(f"{problem.field}: {problem.message}" for problem in error.problems)
@@ -63,7 +67,7 @@ def from_error(
 
 
 def _not_sent(delivery: Delivery, attempts: int, error: errors.NotSent) -> Transition:
-    # Nothing left this machine, so that even a door may be tried again, within its deadline.
+    # Nothing was sent, so even a door command may be tried again within its deadline.
     if delivery == Delivery.PHYSICAL or attempts < 2 * MAX_ATTEMPTS:
         pause = 0.5 if delivery == Delivery.PHYSICAL else _pause(attempts)
         return Transition(State.QUEUED, Reason.NOT_SENT, again_in=pause)
@@ -81,7 +85,7 @@ def _rejected(error: errors.Rejected, attempts: int, deletes: bool, reads: bool)
     if isinstance(error, errors.NotFound) and deletes and attempts > 1:
         return Transition(State.SUCCEEDED, http_status=error.status)
     if isinstance(error, errors.Unauthorised) and attempts < 3:
-        # The token may just have been exchanged for a new one; if it is truly lost, the next claim finds that out.
+        # The token may just have been replaced by a new one. If it is lost, the next claim will notice.
         return Transition(State.QUEUED, Reason.CONNECTION, again_in=1.0, **said)
     return Transition(State.FAILED, Reason.REFUSED, **said)
 

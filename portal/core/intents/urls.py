@@ -7,9 +7,9 @@ app_name = "intents"
 
 
 def intent_urls(permission: Permission, *, of: Permission | None = None, prefix: str = "") -> list[URLPattern]:
-    """The four pages of an intent for those with `permission`; with `of`, of intents that ask for that one alone.
+    """Return the four pages of an intent for staff with `permission`; with `of`, only of intents with that one.
 
-    An area of work that mounts them also calls `asking.mount`.
+    An area of work that mounts them also calls `form_handling.mount_pages`.
     """
     page, outcome, decide, stop = views.intent_views(permission, of)
     return [

@@ -1,4 +1,4 @@
-"""An intent on a page of its own, as a fragment that follows it, and the two decisions a person can take."""
+"""Views of an intent: its page, the fragment that follows it, and the actions decide and stop."""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,16 +21,16 @@ from tenants.roles import Permission, Proof
 
 @tenant_view(Permission.AUDIT_VIEW)
 def index(request: TenantRequest) -> HttpResponse:
-    """The newest requests; with `show=open`, those under way or unconfirmed."""
+    """Show the newest requests; with `show=open`, those in progress or uncertain."""
     rows = queries.open_intents() if request.GET.get("show") == "open" else queries.latest_intents()
     stories = [outcome_of(intent) for intent in rows[:50]]
     return render(request, "intents/index.html", {"stories": stories})
 
 
 def intent_views(permission: Permission, of: Permission | None) -> tuple[View, View, View, View]:
-    """The views page, outcome, decide and stop, for those with `permission`; of intents that ask for `of` alone.
+    """Return the views page, outcome, decide and stop for staff with `permission`; `of` limits the intents.
 
-    Deciding and stopping send nothing: neither asks for fresh proof, whatever the intent needed.
+    Decide and stop send nothing, so neither asks for a fresh proof of identity.
     """
 
     def of_one(answer: Callable[[TenantRequest, Intent], HttpResponse], **declared: Any) -> View:
@@ -62,7 +62,7 @@ def _page(request: TenantRequest, intent: Intent) -> HttpResponse:
 def _outcome(request: TenantRequest, intent: Intent) -> HttpResponse:
     told = outcome_of(intent)
     response = render(request, "components/outcome.html", {"outcome": told})
-    if told.is_final:  # whatever on the page depends on it reads again
+    if told.is_final:  # parts of the page that depend on the outcome reload
         response["HX-Trigger"] = "outcome-known"
     return response
 

@@ -1,4 +1,4 @@
-"""An intent as the outcome line tells it: what happened, what was and was not applied, what a person can do."""
+"""Build the outcome line of an intent: what happened, what was not applied, what a person can do."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -28,7 +28,7 @@ _OUTCOME_STATES = {
 
 
 def outcome_of(intent: Intent) -> OutcomeLine:
-    """The outcome line of an intent. Needs `intent.by` and the tenant's slug."""
+    """Return the outcome line of an intent. Needs `intent.by` and the tenant's slug."""
     state = State(intent.state)
     words = handlers.handler_of(intent.operation).describe
     told = words(intent) if words is not None else OutcomeText()
@@ -66,7 +66,7 @@ def _message(intent: Intent, state: State) -> Text:
 
 
 def uncertain_text(intent: Intent, may: str = "") -> str:
-    """Why it is not known what happened, and what may have (`may`, or what may of any intent)."""
+    """Return why the outcome is unknown, and what may have happened (`may`, or a general sentence)."""
     why = str(Reason(intent.reason).label) if intent.reason in Reason.values else ""
     if intent.is_physical:
         may = may or _("It may have been carried out. It will not be sent again.")
@@ -84,14 +84,14 @@ def _member_counts_text(intent: Intent) -> str:
 
 
 def _service_text(intent: Intent) -> str:
-    """The service's last words, verbatim: of its refusal, or on a request that it accepted."""
+    """Return the service's last text, verbatim: of its refusal, or about a request that it accepted."""
     if intent.error_detail and refusals.is_service_text(intent):
         return intent.error_detail
     return intent.request_status if intent.state in (State.ACCEPTED, State.UNCERTAIN) else ""
 
 
 def _not_applied(intent: Intent, state: State) -> Sequence[Text]:
-    """What surely did not happen. A request that was accepted and then failed may have done something on the way."""
+    """Return what surely did not happen. A request that failed after acceptance may have changed something."""
     if state in NOT_APPLIED and intent.reason != Reason.REQUEST_FAILED:
         return [_("Nothing was changed.")]
     return ()
@@ -122,6 +122,6 @@ def _times(intent: Intent) -> dict[str, datetime]:
 
 
 def _details(intent: Intent) -> list[tuple[Text, Text]]:
-    """What was read to resolve it, field by field, as it was found."""
+    """Return what was read to resolve it, field by field."""
     evidence = intent.result.get("evidence")
     return [(str(name), str(value)) for name, value in evidence.items()] if isinstance(evidence, dict) else []

@@ -1,4 +1,4 @@
-"""For the templates of every area of work: a form's nonce, and the story of an intent."""
+"""Template tags for all areas of work: a form's nonce, and an intent's outcome line."""
 
 from dataclasses import replace
 from typing import Any
@@ -17,31 +17,33 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def intent_nonce(context: dict[str, Any]) -> SafeString:
-    """Hidden inputs that make a form one intent, however often it is sent."""
+    """Return hidden inputs that make a form submit one intent, however often it is posted."""
     return _hidden_inputs(nonces.FIELD, context.get("nonce") or nonces.create_nonce(context["request"]))
 
 
 @register.simple_tag
 def click_stamp() -> SafeString:
-    """Hidden inputs that tell when the button was pressed, for a form that carries a command through."""
+    """Return hidden inputs with the time of the click, for a form that continues with a pending command."""
     return _hidden_inputs(nonces.STAMP_FIELD, nonces.sign_page_time())
 
 
 def _hidden_inputs(name: str, value: str) -> SafeString:
-    """The value, and what `static/js/clicked.js` counts in."""
+    """Return inputs for the value and for the milliseconds that `static/js/clicked.js` counts."""
     hidden = '<input type="hidden" name="{}" value="{}"><input type="hidden" name="{}" value="" data-elapsed>'
     return format_html(hidden, name, value, nonces.ELAPSED_FIELD)
 
 
 @register.simple_tag(takes_context=True)
 def carried_command(context: dict[str, Any]) -> dict[str, str] | None:
-    """What this page of confirming would carry through: `title` and `page`."""
+    """Return the pending command that this confirmation page continues with: `title` and `page`."""
     return pending_commands.find(context["request"])
 
 
 @register.simple_tag(takes_context=True)
 def story_of(context: dict[str, Any], intent: Intent) -> OutcomeLine:
-    """`{% story_of intent as outcome_of %}{% outcome outcome_of %}`. Who may not look at the intent is not led to its
-    address."""
+    """Return the outcome line of an intent: `{% story_of intent as outcome_of %}{% outcome outcome_of %}`.
+
+    It has no links to the intent for a person who may not see it.
+    """
     told, access = words.outcome_of(intent), context["request"].access
     return told if queries.is_visible_to(access, intent) else replace(told, poll_url="", audit_url="")
