@@ -34,8 +34,7 @@ class Stale(errors.NotSent):
 
 
 def send(intent: Intent) -> Intent:
-    """Claim the intent, send it and record the answer. Return its row as it is then. Safe to call any number of times.
-    """
+    """Claim the intent, send it and record the answer. Return its row. Safe to call any number of times."""
     claimed = claim(intent)
     if claimed is not None:
         try:

@@ -1,5 +1,4 @@
-"""Decide the next state from an answer or an error, for each kind of delivery. Pure functions (see docs/promises.md).
-"""
+"""Decide the next state from an answer or an error, for each kind of delivery, in pure functions (docs/promises.md)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

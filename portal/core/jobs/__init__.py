@@ -1,1 +1,1 @@
-"""Long jobs: rows that are looked at first, sent by the thousand or one by one, and what came of each."""
+"""Long jobs: rows that are previewed, sent in bulk or one by one, and shown with their outcomes."""

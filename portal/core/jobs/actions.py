@@ -1,4 +1,4 @@
-"""What people do with jobs. Each is one transaction with its audit entry; workers are woken after the commit."""
+"""Actions of people on jobs. Each is one transaction with its audit entry; workers are notified after the commit."""
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,14 +24,14 @@ from tenants import audit
 from tenants.roles import Permission
 from tenants.wording import Sentence
 
-# A job's rows are stored while somebody waits for the preview.
+# A person waits for the preview while a job's rows are stored.
 MAX_JOB_ROWS = 50_000
 _BATCH = 1000
 RowChange = tuple[str, Mapping[str, Any], Mapping[str, Any]]
 
 
 def create_job(*, by: Requester, kind: str, permission: Permission | str = "", **facts: Any) -> Job:
-    """Make a job without rows, in the name of whoever asks. The caller is in a transaction and writes it down."""
+    """Create a job without rows, for the requester. The caller is in a transaction and writes the audit entry."""
     return Job.objects.create(
         kind=kind,
         permission=permission or kinds.kind_named(kind).permission,
@@ -41,9 +41,9 @@ def create_job(*, by: Requester, kind: str, permission: Permission | str = "", *
 
 
 def create_and_start(*, by: Requester, kind: str, title: Sentence, facts: Mapping[str, Any], **more: Any) -> Job:
-    """Make a job whose rows nobody has to look at, and begin with it. The caller is in a transaction.
+    """Create a job that needs no preview and start it. The caller is in a transaction.
 
-    `facts` go into the audit trail.
+    `facts` are stored in the audit log.
     """
     more |= {"state": JobState.RUNNING, "started_at": ClockTime(), "due_at": ClockTime()}
     job = create_job(by=by, kind=kind, title=title, **more)
@@ -71,12 +71,12 @@ def prepare(
     undo_of: Job | None = None,
     is_audited_elsewhere: bool = False,
 ) -> Job:
-    """Store a job with its rows to be looked at; nothing is sent before `start`.
+    """Store a job with its rows for the preview; nothing is sent before `start`.
 
-    `rows` are (member ID, body, former values), by names of the specification; a body may be empty where the kind's
-    `fresh` makes it. Names and codes for people are those of the mirror. `unchanged`: how many of the chosen members
-    were left out because nothing would change. `is_audited_elsewhere`: it belongs to an act that the audit trail has
-    already.
+    `rows` are (member ID, body, former values), with the specification's names. A body may be empty where the kind's
+    `decide_rows` fills it. Names and codes for people are those of the mirror. `unchanged`: how many chosen members
+    were left out because nothing would change. `is_audited_elsewhere`: the audit log already has an entry for this
+    action.
     """
     with transaction.atomic():
         job = create_job(
@@ -115,11 +115,10 @@ def _store_rows(job: Job, action: Action, rows: Iterable[RowChange]) -> int:
 
 
 def start(*, by: Requester, job: Job, should_send_duplicates: bool = False, is_audited_elsewhere: bool = False) -> bool:
-    """Begin to send, or to wait for the job's moment. False when it was started already, or has nothing to send.
+    """Start to send, or to wait for the job's start time. Return False when it has started or has nothing to send.
 
-    `should_send_duplicates`: somebody looked at the likely doubles and wants them,
-    too. `is_audited_elsewhere`: it belongs to an act that the audit
-    trail has already.
+    `should_send_duplicates`: a person has checked the possible duplicates and wants them sent, too.
+    `is_audited_elsewhere`: the audit log already has an entry for this action.
     """
     with transaction.atomic():
         checked = Row.objects.filter(job=job, state=RowState.CHECKED)
@@ -157,20 +156,20 @@ def _mark_started(job: Job, by: Requester, doubles: bool) -> bool:
 
 
 def _mark_retried(job: Job, before: Job) -> None:
-    """Mark the rows that this job sends again. Those that another job took meanwhile are left out here."""
-    origin = Job.objects.select_for_update(of=("self",)).get(pk=before.pk)  # it may be going on at this moment
+    """Mark the rows that this job sends again. Rows that another job has already retried are not sent here."""
+    origin = Job.objects.select_for_update(of=("self",)).get(pk=before.pk)  # it may be running at the same time
     mine = Row.objects.filter(job=job, state=RowState.PENDING)
     lines = list(mine.values_list("line", flat=True))
     queries.rows_not_applied(origin).filter(line__in=lines).update(retried_in=job)
     elsewhere = Row.objects.filter(job=origin, line__in=lines).exclude(retried_in=job).values_list("line", flat=True)
-    # Not to be sent from here either, now or by a retry of this retry.
+    # Do not send them from here either, now or by a retry of this retry.
     mine.filter(line__in=list(elsewhere)).update(
         state=RowState.STOPPED, problems=[["", "retried_elsewhere", {}]], retried_in=origin
     )
 
 
 def stop(*, by: Requester, job: Job) -> bool:
-    """Send nothing more. What the service has accepted already is followed to its end. False: it was not started."""
+    """Stop sending. Requests that the service has accepted are followed to their end. Return False when not started."""
     with transaction.atomic():
         started = Job.objects.filter(pk=job.pk, state__in=ALIVE, stop_asked=False)
         if not started.update(stop_asked=True, due_at=ClockTime()):
@@ -179,14 +178,14 @@ def stop(*, by: Requester, job: Job) -> bool:
         if job.state == JobState.WAITING:
             results.stop_job(job, Halt.PERSON)
         wake(job)
-    # Not under the job's lock: the end of an intent takes both locks, the intent's first.
+    # Outside of the job's lock: the end of an intent takes both locks, the intent's first.
     for intent in queries.intents_of(job).filter(state=State.QUEUED):
         stop_intent(intent)
     return True
 
 
 def continue_job(*, by: Requester, job: Job) -> bool:
-    """Send the rest of a stopped job, in the name of whoever asks. False: it is not stopped."""
+    """Send the remaining rows of a stopped job, for the requester. Return False when it is not stopped."""
     with transaction.atomic():
         stopped = Job.objects.filter(pk=job.pk, state=JobState.STOPPED, erased_at=None)
         if not stopped.update(
@@ -208,7 +207,10 @@ def continue_job(*, by: Requester, job: Job) -> bool:
 
 
 def retry(*, by: Requester, job: Job) -> Job | None:
-    """A new job, to be looked at, of the rows that were surely not applied, as they are now. None: there are none."""
+    """Return a new job to preview, with the rows that were surely not applied. None: there are none.
+
+    The rows' former values are read from the mirror again.
+    """
     with transaction.atomic():
         rows = list(queries.rows_not_applied(job).exclude(member_id="").order_by("line"))
         if not rows or job.state not in (JobState.DONE, JobState.STOPPED):
@@ -233,7 +235,7 @@ def retry(*, by: Requester, job: Job) -> Job | None:
 
 
 def _copy_rows(job: Job, rows: Sequence[Row]) -> None:
-    """The same rows for another job; what they replace is what the mirror shows now."""
+    """Copy rows to another job; their former values are those that the mirror shows now."""
     members = {m.member_id: m for m in Member.objects.filter(member_id__in=[row.member_id for row in rows])}
     fresh = []
     for row in rows:
@@ -248,13 +250,13 @@ def _copy_rows(job: Job, rows: Sequence[Row]) -> None:
 
 
 def undo(*, by: Requester, job: Job) -> Job | None:
-    """A new job, to be looked at, that puts the former values back. None: nothing was changed, or it goes on still.
+    """Return a new job to preview that restores the former values. None: nothing was changed, or the job still runs.
 
-    Rows whose member no longer has the value that this job gave are left alone when they are sent, and say so.
+    Rows whose member no longer has the value that this job set are skipped when they are sent, and reported.
     """
     if not kinds.kind_of(job).can_undo or job.state not in (JobState.DONE, JobState.STOPPED):
         return None
-    # A row whose answer was lost and that was found done when it was to be sent again has no request any more.
+    # A row whose answer was lost, and that was found applied before it was sent again, has no request any more.
     ours = Q(part__isnull=False) | Q(attempts__gt=0)
     done = Row.objects.filter(ours, job=job, state=RowState.SUCCEEDED, action=Action.UPDATE)
     rows = list(done.order_by("line"))
@@ -269,7 +271,7 @@ def undo(*, by: Requester, job: Job) -> Job | None:
 
 
 def decide(*, by: Requester, job: Job, rows: Sequence[int] | None, applied: bool) -> int:
-    """A person says what came of uncertain rows: of those named, or of all. How many that settled."""
+    """Record a person's decision about uncertain rows (None: all). Return how many were settled."""
     with transaction.atomic():
         Job.objects.select_for_update(of=("self",)).get(pk=job.pk)
         uncertain = Row.objects.filter(job=job, state=RowState.UNCERTAIN)
@@ -284,7 +286,7 @@ def decide(*, by: Requester, job: Job, rows: Sequence[int] | None, applied: bool
 
 
 def discard(*, by: Requester, job: Job) -> bool:
-    """Delete a job that never started. False: it has started, and is kept as a record."""
+    """Delete a job that never started. Return False when it has started, because then it is kept as a record."""
     never_started = (JobState.DRAFT, JobState.MAPPED, JobState.CHECKED, JobState.REFUSED)
     with transaction.atomic():
         held = Job.objects.select_for_update(of=("self",)).filter(pk=job.pk, state__in=never_started).first()
@@ -297,13 +299,13 @@ def discard(*, by: Requester, job: Job) -> bool:
 
 
 def record_download(*, by: Requester, job: Job, rows: int) -> None:
-    """Somebody takes rows of the job away."""
+    """Record that a person downloaded rows of the job."""
     with transaction.atomic():
         record_action(by, job, "downloaded", {"rows": rows})
 
 
 def record_action(by: Requester, job: Job, act: str, after: dict[str, Any]) -> None:
-    """Write down what somebody did with a job."""
+    """Write an action on a job to the audit log."""
     told = kinds.describe_for_audit(job, act)
     audit.record(
         **by.audit_author,
@@ -315,6 +317,6 @@ def record_action(by: Requester, job: Job, act: str, after: dict[str, Any]) -> N
 
 
 def wake(job: Job) -> None:
-    """Have a worker look at the job once the transaction is through."""
+    """Notify a worker of the job after the commit."""
     job.refresh_from_db()
     wakeups.wake_after_commit(job)

@@ -1,4 +1,4 @@
-"""The one step of a started job: look at what the database says and do what comes next. Any number of times."""
+"""The step function of a started job: read its state and do what is next. It can be called any number of times."""
 
 from datetime import timedelta
 
@@ -14,13 +14,14 @@ from portal.core.timers.clock import ClockTime, database_now
 from tenants.permission_conditions import holds_permission
 
 _SOON, _LATER = timedelta(seconds=5), timedelta(seconds=20)
-# Whoever dies at work is replaced then.
+# After this time, another worker replaces one that ended during its work.
 _LEASE = timedelta(seconds=45)
 
 
 def advance(job_id: int) -> None:
-    """Settle what has ended, send what comes next, or finish. The job's row is locked meanwhile, but not while its
-    carrier works: members are read, rows asked for one by one, parts of a file written.
+    """Settle what has ended, send what is next, or finish.
+
+    The job's row is locked, except while the executor works: it reads members, submits single rows or writes a file.
     """
     with transaction.atomic():
         job = Job.objects.select_for_update(of=("self",)).filter(pk=job_id, state__in=ALIVE).first()
@@ -30,7 +31,7 @@ def advance(job_id: int) -> None:
 
 
 def _begin_if_due(job: Job) -> bool:
-    """Whether the job runs; one whose moment has come begins, if who asked for it still may."""
+    """Return whether the job runs. A due job starts here if its requester still has the permission."""
     if job.state == JobState.RUNNING:
         return True
     if job.stop_asked:
@@ -53,7 +54,7 @@ def _is_permitted(job: Job) -> bool:
 
 
 def _step(job: Job) -> bool:
-    """Do what comes next; True when that is work that is done without holding the job."""
+    """Do the next step. Return True when it is work that must run without the lock on the job."""
     carrier = kinds.kind_of(job).executor
     if (wait := carrier.wait(job)) is not None:
         _reschedule(job, wait)
@@ -81,8 +82,10 @@ def _step(job: Job) -> bool:
 
 
 def _must_wait(job: Job) -> bool:
-    """Of the jobs that create members one at a time: what one creates, the next must know of. And what undoes a job
-    waits until that has come to its end.
+    """Return whether the job waits for another one, and reschedule it then.
+
+    A job that creates members waits for earlier ones, because it must know what they create. A job that undoes another
+    one waits for the end of that one.
     """
     undoes = job.undo_of_id is not None and Job.objects.filter(pk=job.undo_of_id, state=JobState.RUNNING).exists()
     if not undoes and not has_earlier_job(job):
@@ -92,7 +95,7 @@ def _must_wait(job: Job) -> bool:
 
 
 def has_earlier_job(job: Job) -> bool:
-    """Whether a job that was started before has to come to its end first."""
+    """Return whether a job that started earlier must end first."""
     family = kinds.kind_of(job).family
     if family != kinds.SEQUENTIAL_FAMILY or job.started_at is None:
         return False
@@ -116,7 +119,7 @@ def _finish(job: Job) -> None:
 
 
 def reconcile(intent: Intent) -> Finding:
-    """For the engine: what the readings have shown of an uncertain request so far."""
+    """Return what readings have shown so far about an uncertain request. Called for intents that are reconciled."""
     part = Part.objects.filter(intent_id=intent.pk).first()
     if part is None:
         return Finding(None, {})

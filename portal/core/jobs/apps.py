@@ -3,7 +3,7 @@ from django.apps import AppConfig
 
 class BulkConfig(AppConfig):
     name = "portal.core.jobs"
-    label = "bulk"  # the name that its tables and migrations were made with
+    label = "bulk"  # its tables and migrations were created under this name
 
     def ready(self) -> None:
         from portal.core.intents import handlers

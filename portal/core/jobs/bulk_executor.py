@@ -1,8 +1,7 @@
-"""The carrier of rows by the thousand: requests of at most 1,000 members and 4 MB, one after another, each sent once.
+"""Executor for bulk requests of at most 1,000 members and 4 MB, one after another, each sent once.
 
-Right before they leave, rows are compared with what the mirror knows by then. Part, rows and intent are written in one
-transaction. The intent's nonce is made of the job and the part's number: however often and wherever this is repeated,
-there is one intent for a part.
+Just before sending, rows are compared with the mirror. Part, rows and intent are written in one transaction. The
+intent's nonce is built from the job and the part's number, so a repetition never creates a second intent for a part.
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,20 +39,20 @@ OPERATIONS = {
 _PART_TITLES = {Action.DELETE: "job.deletes", Action.UPDATE: "job.changes", Action.CREATE: "job.creates"}
 # The length of {"members":[]}: each member adds its own JSON and a comma.
 _EMPTY_BODY_BYTES = len(b'{"members":[]}')
-# Advisory locks of this module, so that their numbers are nobody else's.
+# The first number of this module's advisory locks; no other module uses it.
 _LOCK = int.from_bytes(b"bulk", "big")
-# When to look again although nobody rang: the engine tells of the end of a request, readings are waited for.
+# When to check again without a notification, in case the end of a request was missed. Readings are waited for.
 _CHECK_AGAIN_AFTER = {PartState.OPEN: timedelta(seconds=20), PartState.READING: timedelta(seconds=5)}
 
 
 def wait(job: Job) -> timedelta | None:
-    """How long the request under way is waited for before anybody looks again; None: nothing more is to be learned."""
+    """Return how long to wait for the current request before the next check; None: its part is settled."""
     part = Part.objects.filter(job=job).exclude(state=PartState.CLOSED).first()
     return None if part is None or _settle_if_ended(job, part) else _CHECK_AGAIN_AFTER[PartState(part.state)]
 
 
 def send(job: Job) -> NextStep:
-    """Record the next request of a running job, its row locked by the caller."""
+    """Record the next request of a running job. The caller has locked the job's row."""
     _lock_tenant()
     later = False
     for action in SENDING:
@@ -77,7 +76,10 @@ def work(job_id: int) -> None:
 
 
 def _settle_if_ended(job: Job, part: Part) -> bool:
-    """Whether nothing more is to be learned of the part. Also finds ends that a lost bell or a dead process left."""
+    """Settle the part if its request has ended. Return whether it is settled.
+
+    Also finds ended requests whose notification was lost or whose process ended.
+    """
     if part.state == PartState.OPEN and part.intent_id is not None:
         intent = Intent.objects.get(pk=part.intent_id)
         if intent.state in FINAL:
@@ -93,13 +95,16 @@ def _waiting(job: Job, action: Action) -> QuerySet[Row]:
 
 
 def _lock_tenant() -> None:
-    """Until the transaction ends no other job of the tenant records a request: each sees whom the others' are about."""
+    """Let no other job of the tenant record a request until the transaction ends.
+
+    So each job sees which members the requests of the others are about.
+    """
     with database.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_LOCK, current_tenant_id()])
 
 
 def is_under_way(member_id: str) -> bool:
-    """Whether some job's request is about this member now: what it does is not known here yet."""
+    """Return whether an unfinished request of a job is about this member: its effect is not known yet."""
     return Row.objects.filter(_in_open_part(), state=RowState.SENT, member_id=member_id).exists()
 
 
@@ -108,7 +113,7 @@ def _in_open_part() -> Q:
 
 
 def _without_busy_members(job: Job, rows: list[Row]) -> list[Row]:
-    """Leave members alone that another request is about, a job's or a person's: it is not known here what it does."""
+    """Leave out members that another unfinished request is about: its effect is not known yet."""
     busy = Row.objects.filter(_in_open_part(), state=RowState.SENT).exclude(part__job=job).exclude(member_id="")
     taken = set(busy.values_list("member_id", flat=True))
     single = Intent.objects.filter(state__in=UNDER_WAY, delivery=Delivery.SET, target__startswith="member:")
@@ -117,7 +122,7 @@ def _without_busy_members(job: Job, rows: list[Row]) -> list[Row]:
 
 
 def member_body(row: Row) -> dict[str, Any]:
-    """The row as an item of the request's members."""
+    """Return the row as an item of the request's members."""
     if row.action == Action.DELETE:
         return {"member_id": row.member_id}
     body: dict[str, Any] = row.content["body"]
@@ -125,7 +130,7 @@ def member_body(row: Row) -> dict[str, Any]:
 
 
 def _within_size_limit(job: Job, rows: Sequence[Row]) -> list[Row]:
-    """The first rows that stay within the bytes of a request; at least one."""
+    """Return the first rows that fit in the size limit of a request; at least one."""
     catalogue = current_tenant().environment.catalogue
     taken: list[Row] = []
     size = _EMPTY_BODY_BYTES
@@ -171,7 +176,7 @@ def _title(job: Job, part: Part) -> Sentence:
 
 
 def check_before_sending(job: Job, action: Action, rows: list[Row]) -> list[Row]:
-    """The rows that are to be sent, with the bodies to send. What is left out is settled, and says why."""
+    """Return the rows to send, with their bodies. Rows that are left out are settled with a reason."""
     if action == Action.CREATE:
         return _without_new_duplicates(rows)
     look = kinds.kind_of(job).decide_rows
@@ -184,7 +189,7 @@ def _apply_decisions(job: Job, rows: list[Row], verdicts: Mapping[int, RowDecisi
     rewritten, noted = [], []
     for row in rows:
         verdict = verdicts.get(row.pk)
-        if verdict is not None and verdict.note_code:  # worth knowing once the row has left
+        if verdict is not None and verdict.note_code:  # keep the note for after the row was sent
             row.notes = [["", verdict.note_code, {"at_start": True}]]
             noted.append(row)
         match verdict:
@@ -205,7 +210,7 @@ def _apply_decisions(job: Job, rows: list[Row], verdicts: Mapping[int, RowDecisi
 
 
 def _without_new_duplicates(rows: list[Row]) -> list[Row]:
-    """Leave out new members whose code has come to somebody since the dry run: sending them would double a person."""
+    """Leave out new members whose code another member got after the check: they would be duplicates."""
     keys = {fold(row.content["code"]) for row in rows if row.content["code"]}
     taken = set(Member.objects.filter(gone_at__isnull=True, code_key__in=keys).values_list(CODE.name, flat=True))
     late = [row.pk for row in rows if row.content["code"] and row.content["code"] in taken]
@@ -214,7 +219,7 @@ def _without_new_duplicates(rows: list[Row]) -> list[Row]:
 
 
 def compare_with_lists(job: Job, rows: Sequence[Row]) -> Mapping[int, RowDecision]:
-    """For kinds that change what lists show: send where the former values still stand, report where they do not."""
+    """Return decisions for kinds that change values shown in lists: skip rows whose former values changed."""
     members = {m.member_id: m for m in Member.objects.filter(member_id__in=[row.member_id for row in rows])}
     looks = {row.pk: _compare_row(row, members.get(row.member_id)) for row in rows}
     return {pk: look for pk, look in looks.items() if look is not None}

@@ -1,4 +1,4 @@
-"""What a job costs in calls and minutes: said before it starts, and what is left while it runs."""
+"""Costs of a job in API calls and minutes: shown before it starts, and for what remains while it runs."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -13,7 +13,7 @@ from portal.core.jobs.models import Job, Part, Row
 from portal.core.jobs.states import Action, PartState, RowState
 from tenants.models import Connection
 
-# Until a tenant has a history of its own: polls of a bulk request, and seconds that the service takes for a member.
+# Used until the tenant has its own measurements: polls per bulk request, and the service's seconds per member.
 DEFAULT_POLLS = 4.0
 SECONDS_PER_MEMBER = 0.02
 SECONDS_PER_READ = 0.3
@@ -21,9 +21,7 @@ SECONDS_PER_READ = 0.3
 
 @dataclass(frozen=True)
 class Cost:
-    """Calls to submit, to follow them to their end and to read members before, and about how many minutes all of it
-    takes within the budget.
-    """
+    """API calls to submit requests, poll them and read members first, and the minutes for all within the API limit."""
 
     submits: int
     polls: int
@@ -38,7 +36,7 @@ class Cost:
 def cost_of_rows(
     connection: Connection, *, creates: int = 0, updates: int = 0, deletes: int = 0, reads: int = 0
 ) -> Cost:
-    """The cost of sending so many rows, after so many single reads. `minutes` is None without a connection."""
+    """Return the cost of sending this many rows after this many reads. `minutes` is None without a connection."""
     submits = sum(-(-count // limits.BULK_MEMBERS_MAX) for count in (creates, updates, deletes))
     polls_each, seconds_each = measured_pace()
     polls = round(submits * polls_each)
@@ -50,13 +48,13 @@ def cost_of_rows(
 
 
 def cost_of_single_rows(rows: int, connection: Connection) -> Cost:
-    """The cost of asking for so many rows one by one. Nothing is polled for."""
+    """Return the cost of submitting this many rows one by one. Nothing is polled."""
     waiting = estimate_minutes(rows, connection, Priority.JOBS) if connection.is_connected else None
     return Cost(rows, 0, waiting if waiting is None else max(waiting, 1 if rows else 0))
 
 
 def cost_of_reads(reads: int, hour: Quota | None) -> Cost:
-    """The cost of single reads alone, for a page that has looked at the hour already (None: no connection)."""
+    """Return the cost of single reads alone, for a page that has loaded the hour's quota (None: no connection)."""
     if hour is None:
         return Cost(0, 0, None, reads)
     return Cost(
@@ -65,7 +63,7 @@ def cost_of_reads(reads: int, hour: Quota | None) -> Cost:
 
 
 def measured_pace() -> tuple[float, float]:
-    """Polls for a request and seconds for a member, as the tenant's last requests showed."""
+    """Return polls per request and seconds per member, measured on the tenant's last requests."""
     closed = Part.objects.filter(state=PartState.CLOSED, intent__finished_at__isnull=False, rows__gte=1)
     recent = list(
         closed.order_by("-id").values_list("rows", "intent__polls", "intent__accepted_at", "intent__finished_at")[:10]
@@ -79,7 +77,7 @@ def measured_pace() -> tuple[float, float]:
 
 
 def remaining_cost(job: Job, connection: Connection) -> Cost:
-    """What the rows that wait will still cost."""
+    """Return the cost of the rows that still wait."""
     if kinds.kind_of(job).submit_row is not None:
         return cost_of_single_rows(
             Row.objects.filter(job=job, state__in=[RowState.PENDING, RowState.SENT]).count(), connection
@@ -94,8 +92,9 @@ def remaining_cost(job: Job, connection: Connection) -> Cost:
 
 
 def count_needed_reads(job: Job) -> int:
-    """How many of the rows that wait have to be read singly first, as the mirror stands; of the first 1,000 exactly,
-    of the rest in proportion.
+    """Count the waiting rows whose member must be read singly first, as the mirror is now.
+
+    Exact for the first 1,000 rows, estimated in proportion for the others.
     """
     unread = kinds.kind_of(job).rows_to_read
     if unread is None:
@@ -107,5 +106,5 @@ def count_needed_reads(job: Job) -> int:
 
 
 def count_calls_made(job: Job) -> int:
-    """Calls made for the job so far: sendings and polls of its requests, and single reads."""
+    """Return the calls made for the job so far: its requests, their polls, and single reads."""
     return job.reads + sum(map(sum, queries.intents_of(job).values_list("attempts", "polls")))

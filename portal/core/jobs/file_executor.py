@@ -1,9 +1,8 @@
-"""The carrier of a job that writes a file: part after part, each in one transaction with the place where it ends.
+"""Executor of a job that writes a file, in parts: each is stored in one transaction with its end position.
 
-A part is read before the job is locked and written only where the one before it still is the last: whoever is killed,
-or replaced while at work, neither loses nor doubles a row. A worker writes for some seconds and lets others have their
-turn. The parts are the file; how they become one is the area's. They are deleted after KEPT, with whatever a stopped
-job had written.
+A part is read before the job is locked, and stored only if the part before it is still the last. So a worker that ends
+or is replaced neither loses nor doubles a row. A worker writes for some seconds, then other jobs get their turn. The
+area joins the parts into a file. They are deleted after RETENTION, also those of a stopped job.
 """
 
 import time
@@ -23,26 +22,26 @@ from tenants.scope import across_tenants
 
 RETENTION = timedelta(days=7)
 _MAX_SECONDS = 10.0
-_COMPRESSION_LEVEL = 3  # of zlib: the next levels take twice as long for a tenth less
+_COMPRESSION_LEVEL = 3  # of zlib: the next levels take twice the time to save another tenth
 _BATCH = 20
 
 
 def wait(_job: Job) -> timedelta | None:
-    """Nothing is waited for."""
+    """Return None: nothing is waited for."""
     return None
 
 
 def send(job: Job) -> NextStep:
-    """Whether there is more to write."""
+    """Return whether there is more to write."""
     return NextStep.NOTHING if parts_of(job).filter(last=True).exists() else NextStep.WORK
 
 
 def work(job_id: int) -> None:
-    """Write part after part for a while."""
+    """Write parts for some seconds."""
     job, until = Job.objects.select_related("tenant", "by").get(pk=job_id), time.monotonic() + _MAX_SECONDS
     while True:
         part = _write_next(job)
-        if part is None:  # somebody else is at work, or said stop
+        if part is None:  # another worker writes, or the job was stopped
             return
         if part.last or time.monotonic() > until:
             break
@@ -51,12 +50,12 @@ def work(job_id: int) -> None:
 
 
 def parts_of(job: Job) -> QuerySet[ExportPart]:
-    """The parts of a job's file, in order, without what they hold."""
+    """Return the parts of a job's file in order, without their bodies."""
     return ExportPart.objects.filter(job=job).order_by("number").defer("body")
 
 
 def part_contents(job: Job) -> Iterator[bytes]:
-    """What the parts hold, one after the other. Raises LookupError where one is gone: half a file looks like a file."""
+    """Yield the contents of the parts in order. Raises LookupError if one was deleted: the file would be incomplete."""
     for number in range(1, parts_of(job).count() + 1):
         part = ExportPart.objects.filter(job=job, number=number).first()
         if part is None:
@@ -65,12 +64,12 @@ def part_contents(job: Job) -> Iterator[bytes]:
 
 
 def deletion_due_at(job: Job) -> datetime | None:
-    """When the file goes; None while the job runs."""
+    """Return when the file will be deleted; None while the job runs."""
     return job.finished_at + RETENTION if job.finished_at is not None else None
 
 
 def _write_next(job: Job) -> ExportPart | None:
-    """Write the next part and return it. None where there is none, somebody else wrote it, or said stop."""
+    """Write the next part and return it. None: there is none, another worker wrote it, or the job was stopped."""
     read = kinds.kind_of(job).read_piece
     before = parts_of(job).last()
     if read is None or (before is not None and before.last):
@@ -99,7 +98,7 @@ def _is_written(job: Job, number: int) -> bool:
 
 
 def _expired_jobs() -> QuerySet[Job]:
-    """The jobs whose file has been kept for long enough, in the order in which that was."""
+    """Return the jobs whose file's retention has ended, oldest first."""
     has_parts = Exists(ExportPart.objects_across_tenants.filter(job=OuterRef("pk")))
     ended = Job.objects_across_tenants.filter(state__in=[JobState.DONE, JobState.STOPPED], erased_at=None)
     return ended.filter(has_parts, finished_at__lte=ClockTime() - RETENTION).order_by(
@@ -108,7 +107,7 @@ def _expired_jobs() -> QuerySet[Job]:
 
 
 def delete_expired() -> int:
-    """Delete files that were kept for long enough, and how they were asked for. Returns how many."""
+    """Delete files whose retention has ended, with their jobs' options. Return how many."""
     deleted, may_go_on = [_delete_some()], timer_registry.start_time_limit()
     while deleted[-1] == _BATCH and may_go_on():
         deleted.append(_delete_some())
@@ -125,5 +124,5 @@ def _delete_some() -> int:
 
 
 def register() -> None:
-    """Look for old files every few minutes."""
+    """Register the timer that deletes old files every few minutes."""
     timer_registry.register("job_files", delete_expired, every=600.0, queue="bulk", due_rows=lambda: [_expired_jobs()])

@@ -1,4 +1,4 @@
-"""When a job shall begin: at once, or at a moment. The part of its form that all kinds have in common."""
+"""The part of a job's form that all kinds share: when to start, now or at a given time."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -13,13 +13,13 @@ MAX_AHEAD = timedelta(days=5 * 366)
 
 
 def moment_field(label: Any, **more: Any) -> forms.DateTimeField:
-    """A field for a moment that need not be given."""
+    """Return an optional field for a date and time."""
     widget = forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
     return forms.DateTimeField(label=label, required=False, widget=widget, **more)
 
 
 class StartForm(forms.Form):
-    """The moment of a change. `starts_at` is None for now."""
+    """A form for the start of a change. `starts_at` is None for now."""
 
     when = forms.ChoiceField(
         label=pgettext_lazy("start", "When"),
@@ -36,7 +36,7 @@ class StartForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.order_fields([name for name in self.fields if name not in self.last] + self.last)
 
-    #: The fields that stand below all others.
+    #: The fields at the end of the form.
     last: list[str] = ["when", "at"]
 
     @property
@@ -50,7 +50,7 @@ class StartForm(forms.Form):
         return cleaned
 
     def check_moment(self, name: str, missing: str) -> None:
-        """Add an error where a moment is missing, past, or too far away."""
+        """Add an error if the date and time are missing, past, or too far in the future."""
         at, now = self.cleaned_data.get(name), timezone.now()
         if at is None:
             self.add_error(name, missing)

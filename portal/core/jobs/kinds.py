@@ -1,10 +1,7 @@
-"""The kinds of jobs. An area of work registers its own at start: who may run it, how it is named, and what is looked at
-right before its rows leave.
+"""The kinds of jobs. Each area of work registers its own at start (`JobKind`).
 
-A job is a promise made when somebody looked at its rows; it is kept later,
-sometimes much later. `decide_rows` is where a
-kind compares what it promised with what is so now,
-and `rows_to_read`/`read_member` how it finds out what only single reads tell.
+A job may run long after its preview. `decide_rows` compares what the preview showed with the current values.
+`rows_to_read` and `read_member` load what only single reads return.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -34,9 +31,9 @@ FieldChange = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Send:
-    """Send `body` (names and values of the specification, without the ID); `old` are the values it replaces.
+    """A decision to send `body` (the specification's names, without the ID); `old` are the values it replaces.
 
-    `note_code`: a stable word for what is worth knowing about the row, also after it was sent; so for the others below.
+    `note_code`: a code for a note about the row, also shown after it was sent. The other decisions have it, too.
     """
 
     body: dict[str, Any]
@@ -46,8 +43,7 @@ class Send:
 
 @dataclass(frozen=True)
 class Skip:
-    """Leave the row out and report it: a stable word (`portal.core.jobs.reason_texts`, or the kind's own) with its
-    facts."""
+    """A decision to leave the row out and report the reason: a code (`portal.core.jobs.words` or the kind's own)."""
 
     reason_code: str
     facts: dict[str, Any] = field(default_factory=dict)
@@ -57,7 +53,7 @@ class Skip:
 
 @dataclass(frozen=True)
 class LeaveUnchanged:
-    """Leave the member as is because that is what was asked for: neither done nor failed. `reason_code` says why."""
+    """A decision to leave the member unchanged, as requested: neither done nor failed. `reason_code` says why."""
 
     reason_code: str
     note_code: str = ""
@@ -65,7 +61,7 @@ class LeaveUnchanged:
 
 @dataclass(frozen=True)
 class AlreadyApplied:
-    """The member has the wanted values: nothing needs to be sent, and the row is done. `reason_code` says so."""
+    """A decision for a member that has the requested values: nothing is sent, and the row is done."""
 
     reason_code: str = "already"
     note_code: str = ""
@@ -76,7 +72,7 @@ RowDecision = Send | Skip | LeaveUnchanged | AlreadyApplied
 
 @dataclass(frozen=True)
 class Wait:
-    """Ask for the row later: `reason_code` says what has to be known first."""
+    """A decision to submit the row later: `reason_code` names what must be known first."""
 
     reason_code: str
     field: str = ""
@@ -84,10 +80,7 @@ class Wait:
 
 @dataclass(frozen=True)
 class FilePiece:
-    """The next `rows` of a file that a job writes, as they stand in it. `end_position` is where it ends, `is_last`
-    for none after
-    it.
-    """
+    """The next `rows` rows of a file that a job writes, encoded in `body`, with their end position."""
 
     body: bytes
     rows: int
@@ -96,7 +89,7 @@ class FilePiece:
 
 
 class Executor(Protocol):
-    """How a job is worked off: a module. `wait` and `send` are called with the job's row locked, `work` without."""
+    """A module that runs jobs. `wait` and `send` are called while the job's row is locked, `work` without the lock."""
 
     def wait(self, job: Job) -> timedelta | None: ...
     def send(self, job: Job) -> NextStep: ...
@@ -105,7 +98,7 @@ class Executor(Protocol):
 
 @dataclass(frozen=True)
 class AuditDescription:
-    """An act with a job as the audit trail has it: `facts` are added to what it keeps of the act."""
+    """The audit log's entry about an action on a job: `facts` are added to those of the action."""
 
     action: str
     target: str
@@ -119,40 +112,32 @@ def _read_member(connection: Connection, member_id: str) -> None:
 
 @dataclass(frozen=True)
 class JobKind:
-    """What makes jobs of one kind different.
+    """A kind of jobs, with its settings and functions.
 
-    - `permission`: who may see and run them, unless a job names another; `family`: how audit trail and intents call it.
-    - `executor`: how they are worked off: `bulk.py` by the thousand, `row_executor.py` one by one, `file_executor.py`
-    into a file.
-    - `title_of(job)`: its name, worded when somebody reads it; by default the title it was opened with.
-    - `describe_for_audit(job, act)`: what the audit trail says of an act with it,
-    where that is not `family`.`act` on the job itself.
-    - `page_address(job)`: the address of its page; by default the one of all jobs.
-    - `decide_rows(job, rows)`: right before rows are sent,
-    in the same transaction and without calls: what to do with a row
-      now, by its primary key. Rows that it does not name are sent as they stand.
-    - `rows_to_read(job, rows)`: primary keys of those rows whose member must be read singly first,
-    as the mirror knows it.
-    - `read_member(connection, member_id)`: the one call that makes the mirror know; raises the client's error tree.
-    - `is_applied(row,
-    member)`: whether a member as listed after a lost answer shows the row's values; None: no telling.
+    - `permission`: needed to see and run them, unless a job has another one; `family`: their name in audit log and
+      intents.
+    - `executor`: how they run: `bulk_executor.py`, `row_executor.py` (one by one) or `file_executor.py` (into a file).
+    - `title_of(job)`: its title in the reader's language; by default the stored one.
+    - `describe_for_audit(job, act)`: the audit log's entry about an action on it, if it is not `family`.`act` on the
+      job itself.
+    - `page_address(job)`: the URL of its page; by default the page of bulk changes.
+    - `decide_rows(job, rows)`: called just before rows are sent, in the same transaction and without API calls. Returns
+      decisions by the row's primary key. Rows without a decision are sent unchanged.
+    - `rows_to_read(job, rows)`: primary keys of the rows whose member must be read singly first, by the mirror's data.
+    - `read_member(connection, member_id)`: reads one member into the mirror; raises the client's errors.
+    - `is_applied(row, member)`: whether a member listed after a lost answer has the row's values; None: unknown.
     - `changes(row)`: (field, old, new) in words, secrets masked; by default the plain fields.
-    - `reason_texts`: sentences for the kind's own reasons, each given its facts.
-    - `field_label(field)`: a name of the kind's own for a field that a reason is about; empty for the usual one.
-    - `check(job_id)`: a worker's part in finding out the rows of a `mapped` job (the dry run of a file).
-    - `can_undo`: whether the former values can be put back by another job.
-    - `has_requests`: False for jobs that only read (`rows_to_read`), and cost nothing else.
-    - `on_started(job, by)`: what else belongs to starting a job, in the same
-    transaction.
-    - `ask(job, row)`: for `row_executor.py`: record the one intent that does what a row wants, in the transaction that
-      it is called
-    in.
-    - `read_piece(job,
-    end_position)`: for `file_executor.py`: read what comes after `end_position` in the job's file; None is its
-    beginning.
-    - `describe_row(row)`: what is to be said about what came of a row that was asked for singly.
-    - `unit`: what its progress counts; `state_labels`: its names of what came of rows,
-    where they are not those of all jobs.
+    - `reason_texts`: sentences for the kind's own reasons, each called with its facts.
+    - `check(job_id)`: a worker's dry run of a `mapped` job's file, which finds its rows.
+    - `field_label(field)`: the kind's own label for a field of a reason; "" for the usual one.
+    - `can_undo`: whether another job can restore the former values.
+    - `has_requests`: False for jobs that only read (`rows_to_read`) and cost nothing else.
+    - `on_started(job, by)`: the kind's own part of starting a job, in the same transaction.
+    - `submit_row(job, row)`: for `row_executor.py`: record the one intent for a row, in the caller's transaction.
+    - `read_piece(job, end_position)`: for `file_executor.py`: read what follows `end_position` in the job's file; None
+      is its start.
+    - `describe_row(row)`: texts about the outcome of a row that was submitted singly.
+    - `unit`: what its progress counts; `state_labels`: its names of row states, if they are not the usual ones.
     """
 
     name: str
@@ -186,7 +171,7 @@ _kinds: dict[str, JobKind] = {}
 
 
 def register(kind: JobKind) -> None:
-    """Make a kind known. A name belongs to one kind: a second one is a mistake."""
+    """Register a kind. Raises ValueError when its name is taken."""
     if kind.name in _kinds:
         raise ValueError(f"the kind {kind.name} is registered already")
     _kinds[kind.name] = kind
@@ -201,13 +186,13 @@ def kind_named(name: str) -> JobKind:
 
 
 def page_address(job: Job) -> str:
-    """The address of a job's page. What can be done with it hangs beneath: progress/, stop/, and so on."""
+    """Return the URL of a job's page. Its actions are below it: progress/, stop/, and so on."""
     own = kind_of(job).page_address
     return own(job) if own is not None else reverse("changes:page", args=[job.tenant.slug, job.pk])
 
 
 def describe_for_audit(job: Job, act: str) -> AuditDescription:
-    """What the audit trail says of an act with a job."""
+    """Return the audit log's entry about an action on a job."""
     kind = kind_of(job)
     action = f"{kind.family}.{act}"
     return kind.describe_for_audit(job, act) or AuditDescription(
@@ -216,5 +201,5 @@ def describe_for_audit(job: Job, act: str) -> AuditDescription:
 
 
 def kinds_in_family(family: str) -> list[str]:
-    """The kinds of a family."""
+    """Return the names of the kinds in a family."""
     return [kind.name for kind in _kinds.values() if kind.family == family]

@@ -1,4 +1,4 @@
-"""Jobs and their rows as tables draw them."""
+"""Tables of jobs and of their rows."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -61,7 +61,7 @@ _TONES = {
 
 
 def job_chip(job: Job) -> Chip:
-    """Return how far a job is; of one of `queries.with_left` with what its rows leave open."""
+    """Return a job's state; for jobs of `queries.with_problem_flags` with the problems of its rows."""
     state, told = JobState(job.state), vars(job)
     if told.get("uncertain"):
         return Chip("uncertain", text=state.label, problem=_t("Rows uncertain"))
@@ -79,7 +79,7 @@ def _action_chip(row: Row) -> Chip:
 
 
 def outcome_chip(row: Row) -> Chip:
-    """What came of a row, in a word."""
+    """Return the outcome of a row in a word."""
     if row.action == Action.REFUSED:
         return Chip("refused", text=str(_("Failed the check")))
     if row.action == Action.SAME:
@@ -89,7 +89,7 @@ def outcome_chip(row: Row) -> Chip:
 
 
 class JobRows(Table):
-    """The rows of a job; columns are the area's own."""
+    """A table of a job's rows; each area chooses the columns."""
 
     default_sort = "line"
     empty = EmptyState(_("No rows here"), icon="table")
@@ -104,7 +104,7 @@ class JobRows(Table):
 
     @cached_property
     def page(self) -> Any:
-        """The rows know their job and their groups' names, so that cells can draw them."""
+        """Return the page of rows, each with its job and the groups' names, which cells need."""
         page = super().page
         for row in page.rows:
             self.attach_context(row)
@@ -112,7 +112,7 @@ class JobRows(Table):
 
     @cached_property
     def ordered_rows(self) -> Any:
-        """The same for files."""
+        """Return the rows for files, with the same context."""
         return _RowsWithContext(super().ordered_rows, self.attach_context)
 
     def attach_context(self, row: Row) -> None:
@@ -120,7 +120,7 @@ class JobRows(Table):
 
 
 class _RowsWithContext:
-    """Rows for a file, each made known to its columns first."""
+    """An iterable of rows for a file that adds the context to each row."""
 
     def __init__(self, rows: QuerySet[Row], explain: Callable[[Row], None]) -> None:
         self.rows, self.explain = rows, explain
@@ -132,7 +132,7 @@ class _RowsWithContext:
 
 
 def _detail_cell(row: Row) -> SafeString:
-    """Old and new of a change, what a new member gets, or why not; each on a line of its own."""
+    """Return a change's old and new values, a new member's values, or a problem; each on its own line."""
     tone = _TONES.get(RowState(row.state), "is-bad")
     lines = [format_html('<span class="line {}">{}</span>', tone, said) for said in words.describe_row(row, row.job)]
     notes = [note for note in row.notes if row.state == RowState.CHECKED or note[2].get("at_start")]
@@ -170,13 +170,13 @@ OUTCOME_COLUMN = Column("state", _("Result"), value=outcome_chip, fixed=True)
 ACTION_COLUMN = Column("action", pgettext_lazy("check", "Result"), value=_action_chip, fixed=True)
 
 
-#: The tab of rows that somebody should look at: what is refused or was not applied, and what is worth knowing before.
+#: The tab of rows that a person should check: refused rows, rows not applied, and rows with a note before the start.
 ATTENTION = "attention"
 _FAILED_STATES = (RowState.FAILED, RowState.UNCERTAIN, RowState.STOPPED)
 
 
 def filter_rows(rows: QuerySet[Row], show: str) -> QuerySet[Row]:
-    """The rows of a tab; unknown names show all."""
+    """Return the rows of a tab; unknown names return all."""
     if show in Action.values:
         return rows.filter(action=show)
     if show == ATTENTION:
@@ -202,7 +202,10 @@ _SELECTION_ACTIONS: tuple[tuple[str, Permission, str, Promise], ...] = (
 
 
 def selection_actions(query: Callable[[TenantRequest], str] = lambda _request: "") -> tuple[BulkAction, ...]:
-    """For `Table.actions`. `query(request)` is added to each address, such as "group=G1" for a group's list."""
+    """Return the bulk actions for `Table.actions`.
+
+    `query(request)` is added to each URL, such as "group=G1" for a group's list.
+    """
     return tuple(
         BulkAction(name, label, _address(name, query), icon, permission, danger=name == "delete")
         for name, permission, icon, label in _SELECTION_ACTIONS

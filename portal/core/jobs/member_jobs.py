@@ -1,6 +1,4 @@
-"""What jobs did to one member or guest, and what is still to be done: edits of many, imports, changes that wait for a
-moment.
-"""
+"""Jobs of one member or guest, past and pending: bulk changes, imports and scheduled changes."""
 
 from collections.abc import Collection, Iterable
 
@@ -12,22 +10,22 @@ from portal.core.jobs.states import JobState, RowState
 from tenants.access import Access
 from tenants.roles import Permission
 
-# Rows of which the audit trail is searched.
+# The highest number of rows for which the audit log is searched.
 _MAX_ROWS = 500
-# What was done, or may have been.
 _DONE = (RowState.SUCCEEDED, RowState.UNCERTAIN)
 _PENDING = (RowState.CHECKED, RowState.PENDING, RowState.SENT)
 
 
 def rows_applied_to(member_id: str, limit: int) -> list[Row]:
-    """Return the newest rows in which a request of many changed this member, or may have changed it."""
+    """Return the newest rows in which a bulk request changed this member, or may have changed it."""
     rows = Row.objects.filter(member_id=member_id, state__in=_DONE, part__intent__isnull=False)
     return list(rows.select_related("job__tenant", "job__by", "part__intent").order_by("-id")[:limit])
 
 
 def job_pages_of(access: Access, intents: Iterable[str]) -> dict[str, str]:
-    """Return the pages of the jobs that asked for these intents row by row, by the intent's ID, as far as this person
-    may see them.
+    """Return the pages of the jobs that submitted these intents row by row, by the intent's ID.
+
+    The page is empty where this person may not see the job.
     """
     asked = [int(each) for each in intents if each]
     rows = Row.objects.filter(intent__in=asked).select_related("job__tenant") if asked else []
@@ -35,12 +33,12 @@ def job_pages_of(access: Access, intents: Iterable[str]) -> dict[str, str]:
 
 
 def page_for(access: Access, job: Job) -> str:
-    """Return the page of a job for a person who may see it, else nothing."""
+    """Return the page of a job for a person who may see it, else ""."""
     return kinds.page_address(job) if access.can(Permission(job.permission)) else ""
 
 
 def pending_jobs_of(member_id: str) -> list[Job]:
-    """Return the jobs that wait for their moment or are under way, and still change this member."""
+    """Return the scheduled and running jobs that will still change this member."""
     alive = [JobState.WAITING, JobState.RUNNING]
     rows = Row.objects.filter(member_id=member_id, state__in=_PENDING, job__state__in=alive)
     jobs = Job.objects.filter(pk__in=rows.values("job")).defer("headings").select_related("tenant", "by")
@@ -51,7 +49,7 @@ def pending_jobs_of(member_id: str) -> list[Job]:
 
 
 def audit_filter_for_members(member_ids: Collection[str]) -> Q:
-    """Return the condition for entries of the audit trail on requests of many that had one of these members."""
+    """Return the condition for audit log entries of bulk requests that had one of these members."""
     rows = Row.objects.filter(member_id__in=member_ids).order_by("-id")
     sent = rows.filter(part__intent__isnull=False).values_list("part__intent_id", flat=True)[:_MAX_ROWS]
     jobs = [f"{kinds.kind_named(kind).family}:{pk}" for kind, pk in rows.values_list("job__kind", "job_id")[:_MAX_ROWS]]
@@ -59,15 +57,15 @@ def audit_filter_for_members(member_ids: Collection[str]) -> Q:
 
 
 def audit_filter_for_intents(intents: Collection[str]) -> Q:
-    """Return the condition for entries of the audit trail on the jobs that asked for these intents row by row."""
+    """Return the condition for audit log entries of the jobs that submitted these intents row by row."""
     rows = Row.objects.filter(intent__in=[int(each) for each in intents])
     jobs = Job.objects.filter(pk__in=rows.values("job")).defer("headings").select_related("tenant")[:_MAX_ROWS]
     return Q(intent_id="", target__in=[kinds.describe_for_audit(job, "started").target for job in jobs])
 
 
 def changes_of(row: Row) -> list[kinds.FieldChange]:
-    """Return (field, old, new) of a row in words, secrets masked. The row knows its job and its groups' names."""
-    if row.content is None:  # it was erased
+    """Return (field, old, new) of a row in words, with secrets masked. The row has its job and groups' names."""
+    if row.content is None:  # the row was erased
         return []
     own = kinds.kind_of(row.job).changes
     return list(own(row) if own is not None else words.field_changes(row, row.group_names))

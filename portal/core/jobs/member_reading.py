@@ -1,8 +1,8 @@
-"""Reading members singly before their rows are sent, within budget: for what no list tells, above all their rights.
+"""Read members one at a time before their rows are sent, for data that lists do not show, above all their rights.
 
-Happens outside of any transaction, under a lease on the job, and may stop at any moment: what a call brought rests in
-the mirror, and the row remembers that it was read. What was read is sent before it grows old, also while calls are
-short, so that a job of any length comes to an end.
+It runs outside of transactions, under a lease on the job, and may end at any moment: results are stored in the mirror,
+and the row is marked as read. Rows are sent before their readings are too old, even if API calls are short, so that
+every job ends.
 """
 
 import uuid
@@ -28,19 +28,20 @@ from tenants.permission_conditions import holds_permission
 
 log = structlog.get_logger(__name__)
 
-# A row is sent only when its member was read this lately, and what was read is not held back longer than HOLD.
+# A row is sent only if its member was read within this time. Rows that were read wait at most MAX_HOLD.
 MAX_READ_AGE = timedelta(minutes=15)
 MAX_HOLD = timedelta(minutes=5)
-# One stretch of work of one worker, the lease that lasts longer than one call, and the rest after a fault.
+# One run of a worker, the lease (longer than one call), and the pause after a fault.
 RUN_SECONDS = 30
 LEASE = timedelta(seconds=45)
 PAUSE_AFTER_FAULT = timedelta(seconds=30)
-# A member that cannot be read is tried so often, after all others; after two in a row the service itself is at fault.
+# How often a member that cannot be read is tried, after all others. After this many faults in a row, the service itself
+# is taken to be faulty.
 MAX_FAULTS, MAX_FAULTS_IN_A_ROW = 20, 2
 
 
 def ready_rows(job: Job, rows: list[Row]) -> list[Row] | None:
-    """Return the rows that can be sent, as the mirror knows; None: others are to be read before anything is sent."""
+    """Return the rows that can be sent, by the mirror's data; None: others must be read before anything is sent."""
     if kinds.kind_of(job).rows_to_read is None or not rows:
         return rows
     now = database_now()
@@ -56,13 +57,13 @@ def _rows_to_read(job: Job, rows: Sequence[Row], now: datetime) -> set[int]:
     asked = [row for row in rows if row.read_at is None or row.read_at < now - MAX_READ_AGE]
     if ours is None or not asked:
         return set()
-    # After a lost answer the mirror may be older than what the service has done.
+    # After a lost answer, the mirror may be older than the service's data.
     again = {row.pk for row in asked if row.attempts}
     return again | ours(job, [row for row in asked if not row.attempts])
 
 
 def read_members(job_id: int) -> None:
-    """Read for a while; the job is due at once afterwards, or when there are calls again."""
+    """Read members for a while. Afterwards the job is due at once, or when there are API calls again."""
     job = _take_lease(job_id)
     if job is None:
         return
@@ -100,7 +101,7 @@ def _take_lease(job_id: int) -> Job | None:
 
 
 def _read_rows(job: Job, connection: Connection, rows: Sequence[Row]) -> datetime | None:
-    """One call a row, until the time is up. Returns until when there is nothing to be done, if so."""
+    """Read one member per row until the time is up. Return until when to pause, or None."""
     end, in_a_row = monotonic() + RUN_SECONDS, 0
     resting: datetime | None = None
     for row in rows:
@@ -136,19 +137,19 @@ def _read_rows(job: Job, connection: Connection, rows: Sequence[Row]) -> datetim
 
 
 def _is_member_fault(error: errors.ServiceError) -> bool:
-    """Whether the member itself may be what cannot be read, and not the service as a whole."""
+    """Return whether the fault may be about this member alone, and not about the whole service."""
     unsent = isinstance(error, errors.NotSent) and not isinstance(error, errors.InvalidRequest)
     return not unsent and not isinstance(error, errors.RateLimited)
 
 
 def _count_fault(row: Row) -> None:
-    """A member that can never be read must not hold the others up for ever: it is left out at last, and reported."""
+    """Count a failed reading. After too many the row fails, so that it does not block the other rows for ever."""
     waiting = Row.objects.filter(pk=row.pk, state=RowState.PENDING)
     waiting.update(faults=F("faults") + 1)
     waiting.filter(faults__gte=MAX_FAULTS).update(state=RowState.FAILED, problems=[["", "unreadable", {}]])
 
 
 def _renew_lease(job: Job) -> bool:
-    """Prolong the lease. False: somebody else has the job, or it was stopped."""
+    """Extend the lease. Return False when another worker has the job, or it was stopped."""
     mine = Job.objects.filter(pk=job.pk, lease=job.lease, state=JobState.RUNNING, stop_asked=False)
     return bool(mine.update(reading_until=ClockTime() + LEASE, due_at=ClockTime() + LEASE))

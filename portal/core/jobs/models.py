@@ -1,4 +1,4 @@
-"""A long job: the job, its rows, and the requests that carry them."""
+"""Tables of a long job: the job, its rows, and the parts that are sent as requests."""
 
 from collections.abc import Mapping
 
@@ -15,14 +15,14 @@ from tenants.wording import SentenceField
 
 
 class Job(TenantModel):
-    """One job. `kind` names who registered it (`kinds.py`), `options` are that kind's own, without secrets.
+    """One job. `kind` is a registered kind (`kinds.py`), `options` are that kind's own, without secrets.
 
-    `part_rows` and `part_bytes` shrink when the service finds a request too large. `due_at` is the job's timer; `lease`
-    fences off a worker of the dry run that was replaced, `reading_until` one that reads members singly. `looked_at`
-    counts the rows that a dry run has seen, `reads` the single reads made. `size`: members that a job was opened for;
-    `unchanged`: those that were chosen and left out because nothing would change. `starts_at`: the moment that a
-    started job waits for. `headings`: those of the cells that its rows keep. What is about people who are forgotten one
-    day is erased (`erased_at`) some time after `last_end`, the latest moment that a row is about.
+    `part_rows` and `part_bytes` shrink when the service finds a request too large. `due_at` is the job's timer. `lease`
+    excludes a worker of the dry run that was replaced; `reading_until` is the same for a worker that reads members.
+    `looked_at` counts the rows that a dry run has checked, `reads` the single reads made. `size`: the members that a
+    job was opened for; `unchanged`: the chosen members left out because nothing would change. `starts_at`: when a
+    scheduled job starts. `headings`: the columns of the cells in its rows. Personal data is erased (`erased_at`) some
+    time after `last_end`, the latest time that a row is about.
     """
 
     kind = models.CharField(max_length=20)
@@ -37,7 +37,7 @@ class Job(TenantModel):
 
     state = models.CharField(max_length=10, choices=JobState, default=JobState.DRAFT)
     halt = models.CharField(max_length=12, choices=Halt, blank=True, default="")
-    # Why it cannot be worked on, as a stable word with its facts.
+    # Why it cannot run, as a code with facts.
     problem = models.JSONField(default=dict)
     headings = EncryptedJSON(null=True)
     looked_at = models.PositiveIntegerField(default=0)
@@ -57,7 +57,7 @@ class Job(TenantModel):
 
     reads = models.PositiveIntegerField(default=0)
     reading_until = models.DateTimeField(null=True)
-    # When reading for the next request began, and until when no more calls are left for it.
+    # When reading for the next request began, and until when there are no API calls for it.
     reading_since = models.DateTimeField(null=True)
     blocked_until = models.DateTimeField(null=True)
 
@@ -75,7 +75,7 @@ class Job(TenantModel):
 
 
 class Part(TenantModel):
-    """Up to 1,000 rows in one bulk request. `ordinal` with the job names its intent: none is ever sent twice.
+    """Up to 1,000 rows in one bulk request. `ordinal` and the job identify its intent: none is ever sent twice.
 
     `readings` counts complete lists read since the answer was lost, `read_until` is when the last of them began.
     """
@@ -86,7 +86,7 @@ class Part(TenantModel):
     rows = models.PositiveIntegerField()
     intent = models.ForeignKey(Intent, null=True, on_delete=models.PROTECT, related_name="+")
     state = models.CharField(max_length=8, choices=PartState, default=PartState.OPEN)
-    # The request ended at the service, so that one later reading shows all that it did.
+    # The service has finished the request, so one later reading shows everything that it did.
     ended = models.BooleanField(default=False)
     readings = models.PositiveSmallIntegerField(default=0)
     lost_at = models.DateTimeField(null=True)
@@ -103,13 +103,13 @@ class Part(TenantModel):
 
 
 class Row(TenantModel):
-    """One member of a job; of a file, one `line`. `content` (encrypted, null once it was erased) holds what is sent:
+    """One member of a job, or one `line` of a file. `content` is encrypted, and null after it was erased.
 
-    {"name", "code": for people; "body": names and values of the specification; "old": {field: value} of an update}, or
-    what a kind that asks row by row (`row_executor.py`) keeps of it; `intent` is what asked then. `attempts` counts
-    requests that had the row or, asked row by row, those that surely never left.
-    `problems` (why refused) and `notes` (worth knowing) are [[field, word, {facts}], …] without values. `read_at`: when
-    this job read the member singly, null when it has to be read again; `faults` counts the readings that failed.
+    `content` is {"name", "code": for people; "body": the specification's names and values; "old": {field: value} of an
+    update}, or what a kind that submits single rows (`row_executor.py`) stores; `intent` is the one submitted for it.
+    `attempts` counts the requests that had the row or, for single rows, the intents that were surely not sent.
+    `problems` (why refused) and `notes` are [[field, code, {facts}], …] without values. `read_at`: when this job read
+    the member singly, null when it must be read again; `faults` counts the failed readings.
     """
 
     job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="rows")
@@ -128,10 +128,10 @@ class Row(TenantModel):
     attempts = models.PositiveSmallIntegerField(default=0)
     read_at = models.DateTimeField(null=True)
     faults = models.PositiveSmallIntegerField(db_default=0)
-    # The job that sends this row again; a row is sent again by one job only.
+    # The job that sends this row again: at most one.
     retried_in = models.ForeignKey(Job, null=True, on_delete=models.SET_NULL, related_name="+")
 
-    # The groups' names by ID, where a table has told them to its rows.
+    # The groups' names by ID, set by a table.
     group_names: Mapping[str, str]
 
     class Meta:
@@ -140,7 +140,7 @@ class Row(TenantModel):
             models.Index(fields=["job", "state", "action", "line"], name="bulk_row_by_state"),
             models.Index(fields=["part", "position"], name="bulk_row_of_part", condition=models.Q(part__isnull=False)),
             models.Index(fields=["intent"], name="bulk_row_of_intent", condition=models.Q(intent__isnull=False)),
-            # What jobs did to a member and what they still do, newest first.
+            # Past and pending jobs of a member, newest first.
             models.Index(fields=["tenant", "member_id", "-id"], name="bulk_row_of_member"),
         ]
 
@@ -149,8 +149,7 @@ class Row(TenantModel):
 
 
 class ExportPart(TenantModel):
-    """A part of the file that a job writes (`portal.core.jobs.file_executor`): `rows` of it, and the `place` where
-    they end.
+    """A part of a job's file (`portal.core.jobs.file_executor`): `rows` rows, and `place`, their end position.
 
     `body` is compressed and encrypted; `size` is its length before.
     """
@@ -171,9 +170,9 @@ class ExportPart(TenantModel):
 
 
 class Suspension(TenantModel):
-    """The end of use that a suspension set for a member, and what was before it (`portal.core.jobs.suspensions`).
+    """The end of use that a suspension set for a member, and the end before it (`portal.core.jobs.suspensions`).
 
-    Goes with the member (in the database: the mirror removes members in SQL).
+    It is deleted with the member, in the database, because the mirror deletes members in SQL.
     """
 
     tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, db_index=False)

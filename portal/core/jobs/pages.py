@@ -1,4 +1,4 @@
-"""What the pages of jobs share: tabs over rows, progress, what needs a decision."""
+"""Shared parts of jobs' pages: tabs over rows, progress, and rows that need a decision."""
 
 import math
 from collections.abc import Iterable
@@ -31,15 +31,16 @@ from tenants.models import Connection
 
 
 def progress_of(job: Job) -> Progress:
-    """How far a job is whose rows are found out, or that was started."""
+    """Return the progress of a job that is being checked or has started."""
     if job.state == JobState.MAPPED:
         return progress_of_check(job)
     return progress_of_run(job, queries.count_rows(job), current_connection())
 
 
 def progress_of_check(job: Job) -> Progress:
-    """The dry run: nobody knows how many rows a file has before it is read, but for one that brings chosen rows again
-    (`size`).
+    """Return the progress of the dry run.
+
+    The number of a file's rows is unknown before it is read, except for a file of chosen rows (`size`).
     """
     return Progress(
         title=_("Check"),
@@ -53,7 +54,7 @@ def progress_of_check(job: Job) -> Progress:
 
 
 def progress_of_run(job: Job, counts: RowCounts, connection: Connection) -> Progress:
-    """Sending: rows with an outcome of all rows to be sent."""
+    """Return the progress of sending: the rows with an outcome, out of all rows to send."""
     final = job.state not in ALIVE
     done = counts.settled
     left = costs.remaining_cost(job, connection) if not final else None
@@ -81,7 +82,7 @@ def progress_of_run(job: Job, counts: RowCounts, connection: Connection) -> Prog
 
 
 def progress_of_file(job: Job) -> Progress:
-    """Writing a file: rows that are in it of about how many."""
+    """Return the progress of writing a file: the rows written, out of about how many."""
     final, done = job.state not in ALIVE, job.looked_at
     rate = _rate(job, done)
     total = done if job.state == JobState.DONE else max(job.size, done)
@@ -161,13 +162,13 @@ def _intent_notes(intent: Intent) -> list[str]:
 
 
 Text = str | Promise
-# Of the rows that only a person can settle, so many are shown at once.
+# The most rows shown at once that only a person can settle.
 _MAX_UNDECIDED = 50
 
 
 @dataclass(frozen=True)
 class Tab:
-    """A way of looking at the rows, with how many there are."""
+    """A tab over the rows, with its number of rows."""
 
     name: str
     label: Text
@@ -178,7 +179,7 @@ class Tab:
 
 @dataclass
 class JobPage:
-    """A job's page in the making: the request, the job, and what the template will get."""
+    """The data of a job's page while it is built: the request, the job, and the template's context."""
 
     request: TenantRequest
     job: Job
@@ -197,8 +198,7 @@ class JobPage:
 
 
 def tabs_of(view: JobPage, counted: Iterable[tuple[str, Text, int]], first_tab: str = "") -> list[Tab]:
-    """The tabs that hold something, the chosen one and "all". `first_tab`: the one that is shown first, if it holds
-    any."""
+    """Return the tabs that have rows, the chosen one and "all". `first_tab` is shown first if it has rows."""
     counted = list(counted)
     first = first_tab if any(str(name) == first_tab and count for name, _label, count in counted) else ""
     show = view.request.GET.get("show", first)
@@ -211,7 +211,7 @@ def tabs_of(view: JobPage, counted: Iterable[tuple[str, Text, int]], first_tab: 
 
 
 def render_table(view: JobPage, kind: type[JobRows], offered: list[Tab], template: str) -> HttpResponse:
-    """Answer with the rows of the chosen tab."""
+    """Render the rows of the chosen tab."""
     tab = next(tab for tab in offered if tab.current)
     view.context["tabs"] = offered
     rows = filter_rows(Row.objects.filter(job=view.job).select_related("intent"), tab.name)
@@ -222,7 +222,7 @@ def render_table(view: JobPage, kind: type[JobRows], offered: list[Tab], templat
 
 
 def render_started_job(view: JobPage, kind: type[JobRows], template: str) -> HttpResponse:
-    """The page of a job that was started: its progress, then what came of each row."""
+    """Render the page of a started job: its progress, then the outcome of each row."""
     job, counts = view.job, queries.count_rows(view.job)
     uncertain = counts.by_state(RowState.UNCERTAIN)
     final = job.state not in ALIVE

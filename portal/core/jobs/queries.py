@@ -1,4 +1,4 @@
-"""Jobs as pages ask for them, of the tenant in scope."""
+"""Queries of jobs for pages, limited to the tenant in scope."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +13,7 @@ from portal.core.jobs.states import NOT_APPLIED, SENDING, Action, RowState
 
 @dataclass(frozen=True)
 class RowCounts:
-    """Rows of a job: by what they would do, and by how far they have come."""
+    """The numbers of a job's rows: by action, and by state."""
 
     actions: dict[str, int]
     states: dict[str, int]
@@ -34,17 +34,17 @@ class RowCounts:
 
     @property
     def settled(self) -> int:
-        """Rows to be sent about which something final is known, "uncertain" included."""
+        """Return how many rows to be sent have a final state, "uncertain" included."""
         return sum(self.by_state(s) for s in (RowState.SUCCEEDED, RowState.KEPT, RowState.FAILED, RowState.UNCERTAIN))
 
 
 def jobs_of_family(family: str) -> QuerySet[Job]:
-    """The jobs of a family, for a list."""
+    """Return the jobs of a family, for a list."""
     return with_problem_flags(Job.objects.filter(kind__in=kinds.kinds_in_family(family))).select_related("by", "tenant")
 
 
 def with_problem_flags(rows: QuerySet[Job]) -> QuerySet[Job]:
-    """Return jobs, each with whether rows of it are `uncertain`, or `failed` and were not tried again, for chips."""
+    """Return jobs with the flags `uncertain` and `failed` (and not retried) of their rows, for chips."""
     left = Row.objects.filter(job=OuterRef("pk"), retried_in=None)
     return rows.annotate(
         uncertain=Exists(left.filter(state=RowState.UNCERTAIN)), failed=Exists(left.filter(state=RowState.FAILED))
@@ -52,13 +52,13 @@ def with_problem_flags(rows: QuerySet[Job]) -> QuerySet[Job]:
 
 
 def intents_of(job: Job) -> QuerySet[Intent]:
-    """The requests that a job has asked for, of its rows or of parts of them."""
+    """Return the intents of a job, submitted for its rows or for parts of them."""
     carrying: Any = Part if kinds.kind_of(job).submit_row is None else Row
     return Intent.objects.filter(pk__in=carrying.objects.filter(job=job, intent__isnull=False).values("intent"))
 
 
 def count_rows(job: Job) -> RowCounts:
-    """One pass over the job's rows, from an index alone."""
+    """Count the job's rows by action and state, in one index scan."""
     groups = Row.objects.filter(job=job).order_by().values_list("action", "state").annotate(n=Count("pk"))
     actions: dict[str, int] = {}
     states: dict[str, int] = {}
@@ -69,11 +69,11 @@ def count_rows(job: Job) -> RowCounts:
 
 
 def count_noted(job: Job) -> int:
-    """Rows that would be sent although something about them is worth knowing."""
+    """Count the rows to be sent that have notes."""
     return Row.objects.filter(job=job, action__in=SENDING).exclude(notes=[]).count()
 
 
 def rows_not_applied(job: Job) -> QuerySet[Row]:
-    """Rows that were surely not applied and that no other job has sent again: refused here or there, or not sent."""
+    """Return rows that were surely not applied and that no other job has retried: refused, or not sent."""
     mine = Row.objects.filter(job=job, retried_in__isnull=True)
     return mine.filter(Q(state__in=NOT_APPLIED) | Q(action=Action.REFUSED))

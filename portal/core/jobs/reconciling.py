@@ -1,10 +1,10 @@
-"""Finding out by reading what a request has done whose answer was lost, or that failed half-way.
+"""Find out by reading what a request has done whose answer was lost, or that failed half-way.
 
-The mirror's own reading of the whole list is used: it costs ceil(members / 1000) calls, at the pace of sync, and serves
-everybody who waits. A created member is recognised by everything that was sent and that the list shows: name, code,
-group and card; it counts only if the mirror did not know it before. A member that is not in the list is taken for not
-created when the request has ended at the service, or when two readings a minute apart agree: the service works through
-bulk requests in order. Whatever is not plain is left to a person.
+It uses the mirror's reading of the whole list: ceil(members / 1000) calls, at the pace of sync, shared by all that
+wait. A created member is recognised by everything that was sent and that the list shows: name, code, group and card. It
+counts only if the mirror did not know it before. A member missing from the list counts as not created when the request
+has ended at the service, or when two readings a minute apart agree: the service works through bulk requests in order. A
+person decides all unclear cases.
 """
 
 from collections import defaultdict
@@ -34,8 +34,9 @@ Signature = tuple[str, str, str, bytes]
 
 @dataclass
 class RowFindings:
-    """Rows by what the list proves: there (with the member's ID), not there, or not clear. `hidden`: what was sent of
-    them is shown by no list.
+    """Rows by what the list proves: present (with the member's ID), absent, or unclear.
+
+    `hidden`: rows whose values are not shown by any list.
     """
 
     present: dict[int, str] = field(default_factory=dict)
@@ -45,12 +46,12 @@ class RowFindings:
 
 
 def take_snapshot(rows: Sequence[Row]) -> dict[str, Any]:
-    """Whom the mirror knows, before sending, that could later be taken for one of these new members."""
+    """Return the IDs of known members that could later be confused with one of these new members."""
     return {"known": sorted(member.member_id for member in _similar_members(rows))}
 
 
 def find_created(rows: Sequence[Row], known: Iterable[str]) -> RowFindings:
-    """Which of the new members are there. `known`: the IDs of the snapshot, and those that other rows already have."""
+    """Return which of the new members exist. `known`: IDs of the snapshot and of other rows' members."""
     before, reader, found = set(known), MemberRowBuilder(current_tenant_id()), RowFindings()
     fresh = [member for member in _similar_members(rows) if member.member_id not in before]
     by_signature: dict[Signature, list[str]] = defaultdict(list)
@@ -79,7 +80,7 @@ IsApplied = Callable[[Row, Member], bool | None]
 
 
 def find_changed(rows: Sequence[Row], shows: IsApplied | None = None) -> RowFindings:
-    """Which of the changes are there. A change may be sent again, unless it would send a QR code by e-mail again."""
+    """Return which changes were applied. A change may be sent again, unless it would e-mail a QR code again."""
     members = {m.member_id: m for m in Member.objects.filter(member_id__in=[row.member_id for row in rows])}
     found = RowFindings()
     for row in rows:
@@ -97,14 +98,14 @@ def find_changed(rows: Sequence[Row], shows: IsApplied | None = None) -> RowFind
 
 
 def _is_applied(row: Row, member: Member) -> bool | None:
-    """Whether the member has all of the row's values; None when it has those that lists show, and others were sent."""
+    """Return whether the member has all values of the row; None if some of them are not shown in lists."""
     body, present = row.content["body"], MEMBER.written_values(member)
     listed = all(MEMBER.is_same(name, value, present[name]) for name, value in body.items() if name not in RIGHTS_NAMES)
     return None if listed and body.keys() & set(RIGHTS_NAMES) else listed
 
 
 def find_deleted(rows: Sequence[Row]) -> RowFindings:
-    """Which of the members are no longer there."""
+    """Return which of the members no longer exist."""
     there = Member.objects.filter(member_id__in=[row.member_id for row in rows], gone_at__isnull=True)
     left = set(there.values_list("member_id", flat=True))
     return RowFindings(
@@ -114,7 +115,7 @@ def find_deleted(rows: Sequence[Row]) -> RowFindings:
 
 
 def _similar_members(rows: Sequence[Row]) -> list[Member]:
-    """Members with the code, the card or the name of one of the rows."""
+    """Return members with the code, the card or the name of one of the rows."""
     reader = MemberRowBuilder(current_tenant_id())
     bodies = [row.content["body"] for row in rows]
     codes = {fold(body["member_code"]) for body in bodies if body.get("member_code")}
@@ -143,12 +144,12 @@ def _row_signature(row: Row, reader: MemberRowBuilder) -> Signature:
     )
 
 
-# From the loss to the beginning of the first reading.
+# The shortest time from the loss to the start of the first reading.
 MIN_DELAY = timedelta(seconds=5)
 
 
 def reconcile_part(job: Job, part: Part) -> bool:
-    """Compare with the last complete list, if it is new enough; wait for one otherwise. True: the part is settled."""
+    """Compare the part with the last complete list if it is new enough. Return whether the part is settled."""
     as_of = sync_schedule.request_reading_since(current_tenant(), MirrorKind.MEMBERS, _list_needed_since(part))
     if as_of is None:
         return False
@@ -172,17 +173,17 @@ def _compare(job: Job, part: Part, rows: list[Row]) -> RowFindings:
 
 
 def _list_needed_since(part: Part) -> datetime:
-    """From when on a list must have been read to be of use."""
+    """Return the earliest start of a list reading that is useful."""
     if part.read_until is not None:
         return part.read_until + absence_proofs.MIN_INTERVAL
     lost_at = part.lost_at
-    if lost_at is None:  # a part is lost only together with its moment
+    if lost_at is None:  # `_mark_lost` always sets this time
         raise ValueError("the part was not lost")
     return lost_at + MIN_DELAY
 
 
 def _excluded_members(job: Job, part: Part) -> set[str]:
-    """Members that cannot be this part's work: known before it was sent, or already somebody else's result."""
+    """Return members that this part cannot have created: they existed before, or belong to another row."""
     before = (part.intent.snapshot or {}).get("known", []) if part.intent else []
     others = Row.objects.filter(state=RowState.SUCCEEDED, action=Action.CREATE, part__isnull=False)
     recent = others.filter(job__started_at__gte=job.started_at - timedelta(days=1)) if job.started_at else others
@@ -198,7 +199,7 @@ def _record_findings(part: Part, found: RowFindings, as_of: datetime) -> None:
         row.problems = [["", "found", facts]]
     Row.objects.bulk_update(present, ["member_id", "state", "problems"], batch_size=500)
     rows.filter(pk__in=found.unclear).update(state=RowState.UNCERTAIN, problems=[["", "unclear", facts]])
-    if part.action != Action.CREATE:  # a change or a deletion may be repeated: it comes to the same
+    if part.action != Action.CREATE:  # changes and deletions may be repeated: the result is the same
         again = rows.filter(pk__in=[*found.absent, *found.hidden], attempts__lt=MAX_ROW_ATTEMPTS)
         again.update(**RESET_TO_PENDING)
     rows.filter(pk__in=found.hidden).update(state=RowState.UNCERTAIN, problems=[["", "hidden", facts]])

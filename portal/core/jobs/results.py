@@ -1,6 +1,6 @@
-"""What the service reports of a request, row by row, and what a request's end means for the rows without a report.
+"""Apply the service's results to rows, and the end of a request to rows without a result.
 
-Registered with `intents.handlers`. Everything here looks at the rows as they stand: told twice, it acts once.
+Registered with `intents.handlers`. All functions read the rows' current state, so a repeated call changes nothing.
 """
 
 import re
@@ -24,7 +24,7 @@ from portal.core.timers.clock import ClockTime
 
 MAX_ROW_ATTEMPTS = 3
 RESET_TO_PENDING: dict[str, Any] = {"state": RowState.PENDING, "part": None, "position": None, "read_at": None}
-# A deletion of who is gone already has come to what was wanted.
+# A deletion of a member that no longer exists counts as done.
 _NOT_FOUND_PREFIX = "404"
 _SENDABLE = (*SENDING, Action.DOUBLE)
 _POSITION = re.compile(r"members\.(\d+)\b")
@@ -37,7 +37,7 @@ WHERE r.tenant_id = %s AND r.id = new.id AND r.state = %s
 
 
 def lock_part(intent: Intent) -> tuple[Job, Part] | None:
-    """The job and the part that an intent belongs to, the job's row locked; None for other people's intents."""
+    """Return the job and the part of an intent, with the job's row locked; None for intents of other areas."""
     part = Part.objects.filter(intent_id=intent.pk).first()
     if part is None:
         return None
@@ -47,7 +47,7 @@ def lock_part(intent: Intent) -> tuple[Job, Part] | None:
 
 
 def on_progress(intent: Intent, record: RequestRecord) -> None:
-    """Take over the results of the members finished so far: the n-th result is the n-th member's."""
+    """Store the results of the members finished so far: the n-th result is the n-th member's."""
     with transaction.atomic():
         held = lock_part(intent)
         if held is None or record.result is None:
@@ -70,9 +70,9 @@ RowResult = tuple[Row, RowState, str, str, str]
 
 
 def _row_result(row: Row, item: BulkItem) -> RowResult | None:
-    """What an item says, or None when it says nothing that can be relied on."""
+    """Return the result in an item, or None when it is not reliable."""
     if row.member_id and item.member_id not in (None, "", row.member_id):
-        return None  # somebody else's: the order is not that of the request
+        return None  # the ID of another row: the order is not that of the request
     member_id = item.member_id or row.member_id
     if item.status == "succeeded":
         return row, RowState.SUCCEEDED, "", "", member_id
@@ -94,7 +94,7 @@ def _write_results(job: Job, results: Iterable[RowResult]) -> None:
 
 
 def on_finished(intent: Intent) -> None:
-    """Settle the part of an intent that has come to an end, and have the next one sent after the commit."""
+    """Settle the part of an intent that has ended, and notify a worker of the next one after the commit."""
     with transaction.atomic():
         held = lock_part(intent)
         if held is None:
@@ -104,7 +104,7 @@ def on_finished(intent: Intent) -> None:
 
 
 def settle_part(job: Job, part: Part, intent: Intent) -> None:
-    """What the end of the intent means for the rows that have no result yet. The job's row is locked by the caller."""
+    """Settle the rows without a result by the end of the intent. The caller has locked the job's row."""
     if intent.reason == Reason.DECIDED:
         _apply_decision(part, applied=intent.state == State.SUCCEEDED)
         return close_part(part)
@@ -125,13 +125,13 @@ def _unsettled(part: Part) -> QuerySet[Row]:
 
 
 def close_part(part: Part) -> None:
-    """Note that nothing more is to be learned of a part."""
+    """Mark a part as settled."""
     part.state = PartState.CLOSED
     part.save(update_fields=["state"])
 
 
 def _mark_lost(part: Part, *, ended: bool) -> None:
-    """Nobody told what became of some rows: the list will be read."""
+    """Mark a part whose rows have no known result: the list will be read."""
     part.state, part.ended = PartState.READING, ended
     part.save(update_fields=["state", "ended"])
     Part.objects.filter(pk=part.pk).update(lost_at=ClockTime())
@@ -144,7 +144,7 @@ def _apply_decision(part: Part, *, applied: bool) -> None:
 
 
 def _handle_not_applied(job: Job, part: Part, intent: Intent) -> None:
-    """Nothing of the request was carried out: send it in halves, go on later, or give the rows its reason."""
+    """Handle a request that did nothing: send it in halves, send it later, or fail the rows."""
     too_large = intent.http_status == 413 or (intent.reason == Reason.INVALID and "4 MB" in intent.error_detail)
     if too_large and part.rows > 1:
         _return_to_pending(part)
@@ -159,7 +159,7 @@ def _handle_not_applied(job: Job, part: Part, intent: Intent) -> None:
 
 
 def _halt_reason(intent: Intent) -> Halt | None:
-    """Why nothing more can be sent at present, if that is what the end of the intent says."""
+    """Return why the job has to stop, if the end of the intent requires it."""
     if intent.http_status in (401, 403) or intent.reason in (Reason.CONNECTION, Reason.LICENCE):
         return Halt.CONNECTION
     if intent.reason == Reason.RIGHTS:
@@ -175,7 +175,7 @@ def _return_to_pending(part: Part) -> None:
 
 
 def _mark_refused(part: Part, intent: Intent) -> None:
-    """The whole request was refused. Where the reason names members, only they are to blame; the others go again."""
+    """Fail the rows of a refused request. If the reason names members, only those fail; the others are sent again."""
     blamed = {int(place) for place in _POSITION.findall(intent.error_detail)}
     rows = _unsettled(part)
     if blamed and rows.filter(position__in=blamed).exists() and part.rows > len(blamed):
@@ -190,8 +190,10 @@ def _mark_refused(part: Part, intent: Intent) -> None:
 
 
 def mark_restored(found_at: datetime) -> int:
-    """Stop every job: how far it went since the backup is not known. What waited, was stopped or only looked at may
-    have been sent, and is for a person to decide; requests that are on the way are settled by reading.
+    """Stop every job: its progress since the backup is not known.
+
+    Rows that waited, were stopped or were only previewed may have been sent, so a person has to decide about them.
+    Requests in progress are settled by reading.
     """
     before = (JobState.DRAFT, JobState.MAPPED, JobState.CHECKED, JobState.WAITING)
     rows = Row.objects.filter(job__state__in=[*before, JobState.RUNNING, JobState.STOPPED], action__in=_SENDABLE)
@@ -206,7 +208,7 @@ def mark_restored(found_at: datetime) -> int:
 
 
 def stop_job(job: Job, halt: Halt) -> None:
-    """End a started job before its end: what was not sent says so and can be sent later."""
+    """Stop a started job before its end. Its unsent rows are marked, and can be sent later."""
     waiting = Row.objects.filter(job=job, state=RowState.PENDING)
     waiting.update(state=RowState.STOPPED, problems=[])
     Job.objects.filter(pk=job.pk, state__in=ALIVE).update(

@@ -1,7 +1,7 @@
-"""The carrier of rows one by one: each is an intent of its own, made by `Kind.ask` in a transaction of its own.
+"""Executor for single rows: `JobKind.submit_row` creates one intent per row, in a separate transaction.
 
-A worker that dies between two rows, or a step that two workers take at once, doubles nothing. Only a few are under way
-at a time, so that an hour without calls leaves the rest waiting here and not in the queue of everybody's work.
+A worker that ends between two rows, or two workers at one step, double nothing. Only a few rows are in progress at a
+time: when there are no API calls left, the others wait here and not in the queue that everyone shares.
 """
 
 from datetime import timedelta
@@ -22,21 +22,21 @@ _ROW_STATES = {State.SUCCEEDED: RowState.SUCCEEDED, State.UNCERTAIN: RowState.UN
 
 
 def wait(job: Job) -> timedelta | None:
-    """How long a job that is to stop waits for what has left; None: the next rows can be asked for."""
+    """Return how long a job that is to stop waits for its sent rows; None: the next rows can be submitted."""
     for row in _rows_in(job, RowState.SENT).filter(intent__state__in=FINAL).select_related("intent"):
-        _settle_row(row)  # nobody told
+        _settle_row(row)  # in case its notification was lost
     return _CHECK_AGAIN_AFTER if job.stop_asked and _rows_in(job, RowState.SENT).exists() else None
 
 
 def send(job: Job) -> NextStep:
-    """Whether there is something to ask for."""
+    """Return whether there are rows to submit."""
     if _next_row_ids(job):
         return NextStep.WORK
     return NextStep.LATER if _rows_in(job, RowState.PENDING, RowState.SENT).exists() else NextStep.NOTHING
 
 
 def work(job_id: int) -> None:
-    """Ask for the next rows."""
+    """Submit the next rows."""
     job = Job.objects.select_related("by", "tenant__environment", "support_session").get(pk=job_id)
     for row_id in _next_row_ids(job):
         _submit_row(job, row_id)
@@ -44,7 +44,7 @@ def work(job_id: int) -> None:
 
 
 def on_finished(intent: Intent) -> None:
-    """Let a row follow what its intent came to, whenever that is known. Other intents are nobody's row."""
+    """Settle the row of a finished intent. Intents without a row are ignored."""
     row = Row.objects.select_related("job").filter(intent=intent).first()
     if row is not None:
         row.intent = intent
@@ -57,7 +57,7 @@ def _rows_in(job: Job, *states: RowState) -> QuerySet[Row]:
 
 
 def _next_row_ids(job: Job) -> list[int]:
-    """The next rows that there is room for. Those that wait for something come last."""
+    """Return the next rows that there is room for. Rows that wait for something are last."""
     room = max(MAX_UNDER_WAY - _rows_in(job, RowState.SENT).count(), 0)
     waiting = _rows_in(job, RowState.PENDING).order_by("line")
     ready = list(waiting.filter(problems=[]).values_list("pk", flat=True)[:room])
@@ -65,7 +65,7 @@ def _next_row_ids(job: Job) -> list[int]:
 
 
 def _submit_row(job: Job, row_id: int) -> None:
-    """Ask for one row, in a transaction of its own."""
+    """Submit one row, in a separate transaction."""
     with transaction.atomic():
         running = Job.objects.filter(pk=job.pk, state=JobState.RUNNING, stop_asked=False)
         if not running.select_for_update(of=("self",), no_key=True):
@@ -85,7 +85,7 @@ def _submit_row(job: Job, row_id: int) -> None:
 
 
 def _settle_row(row: Row) -> None:
-    """What the end of the intent means for its row. What surely never left can be asked for once more."""
+    """Set the row's state from its finished intent. A row that was surely not sent can be submitted again."""
     intent = row.intent
     if intent is None or row.state not in (RowState.SENT, RowState.UNCERTAIN):
         return

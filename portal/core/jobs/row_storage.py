@@ -1,4 +1,4 @@
-"""Writing and correcting rows by the thousand. Row security forbids COPY into the table: arrays are as quick."""
+"""Write and change thousands of rows. Row security forbids COPY into the table; arrays are as fast."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -35,7 +35,7 @@ WHERE r.tenant_id = %s AND r.job_id = %s AND r.id = new.id
 
 @dataclass
 class NewRow:
-    """A row to be stored: see `models.Row` for what its parts hold."""
+    """A row to store: see `models.Row` for its fields."""
 
     line: int
     action: Action
@@ -46,7 +46,7 @@ class NewRow:
 
 
 def insert_rows(job: Job, rows: Sequence[NewRow]) -> None:
-    """Store a batch."""
+    """Store a batch of rows."""
     values = [
         (row.line, str(row.action), row.member_id, _encrypt(job, row.content), _json(row.problems), _json(row.notes))
         for row in rows
@@ -55,17 +55,17 @@ def insert_rows(job: Job, rows: Sequence[NewRow]) -> None:
 
 
 def refuse_lines(job: Job, problems: Iterable[tuple[int, tuple[str, str, dict[str, Any]]]]) -> None:
-    """Refuse lines that were stored already, each with a problem."""
+    """Refuse stored lines, each with a problem."""
     _execute(_REFUSE, [str(Action.REFUSED)] * 2, [(n, _json([problem])) for n, problem in problems], job)
 
 
 def rewrite_rows(job: Job, rows: Sequence[Row]) -> None:
-    """Store the contents of rows anew."""
+    """Replace the contents of stored rows."""
     _execute(_REWRITE, [], [(row.pk, _encrypt(job, row.content)) for row in rows], job)
 
 
 def _execute(statement: str, before: list[Any], rows: Sequence[tuple[Any, ...]], job: Job | None = None) -> None:
-    """Run a statement on rows that it takes as one array for each column; of `job`, where it names one at its end."""
+    """Run a statement on rows, passed as one array per column. `job` is added as its last arguments."""
     if rows:
         columns = [list(column) for column in zip(*rows, strict=True)]
         with database.cursor() as cursor:

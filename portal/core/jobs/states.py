@@ -1,4 +1,4 @@
-"""How far a job, one of its rows and one of its requests have come."""
+"""The states of a job, of its rows and of its requests."""
 
 from enum import Enum
 
@@ -7,9 +7,9 @@ from django.utils.translation import gettext_lazy as _
 
 
 class JobState(TextChoices):
-    """draft -> mapped -> checked -> (waiting ->) running -> done | stopped (can go on).
+    """The states of a job: draft -> mapped -> checked -> (waiting ->) running -> done | stopped (can continue).
 
-    mapped: the rows are being found out. waiting: for its moment. refused: its file is unreadable.
+    mapped: the rows are being checked. waiting: for its start time. refused: its file is unreadable.
     """
 
     DRAFT = "draft", _("Map columns")
@@ -23,8 +23,9 @@ class JobState(TextChoices):
 
 
 class Action(TextChoices):
-    """What a row would do. double: it would create what is there already, by its looks: left out unless a person wants
-    it, too.
+    """The actions of a row.
+
+    double: it would create a member that probably exists. It is left out unless a person wants it.
     """
 
     CREATE = "create", _("New")
@@ -36,10 +37,10 @@ class Action(TextChoices):
 
 
 class RowState(TextChoices):
-    """checked: only looked at. The rest is how far a row to be created or changed has come.
+    """The states of a row. checked: only previewed. The others are the progress of a row to be sent.
 
-    failed: surely not applied, refused by the service or left out by us; the row says which. kept: nothing was to be
-    done about this member, for the reason that the row says.
+    failed: surely not applied, refused by the service or skipped by the portal; the row has the reason. kept: the
+    member needed no change, for the reason in the row.
     """
 
     CHECKED = "checked", _("Checked")
@@ -53,7 +54,7 @@ class RowState(TextChoices):
 
 
 class PartState(TextChoices):
-    """open: its request is on the way. reading: its answer was lost, the service's list is read. closed: settled."""
+    """The states of a part. open: in progress. reading: its answer was lost, lists are read. closed: settled."""
 
     OPEN = "open", _("Under way")
     READING = "reading", _("Checking result")
@@ -61,7 +62,7 @@ class PartState(TextChoices):
 
 
 class Halt(TextChoices):
-    """Why a job stopped before its end."""
+    """The reason why a job stopped before its end."""
 
     NONE = "", ""
     PERSON = "person", _("Stopped by a person.")
@@ -74,16 +75,16 @@ class Halt(TextChoices):
     UNREACHABLE = "unreachable", _("The service could not be reached.")
 
 
-# What is sent, in this order: what one member gives up is free for the next.
+# Sent in this order, so that values one member gives up are free for the next.
 SENDING = (Action.DELETE, Action.UPDATE, Action.CREATE)
-# Jobs at which something is still going to happen.
+# Jobs that will still do something.
 ALIVE = (JobState.WAITING, JobState.RUNNING)
-# Rows that surely were not applied: a person may send them again.
+# Rows that were surely not applied: a person may send them again.
 NOT_APPLIED = (RowState.FAILED, RowState.STOPPED)
 
 
 class NextStep(Enum):
-    """What came of looking for rows to send."""
+    """The result of an executor's `send`."""
 
     SENT = "a request was recorded"
     WORK = "something takes calls, or a transaction for each row or part, and is done without holding the job"

@@ -1,8 +1,8 @@
-"""Who is suspended: a member whose use ended because somebody here suspended them, and nothing has moved it since.
+"""Suspended members: their end of use was set by a suspension in the portal, and has not changed since.
 
-The service knows an end of use and no reason for it. The portal keeps the end that it set, with who set it and why; a
-member is suspended as long as the service tells that very end. So the state follows the reading: whoever is given
-another end, here or in the member site, is not suspended any more, and whoever is put back to it is again.
+The service stores an end of use but no reason for it. The portal stores the end that it set, with the person and the
+reason. A member is suspended as long as the service returns exactly this end. So a member who gets another end, here or
+in the member site, is no longer suspended, and one who gets this end back is suspended again.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,7 +19,7 @@ from portal.core.mirror.models import Member
 from portal.core.mirror.queries import Validity, validity_condition
 
 SUSPENDED = "suspended"
-# The states of validity as lists offer them: suspended beside expired, which leaves the suspended out.
+# The validity choices of lists: "suspended" follows "expired", which excludes suspended members.
 VALIDITY_CHOICES: list[tuple[str, str | Promise]] = [
     (value, label)
     for choice in Validity.choices
@@ -28,24 +28,24 @@ VALIDITY_CHOICES: list[tuple[str, str | Promise]] = [
 
 
 def is_suspended() -> Exists:
-    """Whether a member's end of use is one that a suspension set."""
+    """Return the condition that a suspension set the member's end of use."""
     return Exists(Suspension.objects.filter(member_id=OuterRef("pk"), ends_at=OuterRef("use_date_end")))
 
 
 def with_suspended_flag(members: QuerySet[Member]) -> QuerySet[Member]:
-    """The same members, each with whether a suspension set its end of use (`suspended`)."""
+    """Return the members with a flag whether a suspension set their end of use (`suspended`)."""
     return members.annotate(suspended=is_suspended())
 
 
 def without_suspended(members: QuerySet[Member]) -> QuerySet[Member]:
-    """The same members but for the suspended."""
+    """Return the members without the suspended ones."""
     return members.filter(~Q(is_suspended()))
 
 
 def filter_by_validity(
     members: QuerySet[Member], values: Iterable[str], now: datetime | None = None
 ) -> QuerySet[Member]:
-    """Members in any of the states of CHOICES, at `now`."""
+    """Return members in any of these states (`VALIDITY_CHOICES`), at `now`."""
     now = now or timezone.now()
     wanted = Q()
     for value in values:
@@ -55,29 +55,30 @@ def filter_by_validity(
 
 def _condition_for(value: str, now: datetime) -> Q:
     if value == SUSPENDED:
-        # The service lets people in through the last second: suspended is whoever is in it, too.
+        # The service admits people until the end of this second, but here it already counts as suspended.
         return Q(use_end_key__lte=int(now.timestamp())) & Q(is_suspended())
     state = validity_condition(Validity(value), now)
     return state & ~Q(is_suspended()) if value == Validity.EXPIRED else state
 
 
 def suspension_of(member: Member) -> Suspension | None:
-    """The suspension that set the member's end of use, also while that is still to come."""
+    """Return the suspension that set the member's end of use, also before that end."""
     if member.use_date_end is None:
         return None
     return Suspension.objects.select_related("by").filter(member=member, ends_at=member.use_date_end).first()
 
 
 def former_ends(members: Iterable[Member]) -> dict[str, datetime | None]:
-    """The end of use from before the suspension, of those of the members that a suspension holds."""
+    """Return the end of use before the suspension, by member ID, for suspended members only."""
     ends = {member.pk: member for member in members if member.use_date_end is not None}
     rows = Suspension.objects.filter(member_id__in=ends).values_list("member_id", "ends_at", "former_end")
     return {ends[pk].member_id: former for pk, ours, former in rows if ends[pk].use_date_end == ours}
 
 
 def save_suspensions(job: Job, rows: Sequence[Row]) -> None:
-    """Keep what a suspension sets, in the transaction that records its request. Where the service never takes it over,
-    no member has this end of use and what is kept means nothing.
+    """Store the ends of use that a suspension sets, in the transaction that records its request.
+
+    If the service never applies one, no member has this end of use, and the stored row has no effect.
     """
     ends = {row.member_id: row.content for row in rows if row.content["body"].get("use_date_end")}
     known = Member.objects.filter(member_id__in=ends).values_list("pk", "member_id")

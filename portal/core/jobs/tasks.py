@@ -1,4 +1,4 @@
-"""The bells of jobs. Each carries ids; the row it names decides whether anything is done."""
+"""Celery tasks of jobs. Each gets IDs only; the job's row decides whether anything is done."""
 
 from portal.core.jobs import advancing, kinds
 from portal.core.jobs.models import Job

@@ -1,6 +1,6 @@
-"""The life of a job as pages: looked at, started, followed, stopped, continued, decided, retried, undone, discarded.
+"""Views of a job: show, start, follow, stop, continue, decide, retry, undo and discard it.
 
-An area of work says in `JobPages` what is its own about them and mounts them with `job_urls`.
+An area of work describes its own pages in `JobPages` and mounts them with `job_urls`.
 """
 
 import re
@@ -33,7 +33,7 @@ from tenants.access import TenantRequest, View, tenant_view
 from tenants.connections.service_clients import current_connection
 from tenants.roles import Permission, Proof
 
-#: The headings (line 0), then these lines of a job's file as they were uploaded, each with its number.
+#: The headings (line 0), then these lines of a job's file as uploaded, each with its number.
 UploadedCells = Callable[[Job, set[int]], Iterator[tuple[int, list[str]]]]
 
 
@@ -44,7 +44,7 @@ _DISCARDED_TEXT = gettext_lazy("Discarded. Nothing was sent.")
 
 
 def job_finder(family: str, *related: str) -> FindJob:
-    """Return the look-up of a family's job, with what its page needs of `related`. It raises Http404 for all others."""
+    """Return a function that finds a family's job, with its `related` rows. It raises Http404 for other jobs."""
 
     def find(_request: TenantRequest, job_id: int) -> Job:
         known = queries.with_problem_flags(Job.objects.all()).select_related(
@@ -57,21 +57,19 @@ def job_finder(family: str, *related: str) -> FindJob:
 
 @dataclass(frozen=True)
 class JobPages:
-    """What is an area's own about the pages of its jobs.
+    """The settings of an area for the pages of its jobs.
 
-    - `permission`: who may see them; what is done to a job needs the permission of the job itself.
-    - `find_job(request, **address)`: the job that the address names; Http404 for any other.
-    - `page(request, job)`: its page, as its state wants it.
-    - `home_address(job)`: where people are when it was discarded, and `discarded_text` what they are told there.
-    - `proof`: what starting, continuing, retrying and undoing a job asks of its person.
-    - `reason_not_to_start(request,
-    job)`: why it is not started as it was posted; empty for nothing. Where it says something, the
-      page is answered again, with what was posted.
-    - `retry`, `undo`, `discard`: an area's own way of doing so, called as those of `acts` are.
-    - `describe_progress(job)`: how far the job is, where that is not told by its rows.
-    - `uploaded_cells(job,
-    lines)`: the headings (line 0) and these lines of the job's file as uploaded; `sheet_title` names the sheet
-      of the file of rows to correct.
+    - `permission`: needed to see them; an action on a job needs the job's own permission.
+    - `find_job(request, **address)`: the job at this URL; raises Http404 if there is none.
+    - `show_job(request, job)`: the job's page, by its state.
+    - `home_address(job)`: where people go after it was discarded; `discarded_text` is shown there.
+    - `proof`: the proof of identity needed to start, continue, retry and undo a job.
+    - `reason_not_to_start(request, job)`: why it cannot start with the posted values; "" if it can. With a reason, the
+      page is shown again with these values.
+    - `retry`, `undo`, `discard`: an area's own versions of these actions, called like those of `actions`.
+    - `describe_progress(job)`: the job's progress, if it does not depend on its rows.
+    - `uploaded_cells(job, lines)`: the headings (line 0) and these lines of the job's file as uploaded; `sheet_title`
+      is the sheet's name in the file of rows to correct.
     """
 
     permission: Permission
@@ -94,20 +92,20 @@ def page(pages: JobPages, request: TenantRequest, job: Job) -> HttpResponseBase:
 
 
 def progress(pages: JobPages, request: TenantRequest, job: Job) -> HttpResponse:
-    """The progress alone, for polling; the whole page is asked for again when there is more to see."""
+    """Render the progress alone, for polling; the whole page reloads when the job has ended."""
     if job.state != JobState.MAPPED and job.state not in ALIVE:
         return HttpResponseClientRefresh()
     return render(request, "components/progress.html", {"progress": pages.describe_progress(job)})
 
 
 def download_failed_rows(pages: JobPages, request: TenantRequest, job: Job, kind: str) -> HttpResponseBase:
-    """The rows that were not applied, as they were uploaded, each with its reason."""
+    """Return a file of the rows that were not applied, as they were uploaded, each with its reason."""
     said = _reasons(job)
     if not said:
         raise Http404
     record = partial(actions.record_download, by=Requester.from_request(request), job=job, rows=len(said))
     lines = _correction_lines(pages.uploaded_cells(job, set(said)), said)
-    # Called as the uploaded file, without its ending.
+    # Named like the uploaded file, without its extension.
     stem = re.sub(r"\.(csv|xlsx|tsv|txt)\Z", "", str(job.title), flags=re.IGNORECASE)[:80]
     return send_file(
         request,
@@ -121,7 +119,7 @@ def download_failed_rows(pages: JobPages, request: TenantRequest, job: Job, kind
 
 
 def _reasons(job: Job) -> dict[int, str]:
-    """Line -> why it was not applied, of every row that was not."""
+    """Return the reason by line, for every row that was not applied."""
     said: dict[int, str] = {}
     for row in queries.rows_not_applied(job).select_related("intent").order_by("line").iterator(chunk_size=2000):
         why = words.describe_row(row, job)
@@ -132,7 +130,10 @@ def _reasons(job: Job) -> dict[int, str]:
 
 
 def _correction_lines(cells: Iterator[tuple[int, list[str]]], said: Mapping[int, str]) -> Iterator[list[str]]:
-    """The uploaded columns of these lines, values unchanged, and the reason in a last column that uploads leave out."""
+    """Yield the uploaded columns of these lines, unchanged, with the reason in a last column.
+
+    A later upload ignores that column.
+    """
     heading = REASON_HEADINGS["ja" if (get_language() or "").startswith("ja") else "en"]
     kept: list[int] = []
     for line, texts in cells:
@@ -159,8 +160,10 @@ def start(pages: JobPages, request: TenantRequest, job: Job) -> HttpResponseBase
 
 
 def _action_view(act: Callable[[JobPages], Callable[..., Job | bool | None]], nothing_done_text: Promise) -> JobView:
-    """Return what does `act` and shows the job that came of it, or the same one; `nothing_done_text` says that
-    nothing did."""
+    """Return a view that calls `act` and redirects to the job that it returns, or to the same job.
+
+    `nothing_done_text` is shown when it did nothing.
+    """
 
     def do(pages: JobPages, request: TenantRequest, job: Job) -> HttpResponse:
         done = act(pages)(by=Requester.from_request(request), job=job)
@@ -197,7 +200,7 @@ def discard(pages: JobPages, request: TenantRequest, job: Job) -> HttpResponse:
 
 
 def template_view(permission: Permission, cells: Iterable[SheetColumn], name: str) -> View:
-    """Declare an empty spreadsheet with every heading and one line to show what goes where."""
+    """Return a view of an empty spreadsheet with all headings and one example line."""
 
     @tenant_view(permission)
     def view(request: TenantRequest, language: str, kind: str) -> HttpResponseBase:
@@ -211,7 +214,7 @@ def template_view(permission: Permission, cells: Iterable[SheetColumn], name: st
 
 
 def job_view(pages: JobPages, show: JobView) -> View:
-    """Declare a page that shows a job."""
+    """Return a view that shows a job."""
 
     @tenant_view(pages.permission)
     def view(request: TenantRequest, kind: str = "", **address: Any) -> HttpResponseBase:
@@ -221,7 +224,7 @@ def job_view(pages: JobPages, show: JobView) -> View:
 
 
 def job_action_view(pages: JobPages, act: JobView) -> View:
-    """Declare what somebody does to a job, for those who may run it."""
+    """Return a view of an action on a job, for those with the job's permission."""
     proof = pages.proof if act in (start, continue_job, retry, undo) else Proof.NONE
 
     @tenant_view(pages.permission, methods=["POST"], proof=proof)
@@ -237,7 +240,7 @@ for name, regex in (("sheet", "csv|xlsx"), ("spoken", "en|ja")):
     if name not in get_converters():
         register_converter(type(name, (StringConverter,), {"regex": regex}), name)
 
-#: What can be done to a job, by the name and the end of its address.
+#: The actions on a job, by name, which is also the end of the URL.
 ACTIONS = {
     "start": start, "stop": stop, "continue": continue_job, "retry": retry, "undo": undo,
     "decide": decide, "discard": discard,
@@ -247,9 +250,10 @@ ACTIONS = {
 def job_urls(
     pages: JobPages, *acts: str, path_prefix: str = "<int:job_id>/", name_prefix: str = ""
 ) -> list[URLPattern]:
-    """The pages of an area's jobs, beneath `at`, called `name_prefix` + page, progress, the names of `acts`; with a
-    sheet,
-    also `download_failed_rows`, the file of rows to correct. `kinds.Kind.page` has to lead there.
+    """Return the URLs of an area's jobs under `path_prefix`: page, progress and each of `acts`.
+
+    Their names start with `name_prefix`. With a sheet, `download_failed_rows` is added (the file of rows to correct).
+    `kinds.JobKind.page_address` must return the URL of the page.
     """
     routes = [
         path(path_prefix, job_view(pages, page), name=f"{name_prefix}page"),

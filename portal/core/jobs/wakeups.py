@@ -1,4 +1,4 @@
-"""Waking a worker for a job's next step: the dry run of a mapped one, the next request of a started one."""
+"""Notify a worker of a job's next step: the dry run of a mapped job, the next request of a started one."""
 
 from datetime import timedelta
 
@@ -14,12 +14,13 @@ from portal.core.timers.timer_registry import TaskWakeup
 
 ADVANCE_TASK = "portal.core.jobs.tasks.advance"
 EXPIRES_SECONDS = 120
-# A step whose worker died begins again after this; one that goes on does so alone, since its rows decide.
+# If a step's worker ended, the step starts again after this time. If it still runs, the rows' states prevent any double
+# work.
 _WAKE_AGAIN_AFTER = timedelta(seconds=8)
 
 
 def wake_after_commit(job: Job) -> None:
-    """Have the job's next step done as soon as what was written is visible."""
+    """Enqueue the job's next step after the commit, when its data is visible."""
     enqueue_after_commit(_task_of(job), job.tenant_id, job.pk, expires=EXPIRES_SECONDS)
 
 
@@ -28,14 +29,14 @@ def _task_of(job: Job) -> str:
 
 
 def _due_jobs() -> QuerySet[Job]:
-    """The jobs that are due and that nobody is at work on."""
+    """Return the due jobs that no worker works on."""
     return Job.objects_across_tenants.filter(due_at__lte=ClockTime(), state__in=[JobState.MAPPED, *ALIVE])
 
 
 JOB_WAKEUP = TaskWakeup(
     rows=_due_jobs,
     task=_task_of,
-    # The dry run keeps its own lease.
+    # The dry run has its own lease.
     claim_values=lambda: {
         "due_at": Case(When(state__in=ALIVE, then=ClockTime() + _WAKE_AGAIN_AFTER), default=F("due_at"))
     },

@@ -1,4 +1,4 @@
-"""What people read: what came of rows in plain sentences, changes as old and new, secrets masked."""
+"""Texts about rows for people: outcomes in plain sentences, changes as old and new values, secrets masked."""
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
@@ -51,13 +51,13 @@ _INVALID = "40002"  # specified
 
 
 def text_of(word: str, facts: Facts, own: Mapping[str, Callable[[Facts], str]] | None = None) -> str:
-    """A reason in a sentence. A word that nobody described is shown as it is."""
+    """Return a reason as a sentence. An unknown code is returned unchanged."""
     said = (own or {}).get(word) or _REASON_TEXTS.get(word)
     return said(facts) if said else word
 
 
 def problem_texts(told: Iterable[Any], job: Job) -> list[str]:
-    """What is to be said about a row, [[field, word, {facts}], …] in sentences."""
+    """Return a row's problems, [[field, code, {facts}], …], as sentences."""
     kind = kinds.kind_of(job)
     said = []
     for field, word, facts in told:
@@ -67,7 +67,7 @@ def problem_texts(told: Iterable[Any], job: Job) -> list[str]:
 
 
 def text_of_code(code: str) -> str:
-    """The service's code in a human sentence, as the tenant's environment describes it."""
+    """Return the service's error code as a sentence, by the description in the tenant's environment."""
     if code == _INVALID:
         return _("The service rejected a value in this row. This row was not applied.")
     meaning = current_tenant().environment.catalogue.errors.meaning(code)
@@ -77,7 +77,7 @@ def text_of_code(code: str) -> str:
 
 
 def describe_row(row: Row, job: Job) -> list[str]:
-    """Everything that is to be said about what came of a row, the service's code and words among it."""
+    """Return all texts about a row's outcome, with the service's code and message."""
     if (own := kinds.kind_of(job).describe_row) is not None:
         row.job = job
         return own(row)
@@ -91,7 +91,7 @@ def describe_row(row: Row, job: Job) -> list[str]:
 
 
 def field_changes(row: Row, groups: Mapping[str, str]) -> list[tuple[str, str, str]]:
-    """(field, old, new) of a row to be changed; old is empty for a new one."""
+    """Return (field, old, new) of a row to be changed; old is empty for a new member."""
     content = row.content
     old, body = content.get("old", {}), content.get("body", {})
     skip = {NAME.name, CODE.name, *RIGHTS_NAMES} if row.action == Action.CREATE else set()
@@ -108,7 +108,7 @@ def field_changes(row: Row, groups: Mapping[str, str]) -> list[tuple[str, str, s
 
 
 def known_values(row: Row, groups: Mapping[str, str]) -> list[tuple[str, str]]:
-    """(field, value) of a member to be deleted, besides name and code."""
+    """Return (field, value) of a member to be deleted, except name and code."""
     old = row.content.get("old", {})
     return [(str(each.label), each.format_value(old[each.name], groups)) for each in (GROUP, END) if each.name in old]
 
