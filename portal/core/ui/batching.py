@@ -1,14 +1,14 @@
-"""What every page asks the database, asked together: one statement for the whole frame.
+"""Load the facts that every page needs from the database in one statement.
 
-Parts that know such facts register a queryset from their `AppConfig.ready()`:
+Areas of work register a queryset in their `AppConfig.ready()`:
 
-    together.ask("freshness", states)                                     # rows: instances of the model
-    together.ask("gauges", gauges, connection=lambda request: …)          # with whole numbers of the request
-    # of pages that say `prefetch(request, "groups")`
-    together.ask("groups", groups, everywhere=False)
+    batching.register_query("freshness", states)                                # rows: instances of the model
+    batching.register_query("gauges", gauges, connection=lambda request: …)     # with whole numbers of the request
+    # for pages that call `prefetch(request, "groups")`
+    batching.register_query("groups", groups, on_every_page=False)
 
-A queryset is built once in a process, in a scope that stands for any tenant, and its SQL is kept; a page only fills in
-the tenant and the numbers. Nothing that was read is kept beyond the request that read it.
+A queryset is built once per process, for a placeholder tenant, and its SQL is cached. A page only fills in the tenant
+and the request's numbers. Rows are kept for one request only.
 """
 
 from collections.abc import Callable
@@ -39,10 +39,10 @@ from tenants.scope import across_tenants, current_tenant_id, tenant_scope
 RequestNumber = Callable[[TenantRequest], int]
 ValueReader = Callable[[Any], Any]
 
-# How fields read what JSON tells as it is.
+# Fields whose values are the same in JSON.
 _READ_AS_JSON = {each.to_python for each in (IntegerField, CharField, TextField, BooleanField, JSONField)}
 
-# Numbers that no row has: they stand for the tenant and for what a request gives, while SQL is made.
+# Numbers that no row has: placeholders for the tenant and the request's numbers while SQL is built.
 _ANY_TENANT = 4_611_686_018_427_387_001
 _ANY_NUMBER = 1_987_654_001
 
@@ -57,10 +57,10 @@ class _BatchQuery:
 
 @dataclass(frozen=True, slots=True)
 class _CompiledQuery:
-    """A question as SQL, with what its columns and annotations are read by."""
+    """A query as SQL, with the readers of its columns and annotations."""
 
     name: str
-    model: type[Model] | None  # None for rows that are tuples
+    model: type[Model] | None  # None: rows are tuples
     sql: str
     params: tuple[Any, ...]
     fields: dict[str, tuple[str, ValueReader | None]]
@@ -73,16 +73,16 @@ _queries: dict[str, _BatchQuery] = {}
 def register_query(
     name: str, build: Callable[..., QuerySet[Any]], *, on_every_page: bool = True, **given: RequestNumber
 ) -> None:
-    """Have every page of a tenant ask for the rows of `build(**parameters)`; a second registration replaces the first.
+    """Load the rows of `build(**parameters)` on every page of a tenant. A later registration replaces an earlier one.
 
-    Without `on_every_page`, those pages alone that want it. Rows of `values_list` come as tuples.
+    With `on_every_page=False`, only pages that `prefetch` it load them. Rows of `values_list` are tuples.
     """
     _queries[name] = _BatchQuery(name, build, given, on_every_page)
     _compile_batch.cache_clear()
 
 
 def prefetch(request: HttpRequest, name: str) -> None:
-    """Have this page ask for `name` along with what every page asks."""
+    """Load the rows of `name` together with those that every page loads."""
     request.wanted_together = {*_prefetched_names(request), name}  # type: ignore[attr-defined]  # kept on it
 
 
@@ -91,9 +91,9 @@ def _prefetched_names(request: HttpRequest) -> set[str]:
 
 
 def load_rows(request: TenantRequest, name: str) -> list[Any]:
-    """The rows of `name` for the request's tenant, read with all the others when the first is asked for.
+    """Return the rows of `name` for the request's tenant, loaded with all others on the first call.
 
-    A page that only looks reads them once. Where something may be written meanwhile, each reading is a new one.
+    GET and HEAD requests load them once. Other requests may write in between, so each call loads them again.
     """
     answers: dict[str, list[Any]] | None = getattr(request, "told_together", None)
     if answers is None or name not in answers or request.method not in ("GET", "HEAD"):
@@ -136,7 +136,7 @@ def _compile_query(question: _BatchQuery) -> _CompiledQuery:
 
 
 def _build_row(made: _CompiledQuery, told: dict[str, Any]) -> Any:
-    """What the queryset would have made, of values that came as JSON."""
+    """Return the row that the queryset would have built, from values in JSON."""
     if made.model is None:
         return tuple(told.values())
     names, values = [], []
@@ -152,13 +152,13 @@ def _build_row(made: _CompiledQuery, told: dict[str, Any]) -> Any:
 
 
 def _value_reader(field: "Field[Any, Any]") -> ValueReader | None:
-    """What makes a value of this field of what JSON tells; None where that is the value."""
+    """Return the function that reads this field's value from JSON; None if the value is the same."""
     if isinstance(field, DateField):
         return date_limits.moment_from_json if isinstance(field, DateTimeField) else date_limits.day_from_json
     return None if type(field).to_python in _READ_AS_JSON else field.to_python
 
 
 def _placeholders(question: _BatchQuery) -> list[tuple[int, RequestNumber]]:
-    """For each number that the request gives, the one that stands for it: another in each question."""
+    """Return a placeholder for each number that the request gives, different in each query."""
     first = _ANY_NUMBER + 10 * list(_queries).index(question.name)
     return [(first + place, given) for place, given in enumerate(question.parameters.values())]

@@ -1,4 +1,4 @@
-"""Small pictures drawn by the server as SVG: no script, no colour without a word, the figures in a table behind."""
+"""Small charts drawn by the server as SVG, without scripts. Colours have labels, and a table has the figures."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _STEP = 12
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One bar: where it stands, how high, and what it says when pointed at. `label` is empty between the ticks."""
+    """One bar: its position, size and tooltip. `label` is empty between the ticks."""
 
     x: float
     y: float
@@ -27,7 +27,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class BarChart:
-    """Bars over time, with the highest value as the scale. Draw with `{% bar_chart chart %}`."""
+    """Bars over time, scaled to the highest value. Draw it with `{% bars chart %}`."""
 
     title: Text
     unit: Text
@@ -42,12 +42,12 @@ class BarChart:
 
 
 def hourly_bar_chart(title: Text, counts: Sequence[int], *, unit: Text = "", every: int = 3) -> BarChart:
-    """24 counts, one for each hour from 00:00, as bars with a tick each `every` hours."""
+    """Return 24 counts, one for each hour from 00:00, as bars with a tick every `every` hours."""
     return bar_chart(title, [(f"{hour:02d}:00", count) for hour, count in enumerate(counts)], unit=unit, every=every)
 
 
 def bar_chart(title: Text, points: Sequence[tuple[str, int]], *, unit: Text = "", every: int = 1) -> BarChart:
-    """(name, count) pairs as bars with the name under each `every`th. Counts below nought are drawn as nought."""
+    """Return (name, count) pairs as bars with a name under each `every`th. Negative counts are drawn as zero."""
     top = max([count for _name, count in points] + [1])
     drawn = []
     for place, (name, count) in enumerate(points):
@@ -61,7 +61,7 @@ def bar_chart(title: Text, points: Sequence[tuple[str, int]], *, unit: Text = ""
 
 @dataclass(frozen=True, slots=True)
 class BarPair:
-    """Two bars of one time, the second wider and behind the first; None for what is not known, or not yet."""
+    """Two bars for one time, the second wider and behind the first; None if a count is not known."""
 
     name: str
     label: str
@@ -71,14 +71,14 @@ class BarPair:
 
     @property
     def bars(self) -> list[tuple[str, Bar]]:
-        """What there is to draw, each with its class, the one behind first."""
+        """Return the bars to draw with their CSS classes, the one behind first."""
         both = (("chart-usual", self.second), ("chart-bar", self.first))
         return [(name, bar) for name, bar in both if bar is not None and bar.value]
 
 
 @dataclass(frozen=True, slots=True)
 class PairChart:
-    """Pairs of bars over time, with what each of the two is called. Draw with `{% pair_chart chart %}`."""
+    """Pairs of bars over time, with a name for each of the two. Draw it with `{% pairs chart %}`."""
 
     title: Text
     first: Text
@@ -95,7 +95,7 @@ class PairChart:
 def pair_chart(
     title: Text, names: tuple[Text, Text], points: Sequence[tuple[str, int | None, int | None]], *, every: int = 3
 ) -> PairChart:
-    """(name, count, other count) as pairs of bars with the name under each `every`th."""
+    """Return (name, count, other count) as pairs of bars with a name under each `every`th."""
     top = max([count for _name, *both in points for count in both if count is not None] + [1])
 
     def bar(count: int | None, x: float, width: float, name: str) -> Bar | None:
@@ -114,7 +114,7 @@ def pair_chart(
 
 @dataclass(frozen=True, slots=True)
 class StackPart:
-    """A piece of a bar: `kind` is a class of the style sheet."""
+    """A part of a bar: `kind` is a class of the style sheet."""
 
     kind: str
     y: float
@@ -123,7 +123,7 @@ class StackPart:
 
 @dataclass(frozen=True, slots=True)
 class StackedBar:
-    """A bar of several pieces, one on the other. `of` is what it tells of."""
+    """A bar of several parts on top of each other, about `subject`."""
 
     subject: Any
     x: float
@@ -137,7 +137,7 @@ class StackedBar:
 
 @dataclass(frozen=True, slots=True)
 class StackedChart:
-    """Bars of pieces beside each other, with the highest as the scale, rounded up so that it can be halved."""
+    """Stacked bars beside each other. The scale is the highest one, rounded up to an even number."""
 
     bars: Sequence[StackedBar]
     top: int
@@ -158,15 +158,16 @@ class StackedChart:
 
     @property
     def half_height(self) -> float:
-        """Where the line of half the top stands."""
+        """Return the position of the line at half the top."""
         return self.height / 2
 
 
 def stacked_chart(
     subjects: Sequence[Any], counts: Callable[[Any], Mapping[str, int]], *, step: int = 22, height: int = 120
 ) -> StackedChart:
-    """Bars, one for each thing, of the pieces that `counts` tells by kind, from the bottom up; none that is not nought
-    is invisible.
+    """Return a bar for each subject, with the parts that `counts` returns by kind, from the bottom up.
+
+    Every part above zero is high enough to be visible.
     """
     top = max([sum(counts(thing).values()) for thing in subjects] + [1])
     top += top % 2
@@ -188,7 +189,7 @@ def _stack_parts(counts: Mapping[str, int], top: int, full: int) -> Iterator[Sta
 
 @dataclass(frozen=True, slots=True)
 class UsageMeter:
-    """How much of a limit is left: a thin bar with words. `low` at a fifth or less."""
+    """How much of a limit is left: a thin bar with words. It is low at a fifth or less."""
 
     label: Text
     left: int
@@ -197,7 +198,7 @@ class UsageMeter:
 
     @property
     def share(self) -> int:
-        """Percent left, 0 to 100."""
+        """Return the percentage left, 0 to 100."""
         return max(0, min(100, round(100 * self.left / self.limit))) if self.limit > 0 else 0
 
     @property
@@ -206,18 +207,18 @@ class UsageMeter:
 
     @property
     def cache_key(self) -> tuple[str, int, int] | None:
-        """All that is shown of it; None where a moment is shown, too."""
+        """Return everything that it shows; None if it shows a time, too."""
         return None if self.is_low and self.refills_at else (str(self.label), self.left, self.limit)
 
 
 def build_meter(source: Any) -> UsageMeter:
-    """A Meter from a mapping with its fields, or as it is."""
+    """Return a meter, built from a mapping with its fields if needed."""
     return source if isinstance(source, UsageMeter) else UsageMeter(**source)
 
 
 @dataclass(frozen=True, slots=True)
 class DaySpan:
-    """A stretch of one day in minutes from 00:00, up to 1440."""
+    """A time span of one day in minutes from 00:00, up to 1440."""
 
     start: int
     end: int
@@ -234,7 +235,7 @@ class DaySpan:
 
 @dataclass(frozen=True, slots=True)
 class RightsDay:
-    """One row of the rights week: its name and when entry is allowed."""
+    """One row of the rights week: its name and the hours with access."""
 
     name: Text
     spans: Sequence[DaySpan]

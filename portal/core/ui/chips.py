@@ -1,4 +1,4 @@
-"""State chips: text and shape, never colour alone. Locked is quiet, unlocked and held open are loud."""
+"""State chips: text and shape, never colour alone. Locked is quiet; unlocked and held open are loud."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -61,9 +61,9 @@ CHIPS: dict[str, tuple[str | Promise, str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """A state to show. `state` is a key of CHIPS; one that is not says "unknown" and the word that came.
+    """A state to show. `state` is a key of CHIPS; other values are shown as "Unknown" with the value.
 
-    `problem` is a trouble that the state does not say; it makes a quiet state loud.
+    `problem` is a problem beside the state; it makes a quiet chip loud.
     """
 
     state: str
@@ -73,14 +73,14 @@ class Chip:
 
     @property
     def word(self) -> str:
-        """The chip's words without markup, for files and titles."""
+        """Return the chip's text without markup, for files and titles."""
         return " ".join(
             filter(None, [_word_of(self.state, str(self.text)), self.problem and add_brackets(self.problem)])
         )
 
     @property
     def tone(self) -> str:
-        """The class that whatever shows the chip is drawn by."""
+        """Return the CSS class of the chip's tone, also for the element around it."""
         tone = CHIPS.get(self.state, ("", "", "unknown"))[2]
         return "loud" if self.problem and tone in ("quiet", "unknown", "going") else tone
 
@@ -91,11 +91,11 @@ class Chip:
     def __html__(self) -> SafeString:
         return _draw(self) if self.problem else chip(self.state, text=self.text, as_of=self.as_of)
 
-    __str__ = __html__  # a template asks for the text of a value before it asks whether that is safe
+    __str__ = __html__  # a template reads a value's text before it checks whether the text is safe
 
 
 def chip(state: str, *, text: str | Promise = "", as_of: datetime | None = None) -> SafeString:
-    """The chip of `state`, with `text` in place of its word and "as of" when it is known."""
+    """Return the chip of `state`, with `text` instead of its usual text, and with "as of" if given."""
     if as_of is None:
         return _cached_chip(state, str(text), get_language())
     return _draw(Chip(state, str(text), as_of))
@@ -103,7 +103,7 @@ def chip(state: str, *, text: str | Promise = "", as_of: datetime | None = None)
 
 @lru_cache(maxsize=1024)
 def _cached_chip(state: str, text: str, language: str | None) -> SafeString:
-    """Lists draw the same few chips on every row: each is drawn once per language."""
+    """Return a chip, drawn once per language: lists draw the same few chips on every row."""
     return _draw(Chip(state, text))
 
 

@@ -1,10 +1,11 @@
-"""What Ctrl-K finds. Areas of work register what they know; pages and tenants are found here.
+"""The command palette (Ctrl-K). Areas of work register sources; pages and tenants are found here.
 
-    palette.register("members", _("Members"), lambda request, text: [Hit(name, href, icon="user", hint=code), …],
-                     Permission.MEMBERS_VIEW, lambda request: freshness.unread(request, Kind.MEMBERS))
+    command_palette.register("members", _("Members"), lambda request, text: [Hit(name, href, icon="user"), …],
+                             Permission.MEMBERS_VIEW,
+                             lambda request: freshness.describe_unread(request, MirrorKind.MEMBERS))
 
-A source is called inside the tenant with what was typed (never empty) for those with its permission, answers from the
-mirror in one short query, and gives at most a handful of hits.
+A source is called inside the tenant with the typed text (never empty), for people with its permission. It returns a few
+hits, from one short query of the mirror.
 """
 
 from collections.abc import Callable, Iterable
@@ -28,7 +29,7 @@ _LONGEST = 100
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One thing found, with the page it leads to."""
+    """One result, with the URL of its page."""
 
     title: Text
     href: str
@@ -51,13 +52,13 @@ _sources: dict[str, tuple[Text, Source, Permission, DescribeUnread]] = {}
 def register(name: str, label: Text, source: Source, permission: Permission, describe_unread: DescribeUnread) -> None:
     """Add a source of hits, shown under `label` in the order of registration.
 
-    Where nothing is found, `describe_unread` says what is not known of its list, to those with `permission`.
+    When nothing is found, `describe_unread` says which of its data is not loaded, to people with `permission`.
     """
     _sources[name] = (label, source, permission, describe_unread)
 
 
 def find_hits(request: HttpRequest, text: str) -> list[HitGroup]:
-    """What `text` finds for this person, grouped; pages and tenants alone while nothing is typed."""
+    """Return the hits for `text` for this person, grouped; only pages and tenants while nothing is typed."""
     text = text.strip()[:_LONGEST].replace("\x00", "")
     groups = []
     if in_tenant(request):
@@ -70,7 +71,7 @@ def find_hits(request: HttpRequest, text: str) -> list[HitGroup]:
 
 
 def describe_unread(request: HttpRequest) -> list[str]:
-    """Return what is not known of the lists that were searched, as far as this person may know of them."""
+    """Return which data of the searched lists is not loaded, as far as this person may see them."""
     if not in_tenant(request):
         return []
     told = (said(request) for _label, _source, may, said in _sources.values() if request.access.can(may))

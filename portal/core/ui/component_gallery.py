@@ -1,4 +1,4 @@
-"""The living style page: every component in every state, for whoever builds pages and for platform staff.
+"""The gallery of components: every component in every state, for developers and platform staff.
 
 Its samples are not translated; the components around them are.
 """
@@ -22,7 +22,7 @@ from portal.core.ui.tables import BulkAction, Column, Filter, Table
 
 
 def index(request: HttpRequest) -> HttpResponse:
-    """The whole page; the sample list answers for itself when it is swapped."""
+    """Show the whole page; htmx requests for the sample list get the list alone."""
     _check_access(request)
     table = SampleTable(request, ContentType.objects.all())  # type: ignore[arg-type]  # shown outside of any tenant
     now = timezone.now()
@@ -45,7 +45,7 @@ def index(request: HttpRequest) -> HttpResponse:
 
 
 def part(request: HttpRequest, part: str) -> HttpResponse:
-    """Single parts as other pages show them: confirm, forbidden, missing, plain."""
+    """Show single parts as other pages show them: confirm, forbidden, missing, plain."""
     _check_access(request)
     pages = {
         "confirm": "components/confirm.html",
@@ -73,7 +73,7 @@ def _check_access(request: HttpRequest) -> None:
 
 
 class SampleTable(Table):
-    """Rows that every database has."""
+    """A table of rows that every database has."""
 
     name = "sample"
     caption = "Sample"
@@ -112,7 +112,7 @@ class SampleTable(Table):
 
 
 class SampleForm(forms.Form):
-    """One field of each kind."""
+    """A form with one field of each kind."""
 
     name = forms.CharField(label="Name", max_length=40)
     code = forms.CharField(label="Member code", max_length=20, required=False, help_text="As printed on the card")

@@ -1,8 +1,8 @@
-"""Forms over stored data that two people may change: the later one sees what the earlier one saved, and decides.
+"""Forms for stored data that two people may edit at once: the later person sees the other's change and decides.
 
-Such a form carries what its page showed, sealed. When it is sent, a field that somebody else changed in between and
-this person left alone keeps the newer value; one that both changed is an error with both values, and sending the form
-again replaces the other's.
+The form has the values that its page showed, in a signed hidden field. When it is posted, a field that only another
+person changed keeps that newer value. A field that both changed is an error with both values; posting the form again
+replaces the other person's value.
 """
 
 import json
@@ -22,7 +22,7 @@ ShownValues = Mapping[str, Any]
 
 
 class ConflictForm(forms.BaseForm):
-    """A form whose `initial` is what is stored now, also when it is bound."""
+    """A form whose `initial` is the stored data, also when it is bound."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -30,7 +30,7 @@ class ConflictForm(forms.BaseForm):
 
     def _clean_form(self) -> None:
         self.cleaned_data.pop(FIELD, None)
-        super()._clean_form()  # type: ignore[misc]  # Django's own, which its stubs leave out
+        super()._clean_form()  # Django's method, missing in its stubs
         shown = unseal_or_none(self.data.get(self.add_prefix(FIELD), ""), self._purpose)
         if not isinstance(shown, dict):
             return
@@ -39,13 +39,13 @@ class ConflictForm(forms.BaseForm):
         for name in clashes:
             self.add_error(name, conflict_text(self.fields[name], now[name]))
         if clashes:
-            # Sent again from this page, what it shows is decided.
+            # When this page is posted again, it counts as having shown the current values.
             sent: Any = self.data
             self.data = sent = sent.copy()
             sent[self.add_prefix(FIELD)] = self._seal()
 
     def _is_conflict(self, name: str, shown: str, stored: Any) -> bool:
-        """Return whether both changed this field. What this person left alone is as the other saved it."""
+        """Return whether both people changed this field. A field that only the other changed gets the stored value."""
         now = _canonical(stored)
         if now == shown or name not in self.cleaned_data:
             return False
@@ -57,7 +57,7 @@ class ConflictForm(forms.BaseForm):
 
     @property
     def _stored_values(self) -> dict[str, Any]:
-        """What is stored, by field: also of those that a form adds when it is made."""
+        """Return the stored values by field, also of fields that the form adds when it is created."""
         fields = {name: field for name, field in self.fields.items() if name != FIELD}
         return {name: self.get_initial_for_field(field, name) for name, field in fields.items()}
 
@@ -70,7 +70,7 @@ class ConflictForm(forms.BaseForm):
 
 
 def conflict_text(field: forms.Field, value: Any) -> str:
-    """Return the words for a field that was changed to `value` after its page was opened."""
+    """Return the error for a field that was changed to `value` after its page was opened."""
     words = _("Changed to “%(value)s” after you opened this page. Save again to replace it with your entry.")
     return words % {"value": _text_of(field, value)}
 
@@ -78,8 +78,10 @@ def conflict_text(field: forms.Field, value: Any) -> str:
 def add_conflicts(
     form: ShownValuesForm, entries: Iterable[tuple[Any, str, Any]], current: ShownValues, texts: ShownValues
 ) -> None:
-    """Add an error to each field of the service that others changed as well: `now` are its values, `texts` the same by
-    input. `entries` are (described field, name of its input, what the person means).
+    """Add an error to each field of the service that another person changed as well.
+
+    `current` are the field's values now, `texts` the same by input. `entries` are (described field, input name, new
+    value).
     """
     for each, name, value in entries:
         before, after = form.shown_values.get(each.name), current.get(each.name)
@@ -89,7 +91,7 @@ def add_conflicts(
 
 
 def _canonical(value: Any) -> str:
-    """Return a text that is the same for values that mean the same, typed or stored."""
+    """Return a text that is equal for equal values, typed or stored."""
     if value is None or value is False:
         return ""
     if value is True:
@@ -104,7 +106,7 @@ def _canonical(value: Any) -> str:
 
 
 def _text_of(field: forms.Field, value: Any) -> str:
-    """Return a value as people read it."""
+    """Return a value as text for people."""
     if hasattr(field, "read"):
         return str(field.read(value))
     if isinstance(field, forms.BooleanField):

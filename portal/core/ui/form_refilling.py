@@ -1,7 +1,7 @@
-"""Fill a form of a page with values that were posted and could not be sent: whatever form it is, however it is drawn.
+"""Refill any form of a page with values that were posted but could not be sent.
 
-The page's HTML is read once more, and only what has to differ is written anew: values, marks of what is chosen, and a
-notice on top. What has no field on the page any more is listed in the notice, so that no text is lost.
+The page's HTML is parsed, and only what differs is replaced: values, selected options, and a notice at the top. Texts
+that have no field on the page any more are listed in the notice, so that nothing is lost.
 """
 
 from bisect import bisect_left
@@ -22,7 +22,7 @@ _CHOSEN = {"checkbox": "checked", "radio": "checked", "option": "selected"}
 
 @dataclass
 class HtmlControl:
-    """An input, a text area or an option, and where its start tag and the text within stand in the page."""
+    """An input, a text area or an option, with the positions of its start tag and its text in the page."""
 
     kind: str
     name: str
@@ -36,7 +36,7 @@ class HtmlControl:
 
 @dataclass
 class HtmlForm:
-    """A form, the addresses its buttons post to, and what lies around it closed."""
+    """A form, the URLs that it posts to, and the closed `<details>` elements around it."""
 
     attributes: dict[str, str | None]
     start: int
@@ -48,7 +48,7 @@ class HtmlForm:
 
 
 class _FormParser(HTMLParser):
-    """The forms of a page, with those of their controls that stand elsewhere."""
+    """A parser of the forms of a page, with their controls that are elsewhere in the page."""
 
     def __init__(self, text: str, path: str) -> None:
         super().__init__()
@@ -59,7 +59,7 @@ class _FormParser(HTMLParser):
         self._lines += [at + 1 for at, each in enumerate(text) if each == "\n"]
         self._closed: list[tuple[int, int]] = []
         self._open: HtmlForm | None = None
-        self._samples = 0  # for the script: nothing of them is sent
+        self._samples = 0  # `<template>` elements are for scripts: nothing in them is sent
         self._select = ""
         self._owner: str | None = None
         self._last: HtmlControl | None = None
@@ -141,8 +141,10 @@ class _FormParser(HTMLParser):
 
 @dataclass
 class RefilledPage:
-    """A page with a form filled in: its text, the place for a notice, the form's anchor, texts that found no field,
-    whether something was chosen that is not offered any more, and whether a person entered anything at all.
+    """A page with a form filled in: its text, the position for a notice, and the form's anchor.
+
+    `unplaced_texts` have no field any more. `is_choice_lost`: a selected option is no longer offered. `has_entries`: a
+    person entered something.
     """
 
     text: str
@@ -154,7 +156,7 @@ class RefilledPage:
 
 
 def refill_form(text: str, path: str, unsent: InterruptedRequest) -> RefilledPage:
-    """Return the page with these values in the form that posts to their address, if it has one."""
+    """Return the page with these values in the form that posts to their URL, if it has one."""
     reader = _FormParser(text, path)
     form = _best_form([each for each in reader.forms if unsent.address in each.addresses], unsent)
     wanted: dict[str, list[str]] = defaultdict(list)
@@ -176,8 +178,9 @@ def refill_form(text: str, path: str, unsent: InterruptedRequest) -> RefilledPag
 
 
 def _best_form(forms: list[HtmlForm], unsent: InterruptedRequest) -> HtmlForm | None:
-    """Return the form that the values came from, of several that post to one address: each row of a list has its own,
-    told apart by what it hides.
+    """Return the form that the values are from, if several post to one URL.
+
+    Each row of a list may have its own form; they differ in their hidden values.
     """
     values = set(unsent.values)
     names = {name for name, _ in values}
@@ -190,7 +193,7 @@ def _best_form(forms: list[HtmlForm], unsent: InterruptedRequest) -> HtmlForm | 
 
 
 def _changes_of(text: str, control: HtmlControl, wanted: dict[str, list[str]]) -> Iterator[tuple[int, int, str]]:
-    """Yield what of the page has to be written anew for one control, and take its value from `wanted`."""
+    """Yield the page's changes for one control, and remove its value from `wanted`."""
     if control.kind in _BUTTONS or control.name in TECHNICAL_FIELDS:
         return
     values, raw = wanted.get(control.name, []), text[control.start : control.end]
@@ -229,7 +232,7 @@ def _without_attribute(tag: str, name: str) -> str:
 
 
 class _TagParser(HTMLParser):
-    """One start tag, read."""
+    """A parser of one start tag."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -249,12 +252,12 @@ def _apply_changes(text: str, changes: list[tuple[int, int, str]]) -> str:
 
 
 def _shift(changes: list[tuple[int, int, str]], before: int) -> int:
-    """Return by how much what stands at `before` moves."""
+    """Return by how many characters the position `before` moves."""
     ordered = sorted(changes)
     return sum(len(new) - (end - start) for start, end, new in ordered[: bisect_left(ordered, (before,))])
 
 
 def _typed_texts(left_over: dict[str, list[str]]) -> list[str]:
-    """Return the texts among values without a field that a person typed: not choices and sealed values."""
+    """Return the texts that a person typed among values without a field: not choices and signed values."""
     values = [value.strip() for listed in left_over.values() for value in listed]
     return [value for value in values if " " in value or "\n" in value or "@" in value or not value.isascii()]

@@ -1,8 +1,8 @@
-"""Work on pages that is done once in a process: leaving out indentation, and keeping parts that follow from little.
+"""Make pages faster: remove indentation from templates, and cache parts of pages in the process.
 
-Most of a page's processor time were template nodes that draw the same on every page. What is kept is a list of texts
-and of the nodes between them that are drawn on each page (`UncachedNode`); the tags are `{% entries %}` and `{% fresh
-%}`.
+Most of a page's processor time went to template nodes that render the same on every page. A cached part is a list of
+texts and of the nodes between them that are rendered each time (`UncachedNode`). The tags are `{% kept %}` and `{%
+fresh %}`.
 """
 
 import re
@@ -15,11 +15,12 @@ from django.template.loaders import cached
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 
-# The nodes left out so far, while something is drawn to be kept.
+# The uncached nodes found so far, while a part is rendered for the cache.
 _uncached_nodes: ContextVar[list["UncachedNode"] | None] = ContextVar("left_out", default=None)
 _PLACEHOLDER = re.compile(r"\x00(\d+)\x00")
 _INDENTED = re.compile(r"\s*\n\s*")
-# Line breaks of a template, and before them where one has a meaning: in texts to translate and as a page shows them.
+# Line breaks of a template. The first alternative matches places where they matter: texts to translate, and elements
+# that show them.
 _BREAKS = re.compile(
     r"(?P<meant>{%\s*blocktrans(?:late)?\b.*?{%\s*endblocktrans|<(?P<tag>pre|textarea|script)\b.*?</(?P=tag)>)"
     rf"|{_INDENTED.pattern}",
@@ -28,10 +29,10 @@ _BREAKS = re.compile(
 
 
 class Loader(cached.Loader):
-    """Loads templates once, those of pages without their indentation, which took an eighth of a page's bytes."""
+    """A loader that reads templates once, and removes the indentation of pages, an eighth of their bytes."""
 
     def get_contents(self, origin: Origin) -> str:
-        """Return the template's source. A break is kept as one: between words it is a space."""
+        """Return the template's source. Each line break is kept: between words it acts as a space."""
         source: str = super().get_contents(origin)
         if not origin.name.endswith(".html"):
             return source
@@ -39,7 +40,7 @@ class Loader(cached.Loader):
 
 
 class UncachedNode(Node):
-    """What stands within something kept and is drawn on each page."""
+    """A node inside a cached part that is rendered on each page."""
 
     child_nodelists = ("body",)
 
@@ -55,9 +56,9 @@ class UncachedNode(Node):
 
 
 class CachedNode(Node):
-    """A part of a page that follows from its keys and the language alone, drawn once for each in a process."""
+    """A part of a page that depends only on its keys and the language, rendered once for each per process."""
 
-    MAX_ENTRIES = 1000  # of some 20 KB at the most
+    MAX_ENTRIES = 1000  # each at most about 20 KB
     child_nodelists = ("body",)
 
     def __init__(self, keys: list[Any], body: NodeList) -> None:
@@ -74,10 +75,10 @@ class CachedNode(Node):
                 self.entries.clear()
             parts = self.entries[key] = self._render_parts(context)
         drawn = [each if type(each) is str else each.render(context) for each in parts]
-        return SafeString("".join(drawn))  # parts of templates, escaped there
+        return SafeString("".join(drawn))  # parts of templates, already escaped
 
     def _render_parts(self, context: Context) -> list[Any]:
-        """The texts and the nodes between them. Nothing that is kept is a place where indentation has a meaning."""
+        """Return the texts and the nodes between them. Indentation must have no meaning in cached parts."""
         left_out: list[UncachedNode] = []
         outer = _uncached_nodes.set(left_out)
         try:

@@ -1,16 +1,17 @@
-"""What surrounds every page: areas of work, tenant, banners, freshness and budget.
+"""The frame around every page: areas of work, tenant, banners, freshness and API budget.
 
-Parts that know such facts (mirror, budget, connections) register them here from their `AppConfig.ready()`, so that the
-frame imports none of them:
+Other modules (mirror, budget, connections) register their facts in `AppConfig.ready()`, so that the frame imports none
+of them:
 
 - `register_fact("freshness", fn)`: `{"as_of": datetime | None, "last_sync": datetime | None, "refresh_url": str}`
-- `register_fact("budget", fn)`: `{"meters": [{"label": str, "left": int, "limit": int,
-"refills_at": datetime | None}]}`
-- `register_fact("alerts", fn)`: `{"count": int, "newest": int, "title": str}` of what waits for somebody
-- `register_guide(fn)`: `{"page_address": str}` of the guide's page about this page; asked outside of tenants too
-- `register_banners(fn, rows=rows)`: an iterable of `Banner`; `rows()` gives a queryset without which there is none
+- `register_fact("budget", fn)`:
+  `{"meters": [{"label": str, "left": int, "limit": int, "refills_at": datetime | None}]}`
+- `register_fact("alerts", fn)`: `{"count": int, "newest": int, "title": str}` of unassigned alerts
+- `register_guide(fn)`: `{"page_address": str}` of the guide's page about this page; called outside of tenants too
+- `register_banners(fn, rows=rows)`: an iterable of `Banner`; `rows()` returns a queryset; if it is empty, so are they
 
-Each `fn` takes the request, is called at most once a page, the others only inside a tenant, and may return None.
+Each `fn` takes the request, is called at most once a page, and may return None. Except for the guide, it is called only
+inside a tenant.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -38,10 +39,10 @@ _banners: dict[str, tuple[Callable[[TenantRequest], Iterable["Banner"]], bool]] 
 
 @dataclass(frozen=True, slots=True)
 class Banner:
-    """A line above the page that scrolling never hides.
+    """A line above the page that stays visible while scrolling.
 
-    `tone` is `support`, `alarm`, `lost` or `note`; `until` shows the minutes left; `action_url` is posted to, with
-    `action_fields` as hidden inputs, unless `is_link` makes it a link.
+    `tone` is `support`, `alarm`, `lost` or `note`; `until` shows the minutes left. `action_url` receives a POST with
+    `action_fields` as hidden inputs, or is a link with `is_link`.
     """
 
     tone: str
@@ -57,21 +58,21 @@ class Banner:
 
 
 def register_fact(name: str, fact: Fact) -> None:
-    """Make `fact` the source of the frame's fact `name`; a second registration replaces the first."""
+    """Make `fact` the source of the frame's fact `name`; a later registration replaces an earlier one."""
     _facts[name] = fact
 
 
 def register_guide(source: Callable[[HttpRequest], Mapping[str, Any] | None]) -> None:
-    """Make `source` tell where the guide is about a page; a second registration replaces the first."""
+    """Make `source` return the guide's page about a page; a later registration replaces an earlier one."""
     _guide_source[:] = [source]
 
 
 def register_banners(
     source: Callable[[TenantRequest], Iterable[Banner]], *, rows: Callable[[], QuerySet[Any]] | None = None
 ) -> None:
-    """Add a source of banners. With `rows`, the rows it is about: a page without any does not ask the source.
+    """Add a source of banners. With `rows`, a page calls the source only if there is such a row.
 
-    Whether there are any is asked in the one statement of the frame, so that a quiet day costs no query of its own.
+    The one statement of the frame checks for rows, so that a page without banners needs no extra query.
     """
     name = f"{source.__module__}.{source.__qualname__}"
     if rows is not None:
@@ -81,7 +82,7 @@ def register_banners(
 
 @dataclass(frozen=True, slots=True)
 class AccountLink:
-    """A line of the person's menu."""
+    """A link in the person's menu."""
 
     label: str | Promise
     icon: str
@@ -104,7 +105,7 @@ def _reverse(name: str) -> str:
 
 
 def support_banner(tenant: Tenant, session: SupportSession) -> Banner:
-    """What stands on every page of a support session: who, why, until when, and how to end it."""
+    """Return the banner of every page in a support session: who, why, until when, and how to end it."""
     return Banner(
         "support",
         gettext("Support session: %(who)s in %(tenant)s.") % {"who": session.user, "tenant": tenant.name},
@@ -124,7 +125,7 @@ def _reverse_in(name: str, *args: Any) -> str:
 
 
 class Frame:
-    """The frame of one request. Everything is worked out when a template first asks: fragments pay for nothing."""
+    """The frame of one request. Each part is computed when a template first reads it, so fragments cost nothing."""
 
     def __init__(self, request: HttpRequest) -> None:
         self.request = request
@@ -155,8 +156,9 @@ class Frame:
 
     @cached_property
     def cache_key(self) -> tuple[Any, ...]:
-        """All that the parts around a page follow from, but for the person's name and what was read: the tenant's
-        address and mark, what is open to the person, the kind of page, and how pages look.
+        """Return everything that the parts around a page depend on, except the person's name and loaded data.
+
+        These are the tenant's URL and mark, the pages that the person can open, the kind of page, and the theme.
         """
         tenant, access = self.tenant, self.access
         where = (tenant.slug, tenant.name, tenant.colour, self.kind) if tenant is not None else ()
@@ -171,7 +173,7 @@ class Frame:
 
     @cached_property
     def phone_links(self) -> list[nav.NavLink]:
-        """The phone's bar: at most four, the areas marked for it first."""
+        """Return the links of the phone's bar: at most four, marked areas first."""
         return sorted(self.links, key=lambda link: not link.entry.is_in_phone_bar)[:4]
 
     @cached_property
@@ -180,17 +182,17 @@ class Frame:
 
     @cached_property
     def person_links(self) -> list[AccountLink]:
-        """The account's own pages, those that this site has."""
+        """Return the links to the account pages that this site has."""
         return [AccountLink(label, icon, href) for label, icon, name in _ACCOUNT if (href := _reverse(name))]
 
     @cached_property
     def home_link(self) -> nav.NavLink | None:
-        """Where this person begins in the tenant; None outside of one, and where nothing is open to them."""
+        """Return the person's first page in the tenant; None outside of a tenant or if no page is open to them."""
         return next(iter(self.links), None)
 
     @cached_property
     def palette_label(self) -> str | Promise:
-        """What the palette finds here for this person."""
+        """Return the palette's label: what this person can find here."""
         if self.tenant is None:
             return _("Find a tenant or a page")
         kinds = {link.entry.kind for link in self.links}
@@ -200,17 +202,17 @@ class Frame:
 
     @cached_property
     def palette_url(self) -> str:
-        """Where the palette asks: in the tenant, if the person may ask there at all."""
+        """Return the palette's URL: that of the tenant, if the person has access to it."""
         return nav.page_address("find", self.access) or _reverse("ui:palette")
 
     @cached_property
     def banners_url(self) -> str:
-        """Where the page asks for newer banners; empty outside of a tenant."""
+        """Return the URL for newer banners; empty outside of a tenant."""
         return nav.page_address("banners", self.access)
 
     @cached_property
     def banners_version(self) -> str:
-        """What the banners shown are known by."""
+        """Return the version of the banners that are shown."""
         shown = [
             (each.tone, str(each.title), str(each.text), each.since, each.until, str(each.action), each.action_url)
             for each in self.banners
@@ -226,11 +228,11 @@ class Frame:
         for name, (source, asked) in _banners.items():
             if not asked or batching.load_rows(self.request, name):
                 own += source(self.request)
-        return sorted(own, key=lambda each: each.tone == "note")  # what alarms stands above what can wait
+        return sorted(own, key=lambda each: each.tone == "note")  # notes are last
 
     @cached_property
     def alerts(self) -> Mapping[str, Any] | None:
-        """How many alerts wait and which is the newest, for title, sound and notifications of the browser."""
+        """Return how many alerts are unassigned and which is the newest, for the browser's title, sound and notices."""
         return self._fact("alerts")
 
     @cached_property
@@ -239,7 +241,7 @@ class Frame:
 
     @property
     def freshness_key(self) -> tuple[Any, ...]:
-        """What the line about freshness follows from, but for the moments it tells."""
+        """Return what the line about freshness depends on, except the times in it."""
         told = self.freshness or {}
         return told.get("refresh_url"), bool(told.get("as_of")), bool(told.get("last_sync"))
 
@@ -249,7 +251,7 @@ class Frame:
 
     @cached_property
     def help(self) -> Mapping[str, Any] | None:
-        """Where the guide tells about this page."""
+        """Return the guide's page about this page."""
         return _guide_source[0](self.request) if _guide_source else None
 
     def _fact(self, name: str) -> Mapping[str, Any] | None:
@@ -258,5 +260,5 @@ class Frame:
 
 
 def frame(request: HttpRequest) -> dict[str, Frame]:
-    """Adds `frame`, which works nothing out before a template asks for it."""
+    """Return `frame` for templates; nothing is computed before a template reads it."""
     return {"frame": Frame(request)}

@@ -1,7 +1,7 @@
-"""Icons of Tabler's set, drawn once per process.
+"""Icons of the Tabler set, drawn once per process.
 
-Those that stand on every page or in the rows of lists are in one file of pictures, which a browser keeps, and drawn by
-reference to it; the others are inlined. Which they are says `pictures.txt`; `stack assets` makes the file.
+The icons listed in `pictures.txt` are on every page or in list rows. They are in one file that browsers cache, and are
+drawn by reference to it; the others are inlined. `stack assets` creates the file.
 """
 
 from functools import cache
@@ -16,15 +16,15 @@ from tablericons import IconDoesNotExist
 
 PICTURES = "vendor/icons.svg"
 _SVG = "{http://www.w3.org/2000/svg}"
-# The size that the style sheet gives to icons that do not say theirs: two of three.
+# The style sheet's size for icons without a size; two of three icons have it.
 _DEFAULT_SIZE = 16
 
 
 @cache
 def icon(name: str, size: int = 18, label: str = "") -> SafeString:
-    """The SVG of the outline icon `name` at `size` CSS pixels.
+    """Return the SVG of the outline icon `name` at `size` CSS pixels.
 
-    Without `label` it is hidden from screen readers: the words beside it say the same. Raises
+    Without `label` it is hidden from screen readers, because the words beside it are enough. Raises
     `tablericons.IconDoesNotExist` for a name that the set does not have.
     """
     told = {"role": "img", "aria-label": label} if label else {"aria-hidden": "true"}
@@ -43,7 +43,7 @@ def icon(name: str, size: int = 18, label: str = "") -> SafeString:
 
 @cache
 def _names_in_file() -> frozenset[str]:
-    """The icons that the file of pictures has."""
+    """Return the names of the icons in the file."""
     return frozenset((files("portal.core.ui") / "pictures.txt").read_text().split())
 
 
@@ -59,8 +59,8 @@ def _outline(name: str) -> ElementTree.Element:
 
 @cache
 def _archive() -> ZipFile:
-    """The set, opened once: reading its list of 6,000 names for every icon took a new process seconds.
+    """Return the archive of the set, opened once: reading its list of 6,000 names takes long.
 
-    In memory, because processes that are forked would share a file's place.
+    It is read into memory, because forked processes would share a file's position.
     """
     return ZipFile(BytesIO((files("tablericons") / "tablericons.zip").read_bytes()))

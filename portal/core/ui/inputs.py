@@ -1,4 +1,4 @@
-"""Inputs that forms share, and how forms are laid out: the service's limits as help, errors summed up with links."""
+"""Shared form inputs and their layout: the service's limits as help, and a summary of errors with links."""
 
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
@@ -16,7 +16,7 @@ from django.utils.translation import ngettext
 from accessapi.moments import is_in_range
 
 TOO_LONG = _("At most %(limit_value)d characters (currently %(show_value)d).")
-# Letters of no width or none to see: Hangul fillers and the blank of Braille.
+# Invisible letters: Hangul fillers and the blank Braille pattern.
 _BLANK = "\u115f\u1160\u3164\uffa0\u2800"
 _MOMENT = "%Y-%m-%dT%H:%M:%S"
 
@@ -28,18 +28,18 @@ def validate_one_line(value: str) -> None:
 
 
 def validate_multiline(value: str) -> None:
-    """The same for a text of several lines, in which line breaks may stand."""
+    """Raise ValidationError for control characters except line breaks."""
     validate_one_line(value.replace("\n", "").replace("\r", ""))
 
 
 def validate_visible(value: str) -> None:
-    """Raise ValidationError for a text of which nothing would be seen: nobody could find or greet such a person."""
+    """Raise ValidationError for a text without visible characters: no one could find or greet such a person."""
     if not any(unicodedata.category(one)[0] not in "CZ" and one not in _BLANK for one in value):
         raise ValidationError(_("This text has no visible characters. Enter it again."))
 
 
 def validate_year(at: datetime | None) -> None:
-    """Raise ValidationError for years that no calendar of the service takes."""
+    """Raise ValidationError for years that the service's calendars do not accept."""
     if at is not None and not is_in_range(at):
         raise ValidationError(_("Enter a year from 1900 to 9998."))
 
@@ -52,8 +52,7 @@ def line_field(
     validators: Sequence[Callable[[str], None]] = (),
     **more: Any,
 ) -> forms.CharField:
-    """A line of text of at most so many characters; `required_message` is what to say when it must be given and is
-    not."""
+    """Return a field for one line of text. With `required_message`, the field is required and this is its error."""
     return forms.CharField(
         label=label,
         max_length=max_length,
@@ -65,7 +64,7 @@ def line_field(
 
 
 def multiline_field(label: Any, max_length: int, **more: Any) -> forms.CharField:
-    """A text of several lines, which may be left out."""
+    """Return an optional field for a text of several lines."""
     return forms.CharField(
         label=label,
         max_length=max_length,
@@ -78,7 +77,7 @@ def multiline_field(label: Any, max_length: int, **more: Any) -> forms.CharField
 
 
 def moment_field(label: Any, *, required: bool = False, **more: Any) -> forms.DateTimeField:
-    """A moment of service time (+09:00), in the browser's own control, with seconds: an end of day is 23:59:59."""
+    """Return a field for a date and time of the service (+09:00), with seconds: an end of day is 23:59:59."""
     return forms.DateTimeField(
         label=label,
         required=required,
@@ -104,12 +103,12 @@ _CLASSES = {"check": "form-check-input", "choices": "choice", "select": "form-se
 
 
 def kind_of(bound: BoundField) -> str:
-    """How a field is laid out: check, choices, select, area, file, password, or text."""
+    """Return how a field is laid out: check, choices, select, area, file, password, or text."""
     return next((kind for widget, kind in _KINDS if isinstance(bound.field.widget, widget)), "text")
 
 
 def limit_words(bound: BoundField) -> str:
-    """The field's limit in words, as the service sets it: "At most 20 characters"."""
+    """Return the field's limit in words, as the service sets it: "At most 20 characters"."""
     most = getattr(bound.field, "max_length", None)
     plain = kind_of(bound) in {"text", "area"} and not isinstance(bound.field, forms.EmailField)
     if most and plain:
@@ -121,9 +120,9 @@ def limit_words(bound: BoundField) -> str:
 
 
 def draw_control(bound: BoundField, **extra: Any) -> str:
-    """The widget of `bound`, tied to its help and its errors for screen readers.
+    """Return the HTML of `bound`'s widget, linked to its help and its errors for screen readers.
 
-    A limit is told and counted, not enforced by `maxlength`: that would cut what is pasted without a word.
+    A length limit is shown and counted, but not set as `maxlength`, which cuts pasted text without notice.
     """
     attrs: dict[str, Any] = {"class": _CLASSES.get(kind_of(bound), "form-control"), "maxlength": False}
     described = [f"{bound.auto_id}_help"] if bound.help_text or limit_words(bound) else []
@@ -140,7 +139,7 @@ def draw_control(bound: BoundField, **extra: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A line of the summary on top: the field's name, its error and where to find it."""
+    """A line of the error summary: the field's name, its error and a link to it."""
 
     label: str
     error: str
@@ -148,7 +147,7 @@ class Problem:
 
 
 def problems(form: forms.BaseForm) -> list[Problem]:
-    """Every error of a bound form in the order of its fields, those of the whole form first."""
+    """Return the errors of a bound form in the order of its fields, those of the whole form first."""
     if not form.is_bound:
         return []
     found = [Problem("", str(error), "") for error in form.non_field_errors()]
@@ -161,7 +160,7 @@ def problems(form: forms.BaseForm) -> list[Problem]:
 
 
 def set_choices(form: forms.BaseForm, **choices: Iterable[tuple[str, Any]]) -> None:
-    """Let fields of the form offer these choices."""
+    """Set the choices of fields of the form."""
     for name, offered in choices.items():
         field = form.fields[name]
         if isinstance(field, forms.ChoiceField):
@@ -169,7 +168,10 @@ def set_choices(form: forms.BaseForm, **choices: Iterable[tuple[str, Any]]) -> N
 
 
 def add_current_choices(choices: Iterable[tuple[str, Any]], *current: str) -> list[tuple[str, Any]]:
-    """`choices`, with values in use that it lacks added at the end and named as unknown, so that saving keeps them."""
+    """Return `choices` and, at the end, current values that they lack, marked as unknown.
+
+    So saving the form keeps these values.
+    """
     known = list(choices)
     strange = [value for value in dict.fromkeys(current) if value and value not in dict(known)]
     return [*known, *((value, _t("%(value)s (unknown)") % {"value": value}) for value in strange)]

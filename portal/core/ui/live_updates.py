@@ -1,9 +1,8 @@
-"""Parts of a page that follow what is known while somebody looks at them, at no call to the service.
+"""Parts of a page that update while it is open, without calls to the service.
 
-The page asks again every few seconds and sends along the mark of what it shows (`static/js/live.js`); a view that would
-draw the same answers 204 before it draws anything. A mark is made of what the part is drawn from, never of the clock.
-How often a part asks is one of SECONDS, said by `{% watch %}`; with many pages open, `polling.py` has them all ask
-less.
+The page requests them every few seconds and sends the version that it shows (`static/js/live.js`). A view whose version
+is the same answers 204 without drawing. A version depends on the part's data, never on the clock. `{% watch %}` sets
+how often a part is requested, by INTERVALS; with many pages open, `polling.py` makes all of them slower.
 """
 
 import hashlib
@@ -14,33 +13,33 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import get_language
 
 _HEADER = "X-Seen"
-# Seconds between two looks: `live` shows the log as it arrives, `state` what must be on every page 10 s after it could
-# be known (doors, keys, cameras), `heavy` is drawn whole to know whether it changed.
+# Seconds between two requests. `live`: the log as it arrives. `state`: doors, keys and cameras, which every page must
+# show within 10 s. `heavy`: parts that must be drawn fully to find out whether they changed.
 INTERVALS = {"live": 1.5, "state": 5, "calm": 10, "heavy": 15}
 
 
 def version_of(*parts: Any) -> str:
-    """A short name for what a part of a page is drawn from, in the reader's language."""
+    """Return a short text that identifies a part's data in the reader's language."""
     return hashlib.blake2s(repr((get_language(), parts)).encode(), digest_size=9).hexdigest()
 
 
 def is_poll(request: HttpRequest) -> bool:
-    """Whether a page asks by itself, not a person."""
+    """Return whether a page sent the request automatically."""
     return _HEADER in request.headers
 
 
 def is_up_to_date(request: HttpRequest, version: str) -> bool:
-    """Whether the page that asks shows just this already."""
+    """Return whether the page already shows this version."""
     return request.headers.get(_HEADER) == version
 
 
 def unchanged_response() -> HttpResponse:
-    """Leave the page as it is."""
+    """Return the response for a part that has not changed."""
     return HttpResponse(status=204)
 
 
 def page_path(request: HttpRequest) -> str:
-    """The path of the page that a person looks at, also while the page asks for a part of itself."""
+    """Return the path of the open page, also for a request for a part of it."""
     if not is_poll(request):
         return request.path
     try:

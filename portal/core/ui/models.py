@@ -1,4 +1,4 @@
-"""What a person chose about the portal's own look; nothing here belongs to a tenant."""
+"""A person's settings for how the portal looks; none of them belong to a tenant."""
 
 from typing import ClassVar
 
@@ -7,7 +7,7 @@ from django.db import models
 
 
 class ListChoice(models.Model):
-    """Columns and page size that a person keeps for one kind of list, in every tenant."""
+    """A person's columns and page size for one kind of list, in every tenant."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     table = models.CharField(max_length=60)

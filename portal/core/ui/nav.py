@@ -1,9 +1,9 @@
-"""The areas of work, as data: what the left side, the phone's bar, the palette and the switcher show.
+"""The areas of work as data, for the sidebar, the phone's bar, the palette and the tenant switcher.
 
-An entry appears when its page exists, the person's role may enter it, and the service has not refused the contract
-without which there is nothing on it; the page itself, opened by its address, and the connection page say what the
-contract lacks. `kind` names the kind of page: switching
-tenants lands on the entry of the same kind. Entries without a permission are open to whoever may see the tenant.
+An entry is shown when its page exists, the person's role has access, and the service has not refused the contract
+(`contract`) that it needs. The page itself and the connection page explain a missing contract. `kind` names the kind of
+page: switching tenants opens the entry of the same kind. Entries without a permission are open to anyone with access to
+the tenant.
 """
 
 from collections.abc import Iterator
@@ -22,9 +22,10 @@ from tenants.roles import Permission
 
 @dataclass(frozen=True, slots=True)
 class NavEntry:
-    """One area of work. `section` groups entries on the left; `is_in_phone_bar` puts it in the bar of four. With
-    `hidden_with`, it is
-    left out for those whose role opens the area that it is a page of. Without `contract` there is nothing on it.
+    """One area of work. `section` groups entries in the sidebar; `is_in_phone_bar` puts it in the bar of four.
+
+    `hidden_with`: it is hidden from roles that have this permission, because they see the whole area. `contract`: the
+    service's contract that it needs.
     """
 
     kind: str
@@ -38,13 +39,13 @@ class NavEntry:
     contract: str = ""
 
     def is_open_to(self, allowed: frozenset[Permission]) -> bool:
-        """Whether somebody with these permissions has this entry."""
+        """Return whether a person with these permissions has this entry."""
         return (self.permission is None or self.permission in allowed) and self.hidden_with not in allowed
 
 
 @dataclass(frozen=True, slots=True)
 class NavLink:
-    """An entry made real for one request."""
+    """An entry with its URL for one request."""
 
     entry: NavEntry
     href: str
@@ -107,7 +108,7 @@ def _exists(url_name: str) -> bool:
 
 
 def page_kind_of(request: HttpRequest) -> str:
-    """The kind of page that the request is for, or an empty string on pages that belong to no area."""
+    """Return the kind of the requested page, or "" for pages of no area."""
     match = request.resolver_match
     if match is None:
         return ""
@@ -119,7 +120,7 @@ def page_kind_of(request: HttpRequest) -> str:
 
 
 def links(request: HttpRequest) -> Iterator[NavLink]:
-    """The entries that this person may enter in the request's tenant."""
+    """Yield the entries that this person has access to in the request's tenant."""
     if not in_tenant(request):
         return
     here, missing = page_kind_of(request), missing_contracts(request)
@@ -129,25 +130,25 @@ def links(request: HttpRequest) -> Iterator[NavLink]:
 
 
 def missing_contracts(request: HttpRequest) -> frozenset[str]:
-    """Return the contracts of which the service said that the request's tenant lacks them."""
+    """Return the contracts that the tenant lacks, as reported by the service."""
     line = getattr(request.tenant, "connection", None) if in_tenant(request) else None
     return frozenset(line.contracts_refused) if line is not None else frozenset()
 
 
 def home_of(slug: str, allowed: frozenset[Permission]) -> str:
-    """The address in the tenant `slug` of the first page that `allowed` opens there: where somebody begins."""
+    """Return the URL of the first page of the tenant `slug` that `allowed` gives access to."""
     return address_of_kind(ENTRIES[0].kind, slug, allowed)
 
 
 def address_of_kind(kind: str, slug: str, allowed: frozenset[Permission]) -> str:
-    """The address in the tenant `slug` of the page of this kind, or of the first page that `allowed` opens there."""
+    """Return the URL of the tenant's page of this kind, or of the first page that `allowed` gives access to."""
     open_here = [entry for entry in ENTRIES if _exists(entry.url_name) and entry.is_open_to(allowed)]
     wanted = [entry for entry in open_here if entry.kind == kind]
     chosen = (wanted or open_here or [ENTRIES[0]])[0]
     return url_in_tenant(chosen.url_name, slug) if _exists(chosen.url_name) else f"/t/{slug}/"
 
 
-# In the order of preference: the first that the person's role opens.
+# In order of preference: the first one that the person's role has access to.
 _ADDRESSES: dict[str, list[tuple[Permission, str]]] = {
     "find": [(Permission.TENANT_VIEW, "find")],
     "banners": [(Permission.TENANT_VIEW, "banners")],
@@ -155,13 +156,13 @@ _ADDRESSES: dict[str, list[tuple[Permission, str]]] = {
 
 
 def register_address(page: str, permission: Permission, url_name: str) -> None:
-    """Offer a page at `url_name` to those whose role has `permission` and does not open the whole tenant."""
+    """Offer a page at `url_name` to roles that have `permission` but no access to the whole tenant."""
     if (permission, url_name) not in _ADDRESSES[page]:
         _ADDRESSES[page].append((permission, url_name))
 
 
 def page_address(page: str, access: Access | None) -> str:
-    """Where this person reaches the page; empty when the role opens no place of it."""
+    """Return the URL of the page for this person; "" if the role has access to none."""
     if access is None:
         return ""
     found = (url_name for permission, url_name in _ADDRESSES[page] if access.can(permission))

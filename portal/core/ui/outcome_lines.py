@@ -1,7 +1,7 @@
-"""What became of something that staff asked the service to do, and how far long work is: one component each.
+"""Data of two components: the outcome of a request to the service, and the progress of long work.
 
-A part that records requests (intents) turns its row into an `OutcomeLine` and hands it to `{% outcome %}`; the template
-`components/outcome.html` draws it and, while it is not final, asks `poll_url` for a fresh drawing.
+An area turns its row into an `OutcomeLine` for `{% outcome %}`. The template `components/outcome.html` draws it and
+polls `poll_url` until it is final.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from django.utils.translation import pgettext_lazy
 
 Text = str | Promise
 
-#: Every state, with the word shown, its icon and its tone (a class of the same name).
+#: Every state with its label, icon and tone (a class of the same name).
 STATES: dict[str, tuple[Text, str, str]] = {
     "recorded": (_("Recorded"), "clock", "going"),
     "sending": (_("Sending"), "arrow-up", "going"),
@@ -31,7 +31,7 @@ FINAL = frozenset({"done", "refused", "uncertain", "expired", "cancelled"})
 
 @dataclass(frozen=True, slots=True)
 class OutcomeStep:
-    """One step of the way: `label`, when it was reached (`at`), and `state`: done, now, ahead or broken."""
+    """One step: `label`, when it was reached (`at`), and `state`: done, now, ahead or broken."""
 
     label: Text
     state: str = "ahead"
@@ -42,13 +42,13 @@ class OutcomeStep:
 class OutcomeLine:
     """Everything that the outcome line shows. Only `state` and `title` are required.
 
-    - `state`: a key of STATES. `final`: stop asking; defaults to what the state says.
-    - `title`: what was asked, in the person's words: "Unlock: Main entrance".
-    - `message`: what happened, plainly. `service_code`, `service_detail`: the service's own words, shown as such.
+    - `state`: a key of STATES. `final`: stop polling; by default it depends on the state.
+    - `title`: the request in the person's words: "Unlock: Main entrance".
+    - `message`: what happened, in plain words. `service_code`, `service_detail`: the service's own text, shown as such.
     - `applied`, `not_applied`: what was and was not changed, one line each.
     - `next_steps`: what a person can do now. `actions`: `(label, url)` links for it.
-    - `steps`: the way so far; empty draws none. `at`: when the state was reached; `by`: who asked.
-    - `audit_url`: the audit entry. `poll_url`: answers with this component again.
+    - `steps`: the steps so far; none are drawn if empty. `at`: when the state was reached; `by`: the requester.
+    - `audit_url`: the audit entry. `poll_url`: returns this component again.
     """
 
     state: str
@@ -88,7 +88,7 @@ class OutcomeLine:
 
 
 def outcome_steps(state: str, *, is_asynchronous: bool, at: dict[str, datetime] | None = None) -> list[OutcomeStep]:
-    """The usual steps for `state`: recorded, sent, (accepted,) done. `at` gives the time of those reached."""
+    """Return the usual steps for `state`: recorded, sent, (accepted,) done. `at` has the times of those reached."""
     names = ["recorded", "sent", *(["accepted"] if is_asynchronous else []), "done"]
     times = at or {}
     broken = state in {"refused", "uncertain", "expired", "cancelled"}
@@ -114,12 +114,12 @@ def _furthest(names: list[str], times: dict[str, datetime]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What `{% progress %}` shows. Counts are of the same thing, named by `unit` ("rows", "members").
+    """The data of `{% progress %}`. All counts are of the same thing, named by `unit` ("rows", "members").
 
     - `done` of `total`, of which `failed` and `uncertain`; `state` is a chip's (running, waiting, done, stopped …).
-    - `calls_left`: calls that the rest will cost; `minutes_left`: an estimate; `rate`: per minute.
-    - `poll_url` answers with this component again while not `final`; `stop_url` is posted to.
-    - `notes`: plain lines beneath ("Waiting for calls until 10:12").
+    - `calls_left`: API calls that the rest will need; `minutes_left`: an estimate; `rate`: per minute.
+    - `poll_url` returns this component again while not `final`; `stop_url` receives a POST.
+    - `notes`: plain lines below ("Waiting for calls until 10:12").
     """
 
     title: Text
@@ -151,7 +151,7 @@ class Progress:
 
     @property
     def bar_parts(self) -> list[tuple[str, float, float]]:
-        """(tone, x, width) of the bar's stretches, in percent."""
+        """Return (tone, x, width) of the parts of the bar, in percent."""
         at, drawn = 0.0, []
         for tone, count in (("good", self.succeeded), ("bad", self.failed), ("doubt", self.uncertain)):
             width = round(100 * count / self.total, 3) if self.total > 0 else 0

@@ -1,7 +1,7 @@
-"""Panels that areas of work add to a page whose own code knows no area, such as that of the connection.
+"""Panels that areas of work add to a page of another area, such as the connection page.
 
-An area registers a function in its `AppConfig.ready()`; `{% panels "connection" %}` draws what is registered for a
-page, in the order of registration. A function takes the request and returns HTML, or an empty text for nothing.
+An area registers a function in its `AppConfig.ready()`; `{% panels "connection" %}` draws a page's panels in the order
+of registration. A function takes the request and returns HTML, or "" for nothing.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,20 +17,20 @@ _queries: dict[str, set[str]] = {}
 
 
 def register(page: str, panel: Panel, *, query: str = "") -> None:
-    """Add a panel to a page; a second registration of the same function replaces the first.
+    """Add a panel to a page; a later registration of the same function replaces the earlier one.
 
-    `query` names what it is drawn from, where that is asked along with what every page asks (`together`).
+    `query` names the rows it needs, if they are loaded with those of every page (`batching`).
     """
     _panels.setdefault(page, {})[f"{panel.__module__}.{panel.__qualname__}"] = panel
     _queries.setdefault(page, set()).update({query} - {""})
 
 
 def prefetch(page: str, request: TenantRequest) -> None:
-    """Have a page ask for what its panels are drawn from along with what every page asks."""
+    """Load the rows that a page's panels need together with those that every page loads."""
     for name in _queries.get(page, ()):
         batching.prefetch(request, name)
 
 
 def draw(page: str, request: TenantRequest) -> Iterator[SafeString]:
-    """Draw the panels of a page."""
+    """Yield the HTML of a page's panels."""
     return (panel(request) for panel in _panels.get(page, {}).values())

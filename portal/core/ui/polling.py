@@ -1,9 +1,8 @@
-"""When pages that follow ask again: often while few are open, and never so often that other pages wait for them.
+"""Set how often open pages poll: often while few are open, and never so often that other pages wait for them.
 
-Each answer to such a page says after how many seconds it may ask again (`X-Again`, heeded by `static/js/live.js`). A
-process counts the pages that are away until their turn, and answers so many of them a second at the most; it knows
-nothing of other processes, each of which does the same. The same request tells of the notices above the page, so that
-a page asks once, whatever it follows.
+Each response to such a page has the seconds until its next request (`X-Again`, read by `static/js/live.js`). Each
+process counts the pages that wait for their next request, and allows only a limited number of requests a second. The
+response also reports whether the banners changed, so that a page sends one request for all.
 """
 
 import heapq
@@ -21,20 +20,20 @@ from tenants.access import in_tenant
 from tenants.scope import tenant_scope
 
 _HEADER, _NOTICES = "X-Again", "X-Seen-Banners"
-# A process answers so many such requests a second with less than a third of a processor core (`make bench`, `live`).
+# One process answers this many polls a second with less than a third of a processor core (`make bench`, `live`).
 POLLS_PER_SECOND = 50
-_JITTER = 0.1  # of the wait, either way: pages must not move in step
+_JITTER = 0.1  # share of the delay, longer or shorter, so that pages do not poll at the same time
 
 
 class PollQueue:
-    """The pages that are away until their turn, by when they may be back."""
+    """The times until which pages wait for their next request."""
 
     def __init__(self) -> None:
         self._back: list[float] = []
         self._lock = threading.Lock()
 
     def next_delay(self, now: float) -> float:
-        """The seconds for which one more page may stay away."""
+        """Return the seconds until the next request of one more page."""
         with self._lock:
             while self._back and self._back[0] <= now:
                 heapq.heappop(self._back)
@@ -47,7 +46,7 @@ poll_queue = PollQueue()
 
 
 def pace_polls(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
-    """Tell pages that ask by themselves when to ask again, and whether the notices above them are still right."""
+    """Set the delay until the next poll, and report changed banners, in responses to polling pages."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
@@ -62,7 +61,7 @@ def pace_polls(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[
 
 
 def _has_other_banners(request: HttpRequest) -> bool:
-    """Return whether the page shows other notices than there are; False for one that does not say what it shows."""
+    """Return whether the page shows outdated banners; False for one that does not report what it shows."""
     shown = request.headers.get(_NOTICES)
     if shown is None or not in_tenant(request):
         return False

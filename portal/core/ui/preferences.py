@@ -1,6 +1,6 @@
-"""Theme and language of a person: kept on the account when signed in, in a cookie always (for the sign-in pages).
+"""A person's theme and language: stored in the account when signed in, and always in a cookie (for sign-in pages).
 
-The language of the account wins over the browser's, on any machine that a person signs in from.
+The account's language has priority over the browser's, on every device.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ _YEAR = 365 * 24 * 3600
 
 
 def theme(request: HttpRequest) -> str:
-    """`light`, `dark` or `auto` (what the device prefers)."""
+    """Return `light`, `dark` or `auto` (the device's setting)."""
     user = getattr(request, "user", None)
     kept = getattr(user, "theme", "") if user is not None and user.is_authenticated else ""
     chosen = kept or request.COOKIES.get(THEME_COOKIE, "")
@@ -23,7 +23,7 @@ def theme(request: HttpRequest) -> str:
 
 
 def save(request: HttpRequest, response: HttpResponse) -> None:
-    """Remember the theme or language that was posted; anything else is left alone."""
+    """Save the posted theme or language; ignore other values."""
     offered = {
         "theme": (THEMES, THEME_COOKIE),
         "language": (dict(settings.LANGUAGES), settings.LANGUAGE_COOKIE_NAME),
@@ -45,7 +45,7 @@ def _save_on_account(request: HttpRequest, field: str, value: str) -> None:
 
 
 def person_language(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
-    """Place after AuthenticationMiddleware. Without a language on the account, LocaleMiddleware's choice stands."""
+    """Activate the language of the account, if it has one. Place it after AuthenticationMiddleware."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         chosen = getattr(request.user, "language", "") if request.user.is_authenticated else ""

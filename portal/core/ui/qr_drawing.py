@@ -1,8 +1,8 @@
-"""Drawing a QR code: as SVG for pages, PNG for files, and as rectangles for paper. Any data of up to 557 characters.
+"""Draw QR codes of up to 557 characters: as SVG for pages, as PNG files, and as rectangles for paper.
 
-A camera fails on small modules long before it fails on dirt, so that the drawing has as few modules as it can: medium
-error correction for what is short, low for what is long, and in both cases whatever correction the chosen size has room
-for. Japanese goes as kanji, 13 bits each, where every reader agrees on its bytes, and as UTF-8 otherwise.
+Cameras fail on small modules long before they fail on dirt, so a code has as few modules as possible. Short data has
+medium error correction, long data low; more is used if the same size has room for it. Japanese text is encoded as kanji
+(13 bits each) if all readers decode its bytes alike, otherwise as UTF-8.
 """
 
 import io
@@ -12,20 +12,20 @@ import segno
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-# White around the code, in modules (ISO/IEC 18004): without it readers do not find the edges.
+# The white border in modules (ISO/IEC 18004): without it, readers do not find the edges.
 QUIET_ZONE = 4
-# Up to this many modules from edge to edge there is room for medium correction.
+# The largest width in modules that still gets medium error correction.
 _MAX_MEDIUM_WIDTH = 65
-# What a PNG is at least wide, in pixels.
+# The smallest width of a PNG, in pixels.
 _PIXELS = 1024
 
 
 class NotDrawable(ValueError):
-    """There is no QR code of this: it is empty, too long, or no text. The data is never part of the message."""
+    """No QR code of this data is possible: it is empty, too long, or no text. The message never has the data."""
 
 
 def build_code(data: str) -> segno.QRCode:
-    """The code of `data`. Raises NotDrawable."""
+    """Return the code of `data`. Raises NotDrawable."""
     if not data:
         raise NotDrawable("nothing to draw")
     try:
@@ -45,13 +45,14 @@ def _encode(data: str, error: str) -> segno.QRCode:
     if data.isascii():
         return segno.make_qr(data, error=error, boost_error=True)
     if _is_kanji(data):
-        # Bytes, not text: of text, segno tries Latin-1 first, which knows × and ÷ and others of the code's kanji too.
+        # Pass bytes: for text, segno tries Latin-1 first, which also has × and ÷ and other characters of the kanji
+        # mode.
         return segno.make_qr(data.encode("shift_jis"), error=error, mode="kanji", boost_error=True)
     return segno.make_qr(data, error=error, mode="byte", encoding="utf-8", boost_error=True)
 
 
 def _is_kanji(data: str) -> bool:
-    """Whether every character is one of the code's kanji, and reads the same whichever table of Shift-JIS is used."""
+    """Return whether all characters are in the kanji mode and are the same in all Shift-JIS tables."""
     try:
         raw = data.encode("shift_jis")
         same = raw == data.encode("cp932") and raw.decode("cp932") == raw.decode("shift_jis") == data
@@ -62,7 +63,7 @@ def _is_kanji(data: str) -> bool:
 
 
 def dark_runs(code: segno.QRCode) -> Iterator[tuple[int, int, int]]:
-    """The dark modules as (row, column, length), without the quiet zone."""
+    """Yield the dark modules as (row, column, length), without the quiet zone."""
     for row, modules in enumerate(code.matrix):
         column, width = 0, len(modules)
         while column < width:
@@ -75,7 +76,7 @@ def dark_runs(code: segno.QRCode) -> Iterator[tuple[int, int, int]]:
 
 
 def code_width(code: segno.QRCode) -> int:
-    """Modules from edge to edge, the quiet zone included."""
+    """Return the modules from edge to edge, with the quiet zone."""
     return len(code.matrix) + 2 * QUIET_ZONE
 
 
@@ -84,7 +85,7 @@ def _strokes(code: segno.QRCode) -> str:
 
 
 def draw_svg(code: segno.QRCode, label: str) -> SafeString:
-    """The code for a page: black on white in any theme, scaled by the style sheet, named for screen readers."""
+    """Return the code for a page: black on white in any theme, scaled by the style sheet, with a label."""
     return format_html(
         '<svg class="qr" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0} {0}" role="img" aria-label="{1}"'
         ' shape-rendering="crispEdges"><rect width="{0}" height="{0}" fill="#fff"/><path fill="#000" d="{2}"/></svg>',
@@ -93,7 +94,7 @@ def draw_svg(code: segno.QRCode, label: str) -> SafeString:
 
 
 def draw_svg_file(code: segno.QRCode) -> bytes:
-    """The same as a file of its own, ten pixels a module."""
+    """Return the code as an SVG file, ten pixels a module."""
     width = code_width(code)
     text = (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -105,7 +106,7 @@ def draw_svg_file(code: segno.QRCode) -> bytes:
 
 
 def draw_png_file(code: segno.QRCode) -> bytes:
-    """A picture of about 1,000 pixels, whole pixels a module."""
+    """Return a PNG about 1,000 pixels wide, with whole pixels per module."""
     target = io.BytesIO()
     code.save(target, kind="png", border=QUIET_ZONE, scale=-(-_PIXELS // code_width(code)))
     return target.getvalue()

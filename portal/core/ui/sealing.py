@@ -1,4 +1,4 @@
-"""What a form carries of what it was made from, signed: readable by the same tenant, for the same purpose."""
+"""Signed hidden values of forms, readable only by the same tenant and for the same purpose."""
 
 from typing import Any
 
@@ -11,16 +11,16 @@ _SALT = "portal.core.ui.sealing"
 
 
 class InvalidSeal(ValueError):
-    """A form's sealed value was not made by this portal for this tenant and purpose."""
+    """Raised for a form's signed value that is not from this portal, tenant and purpose."""
 
 
 def seal(value: Any, purpose: str = "kept") -> str:
-    """Return a JSON value as the text of a hidden input."""
+    """Return a JSON value as signed text for a hidden input."""
     return signing.dumps([current_tenant_id(), purpose, value], salt=_SALT, compress=True)
 
 
 def unseal(text: str, purpose: str = "kept") -> Any:
-    """Return what `seal` was given. Raises NotOurs."""
+    """Return the value that `seal` was given. Raises InvalidSeal."""
     try:
         tenant_id, meant, value = signing.loads(text, salt=_SALT)
     except (signing.BadSignature, ValueError, TypeError) as error:
@@ -31,7 +31,7 @@ def unseal(text: str, purpose: str = "kept") -> Any:
 
 
 def unseal_or_none(text: str, purpose: str = "kept") -> Any:
-    """Return what `seal` was given, or None for anything else."""
+    """Return the value that `seal` was given, or None for any other text."""
     try:
         return unseal(text, purpose) if text else None
     except InvalidSeal:
@@ -39,9 +39,9 @@ def unseal_or_none(text: str, purpose: str = "kept") -> Any:
 
 
 class ShownValuesForm(forms.Form):
-    """A form that changes something, and carries what its person was shown of it in the hidden input `shown_values`.
+    """A form for changes that has the values shown to its person, in a hidden input (`shown_values`).
 
-    What others changed meanwhile is then neither sent nor overwritten. Of something new nothing was shown.
+    Values that others changed since are neither sent nor overwritten. For something new, nothing was shown.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -49,13 +49,15 @@ class ShownValuesForm(forms.Form):
         self._about, self.shown_values = "", dict[str, Any]()
 
     def set_shown(self, about: str, current: dict[str, Any]) -> None:
-        """Set `shown_values`: what a posted form was filled with, and what is there now for a fresh one. `about`
-        names it."""
+        """Set `shown_values` from the posted form, or to the `current` values for a new one.
+
+        `about` names the edited thing.
+        """
         self._about = f"seen {about}"
         told = unseal_or_none(self.data.get("seen", ""), self._about) if self.is_bound else None
         self.shown_values = told if isinstance(told, dict) else current
 
     @property
     def shown_token(self) -> str:
-        """What the hidden input holds; nothing where nothing was shown."""
+        """Return the value of the hidden input; "" if nothing was shown."""
         return seal(self.shown_values, self._about) if self._about else ""

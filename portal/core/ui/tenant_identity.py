@@ -1,11 +1,11 @@
-"""A tenant's own colour and initials, so that two tabs differ at a glance."""
+"""A tenant's colour and initials, so that people see at a glance which tenant a tab shows."""
 
 import re
 import zlib
 from dataclasses import dataclass
 from typing import Any
 
-#: The named colours of tenants; each carries white letters at 4.5:1 or better.
+#: The named colours of tenants. White text on each has a contrast of at least 4.5:1.
 COLOURS = {
     "blue": "#1f5fa8",
     "teal": "#0f6b66",
@@ -23,7 +23,7 @@ _HEX = re.compile(r"#[0-9a-fA-F]{6}\Z")
 
 @dataclass(frozen=True, slots=True)
 class TenantIdentity:
-    """`colour` (`#rrggbb`), `ink` (black or white, whichever reads on it) and up to two `initials`."""
+    """A tenant's `colour` (`#rrggbb`), `text_colour` (black or white) and up to two `initials`."""
 
     name: str
     colour: str
@@ -43,7 +43,7 @@ def _by_slug(slug: str) -> str:
 
 
 def initials(name: str) -> str:
-    """`Aozora Building` -> AB; `青空ビル` -> 青空; company forms such as 株式会社 say nothing and are passed over."""
+    """Return up to two initials: `Aozora Building` -> AB; `青空ビル` -> 青空. Ignore company forms such as 株式会社."""
     core = re.sub(r"株式会社|有限会社|合同会社|\(株\)|（株）", "", name).strip() or name.strip() or "?"
     words = re.findall(r"\w+", core)
     if core[0].isascii():
@@ -53,7 +53,7 @@ def initials(name: str) -> str:
 
 
 def text_colour_on(colour: str) -> str:
-    """White or near-black, whichever stands out more on `colour` (`#rrggbb`), by WCAG's relative luminance."""
+    """Return white or near-black, the one with more contrast on `colour` (`#rrggbb`), by WCAG's luminance."""
     channels = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
     luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

@@ -1,4 +1,4 @@
-"""How times are written: Asia/Tokyo, `2026-11-21 09:41`, relative only as a hint."""
+"""Format times: Asia/Tokyo, `2026-11-21 09:41`, relative times only as a hint."""
 
 from datetime import UTC, date, datetime
 from functools import lru_cache
@@ -16,9 +16,9 @@ _NEAR = 60
 
 
 def local(moment: datetime) -> datetime:
-    """`moment` on the clock of the service, whose offset is fixed at +09:00; a naive one is taken as UTC.
+    """Return `moment` in the service's time zone (+09:00); a naive one is taken as UTC.
 
-    Of the calendar's first and last hours the clock stays as it is: pages show them, whatever they are.
+    In the first and last hours of the calendar a conversion is impossible; the clock time is kept then.
     """
     try:
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(TOKYO)
@@ -27,16 +27,16 @@ def local(moment: datetime) -> datetime:
 
 
 def parse_moment(text: str) -> datetime | None:
-    """A moment as addresses and forms give it: `2026-11-21T09:41`, on the service's clock unless it says another.
+    """Return the time in a URL or form: `2026-11-21T09:41`, in the service's time zone unless it has another.
 
-    None for what is no moment, or one so far away that reckoning with it could leave the calendar.
+    None for other texts, and for times so near the calendar's ends that calculations would fail.
     """
     found = read_moment(text)
     return local(found) if found is not None else None
 
 
 def time_tag(moment: datetime | date | None, *, seconds: bool = False) -> SafeString | str:
-    """`2026-11-21 09:41` in a `<time>`; a date alone without the clock; nothing for None."""
+    """Return `2026-11-21 09:41` in a `<time>`; a date without the clock; "" for None."""
     if moment is None or moment == "":
         return ""
     if not isinstance(moment, datetime):
@@ -46,12 +46,12 @@ def time_tag(moment: datetime | date | None, *, seconds: bool = False) -> SafeSt
 
 @lru_cache(maxsize=4096)
 def _cached_time_tag(moment: datetime, end: int) -> SafeString:
-    """The same ends of use stand in row after row."""
+    """Return a cached tag: lists show the same times in many rows."""
     return _draw_tag(local(moment), 0, end)
 
 
 def clock_tag(moment: datetime | None) -> SafeString | str:
-    """`09:41:07` today, with the date before it on another day."""
+    """Return `09:41:07` for today, with the date before it on other days."""
     if moment is None or moment == "":
         return ""
     there = local(moment)
@@ -60,18 +60,18 @@ def clock_tag(moment: datetime | None) -> SafeString | str:
 
 
 def _draw_tag(there: datetime, begin: int, end: int) -> SafeString:
-    """The moment, shown from one place of its ISO text to another: nothing to escape."""
+    """Return the tag that shows a slice of the time's ISO text, which needs no escaping."""
     iso = there.isoformat(timespec="seconds")
     return mark_safe(f'<time datetime="{iso}">{iso[begin:end].replace("T", " ")}</time>')  # noqa: S308
 
 
 def duration_words(minutes: int) -> str:
-    """A length of time as people say it: `6 h 05 min`."""
+    """Return a duration in words: `6 h 05 min`."""
     return _("%(hours)d h %(minutes)02d min") % {"hours": minutes // 60, "minutes": minutes % 60}
 
 
 def relative_words(moment: datetime | None) -> str:
-    """A hint beside a time: `just now`, `5 min ago`, `3 h ago`, `2 days ago`; `in 5 min` for the future."""
+    """Return a hint beside a time: `just now`, `5 min ago`, `3 h ago`, `2 days ago`; `in 5 min` for the future."""
     if moment is None or moment == "":
         return ""
     seconds = int((timezone.now() - moment).total_seconds())

@@ -1,6 +1,6 @@
-"""The service's ids in our addresses, and looking up what an address names.
+"""The service's IDs in the portal's URLs, and finding the row that a URL names.
 
-Ids are strings of the service's choosing, and any of them must give a working link.
+The service chooses its IDs; any text must give a working link.
 """
 
 from collections.abc import Callable
@@ -16,18 +16,18 @@ from django.urls.converters import get_converters
 from tenants.compiled_queries import CompiledQuery
 
 _Row = TypeVar("_Row", bound=Model)
-# PostgreSQL compares with no larger number.
+# PostgreSQL cannot compare with larger numbers.
 _LARGEST = 2**63
 
 
 @lru_cache(maxsize=16_384)
 def url_in_tenant(name: str, slug: str, *more: str) -> str:
-    """The address of `name` in the tenant `slug`. Remembered: every page asks for the same few."""
+    """Return the URL of `name` in the tenant `slug`. Cached, because every page needs the same few."""
     return reverse(name, args=[slug, *more])
 
 
 class ServiceId:
-    """`<sid:member_id>`: an id as one path segment. Whatever is not plain is written as ~XX, byte by byte."""
+    """`<sid:member_id>`: an ID as one path segment. Special characters are written as ~XX, byte by byte."""
 
     regex = "[^/]+"
 
@@ -36,28 +36,28 @@ class ServiceId:
 
     def to_url(self, value: str) -> str:
         text = str(value)
-        if text.isascii() and text.isalnum():  # nearly always, and lists ask hundreds of times
+        if text.isascii() and text.isalnum():  # the usual case; lists call this hundreds of times
             return text
         if not text:
             return "~"
-        if not text.strip("."):  # a segment of dots alone would be walked, not read
+        if not text.strip("."):  # browsers resolve a segment of only dots as a relative path
             return "~2E" * len(text)
         return quote(text, safe="").replace("~", "%7E").replace("%", "~")
 
 
 def register() -> None:
-    """Before any address is resolved; again is harmless."""
+    """Register the converter. Call it before any URL is resolved; calling it again is harmless."""
     if "sid" not in get_converters():
         register_converter(ServiceId, "sid")
 
 
 def is_row_number(text: str) -> bool:
-    """Whether a text names a row by its number, as far as PostgreSQL compares numbers."""
+    """Return whether a text is a row's number that PostgreSQL can compare."""
     return text.isascii() and text.isdecimal() and len(text) < 19
 
 
 def get_row_or_404(rows: "QuerySet[_Row]", **named: str | int) -> _Row:
-    """Return the row of these names, of the tenant in scope. Raises Http404, as for another tenant's row."""
+    """Return the row with these values in the tenant in scope. Raises Http404, also for another tenant's row."""
     row = rows.filter(**named).first() if _are_comparable(named) else None
     if row is None:
         raise Http404
@@ -65,8 +65,9 @@ def get_row_or_404(rows: "QuerySet[_Row]", **named: str | int) -> _Row:
 
 
 class RowLookup(Generic[_Row]):
-    """The rows of `build()` by what names one: `_areas = RowLookup(Area.objects.all, area_id="")`, for addresses that
-    are asked for often. The SQL is made once and planned once; see KeptQuery for what `build` may depend on.
+    """A fast look-up for URLs that are requested often: `_areas = RowLookup(Area.objects.all, area_id="")`.
+
+    The SQL is built and planned once; see `CompiledQuery` for what `build` may depend on.
     """
 
     def __init__(self, build: "Callable[[], QuerySet[_Row]]", **kinds: int | str) -> None:
@@ -76,7 +77,7 @@ class RowLookup(Generic[_Row]):
         self._kept = CompiledQuery[_Row](found, plan_each_time=False, **kinds)
 
     def get_or_404(self, **named: str | int) -> _Row:
-        """Return what `get_row_or_404` would."""
+        """Return the same as `get_row_or_404`."""
         for row in self._kept.rows(**named) if _are_comparable(named) else []:
             return row
         raise Http404

@@ -11,7 +11,7 @@ urlpatterns = [
     path("_components/", component_gallery.index, name="components"),
     path("_components/<slug:part>/", component_gallery.part, name="component"),
 ]
-# Mounted below the address of a tenant.
+# Mounted under the URL of a tenant.
 urls_of_tenant = [
     path("find/", views.find_in_tenant, name="find"),
     path("banners/", views.banners_of_tenant, name="banners"),

@@ -1,7 +1,6 @@
-"""What the service says in words of its own, in the reader's language.
+"""The service's values in words of the reader's language.
 
-The specification names a few values of most fields and all of none: one that has no word here is shown as it came, in
-code type.
+The specification lists only a few values of most fields. A value without a word is shown unchanged, in code type.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-#: kind of field -> value -> word. Values of doors are those of `accessapi.doors` by default.
+#: kind of field -> value -> word. Door values are those of `accessapi.doors` by default.
 WORDS: dict[str, dict[str, str | Promise]] = {
     "leaf": {
         "open": pgettext_lazy("door", "Open"),
@@ -60,12 +59,12 @@ WORDS: dict[str, dict[str, str | Promise]] = {
 }
 
 
-# After these there is room enough: a space would be one too many.
+# No space is needed after these full-width characters.
 _WIDE = ("。", "」", "）", "！", "？")
 
 
 class HtmlText(str):
-    """A text that is itself in files and `html` on a page."""
+    """A text that is plain in files and `html` on a page."""
 
     html: SafeString
 
@@ -79,7 +78,7 @@ class HtmlText(str):
 
 
 def service_word(kind: str, value: str, raw: str = "") -> str:
-    """Return the word for a value of a field of this kind; else `raw` or the value, in code type on a page."""
+    """Return the word for a value of this kind of field; else `raw` or the value, in code type on a page."""
     known = WORDS[kind].get(value)
     if known is not None:
         return str(known)
@@ -88,19 +87,19 @@ def service_word(kind: str, value: str, raw: str = "") -> str:
 
 
 def join_values(values: Iterable[str]) -> str:
-    """Return several, one after the other."""
+    """Return several values as a list in the reader's language."""
     found, between = list(values), _t(", ")
     return HtmlText(between.join(found), format_html_join(between, "{}", ((each,) for each in found)))
 
 
 def add_brackets(words: str) -> str:
-    """Return words in the brackets of the reader's language."""
+    """Return a text in the brackets of the reader's language."""
     text = _t("(%(names)s)")
     return HtmlText(text % {"names": words}, format_html(text.replace("%(names)s", "{}"), words))
 
 
 def add_side(name: str, side: str) -> str:
-    """Return the name of a door or an area, with the side of the door that it is about: "Lobby (entry side)"."""
+    """Return the name of a door or an area with the side of the door: "Lobby (entry side)"."""
     if not side:
         return name
     said, text = service_word("side", side), _t("{name} ({side})")
@@ -108,7 +107,7 @@ def add_side(name: str, side: str) -> str:
 
 
 def join_sentences(parts: Iterable[object]) -> str:
-    """Return the parts that say something, with a space between two of them unless the former ends full-width."""
+    """Join the non-empty parts, with a space unless the previous part ends with a full-width character."""
     text = ""
     for part in map(str, filter(None, parts)):
         text += part if not text or text.endswith(_WIDE) else f" {part}"

@@ -1,4 +1,4 @@
-"""The frame's own small pages: look, switcher, palette, kept columns."""
+"""Small pages of the frame: theme and language, tenant switcher, palette, saved columns."""
 
 from typing import Any, cast
 
@@ -31,7 +31,7 @@ def _back(request: HttpRequest) -> HttpResponseRedirect:
 @login_not_required
 @require_POST
 def save_look(request: HttpRequest) -> HttpResponse:
-    """Keep the chosen theme or language and go back."""
+    """Save the chosen theme or language and redirect back."""
     response = _back(request)
     preferences.save(request, response)
     return response
@@ -39,7 +39,7 @@ def save_look(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 def switcher(request: HttpRequest) -> HttpResponse:
-    """The person's tenants, each with the address of the same kind of page there."""
+    """Show the person's tenants, each with the URL of the same kind of page there."""
     kind, here = request.GET.get("kind", ""), request.GET.get("here", "")
     listed: list[dict[str, Any]] = [
         {"tenant": t, "role": role, "here": t.slug == here, "href": nav.address_of_kind(kind, t.slug, role.permissions)}
@@ -57,12 +57,15 @@ def _palette_response(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 def find(request: HttpRequest) -> HttpResponse:
-    """What the palette finds outside of a tenant."""
+    """Show the palette's hits outside of a tenant."""
     return _palette_response(request)
 
 
 def palette_view(permission: Permission) -> View:
-    """The view of what the palette finds inside a tenant, for those with `permission`; each source asks for its own."""
+    """Return a view of the palette's hits inside a tenant, for those with `permission`.
+
+    Each source also checks its own permission.
+    """
     return tenant_view(permission)(_palette_response)
 
 
@@ -77,7 +80,7 @@ def _banners_response(request: HttpRequest) -> HttpResponse:
 
 
 def banners_view(permission: Permission) -> View:
-    """The view of the banners above every page, asked for while somebody looks, for those with `permission`."""
+    """Return a view of the banners above every page, polled while a page is open, for those with `permission`."""
     return tenant_view(permission)(_banners_response)
 
 
@@ -86,7 +89,7 @@ banners_of_tenant = banners_view(Permission.TENANT_VIEW)
 
 @require_POST
 def save_list_choice(request: HttpRequest, name: str) -> HttpResponse:
-    """Keep the columns that a person wants to see in the lists called `name`, or as what they look at its rows."""
+    """Save the columns, or the view, that a person chose for the lists called `name`."""
     table = Table.registry.get(name)
     if table is None:
         raise Http404

@@ -1,4 +1,4 @@
-"""Lists: declarative columns, keyset paging, filters in the address, selection across pages. See docs/screens.md."""
+"""Lists: declarative columns, keyset paging, filters in the URL, selection across pages. See docs/screens.md."""
 
 from portal.core.ui.tables.columns import BulkAction, Column, EmptyState
 from portal.core.ui.tables.filters import Filter

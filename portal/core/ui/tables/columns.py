@@ -24,15 +24,15 @@ EMPTY_CELL = mark_safe('<span class="none" aria-hidden="true">–</span>')
 class Column:
     """One column.
 
-    - `value`: a callable of the row, or a path of attributes (`"group.name"`); by default the attribute `name`.
-      What has `__html__` (a `Chip`, a SafeString) is drawn as it is, everything else is escaped.
+    - `value`: a function of the row, or a path of attributes (`"group.name"`); by default the attribute `name`.
+      Values with `__html__` (a `Chip`, a SafeString) are drawn unchanged, all others are escaped.
     - `kind`: `text`, `mono` (codes), `number` (right, grouped), `time`, `date`, `yes` (a tick or nothing).
-    - `href`: a callable of the row giving its page; the table's `row_href` serves the `title` column.
-    - `sort`: the ORM path to sort by; without it the header is plain. It should be backed by an index with the key.
+    - `href`: a function of the row that returns a URL; the `title` column uses the table's `row_href`.
+    - `sort`: the ORM path to sort by; without it the header is plain. It needs an index together with the key.
     - `phone`: `title` (the card's heading), `line` (a labelled line), `hide`.
-    - `shown`: in the table before a person chooses; `fixed`: cannot be hidden. `export`: goes into files.
-    - `cell`: draws the whole cell in place of the rest: a callable of the row giving SafeString. `drawer` makes such a
-      callable once for a page, for what is the same for all of its rows (the language, the moment).
+    - `shown`: shown until a person chooses columns; `fixed`: cannot be hidden. `export`: included in files.
+    - `cell`: a function of the row that returns the whole cell's SafeString. `drawer` creates such a function once per
+      page, with values that are the same for all of its rows (the language, the present time).
     """
 
     name: str
@@ -51,17 +51,17 @@ class Column:
 
     @property
     def has_row_link(self) -> bool:
-        """Whether its cells lead to the row's page: those of a title that says nothing else."""
+        """Return whether its cells link to the row's page: those of a title column without its own link or cell."""
         return self.phone == "title" and not (self.href or self.cell or self.drawer)
 
     @property
     def css_classes(self) -> str:
-        """The classes of its cells: none for a text that is a labelled line on a phone, as most are."""
+        """Return the classes of its cells: none for a text that is a labelled line on a phone, the usual case."""
         kind = "" if self.kind == "text" else f"k-{self.kind}"
         return kind if self.phone == "line" else f"{kind} p-{self.phone}".strip()
 
     def value_of(self, row: Any) -> Any:
-        """The value of this column for `row`, as files get it."""
+        """Return the value of this column for `row`, as files get it."""
         if callable(self.value):
             return self.value(row)
         found = row
@@ -72,7 +72,7 @@ class Column:
         return found
 
     def draw_cells(self, rows: Sequence[Any]) -> list[str]:
-        """Return the HTML inside the cells of these rows, escaped: all at once, so that no cell asks for its way."""
+        """Return the HTML inside the cells of these rows, escaped. All rows at once is faster."""
         if self.drawer is not None:
             return list(map(self.drawer(), rows))
         if self.cell is not None:
@@ -93,7 +93,7 @@ class Column:
         return [getattr(row, path, None) for row in rows]
 
     def _draw_values(self, values: list[Any]) -> list[str]:
-        """Return the values as HTML, empty for nothing."""
+        """Return the values as HTML, "" for none."""
         inner = _DRAW_BY_KIND.get(self.kind)
         if inner is not None:
             return ["" if each is None or each == "" else inner(each) for each in values]
@@ -117,9 +117,9 @@ Text = str | Promise
 
 @dataclass(frozen=True, slots=True)
 class BulkAction:
-    """Something to do with many rows: a button that posts the selection to `url(request)`.
+    """An action on many rows: a button that posts the selection to `url(request)`.
 
-    The view there calls `selection.chosen(request, Members, queryset)` and, as a rule, shows a page that asks first.
+    The view there calls `load_selection(request, Members, queryset)` and usually shows a confirmation page first.
     """
 
     name: str
@@ -132,7 +132,7 @@ class BulkAction:
 
 @dataclass(frozen=True, slots=True)
 class ActionLink:
-    """A bulk action with its address in this request's tenant."""
+    """A bulk action with its URL in this request's tenant."""
 
     action: BulkAction
     href: str
@@ -140,7 +140,7 @@ class ActionLink:
 
 @dataclass(frozen=True, slots=True)
 class EmptyState:
-    """What a list says while it is empty, and the next step."""
+    """The text of an empty list, and the next step."""
 
     title: Text
     text: Text = ""
@@ -151,7 +151,7 @@ class EmptyState:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """A column's header: where a click sorts to, and how it is sorted now."""
+    """A column's header: the URL of a click that sorts, and the present sort order."""
 
     column: Column
     href: str
@@ -169,7 +169,7 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class ListPreferences:
-    """A person's choice of columns and page size for one list; empty for the list's own."""
+    """A person's choice of columns and page size for one list; empty for the list's defaults."""
 
     columns: frozenset[str] = frozenset()
     size: int = 0

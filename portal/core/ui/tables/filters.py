@@ -1,4 +1,4 @@
-"""What a list's address says: filters, sort and page live in the query string, so that a link is the view."""
+"""The query of a list's URL: filters, sort and page, so that a link shows the same view."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -13,18 +13,18 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 PAGING = ("after", "before")
-# Stands between texts that are escaped in one piece: PostgreSQL keeps no text with it.
+# Separates texts that are escaped together: PostgreSQL never stores this character.
 _SEPARATOR = "\0"
 
 
 def escape_all(texts: list[str]) -> list[str]:
-    """Return the texts escaped, in one piece: one by one takes several times as long."""
+    """Return the texts escaped, all together: one by one takes several times as long."""
     found = escape(_SEPARATOR.join(texts)).split(_SEPARATOR)
     return found if len(found) == len(texts) else list(map(escape, texts))
 
 
 class ListAddress:
-    """The list's path and query. Every change of what is listed starts again at the first page."""
+    """The list's path and query. Every change of the query starts again at the first page."""
 
     def __init__(self, path: str, query: QueryDict) -> None:
         self.path, self.query = path, query
@@ -36,7 +36,7 @@ class ListAddress:
         return self.query.getlist(name)
 
     def with_(self, **changes: str | list[str] | None) -> str:
-        """This address with `changes`; None or an empty value removes a name."""
+        """Return this URL with `changes`; None or an empty value removes a name."""
         kept = [(k, v) for k, vs in self.query.lists() if k not in changes and k not in PAGING for v in vs if v]
         for name, value in changes.items():
             values = value if isinstance(value, list) else [value]
@@ -44,17 +44,17 @@ class ListAddress:
         return f"{self.path}?{urlencode(kept)}" if kept else self.path
 
     def hidden_inputs(self, *but: str) -> list[tuple[str, str]]:
-        """What a filter form must carry as hidden inputs: everything except paging and the names in `but`."""
+        """Return the hidden inputs of a filter form: the whole query except paging and the names in `but`."""
         return [(k, v) for k, vs in self.query.lists() if k not in but and k not in PAGING for v in vs if v]
 
     @property
     def full(self) -> str:
-        """This very address, page included."""
+        """Return this URL with its page."""
         return f"{self.path}?{self.query.urlencode()}" if self.query else self.path
 
     @property
     def match_query(self) -> str:
-        """The query that says what matches, for acting on all of it."""
+        """Return the part of the query that filters rows, for actions on all of them."""
         return urlencode(self.hidden_inputs("size", "sort", "export"))
 
 
@@ -66,10 +66,9 @@ _MAX_UNSEARCHED = 10
 class Filter:
     """A choice of values; rows that match any of them stay.
 
-    `choices` is a sequence of (value, label) or a callable of the request giving one. `apply` narrows the queryset by
-    the chosen values, of which it sees only known ones. With `is_single`,
-    one value at a time. `find_url` gives the address
-    that finds values by what is typed, where there are too many to offer; empty for whoever may not look.
+    `choices` is a sequence of (value, label) or a function of the request that returns one. `apply` narrows the
+    queryset by the chosen values; it gets only known ones. With `is_single`, only one value can be chosen. `find_url`
+    returns the URL of a search for values, if there are too many to list; empty for people without access to it.
     """
 
     name: str
@@ -88,7 +87,7 @@ class Option:
 
 
 class BoundFilter:
-    """A filter with what the address chose. Values that the filter does not know are shown, and match nothing."""
+    """A filter with the URL's chosen values. Unknown values are shown, and match nothing."""
 
     def __init__(self, source: Filter, request: Any, values: list[str]) -> None:
         self.filter, self.name, self.label, self.is_single = source, source.name, source.label, source.is_single
@@ -105,7 +104,7 @@ class BoundFilter:
 
     @property
     def cache_key(self) -> tuple[Any, ...] | None:
-        """What is drawn around its choices while none is chosen; None where that is another thing on each page."""
+        """Return what its menu depends on while nothing is chosen; None if it differs on each page."""
         return None if self.is_active or self.find_url else (self.name, str(self.label), self.is_searchable)
 
     @property
@@ -114,12 +113,12 @@ class BoundFilter:
 
     @property
     def summary(self) -> str:
-        """What is chosen, in a chip's space: one label, or the first and how many more."""
+        """Return a short text of the choice: one label, or the first and how many more."""
         labels = [str(option.label) for option in self.options if option.is_chosen]
         return labels[0] if len(labels) == 1 else f"{labels[0]} +{len(labels) - 1}" if labels else ""
 
     def options_html(self, form: str) -> SafeString:
-        """The choices as inputs of the form `form`. In Python: hundreds of groups would take a template too long."""
+        """Return the choices as inputs of the form `form`. A template is too slow for hundreds of groups."""
         kind, name, form = "radio" if self.is_single else "checkbox", escape(self.name), escape(form)
         before = f'<label><input type="{kind}" form="{form}" name="{name}" value="'
         values = escape_all([option.value for option in self.options])

@@ -1,8 +1,8 @@
-"""Paging by key in both directions: page 1,000 costs what page 1 costs, and rows that come or go shift nothing.
+"""Keyset paging in both directions: page 1,000 is as fast as page 1, and new or deleted rows do not shift pages.
 
-Rows are ordered by one sort field and a unique key, in the same direction, so that one index serves both directions;
-rows without a value come last either way. Values and the rows without one are two segments, each read by its own
-index range: never an OFFSET.
+Rows are ordered by one sort field and a unique key in the same direction, so that one index serves both directions.
+Rows without a value are always last. Rows with and without a value are two segments, each read by an index range: never
+use OFFSET.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ END = "end"
 
 
 class RowBeyond(Func):
-    """`(field, key) > (value, key_value)`, or `<`: a row comparison, which PostgreSQL answers from one index range."""
+    """`(field, key) > (value, key_value)`, or `<`: a row comparison, which PostgreSQL reads from one index range."""
 
     output_field = BooleanField()
 
@@ -38,7 +38,7 @@ class RowBeyond(Func):
 
 @dataclass(frozen=True, slots=True)
 class SortOrder:
-    """A sort: the ORM path `field`, downwards or not, with the unique never-null `key` to break ties."""
+    """A sort order: the ORM path `field`, its direction, and the unique, never-null `key` for equal values."""
 
     field: str
     is_descending: bool = False
@@ -51,7 +51,7 @@ class SortOrder:
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """The place of a row in an order: its sort value, its key, and its number in the list as a hint for people."""
+    """The position of a row in a sort order: its value, its key, and its number in the list for display."""
 
     value: Any
     key: Any
@@ -65,7 +65,7 @@ class Cursor:
 
 @dataclass(frozen=True, slots=True)
 class ListPage:
-    """The rows of a page with the cursors of its neighbours (None where there is none) and its first row's number."""
+    """The rows of a page, its first row's number, and the cursors of the pages beside it (None if there is none)."""
 
     rows: Sequence[Any]
     previous: str | None
@@ -74,7 +74,7 @@ class ListPage:
 
 
 def load_cursor(text: str, order: SortOrder, queryset: QuerySet[Any]) -> Cursor | None:
-    """The cursor that `text` was dumped from, or None when it is forged, stale or of another order."""
+    """Return the cursor that `text` was dumped from, or None when it is forged, outdated or of another order."""
     try:
         sort, value, key, number = signing.loads(text, salt=_SALT)
         if sort != order.text:
@@ -88,10 +88,10 @@ def load_cursor(text: str, order: SortOrder, queryset: QuerySet[Any]) -> Cursor 
 def load_page(
     queryset: QuerySet[Any], order: SortOrder, size: int, *, after: str = "", before: str = "", total: int = 0
 ) -> ListPage:
-    """The page after or before a cursor (`before="end"`: the last page), else the first.
+    """Return the page after or before a cursor (`before="end"`: the last page), else the first page.
 
-    Reads `size + 1` rows in one query, two where the page crosses into the rows without a value. A cursor that does
-    not verify gives the first page.
+    It reads `size + 1` rows in one query, or in two if the page has rows with and without a value. An invalid cursor
+    gives the first page.
     """
     if before:
         cursor = None if before == END else load_cursor(before, order, queryset)
@@ -101,12 +101,12 @@ def load_page(
 
 
 def first_page_rows(queryset: QuerySet[Any], order: SortOrder, size: int) -> QuerySet[Any]:
-    """The rows of the first page and one more, where none is without a value."""
+    """Return the rows of the first page and one more, for a sort field that is never null."""
     return _segment_rows(queryset, order, None, empty=False, backward=False)[: size + 1]
 
 
 def first_page(found: list[Any], order: SortOrder, size: int) -> ListPage:
-    """The page that `first_page_rows` found."""
+    """Return the page of the rows of `first_page_rows`."""
     return _build_page(found[:size], order, 1, earlier=False, later=len(found) > size)
 
 
@@ -144,7 +144,7 @@ def _build_page(rows: list[Any], order: SortOrder, first: int, *, earlier: bool,
 def _take_rows(
     queryset: QuerySet[Any], order: SortOrder, count: int, cursor: Cursor | None, *, backward: bool
 ) -> list[Any]:
-    """Up to `count` rows beyond the cursor, nearest first, through both segments."""
+    """Return up to `count` rows beyond the cursor, nearest first, from both segments."""
     segments = [False, True] if is_nullable(queryset, order.field) else [False]
     if backward:
         segments.reverse()
@@ -188,7 +188,7 @@ def _cursor(row: Any, order: SortOrder, number: int) -> Cursor:
 
 
 def value_of(row: Any, path: str) -> Any:
-    """The value at the ORM path `path` of a row; None where a relation on the way is empty."""
+    """Return the value at the ORM path `path` of a row; None if a relation in the path is empty."""
     for name in path.split("__"):
         row = getattr(row, name, None)
         if row is None:
@@ -197,7 +197,7 @@ def value_of(row: Any, path: str) -> Any:
 
 
 def is_nullable(queryset: QuerySet[Any], path: str) -> bool:
-    """Whether rows may be without a value at `path`. Annotations are taken to be nullable."""
+    """Return whether rows may have no value at `path`. Annotations are taken to be nullable."""
     if path in queryset.query.annotations:
         return True
     return any(getattr(field, "null", True) for field in _fields(queryset.model, path))

@@ -1,4 +1,4 @@
-"""What a list finds: its rows narrowed by search and filters, in the asked order, counted and paged."""
+"""The rows of a list: narrowed by search and filters, sorted, counted and paged."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -28,10 +28,10 @@ _COUNT_ALONG = {"all_that_match": Window(Count("*"))}
 class Listing:
     """A list with search, filters, sorting, paging, columns, selection and export.
 
-    `queryset` must be scoped to what the person may see; the table only narrows it. A callable that gives it is called
-    only where the kept SQL of a steady list does not do. `total` gives the number of rows of the whole queryset when
-    somebody knows it already (a mirror does): used while nothing narrows it. Other totals are counted, up to
-    `max_counted` rows and "more than" beyond.
+    `queryset` must be limited to what the person may see; the table only narrows it. If it is a function, it is called
+    only when the cached SQL of a fixed list cannot be used. `total` is the number of all rows, if it is known (as for a
+    mirror); it is used while the list is not narrowed. Other totals are counted, up to `max_counted` rows and "more
+    than" beyond.
     """
 
     name: ClassVar[str] = ""
@@ -39,22 +39,22 @@ class Listing:
     filters: Sequence[Filter] = ()
     default_sort: str = "pk"
     key: ClassVar[str] = "pk"
-    row_fields: ClassVar[Sequence[str]] = ()  # the model's fields that rows are drawn from; empty for all of them
-    # The rows listed, where they follow from the tenant alone: the SQL of the first page is made once then.
+    row_fields: ClassVar[Sequence[str]] = ()  # the model fields that rows need; empty for all
+    # The list's rows, if they depend on the tenant alone: the SQL of the first page is then built once.
     cached_query: ClassVar[Callable[[], QuerySet[Any]] | None] = None
     caption: ClassVar[str | Promise] = ""
     search_label: ClassVar[str | Promise] = ""
-    views: ClassVar[Sequence[str]] = ()  # other ways to see the rows, of which a person's last one is kept
+    views: ClassVar[Sequence[str]] = ()  # other views of the rows; a person's last one is saved
     actions: Sequence[BulkAction] = ()
     exports: Sequence[str] = ()
     export_permission: ClassVar[Permission | None] = None
-    # How many rows that nobody knew the number of are counted at most.
+    # The highest number that is counted if the total is not known.
     max_counted: ClassVar[int] = MAX_COUNTED
-    # A template drawn along with a list that moves, for what stands elsewhere on the page (`hx-swap-oob`).
+    # A template drawn with a list that updates, for parts elsewhere on the page (`hx-swap-oob`).
     extra_template: ClassVar[str] = ""
-    # What the list is known by while somebody watches it (`watching.mark`); empty for one that nobody watches.
+    # The version of a list that updates (`live_updates.version_of`); empty for one that does not.
     version: str = ""
-    poll_pace: ClassVar[str] = "calm"  # how often such a list is looked at anew: one of `watching.SECONDS`
+    poll_pace: ClassVar[str] = "calm"  # how often such a list updates: a key of `live_updates.INTERVALS`
     registry: ClassVar[dict[str, type["Listing"]]] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -77,49 +77,49 @@ class Listing:
         self.dom_id = f"{self.name}-list"
 
     def complete_columns(self, **parts: dict[str, Any]) -> None:
-        """Give the columns of these names what only an object of this request can draw them by."""
+        """Set parts of the named columns that only an object of this request knows."""
         self.columns = [replace(each, **parts.get(each.name, {})) for each in self.columns]
 
-    # What a list may override
+    # To be overridden by a list
 
     @property
     def empty(self) -> EmptyState | None:
-        """What the list says while it is empty."""
+        """Return what the list shows while it is empty."""
         return None
 
     def search(self, queryset: QuerySet[Any], text: str) -> QuerySet[Any]:
-        """Narrow to what matches `search_text`. Required when `search_label` is set."""
+        """Narrow to rows that match `search_text`. Required when `search_label` is set."""
         raise NotImplementedError
 
     def row_href(self, row: Any) -> str:
-        """The page of a row: opened by its title, Enter and a click. Empty for none."""
+        """Return the URL of a row's page, opened by its title, Enter and a click; "" for none."""
         return ""
 
     def row_id(self, row: Any) -> str:
-        """What a selected row is called in forms."""
+        """Return the ID of a row in the forms of bulk actions."""
         return str(row.pk)
 
     def row_class(self, row: Any) -> str:
-        """Classes of a row: `quiet` for what matters less, `loud` for what needs attention."""
+        """Return the classes of a row: `quiet` for less important rows, `loud` for rows that need attention."""
         return ""
 
     @property
     def file_note(self) -> str:
-        """What whoever reads the list as a file has to know about it, as its last line; empty for nothing."""
+        """Return a note for readers of the list as a file, as its last line; "" for none."""
         return ""
 
     def allowed_actions(self) -> list[BulkAction]:
-        """The bulk actions that this person may take."""
+        """Return the bulk actions that this person may use."""
         return [action for action in self.actions if self.may(action.permission)]
 
     def may(self, permission: Permission | None) -> bool:
         return permission is None or (in_tenant(self.request) and self.request.access.can(permission))
 
-    # What was asked
+    # The request's query
 
     @cached_property
     def all_rows(self) -> QuerySet[Any]:
-        """All rows, before anything narrows them."""
+        """Return all rows, before search and filters."""
         return self._given() if callable(self._given) else self._given
 
     @cached_property
@@ -148,7 +148,7 @@ class Listing:
 
     @cached_property
     def matching_rows(self) -> QuerySet[Any]:
-        """All rows that search and filters leave, in no order."""
+        """Return all rows that match search and filters, in no order."""
         queryset = self.search(self.all_rows, self.search_text) if self.search_text else self.all_rows
         for each in self.bound_filters:
             queryset = each.narrow(queryset)
@@ -156,7 +156,7 @@ class Listing:
 
     @property
     def page_rows(self) -> QuerySet[Any]:
-        """The same for a page: with the fields alone that its rows are drawn from."""
+        """Return the matching rows for a page, with only the fields that rows need."""
         rows = self.matching_rows
         if self.is_counted_with_page:
             rows = rows.annotate(**_COUNT_ALONG)
@@ -164,7 +164,10 @@ class Listing:
 
     @cached_property
     def is_counted_with_page(self) -> bool:
-        """Whether the page itself tells how many match: what a text finds has all to be found, to be sorted."""
+        """Return whether the page's query also counts the matches.
+
+        A text search must find all matches anyway in order to sort them.
+        """
         query = self.matching_rows.query
         plain = (
             not query.combinator and not query.distinct and not keyset.is_nullable(self.matching_rows, self.order.field)
@@ -173,12 +176,12 @@ class Listing:
 
     @property
     def is_first_page(self) -> bool:
-        """Whether the list is looked at from its beginning."""
+        """Return whether this is the first page."""
         return not (self.address.get("after") or self.address.get("before"))
 
     @classmethod
     def with_row_fields(cls, rows: QuerySet[Any], order: keyset.SortOrder) -> QuerySet[Any]:
-        """The same rows as tuples of what they are drawn from: instances take many times as long."""
+        """Return the rows as tuples of the needed fields: instances take many times as long."""
         if not cls.row_fields:
             return rows
         names = dict.fromkeys([cls.key, *cls.row_fields, order.field, *rows.query.annotation_select])
@@ -186,16 +189,16 @@ class Listing:
 
     @property
     def rows_to_count(self) -> QuerySet[Any]:
-        """The same to be counted, where that is asked for in another way."""
+        """Return the matching rows for counting; a list may override it with a faster query."""
         return self.matching_rows
 
     @cached_property
     def ordered_rows(self) -> QuerySet[Any]:
-        """All matching rows in the asked order: for files and jobs, not for pages."""
+        """Return all matching rows in the chosen order: for files and jobs, not for pages."""
         sign = "-" if self.order.is_descending else ""
         return self.matching_rows.order_by(*dict.fromkeys([f"{sign}{self.order.field}", f"{sign}{self.key}"]))
 
-    # What a person keeps
+    # A person's preferences
 
     @cached_property
     def preferences(self) -> ListPreferences:
@@ -213,24 +216,24 @@ class Listing:
             return [column for column in self.columns if column.shown or column.fixed]
         return [column for column in self.columns if column.fixed or column.name in self.preferences.columns]
 
-    # What is found
+    # The result
 
     @cached_property
     def total(self) -> int:
-        """How many rows match; at most `max_counted` + 1 when nobody knew the number."""
+        """Return how many rows match; at most `max_counted` + 1 when the total is not known."""
         if not self.is_narrowed and self.known_total is not None:
             return self.known_total() if callable(self.known_total) else self.known_total
         if self.is_first_page:
             self.page = self.complete_page(
                 self.cached_first_page or keyset.load_page(self.page_rows, self.order, self.size)
             )
-            if self.page.next is None:  # a first page that is the last one counts itself
+            if self.page.next is None:  # a first page that is the last one needs no count
                 return len(self.page.rows)
             if hasattr(self.page.rows[0], "all_that_match"):
                 return min(int(self.page.rows[0].all_that_match), self.max_counted + 1)
         rows = self.rows_to_count.order_by()
         if rows.query.group_by is None and not rows.query.combinator and not rows.query.distinct:
-            rows = rows.values(self.key)  # what is noted of the rows need not be worked out
+            rows = rows.values(self.key)  # counting does not need the annotations
         return rows[: self.max_counted + 1].count()
 
     @property
@@ -240,7 +243,7 @@ class Listing:
     @cached_property
     def page(self) -> keyset.ListPage:
         total = 0 if self.is_more_than_counted else self.total
-        if "page" in self.__dict__:  # counting read it
+        if "page" in self.__dict__:  # counting has loaded it
             return self.page
         found = self.cached_first_page or keyset.load_page(
             self.page_rows,
@@ -253,12 +256,12 @@ class Listing:
         return self.complete_page(found)
 
     def complete_page(self, page: keyset.ListPage) -> keyset.ListPage:
-        """Return the page with all that its rows are drawn from, where the list finds them by less."""
+        """Return the page with everything that its rows need, if the list's query loads less."""
         return page
 
     @cached_property
     def cached_first_page(self) -> keyset.ListPage | None:
-        """The first page of a steady list, or of what a text finds in one: its SQL is kept. None for any other page."""
+        """Return the first page of a fixed list, or of a text search in one, from cached SQL; None for others."""
         kept = type(self).cached_query is not None and self.is_first_page and not self.is_filtered
         asked = self.search_pieces if kept else None
         if asked is None or not self._has_all_values(self.order.field):
@@ -268,20 +271,21 @@ class Listing:
 
     @property
     def search_pieces(self) -> Any:
-        """What the rows of a steady list follow from besides the tenant, as `are_long` and `values` of
-        `mirror.search.Needles`, of which a list without a text has none; None where they follow from more.
+        """Return what the rows of a fixed list depend on besides the tenant; None if more than that.
+
+        It is a `mirror.member_search.SearchPieces` with `are_long` and `values`, both empty without a search text.
         """
         return None
 
     @classmethod
     def filter_by_pieces(cls, rows: QuerySet[Any], are_long: Any, values: dict[str, str]) -> QuerySet[Any]:
-        """Of steady rows those that such needles find."""
+        """Return those of a fixed list's rows that match the search pieces."""
         raise NotImplementedError
 
     @classmethod
     @lru_cache(maxsize=500)
     def _has_all_values(cls, field: str) -> bool:
-        """Return whether every row of a steady list has a value to sort by."""
+        """Return whether every row of a fixed list has a value to sort by."""
         return cls.cached_query is not None and not keyset.is_nullable(cls.cached_query(), field)
 
     @classmethod
@@ -289,7 +293,7 @@ class Listing:
     def _first_page_query(
         cls, order: keyset.SortOrder, size: int, long: tuple[bool, ...], names: tuple[str, ...]
     ) -> CompiledQuery[Any]:
-        """Return the kept SQL of the first page of a steady list, or of what needles of these names find in it."""
+        """Return the cached SQL of a fixed list's first page, or of a search with pieces of these names."""
 
         def build(**values: str) -> QuerySet[Any]:
             rows: Any = cls.cached_query
@@ -298,10 +302,10 @@ class Listing:
 
         return CompiledQuery(build, plan_each_time=True, **dict.fromkeys(names, ""))
 
-    # Answers
+    # Responses
 
     def respond(self, template: str, context: dict[str, Any] | None = None) -> HttpResponse:
-        """The page `template` with `table` in its context, or the list alone when htmx swaps just that."""
+        """Return the page `template` with `table` in its context, or the list alone when htmx replaces only that."""
         htmx = getattr(self.request, "htmx", None)
         if htmx and htmx.target == self.dom_id and not htmx.history_restore_request:
             if self.version and live_updates.is_up_to_date(self.request, self.version):

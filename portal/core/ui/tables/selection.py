@@ -1,4 +1,4 @@
-"""Rows of a list beyond one page: those that a bulk action is for, and all that match as a file."""
+"""Rows of a list beyond one page: the selection for a bulk action, and all matching rows as a file."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from tenants.access import TenantRequest
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What was selected. `is_everything`: all that matched; `fields`: hidden inputs that carry it to a next form."""
+    """The selected rows. `is_everything`: all that matched; `fields`: hidden inputs for a following form."""
 
     queryset: QuerySet[Any]
     is_everything: bool
@@ -32,9 +32,9 @@ class Selection:
 def load_selection(
     request: TenantRequest, table: type[Table], queryset: QuerySet[Any], *, field: str = "pk"
 ) -> Selection:
-    """The selection posted by the list's bulk form, narrowed from `queryset` and so never beyond it.
+    """Return the selection posted by the list's bulk form, always within `queryset`.
 
-    `field` is the model field that `row_id` gives. Ids that are not in `queryset` select nothing.
+    `field` is the model field that `row_id` returns. IDs that are not in `queryset` select nothing.
     """
     if request.POST.get("scope") == "match":
         match = request.POST.get("match", "")
@@ -51,7 +51,7 @@ def _valid(queryset: QuerySet[Any], field: str, ids: list[str]) -> list[Any]:
     for each in ids:
         try:
             found.append(model_field.to_python(each))
-        except Exception:  # noqa: S112 - every field has errors of its own for what is not a value of it
+        except Exception:  # noqa: S112 - each field raises different errors for invalid values
             continue
     return found
 
@@ -59,9 +59,9 @@ def _valid(queryset: QuerySet[Any], field: str, ids: list[str]) -> list[Any]:
 def file_response(
     table: Table, kind: str, *, record: Callable[[], object] | None, comes_back: bool = False
 ) -> HttpResponseBase:
-    """All rows that match, in the list's order, with its exported columns, whichever are shown, as CSV or XLSX.
+    """Return all matching rows as CSV or XLSX, in the list's order, with all its exported columns.
 
-    `record` writes down that somebody takes them along (see `portal.core.files.writing.send_file`).
+    `record` records the download (see `portal.core.files.writing.send_file`).
     """
     name = f"{table.name}-{local(timezone.now()):%Y%m%d-%H%M}"
     return send_file(
@@ -76,7 +76,7 @@ def file_response(
 
 
 def _file_rows(table: Table) -> Iterator[list[Any]]:
-    """The heading and then a list of plain values a row; last, what has to be known about all of them."""
+    """Yield the headings, then a list of plain values per row, and last the list's note."""
     columns = [column for column in table.columns if column.export]
     yield [str(column.label) for column in columns]
     for row in table.ordered_rows.iterator(chunk_size=2000):

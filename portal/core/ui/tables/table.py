@@ -9,9 +9,9 @@
     def index(request):
         return Members(request, queryset).respond("members/list.html")
 
-The same view gives the full page and, when htmx asks for the list alone, the list. Rows are drawn in Python, column by
-column: a template would spend most of the page's time on its cells. What the style sheet or the column can say is not
-said again in each cell: there are hundreds of them.
+The same view returns the full page, or the list alone when htmx requests it. Rows are drawn in Python, column by
+column, because templates are slow for many cells. Cells leave out everything that the style sheet or the column can
+set, because there are hundreds of them.
 """
 
 from html import escape
@@ -33,7 +33,7 @@ _EMPTY_START = '<span class="none'
 
 
 class Table(Listing):
-    """A list with search, filters, sorting, paging, columns, selection and export, as its templates draw it."""
+    """A list with search, filters, sorting, paging, columns, selection and export, for its templates."""
 
     @property
     def last_number(self) -> int:
@@ -45,7 +45,7 @@ class Table(Listing):
 
     @cached_property
     def cache_key(self) -> tuple[Any, ...] | None:
-        """All that a list's head and tools follow from while nothing narrows it; None where its address says more."""
+        """Return what a list's head and tools depend on while nothing narrows it; None if its URL has more."""
         asked, order = self.address.query, self.order.text
         plain = {"sort": order, "size": str(self.size), "after": asked.get("after"), "before": asked.get("before")}
         if any(asked.getlist(name) != [plain.get(name)] for name in asked):
@@ -61,12 +61,12 @@ class Table(Listing):
 
     @cached_property
     def offered_actions(self) -> list[BulkAction]:
-        """The bulk actions that this person may take, asked once."""
+        """Return the bulk actions that this person may use, cached."""
         return list(self.allowed_actions())
 
     @property
     def can_select_all(self) -> bool:
-        """Whether more match than are on this page, and all of them can be selected."""
+        """Return whether more rows match than are on this page, and all of them can be selected."""
         return not self.is_more_than_counted and self.total > len(self.page.rows)
 
     @property
@@ -79,33 +79,32 @@ class Table(Listing):
 
     @property
     def max_counted_words(self) -> str:
-        """How many are counted at most: a list that has more says "more than" this."""
+        """Return the highest counted number: a list with more rows shows "more than" this."""
         return f"{self.max_counted:,}"
 
     @property
     def range_words(self) -> str:
-        """Which rows of how many are on this page."""
+        """Return which rows are on this page, and of how many."""
         here = f"{self.page.first:,}–{self.last_number:,}"
         return here if self.is_more_than_counted else f"{here} / {self.total_words}"
 
     @property
     def neighbours(self) -> tuple[bool, bool]:
-        """Whether there is a page before this one, and one after it."""
+        """Return whether there is a page before this one, and one after it."""
         return self.page.previous is not None, self.page.next is not None
 
     @cached_property
     def rows_html(self) -> SafeString:
-        """The rows."""
         return _draw_rows(self)
 
     @property
     def hidden_inputs(self) -> list[tuple[str, str]]:
-        """What the search form takes along besides the search and the filters it has inputs for."""
+        """Return the hidden inputs of the search form: all but the search and the filters that have inputs."""
         return self.address.hidden_inputs("q", "export", *(each.name for each in self.bound_filters))
 
     @cached_property
     def filter_menus(self) -> list[tuple[BoundFilter, str, SafeString]]:
-        """Each filter that offers, finds or has a choice, with the address that takes it off and its choices."""
+        """Return each filter that has choices or a search, with the URL that clears it and its choices."""
         form, drawn = f"{self.name}-filter", [each for each in self.bound_filters if each.options or each.find_url]
         return [(each, self.address.with_(**{each.name: None}), each.options_html(form)) for each in drawn]
 
@@ -139,21 +138,23 @@ class Table(Listing):
 
     @property
     def export_links(self) -> list[tuple[str, str]]:
-        """The export links that this person gets: (kind, address)."""
+        """Return the export links for this person: (kind, URL)."""
         if not self.may(self.export_permission):
             return []
         return [(kind, self.address.with_(export=kind)) for kind in self.exports]
 
     @property
     def requested_file(self) -> str:
-        """The kind of file that the address asks for, if this list gives it: the view answers by
-        `export_links.respond`."""
+        """Return the kind of file that the URL requests, if this person may have it, else "".
+
+        The view then responds with `file_response`.
+        """
         kind = self.address.get("export")
         return kind if kind in dict(self.export_links) else ""
 
 
 def _draw_rows(table: Table) -> SafeString:
-    """`<tr>`s of the page's rows. Every value is escaped by its column; labels here."""
+    """Return the `<tr>`s of the page's rows. Columns escape their values; labels are escaped here."""
     rows = table.page.rows
     hrefs = escape_all([table.row_href(row) for row in rows])
     linked = any(column.has_row_link for column in table.shown_columns)
@@ -173,8 +174,9 @@ def _row_start(mark: str, name: str, href: str) -> str:
 
 
 def _cells(column: Column, rows: Any, hrefs: list[str]) -> list[str]:
-    """A column's cells, each ended by the next. Its label shows on a phone alone, where a title, what is hidden and
-    what is empty need none.
+    """Return a column's cells; each is closed by the next one.
+
+    Labels are shown on phones only, so titles, hidden cells and empty cells have none.
     """
     css = column.css_classes
     bare = f'<td class="{css}">' if css else "<td>"
@@ -193,7 +195,7 @@ def _cells(column: Column, rows: Any, hrefs: list[str]) -> list[str]:
 
 
 def _select_boxes(table: Table, names: list[str]) -> list[str]:
-    """The boxes that select the rows of these names."""
+    """Return the checkboxes that select the rows with these names."""
     label, form = escape(_("Select this row")), escape(table.name)
     before = '<td class="k-pick"><label><input type="checkbox" name="id" value="'
     after = f'" form="{form}-bulk" aria-label="{label}"></label>'

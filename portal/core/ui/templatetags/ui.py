@@ -27,13 +27,13 @@ register = template.Library()
 
 @register.simple_tag
 def icon(name: str, size: int = 18, label: str = "") -> SafeString:
-    """`{% icon "door" 20 %}`: an inlined icon; give `label` only where no words stand beside it."""
+    """`{% icon "door" 20 %}`: an icon; set `label` only if there is no text beside it."""
     return icons.icon(name, size, str(label))
 
 
 @register.simple_tag
 def why_second_factor(user: User) -> list[tuple[Tenant | None, type[Role], list[Permission]]]:
-    """`{% second_factor_reasons user as reasons %}`: roles that need one, each with its tenant and permissions."""
+    """`{% why_second_factor user as reasons %}`: roles that need one, each with its tenant and permissions."""
     return access.second_factor_reasons(user)
 
 
@@ -45,10 +45,9 @@ def chip(state: str, text: str = "", as_of: datetime | None = None) -> SafeStrin
 
 @register.simple_tag
 def watch(part: str, pace: str = "calm") -> SafeString:
-    """`<div hx-get="…" {% watch "overview" %}>`: it asks again while somebody looks, with the mark of this part.
+    """`<div hx-get="…" {% watch "overview" %}>`: a part that updates while the page is open.
 
-    `pace` is one of `watching.INTERVALS`. It looks at once when an outcome is known,
-    and when the tab comes to the front.
+    `pace` is a key of `live_updates.INTERVALS`. It also updates when an outcome is known or the tab is opened again.
     """
     return format_html(
         'hx-trigger="look, outcome-known from:body, seen-again from:body" data-live data-watch="{}" data-every="{}"',
@@ -59,13 +58,13 @@ def watch(part: str, pace: str = "calm") -> SafeString:
 
 @register.filter
 def stamp(moment: datetime | date | None, to: str = "minutes") -> str:
-    """`{{ member.updated_at|time_tag }}` -> 2026-11-21 09:41; `|time_tag:"seconds"` -> 2026-11-21 09:41:07"""
+    """`{{ member.updated_at|stamp }}` -> 2026-11-21 09:41; `|stamp:"seconds"` -> 2026-11-21 09:41:07"""
     return times.time_tag(moment, seconds=to == "seconds")
 
 
 @register.filter
 def clock(moment: datetime | None) -> str:
-    """`{{ run.as_of|clock_tag }}` -> 09:41:07, with the date on another day"""
+    """`{{ run.as_of|clock }}` -> 09:41:07, with the date on another day"""
     return times.clock_tag(moment)
 
 
@@ -77,7 +76,7 @@ def ago(moment: datetime | None) -> str:
 
 @register.filter
 def browser(user_agent: str) -> str:
-    """`{{ session.user_agent|browser }}` -> Firefox 140, Windows; what is not recognised as it came, cut short"""
+    """`{{ session.user_agent|browser }}` -> Firefox 140, Windows; unknown browsers are shown shortened"""
     return describe_browser(user_agent)
 
 
@@ -88,7 +87,7 @@ def bracketed(words: str) -> str:
 
 @register.filter
 def word(value: str, kind: str) -> str:
-    """`{{ member.account_type|service_word:"account" }}` -> General; what has no word, in code type"""
+    """`{{ member.account_type|word:"account" }}` -> General; unknown values are shown in code type"""
     return value_words.service_word(kind, str(value or ""))
 
 
@@ -121,16 +120,14 @@ def field(context: Context, bound: BoundField, autofocus: bool = False, placehol
 
 @register.inclusion_tag("components/problems.html", takes_context=True)
 def problems(context: Context, form: BaseForm) -> dict[str, Any]:
-    """`{% problems form %}`: the errors summed on top, with links to their fields."""
+    """`{% problems form %}`: a summary of the errors, with links to their fields."""
     refused(context, form.errors)
     return {"problems": inputs.problems(form)}
 
 
 @register.simple_tag(takes_context=True)
 def refused(context: Context, errors: Sized) -> str:
-    """`{% refused form.errors %}`: where they are drawn by hand. A posted form is then answered by 422, as with
-    `problems` and `field`.
-    """
+    """`{% refused form.errors %}`: for errors drawn by hand. Answers a posted form with 422, as `problems` does."""
     if errors and "request" in context:
         context["request"].shows_errors = True
     return ""
@@ -138,69 +135,68 @@ def refused(context: Context, errors: Sized) -> str:
 
 @register.inclusion_tag("components/table.html", takes_context=True)
 def table(context: Context, table: Any) -> dict[str, Any]:
-    """`{% table table %}`: a list with everything around it."""
+    """`{% table table %}`: a list with its tools."""
     return {**_shared_context(context), "table": table}
 
 
 @register.inclusion_tag("components/outcome.html", takes_context=True)
 def outcome(context: Context, outcome: Any, compact: bool = False) -> dict[str, Any]:
-    """`{% outcome outcome %}`: what became of a request; takes an `Outcome` or what has `as_outcome()`."""
+    """`{% outcome outcome %}`: the outcome of a request; takes an `OutcomeLine` or an object with `as_outcome()`."""
     drawn = outcome.as_outcome() if hasattr(outcome, "as_outcome") else outcome
     return {**_shared_context(context), "outcome": drawn, "compact": compact}
 
 
 @register.inclusion_tag("components/progress.html", takes_context=True)
 def progress(context: Context, progress: Any) -> dict[str, Any]:
-    """`{% progress job %}`: counts, rate, what is left, what failed, stop. See
-    `portal.core.ui.outcome_lines.Progress`."""
+    """`{% progress job %}`: counts, rate, remaining rows, failures, stop. See `outcome_lines.Progress`."""
     return {**_shared_context(context), "progress": progress}
 
 
 @register.inclusion_tag("components/secret.html", takes_context=True)
 def secret(context: Context, label: str, url: str, value: str = "", hint: str = "") -> dict[str, Any]:
-    """`{% secret _("Card number") reveal_url %}`: masked until `url` answers a POST with it shown, for 30 s."""
+    """`{% secret _("Card number") reveal_url %}`: masked until a POST to `url` returns it shown, for 30 s."""
     return {**_shared_context(context), "label": label, "url": url, "value": value, "hint": hint}
 
 
 @register.simple_tag(takes_context=True)
 def panels(context: Context, page: str) -> SafeString:
-    """`{% panels "connection" %}`: what areas of work add to a page. See `portal.core.ui.panels`."""
+    """`{% panels "connection" %}`: panels that areas of work add to a page. See `portal.core.ui.panels`."""
     return format_html_join("", "{}", ((each,) for each in draw(page, context["request"])))
 
 
 @register.inclusion_tag("components/bars.html")
 def bars(chart: charts.BarChart, open_table: bool = False) -> dict[str, Any]:
-    """`{% bars chart %}`: a bar chart with its figures in a table behind it."""
+    """`{% bars chart %}`: a bar chart with its figures in a table."""
     return {"chart": chart, "open_table": open_table}
 
 
 @register.inclusion_tag("components/pairs.html")
 def pairs(chart: charts.PairChart) -> dict[str, Any]:
-    """`{% pairs chart %}`: two counts beside each other over time, with their figures in a table behind."""
+    """`{% pairs chart %}`: two counts beside each other over time, with their figures in a table."""
     return {"chart": chart}
 
 
 @register.inclusion_tag("components/meter.html")
 def meter(source: Any) -> dict[str, Any]:
-    """`{% build_meter calls %}`: how much of a limit is left and when it refills."""
+    """`{% meter calls %}`: how much of a limit is left and when it refills."""
     return {"meter": charts.build_meter(source)}
 
 
 @register.inclusion_tag("components/rights_week.html")
 def rights_week(days: list[charts.RightsDay], sentence: str = "") -> dict[str, Any]:
-    """`{% rights_week days sentence %}`: when entry is allowed, drawn, as a table and in a sentence."""
+    """`{% rights_week days sentence %}`: the hours with access, as a drawing, a table and a sentence."""
     return {"days": days, "sentence": sentence, "hours": range(0, 25, 6)}
 
 
 @register.inclusion_tag("components/unknown.html")
 def unknown_values(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """`{% unknown_values pairs %}`: what the service sent and the portal does not know, shown rather than dropped."""
+    """`{% unknown_values pairs %}`: values of the service that the portal does not know."""
     return {"pairs": pairs}
 
 
 @register.inclusion_tag("components/empty.html")
 def empty(title: str, text: str = "", icon: str = "inbox", action: str = "", url: str = "") -> dict[str, Any]:
-    """`{% empty _("No imports yet") action=_("Start one") url=new_url %}`: an empty place with its next step."""
+    """`{% empty _("No imports yet") action=_("Start one") url=new_url %}`: an empty state with the next step."""
     return {"title": title, "text": text, "icon": icon, "action": action, "url": url}
 
 
@@ -209,7 +205,7 @@ def _shared_context(context: Context) -> dict[str, Any]:
 
 
 class MenuNode(Node):
-    """A `<details>` menu: opens without script, closed by Escape and by clicking elsewhere with it."""
+    """A `<details>` menu: it opens without scripts; a script closes it on Escape and on clicks elsewhere."""
 
     def __init__(self, label: Any, picture: Any, body: NodeList) -> None:
         self.label, self.picture, self.body = label, picture, body
@@ -234,11 +230,11 @@ def menu(parser: Parser, token: Token) -> MenuNode:
 
 @register.tag
 def kept(parser: Parser, token: Token) -> CachedNode:
-    """`{% kept frame.place %}…{% fresh %}…{% endfresh %}…{% endkept %}`: for what is the same on every page with these
-    keys, in this language. With a key of None it is drawn each time.
+    """`{% kept frame.place %}…{% fresh %}…{% endfresh %}…{% endkept %}`: a part cached by keys and language.
 
-    Nothing inside may depend on anything else: no person, no token, no moment, nothing that was read; what does stands
-    in `{% fresh %}`, which may use the names of the page, and none that a loop or a `{% with %}` inside gives.
+    It is not cached if a key is None. Nothing inside may depend on anything but the keys: no person, token, time or
+    loaded data. Such parts must be inside `{% fresh %}`, which can use the page's variables, but none of a loop or a
+    `{% with %}` inside the cached part.
     """
     keys = [parser.compile_filter(part) for part in token.split_contents()[1:]]
     body = parser.parse(("endkept",))
@@ -248,7 +244,7 @@ def kept(parser: Parser, token: Token) -> CachedNode:
 
 @register.tag
 def fresh(parser: Parser, token: Token) -> UncachedNode:
-    """`{% fresh %}{{ user.email }}{% endfresh %}`: what is drawn on every page, inside of something kept."""
+    """`{% fresh %}{{ user.email }}{% endfresh %}`: a part that is rendered on every page inside of a cached one."""
     body = parser.parse(("endfresh",))
     parser.delete_first_token()
     return UncachedNode(body)
@@ -256,15 +252,14 @@ def fresh(parser: Parser, token: Token) -> UncachedNode:
 
 @register.tag
 def csrf_token(parser: Parser, token: Token) -> UncachedNode:
-    """`{% csrf_token %}`, Django's own and who opened the form (`tenants.interrupted_requests`): never kept, wherever
-    it stands."""
+    """`{% csrf_token %}`: Django's token and the form's person (`tenants.interrupted_requests`), never cached."""
     return UncachedNode(NodeList([FormInputsNode()]))
 
 
 class FormInputsNode(Node):
-    """The hidden inputs of every form: its token, and by what one that could not be sent finds back to its person.
+    """The hidden inputs of every form: its token, and the person's token for a form that could not be sent.
 
-    They are the same in all forms of a page, which has half a dozen.
+    They are the same in all forms of a page, so they are drawn once.
     """
 
     def render(self, context: Context) -> SafeString:
