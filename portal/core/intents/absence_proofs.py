@@ -1,8 +1,8 @@
 """Decide from readings whether a request whose answer was lost was surely not applied.
 
-A slow service may still be working on the request, so one reading that does not find the thing proves nothing. It is
-surely absent when two readings do not find it and the second begins at least a minute after the first, or when the
-service itself reports that the request is over. A wrong rule here creates things twice. See docs/decisions/0053.
+A slow service may still be working on the request, so one reading that does not find the thing proves nothing. Two
+readings that do not find it prove its absence, if the second begins at least a minute after the first. The service's
+own report that the request is over is a proof, too. A wrong rule here creates things twice. See docs/decisions/0053.
 """
 
 from datetime import datetime, timedelta

@@ -106,8 +106,8 @@ def record_intent(**asked: Unpack[IntentDetails]) -> tuple[Intent, bool]:
 def lock_target(tenant: Tenant, target: str) -> None:
     """Let only this transaction record intents for this door or key box until it ends. Waits for the lock.
 
-    So the newest command is the one with the highest number, and a transaction that looks for it and then records its
-    own cannot miss one.
+    So the newest command has the highest number. A transaction that first looks for it, then records its own, cannot
+    miss one.
     """
     with database.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"{tenant.pk}:{target}"])

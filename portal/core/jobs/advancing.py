@@ -119,7 +119,7 @@ def _finish(job: Job) -> None:
 
 
 def reconcile(intent: Intent) -> Finding:
-    """Return what readings have shown so far about an uncertain request. Called for intents that are reconciled."""
+    """Return what readings have shown so far about an uncertain request: the `reconcile` handler of bulk requests."""
     part = Part.objects.filter(intent_id=intent.pk).first()
     if part is None:
         return Finding(None, {})

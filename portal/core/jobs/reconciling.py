@@ -2,9 +2,9 @@
 
 It uses the mirror's reading of the whole list: ceil(members / 1000) calls, at the pace of sync, shared by all that
 wait. A created member is recognised by everything that was sent and that the list shows: name, code, group and card. It
-counts only if the mirror did not know it before. A member missing from the list counts as not created when the request
-has ended at the service, or when two readings a minute apart agree: the service works through bulk requests in order. A
-person decides all unclear cases.
+counts only if the mirror did not know it before. A member missing from the list was not created if the request has
+ended at the service, or if two readings a minute apart agree. This is safe because the service works through bulk
+requests in order. A person decides all unclear cases.
 """
 
 from collections import defaultdict

@@ -1,8 +1,8 @@
 """Suspended members: their end of use was set by a suspension in the portal, and has not changed since.
 
 The service stores an end of use but no reason for it. The portal stores the end that it set, with the person and the
-reason. A member is suspended as long as the service returns exactly this end. So a member who gets another end, here or
-in the member site, is no longer suspended, and one who gets this end back is suspended again.
+reason. A member is suspended as long as the service returns exactly this end. If the end is changed, here or in the
+member site, the member is no longer suspended. If it is changed back, the member is suspended again.
 """
 
 from collections.abc import Iterable, Sequence

@@ -30,7 +30,7 @@ class ConflictForm(forms.BaseForm):
 
     def _clean_form(self) -> None:
         self.cleaned_data.pop(FIELD, None)
-        super()._clean_form()  # Django's method, missing in its stubs
+        super()._clean_form()  # type: ignore[misc]  # Django's method, missing in its stubs
         shown = unseal_or_none(self.data.get(self.add_prefix(FIELD), ""), self._purpose)
         if not isinstance(shown, dict):
             return

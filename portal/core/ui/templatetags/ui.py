@@ -233,8 +233,8 @@ def kept(parser: Parser, token: Token) -> CachedNode:
     """`{% kept frame.place %}…{% fresh %}…{% endfresh %}…{% endkept %}`: a part cached by keys and language.
 
     It is not cached if a key is None. Nothing inside may depend on anything but the keys: no person, token, time or
-    loaded data. Such parts must be inside `{% fresh %}`, which can use the page's variables, but none of a loop or a
-    `{% with %}` inside the cached part.
+    loaded data. Such parts must be inside `{% fresh %}`. They can use the page's variables, but none of a loop or a `{%
+    with %}` inside the cached part.
     """
     keys = [parser.compile_filter(part) for part in token.split_contents()[1:]]
     body = parser.parse(("endkept",))
