@@ -1,4 +1,4 @@
-"""What a passage of a door tells: whoever passed is in the building, has left it, or nothing is certain."""
+"""The meaning of a passage of a door: the person is in the building, has left it, or nothing is certain."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from portal.core.mirror.models import Area
 
 @dataclass(frozen=True)
 class DoorDirections:
-    """The doors of a tenant. `areas_entered`: the areas that a door leads into. `out`: doors by which people leave
-    the building.
-    `certain_entrances`: doors that lead in where leaving is recorded as well, so that whoever did not leave is in.
+    """The directions of a tenant's doors.
 
-    Where the tenant has an area outside, only a door that leads there leads out: the way out of a room leads into the
-    next one. Where there is none, every way out of an area counts as the way out of the building, as for guests.
+    `areas_entered`: the areas that each door leads into. `exits`: doors by which people leave the building.
+    `certain_entrances`: doors that lead in where leaving is recorded too, so that a person who did not leave is in. If
+    the tenant has an outside area, only doors that lead there are exits, because other doors lead to the next room.
+    Otherwise each way out of an area counts as an exit, as for guests.
     """
 
     areas_entered: dict[str, list[DoorDirection]]
@@ -22,12 +22,12 @@ class DoorDirections:
     certain_entrances: frozenset[str]
 
     def area_of(self, device_id: str) -> str:
-        """Return the name of the area that a door leads into; empty when it is in none."""
+        """Return the name of the area that a door leads into; empty if there is none."""
         return next((lead.name for lead in self.areas_entered.get(device_id, ())), "")
 
 
 def load_door_directions(areas: Iterable[Area] | None = None) -> DoorDirections:
-    """Return what is known of the tenant's doors now: by these areas, or by those there are, read in one statement."""
+    """Return the directions of the tenant's doors, from these areas or from all, loaded in one statement."""
     known = directions_by_door(areas)
     everywhere = {lead.area_id for found in known.values() for lead in found if lead.is_outside}
     outside = {device for device, found in known.items() if any(each.area_id in everywhere for each in found)}

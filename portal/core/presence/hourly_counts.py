@@ -1,7 +1,7 @@
-"""How often each door was passed in each hour of the last weeks, kept so that pictures of a day count no records.
+"""Passages per door and hour of the last weeks, stored so that charts of a day need not count records.
 
-The log tells of each record once, so that what is new is added. Once in ten minutes the last hours are counted anew:
-whom a listener that failed has missed is there then. Records that a notification alone told of come with the log.
+The log reports each record once, so new ones are added. Every ten minutes the last hours are counted again, in case a
+listener failed. Records that are known only from a notification are counted when the log has them.
 """
 
 from collections.abc import Sequence
@@ -21,11 +21,11 @@ from portal.core.presence.models import PassedHour
 from portal.core.timers.clock import database_now
 from tenants.models import Tenant
 
-# The same day of so many weeks before is what is usual; older hours are let go.
+# The usual value of a day is taken from the same weekday of these weeks. Older hours are deleted.
 WEEKS = 4
 RETENTION = timedelta(weeks=WEEKS, days=2)
 _RECOUNTED_SPAN = timedelta(days=2)
-# First key of the advisory lock under which a tenant's hours are written; the second is the tenant.
+# First key of the advisory lock that guards writing a tenant's hours; the second key is the tenant.
 _LOCK = 0x4C0B
 
 _COUNTED = """
@@ -44,7 +44,7 @@ _SET = f"{_WRITE} WHERE h.number <> excluded.number"
 
 
 def on_histories(tenant: Tenant, *, histories: Sequence[History]) -> None:
-    """Add new records: listener of the mirror, inside the transaction that takes them over."""
+    """Add new records. Called by the mirror, in the transaction that stores them."""
     since = database_now() - RETENTION
     found = [row for row in histories if row.at >= since]
     if found:
@@ -52,7 +52,7 @@ def on_histories(tenant: Tenant, *, histories: Sequence[History]) -> None:
 
 
 def recount(tenant: Tenant) -> None:
-    """Count the last hours anew, all that are kept where there are none, and let go what is older."""
+    """Count the last hours again, or all hours if there are none, and delete older ones."""
     now = database_now()
     since = _start_of_hour(now - (_RECOUNTED_SPAN if PassedHour.objects.exists() else RETENTION))
     _execute(_SET, tenant.pk, since, None)
@@ -60,7 +60,7 @@ def recount(tenant: Tenant) -> None:
 
 
 def counts_of_days(days: Sequence[date], excluded_doors: frozenset[str]) -> QuerySet[PassedHour, Any]:
-    """Return how often doors, `excluded_doors` these, were passed in the hours of some days: a row for each hour."""
+    """Return the passages per hour of some days, without `excluded_doors`: one row for each hour."""
     within = (Q(hour__gte=start_of_day(day), hour__lt=start_of_day(day + timedelta(days=1))) for day in days)
     rows = (
         PassedHour.objects.filter(reduce(or_, within)).exclude(device_id__in=excluded_doors).order_by().values("hour")

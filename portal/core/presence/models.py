@@ -1,4 +1,4 @@
-"""Where each person was last, by the newest record of the log of a door; and how often doors were passed by hour."""
+"""The last place of each person, from the newest log record of a door, and the passages of doors per hour."""
 
 from django.db import models
 
@@ -6,10 +6,10 @@ from tenants.models import TenantModel
 
 
 class Inside(TenantModel):
-    """The last passage of one person of the service, member or guest.
+    """The last passage of one member or guest.
 
-    Whether it led in or out is not kept: that follows from where the door stands in its areas (`door_directions.py`),
-    which the tenant may set right. Names are not kept either.
+    Whether it led in or out is not stored: it follows from the door's areas (`door_directions.py`), which the tenant
+    may correct. Names are not stored either.
     """
 
     member_id = models.TextField(db_collation="C")
@@ -27,7 +27,7 @@ class Inside(TenantModel):
 
 
 class PassedHour(TenantModel):
-    """How often people of the service passed a door in one hour, by the log (`hours.py`). Tells of nobody."""
+    """The passages of a door in one hour, from the log (`hourly_counts.py`). It holds no personal data."""
 
     tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, db_index=False)
     hour = models.DateTimeField()

@@ -1,8 +1,8 @@
-"""Keeping everybody's last passage up to what the log holds.
+"""Store everyone's last passage from the log.
 
-Only the newest passage of a person is kept, by its moment and, of two of one moment, its number: records may come late
-and in any order, the answer is the same. A passage is a record of a person at a door, of a category of which the
-service says that the door opened; with keys of a box it is none.
+Records may arrive late and in any order: the newest passage of a person is stored, by its time and then by its number.
+A passage is a record of a person at a door, of a category that means that the door opened. Records with keys of a key
+box are not passages.
 """
 
 from collections.abc import Sequence
@@ -22,10 +22,10 @@ from portal.core.timers import rounds
 from portal.core.timers.clock import database_now
 from tenants.models import Tenant
 
-# What a look takes again: whom a listener that failed has missed since the beginning of the day before.
+# Covers the records that a failed listener has missed since the beginning of yesterday.
 _REFRESHED_SPAN = timedelta(days=2)
 
-# Rows are written in the order of the IDs, so that two of these never wait for each other.
+# Rows are written in the order of the IDs, so that two of these never deadlock.
 _SAVE_LAST = """
 INSERT INTO {inside} AS i (tenant_id, member_id, at, history_id, device_id, device_name)
 SELECT DISTINCT ON (member_id) tenant_id, member_id, at, history_id, device_id, device_name
@@ -41,13 +41,13 @@ SELECT DISTINCT ON (member_id) tenant_id, member_id, at, history_id, device_id, 
 
 
 def on_histories(tenant: Tenant, *, histories: Sequence[History]) -> None:
-    """New records came in: listener of the mirror, inside the transaction that takes them over."""
+    """Save passages of new records. Called by the mirror, in the transaction that stores them."""
     if histories:
         _save_last_passages(tenant.pk, min(row.at for row in histories), [row.pk for row in histories])
 
 
 def refresh(tenant: Tenant) -> None:
-    """Take what is new of the tenant's log once more, delete what the log does not keep, and count its last hours."""
+    """Save recent passages of the tenant's log again, delete expired ones, and count the last hours."""
     now = database_now()
     with transaction.atomic():
         _save_last_passages(tenant.pk, now - _REFRESHED_SPAN, None)
@@ -60,7 +60,7 @@ def _loaded_logs() -> list[QuerySet[MirrorState]]:
 
 
 def register() -> None:
-    """Take again in every tenant whose log is read."""
+    """Register the repeated refresh for every tenant whose log is loaded."""
     again = rounds.tenant_steps(_loaded_logs, refresh)
     rounds.register("passages_taken_again", again, every=600.0, queue="sync", seconds=60)
 

@@ -1,8 +1,8 @@
-"""Who is in the building by what is known, each with how certain that is, and what it is known by.
+"""People in the building, each with its certainty and the reason.
 
-Members by their last passage of a door, guests as the desk has them. An entry is certain where leaving is recorded too;
-of everybody else who was seen and not seen leaving it is likely. Whoever was last seen before the day began counts as
-not in. Nobody knows of people without a record: every number is one of at least.
+Members are known by their last passage of a door, guests by the desk. An entry is certain where leaving is recorded
+too; everyone else who was seen and not seen leaving is likely to be in. People who were last seen before the day began
+count as not in. People without a record are unknown, so every number is a minimum.
 """
 
 from collections.abc import Collection, Mapping
@@ -26,7 +26,7 @@ from portal.core.visits.models import By, Visit
 from tenants.access import Access
 from tenants.roles import Permission
 
-# Nobody stays over this hour of the service's clock, as far as can be told: a passage before it says nothing any more.
+# On the service's clock. A passage before this hour does not count any more, because no one stays so long.
 DAY_START_HOUR = 4
 
 
@@ -42,8 +42,10 @@ class Certainty(TextChoices):
 
 @dataclass(frozen=True)
 class PersonInside:
-    """Somebody in the building. `key` tells them apart; `group_or_company`: group or company; `is_deleted`: from the
-    service."""
+    """A person in the building.
+
+    `key` is unique; `is_deleted`: the service has deleted the member.
+    """
 
     key: str
     kind: PersonKind
@@ -59,7 +61,10 @@ class PersonInside:
 
 @dataclass(frozen=True)
 class Movements:
-    """`departures`: when, and by which door, those left whose keys these are; `arrivals`: who was seen inside."""
+    """Movements after a moment.
+
+    `departures`: time and door of those who left, by their keys. `arrivals`: people who were seen inside.
+    """
 
     departures: dict[str, tuple[datetime, str]]
     arrivals: list[PersonInside]
@@ -67,7 +72,7 @@ class Movements:
 
 @dataclass(frozen=True)
 class Headcount:
-    """How many are in: `sure` by an entry, and so many more are likely."""
+    """The number of people inside: `certain` by an entry, and `likely` more."""
 
     certain: int = 0
     likely: int = 0
@@ -80,8 +85,9 @@ class Headcount:
         return Headcount(self.certain + other.certain, self.likely + other.likely)
 
     def headline(self, through: datetime | None) -> str:
-        """Return how many are in: about so many where some are only likely, at least so many where all are certain,
-        since nobody knows of people without a record. `through`: until when the log is complete.
+        """Return how many people are in: about so many if some are only likely, otherwise at least so many.
+
+        People without a record are unknown. `through`: until when the log is complete.
         """
         words = {"n": self.total}
         if through is None:
@@ -90,18 +96,18 @@ class Headcount:
 
     @property
     def certainty_text(self) -> str:
-        """Return by what they are known; empty where all are certain."""
+        """Return how many are certain and how many likely; empty if all are certain."""
         words = {"sure": self.certain, "likely": self.likely}
         return _("%(sure)d by an entry, %(likely)d likely") % words if self.likely else ""
 
 
 def log_complete_text(through: datetime | None) -> str:
-    """Return until when the log is complete, on which the number of members rests; empty where it is not loaded."""
+    """Return until when the log is complete, which limits the number of members; empty if it is not loaded."""
     return _("Activity log complete through %(time)s") % {"time": Day.today().time_text(through)} if through else ""
 
 
 def may_see_members(access: Access) -> bool:
-    """Whether a person may know which members are in: who may take a roll call, or see all of the log."""
+    """Return True if a person may know which members are in: with permission for roll calls or for the whole log."""
     return access.can(Permission.ROLL_CALL) or access.can(Permission.LOGS_VIEW)
 
 
@@ -112,7 +118,7 @@ def day_start_of(now: datetime) -> datetime:
 
 
 def present_members(now: datetime) -> list[PersonInside]:
-    """Return the members who are in at `now`, by name; whom the service no longer knows as the log named them."""
+    """Return the members who are in at `now`, by name. Members deleted by the service have their name from the log."""
     known = load_door_directions()
     rows = list(_counted_passages(now).exclude(device_id__in=known.exits))
     theirs = _members_by_id([row.member_id for row in rows])
@@ -122,20 +128,20 @@ def present_members(now: datetime) -> list[PersonInside]:
 
 
 def count_by_last_door(now: datetime) -> QuerySet[Inside, Any]:
-    """By which door how many members passed last: a row for each door, however many members there are."""
+    """Return how many members passed each door last: one row for each door."""
     by_door = _counted_passages(now).order_by().values("device_id").annotate(n=Count("pk"))
     return by_door.values(said=JSONObject(door=F("device_id"), n=F("n")))
 
 
 def headcount_of(doors: Mapping[str, int], known: DoorDirections) -> Headcount:
-    """Return how many members are in, of those who passed each of these doors last."""
+    """Return how many members are in, from the number who passed each of these doors last."""
     inward = {door: n for door, n in doors.items() if door not in known.exits}
     sure = sum(n for door, n in inward.items() if door in known.certain_entrances)
     return Headcount(sure, sum(inward.values()) - sure)
 
 
 def movements_since(since: datetime) -> "Movements":
-    """Return who left the building after a moment, and who was seen in it, members and guests."""
+    """Return the members and guests who left the building after a moment, and those who were seen in it."""
     known = load_door_directions()
     rows = list(_counted_passages(since).filter(at__gt=since))
     inward = [row for row in rows if row.device_id not in known.exits]
@@ -152,14 +158,14 @@ def movements_since(since: datetime) -> "Movements":
 
 
 def present_guests(now: datetime) -> list[PersonInside]:
-    """Return the guests who are in, as the desk has them, and whose code was used though it has them as not in."""
+    """Return the guests who are in, and those whose code was used although they are not checked in."""
     here = [person_of_visit(visit) for visit in visits.present_visits()]
     unsure = [person_of_visit(visit, is_unsure=True) for visit in visits.used_but_not_checked_in(now)]
     return sorted([*here, *unsure], key=lambda each: (fold(each.name), each.key))
 
 
 def person_of_visit(visit: Visit, *, is_unsure: bool = False) -> PersonInside:
-    """Return a guest as somebody in the building."""
+    """Return a guest as a person in the building."""
     at, place = visit.last_use_at or visit.arrived_at or visit.use_date_start, visit.last_use_place
     likely = is_unsure or visit.suggested_leave_at is not None
     words = {"time": Day.today().time_text(at), "place": place or "–"}
@@ -176,7 +182,7 @@ def person_of_visit(visit: Visit, *, is_unsure: bool = False) -> PersonInside:
 
 
 def _counted_passages(now: datetime) -> QuerySet[Inside]:
-    """The passages that count at `now`, of anybody who is no guest."""
+    """Return the passages that count at `now`, without those of guests."""
     is_guest = Exists(Guest.objects.filter(guest_id=OuterRef("member_id")))
     is_visit = Exists(Visit.objects.filter(guest_id=OuterRef("member_id")))
     return Inside.objects.filter(at__gte=day_start_of(now)).exclude(is_guest).exclude(is_visit)
@@ -188,7 +194,7 @@ def _members_by_id(member_ids: Collection[str]) -> dict[str, Member]:
 
 
 def _names_in_log(rows: Collection[Inside]) -> dict[str, str]:
-    """What the log calls those whom the list of members does not hold, by the record's number."""
+    """Return the names of people who are not in the list of members, from the log, by the record's number."""
     if not rows:
         return {}
     said = History.objects.filter(history_id__in=[row.history_id for row in rows], at__in=[row.at for row in rows])

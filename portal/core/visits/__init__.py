@@ -1,1 +1,1 @@
-"""Visits: who comes when, to whom, and where each of them stands. They outlive the service's guests."""
+"""Visits: who comes when, to which host, and the status of each visit. Visits outlive the service's guests."""

@@ -3,4 +3,4 @@ from django.apps import AppConfig
 
 class VisitsConfig(AppConfig):
     name = "portal.core.visits"
-    label = "guests"  # the name that its tables and migrations were made with
+    label = "guests"  # the prefix of its tables and migrations

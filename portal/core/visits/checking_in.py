@@ -1,7 +1,7 @@
-"""Arrival and departure: the portal's own record. The service hears nothing of it.
+"""Check guests in and out. Presence is the portal's own record: the service is not informed.
 
-Every step is one row locked, looked at again, written with its audit row, and worth nothing when it was taken already:
-a second click, or a second receptionist, changes nothing.
+Each step locks one row, checks it again and writes it with an audit row. A step that was taken already changes nothing,
+so a second click, or a second receptionist, does no harm.
 """
 
 from collections.abc import Callable
@@ -23,18 +23,18 @@ from portal.core.visits.visit_status import VisitStatus, status_of
 from tenants import audit
 from tenants.wording import coded_sentence
 
-# Nobody said by a press of their own that they came.
+# No one checked these guests in explicitly.
 UNMARKED = Q(arrived_by__in=[By.HISTORY, By.ISSUE])
 
 
 class NotPossible(Exception):
-    """The step does not fit where the visit stands; the text says why, for a person. Nothing was changed."""
+    """The step does not fit the status of the visit. The text gives the reason for a person; nothing was changed."""
 
 
 def check_in(*, visit: Visit, by: Requester, use_suggested_time: bool = False, whole_party: bool = False) -> bool:
-    """The guest is here now, or (`use_suggested_time`) since the first use of the code; `whole_party` with all of the
-    party who
-    have not arrived. False: that was recorded already.
+    """Record an arrival now, or at the first use of the code with `use_suggested_time`.
+
+    `whole_party` also checks in everyone of the party who has not arrived. Return False if it was recorded already.
     """
 
     now = timezone.now()
@@ -57,7 +57,7 @@ def check_in(*, visit: Visit, by: Requester, use_suggested_time: bool = False, w
 
 
 def check_in_with_code(visit: Visit) -> None:
-    """Whoever stood at the desk when the code was asked for is in, since then. Inside the transaction of the answer."""
+    """Check in a walk-in as of the request for the code. Call it in the transaction that stores the service's answer."""
     row = Visit.objects.select_related("intent__tenant", "intent__by", "intent__support_session").get(pk=visit.pk)
     if not row.arrives or row.arrived_at is not None or row.intent is None or status_of(row) != VisitStatus.EXPECTED:
         return
@@ -67,8 +67,10 @@ def check_in_with_code(visit: Visit) -> None:
 
 
 def check_out(*, visit: Visit, by: Requester, use_suggested_time: bool = False) -> bool:
-    """The guest has left now, or (`use_suggested_time`) with the last use of the code. False: that was recorded
-    already."""
+    """Record a departure now, or at the last use of the code with `use_suggested_time`.
+
+    Return False if it was recorded already.
+    """
 
     def step(row: Visit) -> dict[str, Any] | None:
         if row.left_at is not None:
@@ -84,7 +86,7 @@ def check_out(*, visit: Visit, by: Requester, use_suggested_time: bool = False) 
 
 
 def undo_check_out(*, visit: Visit, by: Requester) -> bool:
-    """Whoever left is here again, or had not left: the departure is taken back. False: nobody had left."""
+    """Undo a check-out. Return False if the guest had not left."""
 
     def step(row: Visit) -> dict[str, Any] | None:
         return None if row.left_at is None else {"left_at": None, "left_by": ""}
@@ -93,7 +95,7 @@ def undo_check_out(*, visit: Visit, by: Requester) -> bool:
 
 
 def undo_check_in(*, visit: Visit, by: Requester) -> bool:
-    """The arrival was a mistake. False: there is none, or the guest has left since."""
+    """Undo a check-in. Return False if the guest has not arrived, or has left since."""
 
     def step(row: Visit) -> dict[str, Any] | None:
         if row.arrived_at is None or row.left_at is not None:
@@ -104,9 +106,9 @@ def undo_check_in(*, visit: Visit, by: Requester) -> bool:
 
 
 def check_out_overdue(*, by: Requester) -> int:
-    """Whoever is still marked as here though the time was over before today has left, it seems: one click says so.
+    """Check out everyone who is still marked as present although their visit ended before today. Return their number.
 
-    They left with the last use of the code if that was later than the end, else at the end. One audit row for all.
+    The departure is the last use of the code if that was after the end, otherwise the end. Write one audit row for all.
     """
     overdue = Visit.objects.filter(PRESENT, use_date_end__lt=Day.today().start, erased_at__isnull=True)
     with transaction.atomic():
@@ -129,11 +131,10 @@ def _is_after(one: datetime | None, other: datetime | None) -> bool:
 
 
 def check_out_unseen(day: Day) -> int:
-    """Whoever is here by the code alone and did not use it since `day` began has left, with the last use; whoever got
-    the code at the desk not before its end.
+    """Check out guests who were checked in without a press at the desk and did not use their code since `day` began.
 
-    Nobody marks the departure of guests whom nobody marked as arrived; without this they would stay for ever. A use on
-    a later day of the visit marks them as here again (`suggesting`).
+    The departure is the last use of the code. Walk-ins who got a code at the desk are checked out only after its end.
+    Without this, such guests would stay present for ever. A later use of the code marks them as present again.
     """
     before = Visit.objects.filter(UNMARKED, PRESENT, arrived_at__lt=day.start, erased_at__isnull=True)
     before = before.exclude(arrived_by=By.ISSUE, use_date_end__gte=day.start)
@@ -149,9 +150,9 @@ def _step(
     *,
     whole_party: bool = False,
 ) -> bool:
-    """Take a step of one visit, or `whole_party` of all of its party whom it fits: one act, with one audit row.
+    """Apply a step to one visit, or with `whole_party` to all of its party that it fits, with one audit row.
 
-    Raises NotPossible for an erased visit: there is nobody any more of whom it could be said.
+    Raises NotPossible for an erased visit, because its guest is unknown.
     """
     with transaction.atomic():
         rows = _lock_visits(visit, whole_party)

@@ -1,4 +1,4 @@
-"""Days and months as the desk counts them: from midnight to midnight on the service's clock (+09:00)."""
+"""Days and months of the desk: from midnight to midnight on the service's clock (+09:00)."""
 
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
@@ -8,7 +8,7 @@ from django.utils import timezone
 from accessapi.moments import read_day
 from portal.core.ui.times import TOKYO, local
 
-# No calendar of the service goes further, and no visit of the portal is older.
+# The service knows no later date, and the portal has no older visit.
 _FIRST, _LAST = date(2000, 1, 1), date(2999, 12, 31)
 
 
@@ -24,7 +24,7 @@ class Day:
 
     @classmethod
     def parse(cls, text: str) -> "Day":
-        """The day of an address (`2026-11-21`); today for anything else."""
+        """Return the day of a URL parameter (`2026-11-21`), or today for anything else."""
         named = read_day(text)
         return cls(named) if named is not None and _FIRST <= named <= _LAST else cls.today()
 
@@ -41,7 +41,7 @@ class Day:
         return self == Day.today()
 
     def time_text(self, moment: datetime | None) -> str:
-        """Return `09:41` for a moment of this day, else `11-20 09:41`, with the year when that differs, too."""
+        """Return `09:41` for a moment of this day, else `11-20 09:41`, with the year if it differs."""
         if moment is None:
             return ""
         there = local(moment)
@@ -55,13 +55,13 @@ class Day:
 
 @dataclass(frozen=True)
 class Month:
-    """One month; `start` is part of it, `end` is the next month's first midnight."""
+    """One month: `start` is part of it, `end` is the next month's first midnight."""
 
     first: date
 
     @classmethod
     def parse(cls, text: str) -> "Month":
-        """The month of an address (`2026-11`); this one for anything else."""
+        """Return the month of a URL parameter (`2026-11`), or the current month for anything else."""
         day = Day.parse(f"{text}-01") if len(text) == 7 else Day.today()
         return cls(day.date.replace(day=1))
 

@@ -1,4 +1,4 @@
-"""The desk's own records: visits, which outlive the service's guests, and what a tenant set the desk up with."""
+"""The desk's own records: visits, which outlive the service's guests, and the settings of a tenant's desk."""
 
 from datetime import datetime
 
@@ -16,26 +16,26 @@ from tenants.models import SupportSession, TenantModel
 
 
 class Stage(models.TextChoices):
-    """Whether there is a guest at the service for a visit."""
+    """The state of a visit's guest at the service."""
 
-    ASKED = "asked", _("Requested")  # under way, or uncertain: nobody knows yet
+    ASKED = "asked", _("Requested")  # under way or uncertain: the result is unknown
     ISSUED = "issued", _("Issued")
-    NOT_ISSUED = "not_issued", _("Not issued")  # surely not: refused, stopped, or shown to be absent
+    NOT_ISSUED = "not_issued", _("Not issued")  # certain: refused, stopped, or confirmed to be absent
 
 
 class By(models.TextChoices):
-    """Who said that somebody came or went."""
+    """The source of an arrival or a departure."""
 
     DESK = "desk", _("Desk")
     HISTORY = "history", _("History")
-    ISSUE = "issue", _("With code")  # a walk-in: who stands at the desk gets a code and is in
+    ISSUE = "issue", _("With code")  # a walk-in: checked in when the code is issued
 
 
 class Preset(TenantModel):
-    """What a tenant issues again and again: where, for how long, with which words.
+    """A kind of visit that a tenant issues often: places, hours and remarks.
 
-    A code ends `minutes` after its start, or at the time of day `until` (the next day's when that is past). `keys` is
-    a key_devices_list of the specification, `area_ids` an area_id_list.
+    A code ends `minutes` after its start, or at the time of day `until` (on the next day if that is past). `keys` is a
+    key_devices_list of the specification, `area_ids` an area_id_list.
     """
 
     name = models.CharField(max_length=60)
@@ -47,7 +47,7 @@ class Preset(TenantModel):
     grace_minutes = models.PositiveIntegerField(default=0)
     remarks_ja = models.CharField(max_length=200, blank=True, default="")
     remarks_en = models.CharField(max_length=200, blank=True, default="")
-    # Whether a walk-in of this kind is checked in with the code.
+    # True if a walk-in of this kind is checked in with the code.
     arrives = models.BooleanField(default=True, db_default=True)
     position = models.PositiveIntegerField(default=0)
     is_default = models.BooleanField(default=False)
@@ -68,7 +68,7 @@ class Preset(TenantModel):
 
 
 class DeskSettings(TenantModel):
-    """How a tenant's desk works; a tenant without a row has the defaults (`DeskSettings()`)."""
+    """The settings of a tenant's desk. A tenant without a row has the defaults (`DeskSettings()`)."""
 
     class Delivery(models.TextChoices):
         DIRECT = "direct", _("The portal creates the code (screen, print or link)")
@@ -77,11 +77,11 @@ class DeskSettings(TenantModel):
     # A visit's personal data is erased this many days after its end.
     keep_days = models.PositiveIntegerField(default=90)
     delivery = models.CharField(max_length=10, choices=Delivery, default=Delivery.DIRECT)
-    # How long a link to a code works at most; 0: as long as the code.
+    # The longest time for which a link to a code works. 0: as long as the code.
     link_minutes = models.PositiveIntegerField(default=0)
-    # Whether the first use of a guest's code says by itself that the guest arrived.
+    # True if the first use of a guest's code checks the guest in automatically.
     arrives_by_history = models.BooleanField(default=True)
-    # When the tenant's old visits were last looked through (portal/today/erasing.py).
+    # When the tenant's old visits were last erased (portal/today/erasing.py).
     erased_through = models.DateTimeField(null=True)
 
     class Meta:
@@ -89,11 +89,11 @@ class DeskSettings(TenantModel):
 
 
 class Visit(TenantModel):
-    """One guest's visit, as the desk keeps it. The service deletes its guest a week after the end; this stays.
+    """One guest's visit. The service deletes its guest a week after the end; this row remains.
 
-    Issued here (`intent` is what asked for it), or taken over from the service's list (`intent` and `by` are None).
-    `guest_id` is None until the service named it. `party` is shared by guests that one form issued, also by a single
-    one; None when known only from the service. `host_member_id` is a member's, when the host is one.
+    It was issued here (`intent` requested it) or copied from the service's list (`intent` and `by` are None).
+    `guest_id` is None until the service has returned it. `party` is shared by the guests of one form, also by a single
+    one; it is None for visits that are known only from the service. `host_member_id` is set if the host is a member.
     """
 
     stage = models.CharField(max_length=10, choices=Stage, default=Stage.ASKED)
@@ -102,7 +102,7 @@ class Visit(TenantModel):
     name_key = models.TextField(db_collation="C")
     use_date_start = models.DateTimeField()
     use_date_end = models.DateTimeField()
-    # The portal made no code of its own: the service sent one by e-mail.
+    # The portal created no code: the service sent one by e-mail.
     email_used = models.BooleanField(default=False)
 
     company = models.CharField(max_length=100, blank=True, default="")
@@ -116,8 +116,8 @@ class Visit(TenantModel):
     by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     intent = models.OneToOneField(Intent, null=True, on_delete=models.PROTECT, related_name="visit")
 
-    # Presence: the portal's own record. What the histories suggest stands beside it until somebody agrees.
-    # `arrives`: checked in as soon as there is a code.
+    # Presence: the portal's own record. Suggestions from the activity log are stored separately until someone accepts
+    # them. `arrives`: checked in as soon as there is a code.
     arrives = models.BooleanField(default=False, db_default=False)
     arrived_at = models.DateTimeField(null=True)
     arrived_by = models.CharField(max_length=10, choices=By, blank=True, default="")
@@ -125,13 +125,13 @@ class Visit(TenantModel):
     left_by = models.CharField(max_length=10, choices=By, blank=True, default="")
     suggested_arrival_at = models.DateTimeField(null=True)
     suggested_leave_at = models.DateTimeField(null=True)
-    # The first and the newest use of the code, and at which door, as the service's histories named it.
+    # The first and the newest use of the code, with the doors' names from the activity log.
     first_use_place = models.TextField(blank=True, default="", db_default="")
     last_use_at = models.DateTimeField(null=True)
     last_use_place = models.TextField(blank=True, default="", db_default="")
 
-    # A code that must be dead by then, whoever asked for it, and when a reading of the service confirmed that it is.
-    # `cut_due_at` is the timer of whoever sees to it (portal/guests/deactivation.py), `cut_intent` the newest sending.
+    # The code must not work after `must_end_at`. `ended_confirmed_at`: when data from the service confirmed that.
+    # `cut_due_at` is when portal/guests/deactivation.py continues; `cut_intent` is the newest request.
     must_end_at = models.DateTimeField(null=True)
     ended_confirmed_at = models.DateTimeField(null=True)
     cut_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
@@ -139,13 +139,14 @@ class Visit(TenantModel):
     cut_intent = models.ForeignKey(Intent, null=True, on_delete=models.PROTECT, related_name="+")
     cut_due_at = models.DateTimeField(null=True)
     cut_attempts = models.PositiveIntegerField(default=0)
-    # Which of the ways to end it is tried (portal/guests/deactivation_ways.py). Past the last one only a person can
-    # help.
+    # The way to end the code that is tried now (portal/guests/deactivation_ways.py). After the last one, only a person
+    # can help.
     cut_way = models.PositiveSmallIntegerField(default=0, db_default=0)
-    # The change by which somebody, knowing of the cut, asked for a later end. The cut stands until the service took it.
+    # A change to a later end, requested by a person who knew of the deactivation. The deactivation is active until the
+    # service accepts the change.
     revive_intent = models.ForeignKey(Intent, null=True, on_delete=models.PROTECT, related_name="+")
 
-    # The service no longer has this guest: its code opens nothing any more.
+    # The service no longer has this guest: the code opens nothing any more.
     gone_at = models.DateTimeField(null=True)
     # Name, company and host were blanked.
     erased_at = models.DateTimeField(null=True)
@@ -181,33 +182,33 @@ class Visit(TenantModel):
 
     @property
     def is_cut(self) -> bool:
-        """Whether somebody asked for this code to die early, and nobody gave it a later end since."""
+        """Return True if this code was deactivated early and has no later end since."""
         if self.must_end_at is None:
             return False
         return self.ended_confirmed_at is None or self.use_date_end <= self.must_end_at
 
     @property
     def may_still_open(self) -> bool:
-        """Cut short, and the service has not confirmed it yet: the code may still open doors."""
+        """Return True if the code was deactivated but the service has not confirmed it: it may still open doors."""
         open_end = self.ended_confirmed_at is None and self.gone_at is None
         return self.is_cut and open_end and self.stage != Stage.NOT_ISSUED
 
     @property
     def is_disarmed(self) -> bool:
-        """Cut short by another code without areas and keys, because the service took no earlier end."""
+        """Return True if a code without areas and keys replaced it, because the service refused an earlier end."""
         confirmed = self.ended_confirmed_at
         return self.is_cut and confirmed is not None and self.must_end_at is not None and self.must_end_at > confirmed
 
     @property
     def dead_since(self) -> datetime | None:
-        """From when on a code that was cut short opened nothing any more, as far as it is known."""
+        """Return the moment since which a deactivated code opens nothing; None if it was not deactivated."""
         if not self.is_cut:
             return None
         return min(at for at in (self.use_date_end, self.must_end_at, self.ended_confirmed_at) if at is not None)
 
     @property
     def is_being_revived(self) -> bool:
-        """A later end was asked for, and it is not known yet whether the service took it: nobody cuts meanwhile."""
+        """Return True if a later end was requested with unknown result: the code is not deactivated until it is known."""
         asked = self.revive_intent
         if not self.is_cut or asked is None:
             return False
@@ -215,9 +216,9 @@ class Visit(TenantModel):
 
 
 class DeskAct(TenantModel):
-    """One press at the desk that said who came or went, so that it can be taken back.
+    """One press at the desk that recorded arrivals or departures, stored so that it can be undone.
 
-    `changes` is [visit, before, after] for each visit of it; both are the four columns of presence, as JSON.
+    `changes` is [visit, before, after] for each visit; both are the four columns of presence, as JSON.
     """
 
     by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
@@ -230,7 +231,7 @@ class DeskAct(TenantModel):
 
 
 class CodeLink(TenantModel):
-    """An address on which a guest sees the own code, and nothing else. Only a digest of its secret is kept."""
+    """A web address that shows a guest's own code, and nothing else. Only a digest of its secret is stored."""
 
     visit = models.ForeignKey(Visit, on_delete=models.CASCADE, related_name="links")
     digest = models.BinaryField()

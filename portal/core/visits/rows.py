@@ -1,4 +1,4 @@
-"""One visit as a row: where it stands, its times, and the steps that the desk can take with it."""
+"""One visit as a row: its status, its times, and the steps that the desk can take."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ _PRESENT = (VisitStatus.HERE, VisitStatus.OVERDUE)
 
 @dataclass(frozen=True)
 class VisitRow:
-    """One visit on the board. `steps` are (step, key) that can be taken; `note` says what the histories told."""
+    """One visit on the board. `steps` are the possible steps; the last three fields are times from the activity log."""
 
     visit: Visit
     status: VisitStatus
@@ -25,7 +25,7 @@ class VisitRow:
     since: str
     is_by_code: bool
     steps: tuple[str, ...]
-    # How many of its party have not arrived yet, this one included.
+    # The guests of its party who have not arrived yet, this one included.
     party_waiting: int = 0
     used_again_at: str = ""
     suggested_arrival_time: str = ""
@@ -41,7 +41,7 @@ class VisitRow:
 
 
 def row_of(slug: str, visit: Visit, day: Day, *, may_act: bool) -> VisitRow:
-    """A row for a classified visit, with times as they read on `day`."""
+    """Return the row of a classified visit, with times as they read on `day`."""
     standing = VisitStatus(visit.standing)  # type: ignore[attr-defined]  # annotated
     since = {VisitStatus.LEFT: visit.left_at, VisitStatus.HERE: visit.arrived_at, VisitStatus.OVERDUE: visit.arrived_at}
     who = visit.left_by if standing == VisitStatus.LEFT else visit.arrived_by
@@ -68,7 +68,7 @@ def _steps(standing: VisitStatus) -> tuple[str, ...]:
 
 
 def _suggested_times(visit: Visit, standing: VisitStatus, day: Day) -> tuple[str, str, str]:
-    """What the histories tell that the desk has not said: used again, an arrival, a departure; times or nothing."""
+    """Return times from the activity log that the desk has not recorded: new use, arrival, departure; empty if none."""
     again = arrival = leave = ""
     if standing == VisitStatus.LEFT and visit.last_use_at and visit.left_at and visit.last_use_at > visit.left_at:
         again = day.time_text(visit.last_use_at) if visit.suggested_leave_at is None else ""
@@ -81,7 +81,7 @@ def _suggested_times(visit: Visit, standing: VisitStatus, day: Day) -> tuple[str
 
 
 def visit_url(slug: str, visit: Visit) -> str:
-    """The visit's page, whether the service has named its guest or not."""
+    """Return the address of the visit's page, even if the service has not returned its guest yet."""
     if visit.guest_id is None:
         return reverse("guests:visit", args=[slug, visit.pk])
     return reverse("guests:guest", args=[slug, visit.guest_id])

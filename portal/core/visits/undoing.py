@@ -1,7 +1,7 @@
-"""What a person did at the desk, press by press, so that undo goes back through all of it.
+"""Undo a person's presses at the desk, the newest first.
 
-An act holds how each of its visits stood before and after. Taking it back puts the former values in place where nothing
-else happened since; what somebody else, or the log, changed meanwhile stays as it is.
+An act stores the presence of each of its visits before and after. Undoing it restores the former values, except for
+visits that another person or the activity log changed since.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from tenants import audit
 from tenants.wording import coded_sentence
 
 PRESENCE_COLUMNS = ("arrived_at", "arrived_by", "left_at", "left_by")
-# A working day: what was done yesterday is corrected on the guest's page.
+# A working day. Older mistakes are corrected on the guest's page.
 _UNDO_WITHIN = timedelta(hours=12)
 
 
@@ -34,14 +34,14 @@ class PresenceChange:
 
 @dataclass(frozen=True)
 class UndoResult:
-    """An act that was taken back: the visits that stand as before, and how many had changed since."""
+    """The result of an undone act: the restored visits, and how many visits had changed since."""
 
     visits: list[Visit]
     changed_since: int
 
 
 def write_presence(row: Visit, values: Mapping[str, Any]) -> PresenceChange:
-    """Write these values of presence into a locked visit; what changed."""
+    """Write these values of presence into a locked visit and return the change."""
     before = {name: getattr(row, name) for name in PRESENCE_COLUMNS}
     if values:
         Visit.objects.filter(pk=row.pk).update(**values)
@@ -49,19 +49,19 @@ def write_presence(row: Visit, values: Mapping[str, Any]) -> PresenceChange:
 
 
 def save_act(by: Requester, changes: Sequence[PresenceChange]) -> None:
-    """Keep an act. Within its transaction."""
+    """Save an act. Call it in the act's transaction."""
     told = [[each.visit_id, _json(each.before), _json(each.after)] for each in changes]
     DeskAct.objects.create(tenant=by.tenant, by=by.user, changes=told)
 
 
 def last_act(by: Requester) -> DeskAct | None:
-    """The newest act of this person that is not taken back."""
+    """Return this person's newest act that is not undone, or None."""
     mine = DeskAct.objects.filter(by=by.user, undone_at__isnull=True, at__gt=timezone.now() - _UNDO_WITHIN)
     return mine.order_by("-pk").first()
 
 
 def undo(by: Requester) -> UndoResult | None:
-    """Take the newest act of this person back, with one audit row. None: there is none."""
+    """Undo the newest act of this person, with one audit row. Return None if there is none."""
     with transaction.atomic():
         newest = last_act(by)
         acts = DeskAct.objects.select_for_update(of=("self",)).filter(undone_at=None)

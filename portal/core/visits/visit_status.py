@@ -1,4 +1,4 @@
-"""Visits and the service's guests: what stands about one, and taking over what the mirror learned."""
+"""The status of visits, and the update of visits from the mirror's guests."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -22,24 +22,24 @@ if TYPE_CHECKING:
     class _Standing(TypedDict):
         standing: str
 
-    #: Visits, each with its `status_of`.
+    # Visits, each with its `status_of`.
     Classified = QuerySet[WithAnnotations[Visit, _Standing]]
 
 
 class VisitStatus(StrEnum):
-    """Where a visit stands, for the desk."""
+    """The status of a visit, for the desk."""
 
     ASKED = "asked"  # no guest yet: under way or uncertain
     NOT_ISSUED = "not_issued"
     EXPECTED = "expected"
     HERE = "here"
-    OVERDUE = "overdue"  # here, though the time is over
+    OVERDUE = "overdue"  # present, though the time is over
     LEFT = "left"
     NOT_COME = "not_come"
-    CUT = "cut"  # cut short, and nobody is here with it
+    CUT = "cut"  # deactivated, and the guest is not present
 
 
-# In the order of the desk: what needs somebody first.
+# In the desk's order: visits that need attention first.
 LABELS: dict[VisitStatus, Promise] = {
     VisitStatus.OVERDUE: _("Overdue"),
     VisitStatus.EXPECTED: _("Expected"),
@@ -68,9 +68,9 @@ ICONS: dict[VisitStatus, str] = {
 
 
 def status_of(visit: Visit, now: datetime | None = None) -> VisitStatus:
-    """The one word for a visit at `now`. Presence comes first: somebody who is here is here, whatever the code does.
+    """Return the status of a visit at `now`. Presence comes first: the state of the code does not change it.
 
-    Whoever left on an earlier day and has a code for today is expected once more.
+    A guest who left on an earlier day and has a code for today is expected again.
     """
     now = now or timezone.now()
     if visit.left_at is not None and not (visit.left_at < day_start(now) and _is_still_expected(visit, now)):
@@ -87,22 +87,22 @@ def status_of(visit: Visit, now: datetime | None = None) -> VisitStatus:
 
 
 def _is_still_expected(visit: Visit, now: datetime) -> bool:
-    """Whether the code still lets somebody in, now or later."""
+    """Return True if the code works now or later."""
     return visit.stage == Stage.ISSUED and not visit.is_cut and visit.use_date_end >= now and visit.gone_at is None
 
 
 def day_start(now: datetime) -> datetime:
-    """Midnight of the day of `now`, on the service's clock."""
+    """Return midnight of the day of `now`, on the service's clock."""
     return local(now).replace(hour=0, minute=0, second=0, microsecond=0)
 
 
-# Written so that no part is ever unknown to SQL: what is turned round must be true or false.
+# No part may be NULL in SQL, because a negated condition must be true or false.
 _CUT = Q(must_end_at__isnull=False) & (Q(ended_confirmed_at__isnull=True) | Q(use_date_end__lte=F("must_end_at")))
 _LIVE = Q(must_end_at__isnull=True) | Q(ended_confirmed_at__isnull=False, use_date_end__gt=F("must_end_at"))
 
 
 def with_status(visits: QuerySet[Visit], now: datetime) -> "Classified":
-    """Return the visits, each with its `status_of` at `now`: `status_of` in SQL, as a property test holds."""
+    """Return the visits, each with its `status_of` at `now`, in SQL. A property test compares both."""
     over = Q(use_date_end__lt=now)
     again = Q(stage=Stage.ISSUED, use_date_end__gte=now, gone_at__isnull=True) & _LIVE
     words = Case(
@@ -119,8 +119,8 @@ def with_status(visits: QuerySet[Visit], now: datetime) -> "Classified":
     return visits.annotate(standing=words)
 
 
-# One statement each: a building has thousands of guests, and this runs inside the transaction of every reading.
-# What is asked for and not yet settled is left to its intent; an erased visit stays erased.
+# One statement each: a building has thousands of guests, and this runs in the transaction of every load. Open requests
+# are left to their intents, and erased visits stay erased.
 _UPDATE = """
 UPDATE {visit} AS v
    SET guest_name = CASE WHEN v.erased_at IS NULL THEN g.guest_name ELSE v.guest_name END,
@@ -146,7 +146,7 @@ SELECT g.tenant_id, 'issued', g.guest_id, g.guest_name, g.name_key, g.use_date_s
    AND NOT EXISTS (SELECT 1 FROM {visit} AS v WHERE v.tenant_id = g.tenant_id AND v.guest_id = g.guest_id)
     ON CONFLICT DO NOTHING
 """
-# No longer in the list: the service deleted it (a week after its end, or somebody did on the member site).
+# No longer in the list: the service deleted the guest a week after its end, or staff did on the member site.
 _GONE = """
 UPDATE {visit} AS v
    SET gone_at = clock_timestamp()
@@ -156,9 +156,9 @@ UPDATE {visit} AS v
 
 
 def update_from_mirror(tenant: Tenant) -> None:
-    """Bring the visits of the tenant in scope up to what the mirror knows of its guests, all at once.
+    """Update the visits of the current tenant from the guests in the mirror, all at once.
 
-    Guests that are in no visit get one (issued elsewhere); a guest whose hours cannot be read waits until they can.
+    Guests without a visit (issued elsewhere) get one. A guest without readable hours waits until they are known.
     """
     names = {"visit": Visit._meta.db_table, "guest": Guest._meta.db_table}
     with connection.cursor() as cursor:

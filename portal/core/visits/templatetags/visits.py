@@ -1,4 +1,4 @@
-"""`{% load visits %}`: times as the desk reads them."""
+"""`{% load visits %}`: filters for numbers and times at the desk."""
 
 from datetime import datetime
 
@@ -11,11 +11,11 @@ register = template.Library()
 
 @register.filter
 def thousands(number: int) -> str:
-    """`{{ 1890|thousands }}` -> 1,890"""
+    """Return a number with separators: `{{ 1890|thousands }}` -> 1,890."""
     return f"{number:,}"
 
 
 @register.filter
 def at(moment: datetime | None) -> str:
-    """`{{ visit.arrived_at|at }}` -> 09:41, with the date before it on another day than today"""
+    """Return a time, with the date if it is not today: `{{ visit.arrived_at|at }}` -> 09:41."""
     return Day.today().time_text(moment)
