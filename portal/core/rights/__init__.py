@@ -1,1 +1,1 @@
-"""What rights are to people: as words, as weeks, as sheets to fill in, and as templates to choose from."""
+"""Access rights as text, as weeks, as sheets to edit, and as templates."""

@@ -1,7 +1,7 @@
-"""What the editor's buttons do to a sheet before it is saved: one more line, another schedule, a template.
+"""Apply the editor's buttons to a sheet before it is saved: add a line, a schedule or a template.
 
-An act is a text of words: "row s1 weekly", "drop s1 3", "schedule", "template 7", "rights 7 merge". The browser's
-script does most of them itself; without it the form is posted and shown again with the act done.
+An edit is a text of words: "row s1 weekly", "drop s1 3", "schedule", "template 7", "rights 7 merge". The browser's
+script does most of them; without it the form is posted and shown again with the edit applied.
 """
 
 from collections.abc import Callable
@@ -32,7 +32,7 @@ SCHEDULE_EDITS = frozenset({"row", "drop", "fill"})
 
 
 def apply_edit(edit: str, pool: SchedulePool, allowed: frozenset[str]) -> bool:
-    """Do an act that is about schedules alone. False for anything else."""
+    """Apply an edit that concerns only schedules. Return False for anything else."""
     word, *rest = edit.split() or [""]
     if word not in allowed or word not in _EDITS:
         return False
@@ -41,7 +41,7 @@ def apply_edit(edit: str, pool: SchedulePool, allowed: frozenset[str]) -> bool:
 
 
 def apply_edit_to_sheet(edit: str, sheet: RightsSheet) -> None:
-    """Do any act; what is not one, or names a template that is not there, does nothing."""
+    """Apply any edit. Ignore unknown edits and templates that do not exist."""
     if apply_edit(edit, sheet.pool, frozenset(_EDITS)):
         return
     word, *rest = edit.split() or [""]
@@ -54,7 +54,7 @@ def apply_edit_to_sheet(edit: str, sheet: RightsSheet) -> None:
 
 
 def apply_template(sheet: RightsSheet, template: RightsTemplate, *, merge: bool) -> None:
-    """Put a template's whole rights in place of the sheet's, or on top: what only the sheet has stays."""
+    """Replace the sheet's rights with a template's, or with `merge` add the template's to them."""
     sheet.pool.index_schedules()
     devices, keys = sheet.devices, sheet.keys
     if template.devices_pass is not None and devices is not None:
@@ -66,7 +66,7 @@ def apply_template(sheet: RightsSheet, template: RightsTemplate, *, merge: bool)
 
 
 def _wider(mine: _Side, taken: _Side) -> _Side | None:
-    """Which of two sides holds where one allows all, nothing or is unknown; None where both are lists to be joined."""
+    """Return the side with more rights if one allows all, nothing or is unknown; None if two lists must be joined."""
     if SELECTED not in (mine.mode, taken.mode) or mine.mode == "allow_all" or taken.mode == DENY_ALL:
         return taken if mine.mode == DENY_ALL or taken.mode == "allow_all" else mine
     return taken if taken.mode != SELECTED else None
@@ -122,7 +122,7 @@ def _add_schedule(pool: SchedulePool, *_: Any) -> None:
 
 
 def _copy_schedule(pool: SchedulePool, choice: str, *_: Any) -> None:
-    """Another schedule with the same lines, to be changed for some of the places alone."""
+    """Add a copy of a schedule, so that it can be changed for some places only."""
     if choice in pool.schedules and len(pool.schedules) < MAX_SCHEDULES:
         pool.add(pool.schedules[choice].to_pass())
 
@@ -134,7 +134,7 @@ def _add_from_template(pool: SchedulePool, pk: str, *_: Any) -> None:
 
 
 def _fill_from_template(pool: SchedulePool, choice: str, pk: str) -> None:
-    """A template's lines into one schedule, in place of what stands there."""
+    """Replace the lines of a schedule with a template's."""
     template = _template(pk)
     if template is not None and template.schedule is not None and choice in pool.schedules:
         items = normal_pass(template.schedule).get("schedule", [])
@@ -142,7 +142,7 @@ def _fill_from_template(pool: SchedulePool, choice: str, pk: str) -> None:
 
 
 def _delete_schedule(sheet: RightsSheet, choice: str) -> None:
-    """Take a schedule away; the places that had it are given nothing."""
+    """Delete a schedule. Places that had it get no access."""
     if sheet.pool.schedules.pop(choice, None) is None:
         return
     if sheet.devices is not None:

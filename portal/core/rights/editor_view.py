@@ -18,7 +18,7 @@ from portal.core.ui.sealing import seal
 
 @dataclass(frozen=True)
 class SlotLine:
-    """One line of a schedule in the form. `name` is the stem of its inputs."""
+    """One line of a schedule in the form. `name` is the prefix of its inputs' names."""
 
     name: str
     number: int
@@ -30,7 +30,7 @@ class SlotLine:
 
 @dataclass(frozen=True)
 class ScheduleView:
-    """One schedule in the form. `used_by` are the places that it is chosen for, as far as the sheet says."""
+    """One schedule in the form. `used_by` are the places that have it, according to the sheet."""
 
     choice: str
     name: str
@@ -65,7 +65,7 @@ def _line(name: str, number: int, slot: Slot) -> SlotLine:
 
 @dataclass(frozen=True)
 class PlaceRow:
-    """A place and what is chosen for it. `is_known` is False for one that the mirror has no name of."""
+    """A place and its choice. `is_known` is False if the mirror has no name for it."""
 
     name: str
     place: str
@@ -114,7 +114,7 @@ class SheetView:
 
     @property
     def options(self) -> list[tuple[str, str]]:
-        """What may be chosen for a place."""
+        """Return the choices for a place, as (value, text)."""
         options = [(NEVER, _("Never")), (ALWAYS, _("At any time"))]
         for schedule in self.schedules:
             options.append((schedule.choice, option_text(schedule.number, schedule.title, schedule.week.sentence)))
@@ -123,13 +123,13 @@ class SheetView:
 
 
 def option_text(number: str, title: str, sentence: str) -> str:
-    """A schedule in a list of choices: its number, and its name or what it says."""
+    """Return the text of a schedule in a list of choices: its number, and its name or sentence."""
     text = title or sentence
     return _("%(number)s · %(text)s") % {"number": number, "text": text if len(text) <= 60 else text[:59] + "…"}
 
 
 def sheet_view(sheet: RightsSheet, places: PlaceNames) -> SheetView:
-    """Everything that the tenant has, and whatever the rights name beyond it; what is given comes first."""
+    """Return the view of a sheet: all places of the tenant and of the rights, places with access first."""
     areas = _areas(sheet, places)
     boxes = _boxes(sheet, places)
     used = _places_by_schedule(sheet, areas, boxes)
@@ -202,7 +202,7 @@ def _box_row(name: str, box: BoxRights, places: PlaceNames) -> BoxRow:
 
 
 def _places_by_schedule(sheet: RightsSheet, areas: list[PlaceRow], boxes: list[BoxRow]) -> dict[str, list[str]]:
-    """Which places chose which schedule; of modes that make the choices idle, none."""
+    """Return the places of each schedule; none for modes that ignore the choices."""
     used: dict[str, list[str]] = {}
     if sheet.devices is not None and sheet.devices.mode == SELECTED:
         for row in areas:
@@ -217,7 +217,7 @@ def _places_by_schedule(sheet: RightsSheet, areas: list[PlaceRow], boxes: list[B
 
 
 def _sealed(sheet: RightsSheet) -> dict[str, str]:
-    """Hidden inputs: what nobody described, as it came."""
+    """Return the hidden inputs for undescribed values, unchanged and sealed."""
     found = {}
     for part, side in (("devices", sheet.devices), ("keys", sheet.keys)):
         if side is not None and side.unknown_fields:
@@ -230,13 +230,13 @@ def _sealed(sheet: RightsSheet) -> dict[str, str]:
 
 
 def _raw_entries(sheet: RightsSheet) -> dict[str, list[tuple[str, str]]]:
-    """Entries that nobody described, sealed and in words, for the boxes that keep them."""
+    """Return undescribed entries, sealed and as text, for their checkboxes."""
     sides = {"devices": sheet.devices, "keys": sheet.keys}
     return {part: [(seal(v), str(v)) for v in side.raw_entries] if side else [] for part, side in sides.items()}
 
 
 def modes(side: str, current: Any) -> list[tuple[str, str, str]]:
-    """(mode, title, explanation) for the radio buttons of one side."""
+    """Return (mode, title, explanation) of each radio button of one side."""
     found = {
         "devices": [
             ("allow_all", _("Every area"), _("including areas added later")),
@@ -255,7 +255,7 @@ def modes(side: str, current: Any) -> list[tuple[str, str, str]]:
 
 
 def sample_rows() -> dict[str, Any]:
-    """What the script copies when somebody adds a line or a schedule; it puts the real names in."""
+    """Return the samples that the script copies for a new line or schedule. The script inserts the real names."""
     stem = "__s__.__n__"
     return {
         "sample_line": _line(stem, 0, Slot()),

@@ -1,8 +1,8 @@
-"""From a posted form to the sheet that it describes. Whatever is posted gives a sheet; nothing raises.
+"""Turn a posted form into a sheet. Any posted data gives a sheet; nothing raises.
 
-Inputs: `devices.mode`, `devices.area.<id>`, `keys.mode`, `keys.box.<id>`, `keys.unit.<id>.<number>` hold choices; a
-schedule is named in `schedule` and has lines `s1.4.kind`, `.day` (several), `.start`, `.end`, `.first`, `.last`; what
-is not described travels sealed (`sealed.seal`): `k1`, `devices.kept`, `devices.whole`, `devices.extras` and so on.
+Inputs: `devices.mode`, `devices.area.<id>`, `keys.mode`, `keys.box.<id>`, `keys.unit.<id>.<number>` hold choices. A
+schedule is named in `schedule` and has lines `s1.4.kind`, `.day` (several), `.start`, `.end`, `.first`, `.last`.
+Undescribed values are sealed: `k1`, `devices.kept`, `devices.whole`, `devices.extras` and so on.
 """
 
 import contextlib
@@ -29,9 +29,9 @@ from portal.core.rights.slots import RANGE, RAW, WEEKLY, Slot, sorted_days
 from portal.core.ui.sealing import InvalidSeal, unseal, unseal_or_none
 from portal.core.ui.url_lookup import ServiceId
 
-#: A choice that asks for a schedule of its own, which the reading of the form makes.
+# The choice of a new schedule. Parsing the form creates it.
 NEW = "new"
-#: More than anybody draws, and few enough to be worked on at once.
+# More than anyone needs, and few enough for one request.
 MAX_SCHEDULES, MAX_LINES = 200, 400
 _SCHEDULE = re.compile(r"s\d{1,4}\Z")
 _KEPT = re.compile(r"k\d{1,4}\Z")
@@ -40,12 +40,12 @@ _ids = ServiceId()
 
 
 def input_name(stem: str, *identifiers: str) -> str:
-    """The name of an input about these ids of the service, which are written so that they hold no dot."""
+    """Return the name of an input for these ids of the service. The ids are encoded without dots."""
     return ".".join([stem, *(_ids.to_url(each).replace(".", "~2E") for each in identifiers)])
 
 
 def parse_sheet(data: QueryDict) -> RightsSheet:
-    """The whole form."""
+    """Return the sheet of the whole form."""
     pool = parse_pool(data)
     parts, found = data.getlist("part"), RightsSheet(pool=pool)
     if "devices" in parts:
@@ -60,7 +60,7 @@ def parse_sheet(data: QueryDict) -> RightsSheet:
 
 
 def parse_pool(data: QueryDict, prefix: str = "") -> SchedulePool:
-    """The schedules of a form, and its passes that nobody described."""
+    """Return the schedules of a form, and its undescribed passes."""
     pool, lines = SchedulePool(), _lines(data, prefix)
     for choice in data.getlist(f"{prefix}schedule")[:MAX_SCHEDULES]:
         if _SCHEDULE.match(choice):
@@ -73,7 +73,7 @@ def parse_pool(data: QueryDict, prefix: str = "") -> SchedulePool:
 
 
 def parse_choice(data: Mapping[str, str], name: str, pool: SchedulePool) -> str:
-    """The choice made in one input. NEW becomes a schedule with one line to fill in."""
+    """Return the choice of one input. NEW becomes a schedule with one empty line."""
     chosen = data.get(name, NEVER)
     if chosen == NEW and len(pool.schedules) < MAX_SCHEDULES:
         chosen = pool.add({"effect": "allow", "schedule": []})
@@ -82,13 +82,13 @@ def parse_choice(data: Mapping[str, str], name: str, pool: SchedulePool) -> str:
 
 
 def _inputs_under(data: QueryDict, stem: str) -> dict[str, str]:
-    """Inputs under a stem: the id that each is about, and its name. What no database could keep is no id."""
+    """Return the names of the inputs under a prefix, by id. Ids that the database cannot store are left out."""
     found = {_ids.to_python(name[len(stem) :]): name for name in data if name.startswith(stem)}
     return {identifier: name for identifier, name in found.items() if "\x00" not in identifier}
 
 
 def _lines(data: QueryDict, prefix: str) -> dict[str, list[Slot]]:
-    """Every schedule's lines in the order of their numbers."""
+    """Return the lines of each schedule in the order of their numbers."""
     named = re.compile(re.escape(prefix) + r"(s\d{1,4})\.(\d{1,5})\.kind\Z")
     found = sorted((m[1], int(m[2])) for name in data if (m := named.match(name)))
     lines: dict[str, list[Slot]] = {}
@@ -111,7 +111,7 @@ def _slot(data: QueryDict, name: str) -> Slot | None:
 
 
 def _raw_slot(data: QueryDict, name: str) -> Slot | None:
-    """One that nobody described; gone when its box was unticked."""
+    """Return an undescribed line, or None if its checkbox is not ticked."""
     try:
         return Slot(RAW, raw=unseal(data.get(f"{name}.kept", "")))
     except InvalidSeal:
@@ -132,7 +132,7 @@ def _unsealed(texts: Iterable[str]) -> list[Any]:
 
 
 def _side(data: QueryDict, part: str) -> dict[str, Any]:
-    """What both sides have, by its name."""
+    """Return the fields that both sides have, by name."""
     whole = unseal_or_none(data.get(f"{part}.whole", ""))
     kept, extras = _unsealed(data.getlist(f"{part}.kept")), unseal_or_none(data.get(f"{part}.extras", ""))
     extras = extras if isinstance(extras, dict) else {}

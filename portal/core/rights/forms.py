@@ -29,7 +29,7 @@ CHOICES = {"always": _("At any time"), "schedule": _("By schedule"), "never": _(
 
 
 class PassWidget(forms.Widget):
-    """The inputs of one pass: a choice, and the lines of its schedule. Everything is under `<name>.`."""
+    """The inputs of one pass: a choice, and the lines of its schedule. Their names begin with `<name>.`."""
 
     template_name = "rights/pass_field.html"
 
@@ -38,11 +38,11 @@ class PassWidget(forms.Widget):
         self.allow, self.templates = tuple(allow), templates
 
     def is_editing(self, data: Any, name: str) -> bool:
-        """Whether the post only asks for another line or a template: show the form again, act on nothing."""
+        """Return True if the post only adds a line or a template: show the form again and save nothing."""
         return bool(data.get(f"{name}.act"))
 
     def value_from_datadict(self, data: Any, files: Any, name: str) -> Any:
-        """(choice, pool) of what was posted; None when nothing of this field was."""
+        """Return the posted (choice, pool), or None if this field was not posted."""
         if not isinstance(data, QueryDict) or f"{name}.choice" not in data:
             return None
         pool = form_parsing.parse_pool(data, f"{name}.")
@@ -75,7 +75,7 @@ class PassWidget(forms.Widget):
 
 
 def choice_and_pool(pass_: Any, allow: Iterable[str]) -> tuple[str, SchedulePool]:
-    """The choice and the schedule that stand for a pass in the form."""
+    """Return the choice and the pool that represent a pass in the form."""
     pool = SchedulePool()
     if pass_ in (None, ""):
         pool.schedules[_ONLY_SCHEDULE] = Schedule([Slot(WEEKLY)])
@@ -90,9 +90,9 @@ def choice_and_pool(pass_: Any, allow: Iterable[str]) -> tuple[str, SchedulePool
 
 
 class PassField(forms.Field):
-    """One pass. `cleaned_data` holds it in canonical form; `allow` are the choices offered.
+    """One pass. `cleaned_data` holds it in canonical form; `allow` are the offered choices.
 
-    What nobody described survives when it came as the initial value. Without script it is a table of inputs.
+    An undescribed pass is kept if it was the initial value. Without script the field is a table of inputs.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class PassField(forms.Field):
         return words.pass_text(value)
 
     def clean(self, value: Any) -> Json | None:
-        """The pass. A line that cannot be read is an error, and says so beside it."""
+        """Return the pass. An unreadable line is an error with a message beside it."""
         if value is None:
             if self.required:
                 raise ValidationError(_("Choose when."))
@@ -144,7 +144,7 @@ def _name_field(label: Any, *, required: bool, **more: Any) -> forms.CharField:
 
 
 class TemplateForm(ConflictForm, forms.Form):
-    """A schedule that the tenant keeps."""
+    """A schedule that the tenant keeps as a template."""
 
     name = _name_field(_("Template name"), required=True)
     name_ja = _name_field(_("Name in Japanese"), required=False)
@@ -159,7 +159,7 @@ class TemplateForm(ConflictForm, forms.Form):
             del self.fields["schedule"]
 
     def clean_name(self) -> str:
-        """Each name once in a tenant, as the lists show nothing else."""
+        """Return the name. It must be unique in a tenant, because lists show nothing else."""
         name = str(self.cleaned_data["name"]).strip()
         others = RightsTemplate.objects.filter(name=name)
         if self.template is not None:
@@ -170,7 +170,7 @@ class TemplateForm(ConflictForm, forms.Form):
 
 
 class RightsSourceForm(forms.Form):
-    """Rights to be given: those of a template or of a member. `rights` is what they are, `source_name` whose."""
+    """The source of new rights: a template or a member. `rights` are the rights, `source_name` is its name."""
 
     rights_source = forms.ChoiceField(
         label=_("Which rights"),
@@ -228,7 +228,7 @@ class RightsSourceForm(forms.Form):
 
 
 class NewMemberRightsForm(RightsSourceForm):
-    """What new members may do from the start. `body_for` is what they are sent besides themselves."""
+    """The first access rights of new members. `body_for` returns them for the request to the service."""
 
     rights_source = forms.ChoiceField(
         label=_("Access rights"),
@@ -244,8 +244,9 @@ class NewMemberRightsForm(RightsSourceForm):
     )
 
     def body_for(self, membergroup_id: str) -> sources.RightsBody | None:
-        """What a new member of this group is given. None, with an error beside the choice, where the group has no usual
-        rights.
+        """Return the rights of a new member of this group.
+
+        Return None, with an error beside the choice, if the group has no usual rights.
         """
         if self.source != "group":
             return self.rights

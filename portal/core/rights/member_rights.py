@@ -1,6 +1,6 @@
-"""Somebody's rights: as the mirror knows them, fresh from the service, and whether two readings mean the same.
+"""A member's rights: from the mirror or from the service, and the comparison of two versions.
 
-Compared are mappings with "devices_pass", "keys_pass" and "privilege"; one that is missing or None was not told.
+The comparison takes mappings with "devices_pass", "keys_pass" and "privilege"; a missing part or None is unknown.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from tenants.models import Connection
 
 @dataclass(frozen=True)
 class MemberRights:
-    """What the service said: each part verbatim, None where it said nothing (operation 5; absent without contract)."""
+    """Rights as the service returned them, unchanged. A part is None if it was absent (operation 5, no contract)."""
 
     devices_pass: Any
     keys_pass: Any
@@ -34,19 +34,22 @@ class MemberRights:
 
     @property
     def parts(self) -> dict[str, Any]:
-        """The three by the specification's names."""
+        """Return the three parts by the specification's names."""
         return {name: getattr(self, name) for name in RIGHTS_NAMES}
 
 
 def rights_in_mirror(member: Member) -> MemberRights | None:
-    """What the mirror has, or None while nothing was ever read."""
+    """Return the rights in the mirror, or None if they were never loaded."""
     if member.rights is None:
         return None
     return MemberRights.of(member.rights, member.rights_read_at)
 
 
 def read_rights(connection: Connection, member_id: str, priority: Priority = Priority.PEOPLE) -> MemberRights:
-    """One call (operation 5), within budget; the mirror learns it. Raises NotFound, BudgetExhausted, ServiceError."""
+    """Load a member's rights with one call (operation 5) and store them in the mirror.
+
+    Raises NotFound, BudgetExhausted, ServiceError.
+    """
     asked_at = database_now()
     member = single_reads.read_member(connection, member_id, priority)
     return MemberRights.of(
@@ -55,21 +58,21 @@ def read_rights(connection: Connection, member_id: str, priority: Priority = Pri
 
 
 def _verbatim(value: Any) -> Any:
-    """A part of a member as it came: what could not be read stands where the service had put it."""
+    """Return a part of a member as the service sent it, with unreadable values in their places."""
     if value is None or isinstance(value, dict):
         return value
     return {**value.model_dump(exclude_unset=True), **value.invalid_values}
 
 
 def canonical(rights: Mapping[str, Any]) -> dict[str, Any]:
-    """The three parts so that two that mean the same are equal; None for a part that was not told."""
+    """Return the three parts in canonical form, so that equal meanings are equal values; None for an unknown part."""
     told = [(each, rights.get(each.name)) for each in DOORS_AND_KEYS]
     normal = {each.name: None if value is None else each.normalise(value) for each, value in told}
     return {**normal, PRIVILEGE.name: _with_defaults(rights.get(PRIVILEGE.name))}
 
 
 def _with_defaults(privilege: Any) -> Any:
-    """Privileges that were never given are given to nobody (specification: default false)."""
+    """Add the default to each missing privilege (specification: false)."""
     if privilege is not None and not isinstance(privilege, dict):
         return privilege
     given = privilege or {}
@@ -77,18 +80,18 @@ def _with_defaults(privilege: Any) -> Any:
 
 
 def digest(rights: Mapping[str, Any]) -> str:
-    """The same for any two readings that mean the same, however they are written down."""
+    """Return the same hash for any two versions with the same meaning."""
     text = json.dumps(canonical(rights), sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def is_same_json(one: Any, other: Any) -> bool:
-    """Whether two JSON values are the same, true and 1 being different."""
+    """Return True if two JSON values are equal. In Python, `True == 1`; here they differ."""
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
 def is_as_sent(name: str, wanted: Any, told: Any) -> bool:
-    """Whether what the service tells now of one part is what was sent: in meaning, as it may write it otherwise."""
+    """Return True if the service's value of one part means the same as the sent one, even if written differently."""
     if name == PRIVILEGE.name:
         given = told if isinstance(told, dict) else {}
         return isinstance(wanted, dict) and all(given.get(key) == value for key, value in wanted.items())

@@ -1,4 +1,4 @@
-"""What a tenant keeps to give again: "office hours", "cleaning"."""
+"""Rights that a tenant keeps to use again, for example "office hours" or "cleaning"."""
 
 from typing import Any
 
@@ -15,10 +15,10 @@ NAME_MAX = 40
 
 
 class RightsTemplate(TenantModel):
-    """Named rights: `schedule` is a bare pass, to be given anywhere; or `devices_pass` and `keys_pass` are whole.
+    """Named rights: `schedule` is a single pass for any place, or `devices_pass` and `keys_pass` are complete rights.
 
-    Both as the specification writes them; None: the template says nothing of it. Rights that were given from a
-    template do not follow it when it changes.
+    All are written as in the specification; None: not part of the template. Rights that were given from a template do
+    not change with it.
     """
 
     class Kind(models.TextChoices):
@@ -42,10 +42,10 @@ class RightsTemplate(TenantModel):
 
     @property
     def title(self) -> str:
-        """The name in the reader's language."""
+        """Return the name in the reader's language."""
         return self.name_ja if self.name_ja and (get_language() or "").startswith("ja") else self.name
 
     @property
     def pass_(self) -> Any:
-        """The schedule as a pass; an empty one where the template is whole rights."""
+        """Return the schedule as a pass; an empty one if the template is a full set of rights."""
         return self.schedule if self.schedule is not None else by_schedule()

@@ -1,4 +1,4 @@
-"""The areas, key boxes and keys that rights may name, as the mirror knows them."""
+"""The areas, key boxes and keys that rights may name, from the mirror."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ class BoxNames:
 
 @dataclass(frozen=True)
 class PlaceNames:
-    """Areas by id and key boxes by id, each in the order of names. What rights name beyond these is shown by its id."""
+    """Areas and key boxes by id, each in the order of names. Other places in rights are shown by their ids."""
 
     areas: Mapping[str, str] = field(default_factory=dict)
     boxes: Mapping[str, BoxNames] = field(default_factory=dict)
@@ -33,13 +33,13 @@ class PlaceNames:
         return found.name if found else key_device_id
 
     def key_name(self, key_device_id: str, unit_no: str) -> str:
-        """A key's name, empty when it has none."""
+        """Return a key's name, empty if it has none."""
         found = self.boxes.get(key_device_id)
         return found.units.get(unit_no, "") if found else ""
 
 
 def load_place_names() -> PlaceNames:
-    """What the entered tenant has; one query."""
+    """Return the places of the current tenant, with one query."""
     areas = _named(Area, "area_id", "area_name", Value(None, JSONField()))
     boxes = _named(KeyBox, "key_device_id", "key_device_name", F("units"))
     found = sorted(areas.union(boxes, all=True), key=lambda row: (natural_key(row[1]), row[0]))
@@ -55,7 +55,7 @@ def _named(model: type[Area] | type[KeyBox], identifier: str, name: str, units: 
 
 
 def _units(listed: object) -> dict[str, str]:
-    """Numbers and names of a key box's array of units, whatever else stands in it."""
+    """Return numbers and names of a key box's array of units. Anything else in the array is ignored."""
     units = [unit for unit in listed if isinstance(unit, dict)] if isinstance(listed, list) else []
     named = {str(unit["unit_no"]): str(unit.get("unit_name") or "") for unit in units if unit.get("unit_no")}
     return dict(sorted(named.items(), key=lambda unit: natural_key(unit[0])))

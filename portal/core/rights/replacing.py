@@ -1,4 +1,4 @@
-"""Whole rights in place of others, many at once: what has to be read first, and what is looked at before it is sent."""
+"""Replace the rights of many members: the rows to load first, and the check before each is sent."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -13,12 +13,12 @@ from portal.core.mirror.fields.members import MEMBER
 from portal.core.mirror.models import Member
 from portal.core.rights import places, words
 
-# Rights that were read this lately are taken for those that the member has.
+# Rights that were loaded within this time are taken as current.
 FRESH_FOR = timedelta(minutes=15)
 
 
 def rows_to_read(job: Job, rows: Sequence[Row]) -> set[int]:
-    """Rows whose member's rights are not known, or were read too long ago to rely on."""
+    """Return the rows whose member's rights are unknown, or were loaded too long ago."""
     known = Member.objects.filter(
         member_id__in=[row.member_id for row in rows],
         rights_read_at__gte=timezone.now() - FRESH_FOR,
@@ -31,19 +31,19 @@ def rows_to_read(job: Job, rows: Sequence[Row]) -> set[int]:
 
 
 def check_again(job: Job, rows: Sequence[Row]) -> Mapping[int, RowDecision]:
-    """Send where rights are what they were when somebody looked, or were not known then; report the others."""
+    """Send rows whose rights have not changed since the preview or were unknown then; skip the others with a reason."""
     found = Member.objects.filter(member_id__in=[row.member_id for row in rows]).only("member_id", "rights", "gone_at")
     members = {member.member_id: member for member in found}
     return {row.pk: _decide(row, members.get(row.member_id)) for row in rows}
 
 
 def current_parts(member: Member, body: Mapping[str, Any]) -> dict[str, Any]:
-    """The parts of `body` as the member has them; nothing while that is not known."""
+    """Return the member's current values of the parts in `body`; empty if they are unknown."""
     return {} if member.rights is None else {name: member.rights.get(name) or {} for name in body}
 
 
 def is_same(member: Member, body: Mapping[str, Any]) -> bool:
-    """Whether sending `body` would surely change nothing."""
+    """Return True if it is certain that sending `body` would change nothing."""
     now = current_parts(member, body)
     return bool(now) and all(MEMBER.is_same(name, value, now[name]) for name, value in body.items())
 
@@ -61,7 +61,7 @@ def _decide(row: Row, member: Member | None) -> RowDecision:
 
 
 def describe_changes(row: Row) -> list[FieldChange]:
-    """Old and new rights in words; of what was never read, that it is not known."""
+    """Return old and new rights in words; "not loaded yet" for unknown ones."""
     content, known = row.content, _places(row.job)
     said = []
     for name, value in content["body"].items():
@@ -77,7 +77,7 @@ def _rights_text(name: str, rights: Any, known: places.PlaceNames) -> str:
 
 
 def _places(job: Job) -> places.PlaceNames:
-    """The names of areas and keys, looked up once for all rows of a page."""
+    """Return the names of areas and keys, loaded once for all rows of a page."""
     found: places.PlaceNames | None = job.__dict__.get("_places")
     if found is None:
         found = job.__dict__["_places"] = places.load_place_names()

@@ -1,4 +1,4 @@
-"""Templates that a tenant keeps: the list, the two that are offered to begin with, and what staff do to them."""
+"""A tenant's rights templates: the list, the two suggested ones, and the staff's changes to them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,24 +21,24 @@ from tenants.wording import coded_sentence
 
 
 def all_templates() -> QuerySet[RightsTemplate]:
-    """The entered tenant's, by name."""
+    """Return the current tenant's templates, by name."""
     return RightsTemplate.objects.select_related("by").order_by("name", "pk")
 
 
 def schedule_templates() -> list[RightsTemplate]:
-    """Those that are a bare schedule, to be given to any place."""
+    """Return the templates that are a single schedule for any place."""
     return list(RightsTemplate.objects.filter(kind=RightsTemplate.Kind.SCHEDULE).order_by("name", "pk"))
 
 
 def get_template(pk: int | str) -> RightsTemplate:
-    """One of the entered tenant's, or 404."""
+    """Return a template of the current tenant. Raises 404."""
     number = int(pk) if str(pk).isascii() and str(pk).isdecimal() else 0
     return get_row_or_404(RightsTemplate.objects.all(), pk=number)
 
 
 @dataclass(frozen=True)
 class SuggestedTemplate:
-    """A template to begin with. Nothing is stored until somebody takes it."""
+    """A suggested template. Nothing is stored until a person adds it."""
 
     key: str
     name: str
@@ -51,7 +51,7 @@ class SuggestedTemplate:
 
 
 def suggested_templates() -> list[SuggestedTemplate]:
-    """Office hours and cleaning."""
+    """Return suggestions for office hours and cleaning."""
     office, cleaning = "Office hours", "Cleaning"
     return [
         SuggestedTemplate(
@@ -97,7 +97,7 @@ def _save(by: Requester, template: RightsTemplate | None, values: Mapping[str, A
 
 
 def delete(*, template: RightsTemplate, by: Requester) -> None:
-    """Delete a template. Rights that were given from it stay as they are."""
+    """Delete a template. Rights that were given from it do not change."""
     with transaction.atomic():
         before = _audit_values(template)
         pk = template.pk
@@ -118,7 +118,7 @@ def _audit(row: RightsTemplate, by: Requester, action: str, before: Any, after: 
 
 
 def _audit_values(row: RightsTemplate) -> dict[str, Any]:
-    """The template as the audit trail keeps it: as it is sent."""
+    """Return the template for the audit log, with rights as they are sent."""
     named = {"name": row.name, "name_ja": row.name_ja}
     if row.kind == RightsTemplate.Kind.SCHEDULE:
         return {**named, "schedule": row.schedule}
@@ -126,7 +126,7 @@ def _audit_values(row: RightsTemplate) -> dict[str, Any]:
 
 
 def describe(kept: Mapping[str, Any]) -> dict[str, str]:
-    """What the trail kept of a template in the reader's words."""
+    """Return a template of the audit log in the reader's words."""
     if "schedule" in kept:
         return {"when": words.pass_text(kept["schedule"])}
     return {"when": words.summary_text(kept.get("devices_pass"), kept.get("keys_pass"))}

@@ -1,11 +1,11 @@
-"""Rights laid out for a person to change: places on one side, a few schedules that they share on the other.
+"""Rights prepared for editing: places on one side, and the few schedules that they share on the other.
 
-    sheet = Sheet.of(rights)          # from what the service told
-    sheet = Sheet.posted(data, …)     # from a form (`posting.py`)
-    sheet.devices.rights(sheet.pool)  # the devices_pass it stands for, in canonical form
+    sheet = RightsSheet.of(rights)           # from the service's values
+    sheet = parse_sheet(data)                # from a form (`form_parsing.py`)
+    sheet.devices.to_body(sheet.pool)        # its devices_pass, in canonical form
 
-Every place holds a choice: "never", "always", "s3" (the third schedule) or "k1" (a pass that nobody described, kept as
-it came). Passes that are the same share a schedule, so that office hours are changed once and not for each door.
+Every place has a choice: "never", "always", "s3" (the third schedule) or "k1" (an undescribed pass, kept unchanged).
+Equal passes share a schedule, so that office hours are changed once and not for each door.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ _KNOWN_MODES = (ALLOW_ALL, DENY_ALL, SELECTED)
 
 @dataclass
 class Schedule:
-    """The lines of one schedule. `name` is that of the template it came from, if any."""
+    """The lines of one schedule. `name` is the name of its template, if any."""
 
     slots: list[Slot] = field(default_factory=list)
     name: str = ""
@@ -38,7 +38,7 @@ class Schedule:
         return [slot for slot in self.slots if not slot.is_blank]
 
     def to_pass(self) -> Json:
-        """The pass; lines that cannot be read are left out, and say why in their `problems`."""
+        """Return the pass. Unreadable lines are left out and get a message in their `problems`."""
         items = [item_of(slot) for slot in self.filled_slots]
         readable = [item for item, slot in zip(items, self.filled_slots, strict=True) if not slot.problems]
         made: Json = normal_pass(by_schedule(*readable))
@@ -46,20 +46,20 @@ class Schedule:
 
     @property
     def is_wrong(self) -> bool:
-        """Whether a line needs correcting; known once `to_pass` was asked for."""
+        """Return True if a line needs correcting. Call `to_pass` first."""
         return any(slot.problems for slot in self.filled_slots)
 
 
 @dataclass
 class SchedulePool:
-    """The schedules, and the passes that nobody described, by the choices that name them."""
+    """The schedules and the undescribed passes, by the choices that name them."""
 
     schedules: dict[str, Schedule] = field(default_factory=dict)
     raw_passes: dict[str, Any] = field(default_factory=dict)
     _names: dict[str, str] = field(default_factory=dict)
 
     def choice_of(self, pass_: Any) -> str:
-        """What to choose for this pass; a new schedule or kept pass where there is none like it."""
+        """Return the choice for this pass. Add a schedule or an undescribed pass if there is no equal one."""
         value = normal_pass(pass_)
         if is_plain(value) and value["effect"] != "allow":
             return ALWAYS if value["effect"] == "allow_all" else NEVER
@@ -69,7 +69,7 @@ class SchedulePool:
         return self._names[key]
 
     def index_schedules(self) -> None:
-        """Let schedules that were put in from a form be found by what they say."""
+        """Index the schedules that came from a form, so that `choice_of` finds equal ones."""
         for choice, schedule in self.schedules.items():
             pass_ = schedule.to_pass()
             if not schedule.is_wrong:
@@ -78,7 +78,7 @@ class SchedulePool:
             self._names.setdefault(sort_key(value), choice)
 
     def add(self, pass_: Any, name: str = "") -> str:
-        """A schedule (or kept pass) of its own, even if there is one like it."""
+        """Add a separate schedule or undescribed pass, even if there is an equal one. Return its choice."""
         if is_plain(pass_) and pass_["effect"] == "allow":
             choice = free_name("s", self.schedules)
             self.schedules[choice] = Schedule.of(pass_, name)
@@ -88,7 +88,7 @@ class SchedulePool:
         return choice
 
     def pass_of(self, choice: str) -> Any:
-        """The pass that a choice stands for; never for one that nobody offered."""
+        """Return the pass of a choice; "never" for an unknown choice."""
         if choice in self.schedules:
             return self.schedules[choice].to_pass()
         if choice in self.raw_passes:
@@ -108,8 +108,10 @@ def free_name(letter: str, taken: Mapping[str, Any]) -> str:
 
 @dataclass
 class RightsSide:
-    """Entry permissions or key permissions. `mode` AS_IT_IS: `raw` is in no known shape and stays; `kept` are entries
-    that nobody described, `unknown_fields` unknown fields.
+    """Entry permissions or key permissions.
+
+    With `mode` UNCHANGED, `raw` has an unknown shape and is kept. `raw_entries` are undescribed entries,
+    `unknown_fields` unknown fields.
     """
 
     mode: str = DENY_ALL
@@ -145,7 +147,7 @@ class AreaRights(RightsSide):
 
 @dataclass
 class BoxRights:
-    """One key box: its own three modes, or `raw` as nobody described it."""
+    """One key box with its own mode, or `raw` if it is undescribed."""
 
     mode: str = DENY_ALL
     units: dict[str, str] = field(default_factory=dict)
@@ -195,7 +197,7 @@ def _entry_of(name: str, box: BoxRights, pool: SchedulePool) -> Any:
 
 
 def _read_mode(side: RightsSide, normal: Json, list_name: str) -> list[Any]:
-    """Give a side the mode and the unknown fields of rights in canonical form, and return their entries."""
+    """Set the mode and the unknown fields of a side from rights in canonical form. Return their entries."""
     side.unknown_fields = {name: value for name, value in normal.items() if name not in ("default_mode", list_name)}
     mode, entries = normal.get("default_mode"), normal.get(list_name, [])
     if isinstance(mode, str) and mode in _KNOWN_MODES and isinstance(entries, list):
@@ -206,7 +208,7 @@ def _read_mode(side: RightsSide, normal: Json, list_name: str) -> list[Any]:
 
 
 def _split(entries: list[Any], identifier: str) -> tuple[dict[str, Json], list[Any]]:
-    """Entries that are a name and a pass, each name once; and the others, as they came."""
+    """Return entries that consist of a name and a pass, each name once, and the other entries unchanged."""
     listed: dict[str, Json] = {}
     kept: list[Any] = []
     for entry in entries:
@@ -219,7 +221,7 @@ def _split(entries: list[Any], identifier: str) -> tuple[dict[str, Json], list[A
 
 
 def _usable(name: Any) -> bool:
-    """Whether an id can be the name of a form's field: text that UTF-8 can write."""
+    """Return True if an id can be the name of a form's field: text that UTF-8 can encode."""
     if not isinstance(name, str):
         return False
     try:
@@ -231,8 +233,10 @@ def _usable(name: Any) -> bool:
 
 @dataclass
 class RightsSheet:
-    """Everything of one member. `devices` or `keys` None: not told, and not to be changed. `odd` are privileges
-    whose values are no yes or no, and unknown ones, verbatim.
+    """All rights of one member.
+
+    `devices` or `keys` None: unknown, and not to be changed. `unknown_privileges` are unknown privileges and those
+    whose values are not true or false, unchanged.
     """
 
     pool: SchedulePool = field(default_factory=SchedulePool)
@@ -243,7 +247,7 @@ class RightsSheet:
 
     @classmethod
     def of(cls, rights: Mapping[str, Any]) -> "RightsSheet":
-        """The sheet of rights as told: {"devices_pass", "keys_pass", "privilege"}."""
+        """Return the sheet of rights from the service: {"devices_pass", "keys_pass", "privilege"}."""
         sheet = cls()
         if rights.get("devices_pass") is not None:
             sheet.devices = AreaRights.of(rights["devices_pass"], sheet.pool)
@@ -254,7 +258,7 @@ class RightsSheet:
         return sheet
 
     def to_body(self) -> dict[str, Any]:
-        """What it stands for: the parts that it has."""
+        """Return the rights for the request to the service, with the parts that the sheet has."""
         made: dict[str, Any] = {}
         if self.devices is not None:
             made["devices_pass"] = self.devices.to_body(self.pool)
@@ -269,18 +273,18 @@ class RightsSheet:
 
     @property
     def is_wrong(self) -> bool:
-        """Whether a schedule has a line that cannot be read; asks every schedule."""
+        """Return True if a schedule has an unreadable line. It parses every schedule."""
         for schedule in self.pool.schedules.values():
             schedule.to_pass()
         return any(schedule.is_wrong for schedule in self.pool.schedules.values())
 
 
 def split_privilege(told: Any) -> tuple[dict[str, bool], Any]:
-    """Privileges that are a yes or no (absent: no, as specified), and everything else verbatim."""
+    """Return privileges that are true or false (absent: false, as specified), and everything else unchanged."""
     if told is not None and not isinstance(told, dict):
         return {}, told
     given = told or {}
-    # A nought equals False, and is not what the service calls a no.
+    # 0 equals False, but the service does not use it for false.
     plain = {
         name: bool(value) for name in PRIVILEGE.default if (value := given.get(name)) is None or isinstance(value, bool)
     }

@@ -1,7 +1,7 @@
-"""One line of a schedule as people type it, and the schedule item that it stands for.
+"""One line of a schedule as people type it, and its schedule item.
 
-What the portal understands of an item becomes days and times that can be changed; everything else (unknown modes and
-fields, odd times, no days) is a slot of kind "kept", which shows what stands there and goes back as it came.
+Items that the portal understands become days and times that can be changed. All others (unknown modes and fields, odd
+times, no days) become slots of the kind "kept", which are shown and sent back unchanged.
 """
 
 import re
@@ -23,9 +23,9 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}\Z")
 
 @dataclass
 class Slot:
-    """`days` of a weekly slot, `first` and `last` (dates) of a dated one; `start` and `end` are times as typed.
+    """One line. `days` belong to a weekly line, `first` and `last` (dates) to a dated one.
 
-    `problems` are in words, for the person who typed.
+    `start` and `end` are times as typed. `problems` are messages for the person who typed them.
     """
 
     kind: str = WEEKLY
@@ -35,17 +35,17 @@ class Slot:
     first: str = ""
     last: str = ""
     raw: Any = None
-    number: int = 0  # in the form that it came from
+    number: int = 0  # in the form
     problems: list[str] = field(default_factory=list)
 
     @property
     def is_blank(self) -> bool:
-        """A line that nobody filled in."""
+        """Return True if the line is empty."""
         return self.kind != RAW and not any((self.days, self.start, self.end, self.first, self.last))
 
 
 def slot_of(item: Any) -> Slot:
-    """The line for a schedule item, such that `item_of` gives the same item again."""
+    """Return the line of a schedule item. `item_of` turns it back into the same item."""
     found = read_weekly(item)
     if found is not None:
         days, (opens, closes) = found
@@ -70,7 +70,7 @@ def _same(made: Any, item: Any) -> bool:
 
 
 def item_of(slot: Slot) -> Any:
-    """The schedule item of a line, or None with `problems` filled. Never called for a blank line."""
+    """Return the schedule item of a line, or None with `problems` filled. Do not call it for a blank line."""
     if slot.kind == RAW:
         return slot.raw
     slot.problems.clear()
@@ -105,7 +105,7 @@ def _range(slot: Slot, opens: time | None, closes: time | None) -> Json | None:
 
 
 def parse_time(text: str, *, closing: bool = False) -> time | None:
-    """8, 800, 08:00, ８：００ or 08:00:30; as an end also 24:00. None for anything else."""
+    """Return the time of 8, 800, 08:00, ８：００ or 08:00:30; with `closing` also 24:00. None for anything else."""
     plain = unicodedata.normalize("NFKC", text).strip().replace(" ", "")
     found = _TYPED.match(plain) if plain.isascii() else None
     if found is None:
@@ -125,6 +125,6 @@ def parse_date(text: str) -> date | None:
 
 
 def sorted_days(days: Iterable[str]) -> tuple[str, ...]:
-    """Days of a form in the order of a week, without what is no day."""
+    """Return the valid days of a form in the order of a week."""
     given = set(days)
     return tuple(day for day in DAYS if day in given)

@@ -1,4 +1,4 @@
-"""Rights for members who are new: none, those of a template, of another member, or the usual ones of their group."""
+"""Rights for new members: none, those of a template or of another member, or the usual ones of their group."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -13,26 +13,27 @@ from portal.core.rights.member_rights import digest
 from portal.core.rights.models import RightsTemplate
 
 PARTS = ("devices_pass", "keys_pass")
-# Ways of writing rights that are compared in a group; rarer ones are nobody's usual rights.
+# The number of variants that are compared in a group. Rarer variants are never the usual rights.
 _MAX_VARIANTS = 500
 RightsBody = dict[str, Any]
 
 
 def rights_of_template(template: RightsTemplate) -> RightsBody:
-    """What a template of whole rights gives."""
+    """Return the rights of a template with a full set of rights."""
     both = {"devices_pass": template.devices_pass, "keys_pass": template.keys_pass}
     return {name: value for name, value in both.items() if value is not None}
 
 
 def rights_of_member(member: Member) -> RightsBody:
-    """Areas and keys as a member has them, as far as the service told any."""
+    """Return a member's rights to areas and keys, as far as they are known."""
     told: Any = member.rights or {}
     return {name: told[name] for name in PARTS if told.get(name)}
 
 
 def usual_rights(membergroup_ids: Iterable[str]) -> dict[str, RightsBody]:
-    """By group, the rights that more than half of those members have whose rights are loaded; groups without such are
-    left out. One query, whatever the number of groups and members.
+    """Return for each group the rights that more than half of its members with loaded rights have.
+
+    Groups without such rights are left out. One query for any number of groups and members.
     """
     rows = Member.objects.filter(
         membergroup_id__in=set(membergroup_ids), rights__isnull=False, gone_at__isnull=True
@@ -56,7 +57,7 @@ def _majority(meant: Mapping[str, tuple[int, Any]], known: int) -> RightsBody:
 
 
 def find_source_member(text: str) -> Member:
-    """The member whose rights are copied, with rights that are known. Raises ValidationError."""
+    """Return the member whose rights are to be copied. The rights must be loaded. Raises ValidationError."""
     if not text:
         raise ValidationError(_t("Enter a member code or member ID."))
     present = Member.objects.filter(gone_at__isnull=True)

@@ -18,7 +18,7 @@ Seconds = tuple[int, int]
 
 @dataclass(frozen=True)
 class Bar:
-    """A stretch of one day: `x` and `width` like "33.333%", and its times in words."""
+    """A period of one day: `x` and `width` like "33.333%", and its times in words."""
 
     x: str
     width: str
@@ -27,7 +27,7 @@ class Bar:
 
 @dataclass
 class Lane:
-    """One day. `short_name` stands on the drawing, `name` where there is room."""
+    """One day. `short_name` is shown on the drawing, `name` where there is room."""
 
     key: str
     name: str
@@ -45,7 +45,7 @@ class Lane:
 
 @dataclass(frozen=True)
 class Week:
-    """A drawn pass. `date_ranges` are its stretches between dates in words, `not_understood` what nobody described."""
+    """A drawn pass. `date_ranges` are periods between dates in words, `not_understood` undescribed parts in words."""
 
     lanes: list[Lane]
     sentence: str
@@ -55,7 +55,7 @@ class Week:
 
 
 def day_names() -> list[tuple[str, str, str]]:
-    """(key, name, short) of the seven days and holidays."""
+    """Return (key, name, short name) of the seven days and holidays."""
     short = {
         "Monday": pgettext("short day", "Mon"),
         "Tuesday": pgettext("short day", "Tue"),
@@ -71,7 +71,7 @@ def day_names() -> list[tuple[str, str, str]]:
 
 
 def week_of(pass_: Any) -> Week:
-    """The drawing of one pass. What is not understood is not drawn: `not_understood` says it."""
+    """Return the drawing of one pass. Parts that are not understood are listed in `not_understood`."""
     value = normal_pass(pass_)
     effect = value.get("effect") if isinstance(value, dict) else None
     schedule = value.get("schedule") if isinstance(value, dict) and effect == "allow" else None
@@ -92,7 +92,7 @@ def week_of(pass_: Any) -> Week:
 
 
 def union_week(passes: Iterable[Any]) -> Week:
-    """All of them at once: when somebody may pass anywhere at all."""
+    """Return one week for several passes: the times at which at least one of them applies."""
     items: list[Any] = []
     for value in map(normal_pass, passes):
         effect = value.get("effect") if isinstance(value, dict) else None
@@ -108,7 +108,7 @@ def _whole_week() -> dict[str, list[Seconds]]:
 
 
 def _spans(items: list[Any]) -> dict[str, list[Seconds]]:
-    """For each day the stretches at which any weekly item applies, joined where they touch."""
+    """Return for each day the periods at which any weekly item applies, with adjacent ones joined."""
     found: dict[str, list[Seconds]] = {day: [] for day in DAYS}
     for item in items:
         read = read_weekly(item)

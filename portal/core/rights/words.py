@@ -1,4 +1,4 @@
-"""Rights in the words of a page."""
+"""Rights in words for pages."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class RightsLine:
 
 @dataclass(frozen=True)
 class RightsDifference:
-    """A place whose pass differs, in words; `passes` are the two passes themselves (None: not a pass)."""
+    """A place whose pass differs, in words. `passes` are the two passes (None: not a pass)."""
 
     place: str
     before: str
@@ -43,7 +43,7 @@ class RightsDifference:
 
 
 def pass_text(pass_: Any) -> str:
-    """A pass as a sentence of its own: "Weekdays 08:00 to 19:00, and 1 December 2026 all day"."""
+    """Return a pass as a separate sentence: "Weekdays 08:00 to 19:00, and 1 December 2026 all day"."""
     return capitalise(phrase_pass(pass_, _))
 
 
@@ -52,7 +52,7 @@ def capitalise(text: str) -> str:
 
 
 def device_lines(devices_pass: Any, places: PlaceNames) -> list[RightsLine]:
-    """Where somebody may enter: one line for everything, or one for each area in the order of names."""
+    """Return the accessible areas: one line for everything, or one for each area in the order of names."""
     rights = normalise_devices(devices_pass)
     mode = rights.get("default_mode")
     if mode == "allow_all":
@@ -67,7 +67,7 @@ def device_lines(devices_pass: Any, places: PlaceNames) -> list[RightsLine]:
 
 
 def key_lines(keys_pass: Any, places: PlaceNames) -> list[RightsLine]:
-    """Which keys somebody may take: one line for everything, or one for each key box or key."""
+    """Return the permitted keys: one line for everything, or one for each key box or key."""
     rights = normalise_keys(keys_pass)
     mode = rights.get("default_mode")
     if mode == "allow_all":
@@ -80,14 +80,14 @@ def key_lines(keys_pass: Any, places: PlaceNames) -> list[RightsLine]:
 
 
 def rights_lines(rights: Mapping[str, Any], places: PlaceNames) -> list[RightsLine]:
-    """Both, one after the other. A part that was not told has no line."""
+    """Return the lines of areas, then those of keys. An unknown part has no line."""
     devices, keys = rights.get("devices_pass"), rights.get("keys_pass")
     found = [] if devices is None else device_lines(devices, places)
     return found if keys is None else [*found, *key_lines(keys, places)]
 
 
 def group_by_time(found: list[RightsLine]) -> list[str]:
-    """Lines with the same times joined: "Lobby, Lab and 3 more: weekdays 08:00 to 19:00"."""
+    """Return lines with the same times joined: "Lobby, Lab and 3 more: weekdays 08:00 to 19:00"."""
     together: dict[str, list[RightsLine]] = {}
     for line in found:
         together.setdefault(line.when if line.place else f"\0{line.when}", []).append(line)
@@ -95,18 +95,18 @@ def group_by_time(found: list[RightsLine]) -> list[str]:
 
 
 def summary_lines(rights: Mapping[str, Any], places: PlaceNames) -> list[str]:
-    """Rights as sentences, those with the same times joined."""
+    """Return rights as sentences, those with the same times joined."""
     return [capitalise(text) for text in group_by_time(rights_lines(rights, places))]
 
 
 def summary_text(devices_pass: Any, keys_pass: Any, places: PlaceNames | None = None) -> str:
-    """Everything in one paragraph."""
+    """Return all rights as one paragraph."""
     told = {"devices_pass": devices_pass, "keys_pass": keys_pass}
     return " ".join(_("%(text)s.") % {"text": text} for text in summary_lines(told, places or PlaceNames()))
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any], places: PlaceNames) -> list[RightsDifference]:
-    """Each place, and each privilege, whose rights differ in meaning; nothing when all mean the same."""
+    """Return each place and privilege whose rights differ in meaning."""
     old, new = canonical(before), canonical(after)
     found = []
     for name, described in (("devices_pass", device_lines), ("keys_pass", key_lines)):
@@ -133,8 +133,10 @@ def _group_text(group: list[RightsLine]) -> str:
 
 
 def _differences(old: list[RightsLine], new: list[RightsLine], name: str) -> list[RightsDifference]:
-    """Place by place. Whoever had everything had each place at any time; a list that grows out of nothing needs no
-    line of its own.
+    """Return the differences of two lists, place by place.
+
+    Where everything was allowed, each place counts as allowed at any time. No extra line is needed where a list
+    replaces "no access".
     """
     was, now = _by_place(old), _by_place(new)
     whole = _("All areas") if name == "devices_pass" else _("All keys")
@@ -162,7 +164,7 @@ def _by_place(found: list[RightsLine]) -> _Placed:
 
 
 def _pass(placed: _Placed, key: tuple[str, str, str]) -> Any:
-    """What holds for a place: its own pass, or that of everything."""
+    """Return the pass of a place: its own, or the one for everything."""
     line = placed.get(key) or placed.get(_WHOLE)
     return line.pass_ if line else None
 
@@ -214,7 +216,7 @@ def _entry(entry: Any, identifier: str, kind: str, box: str, places: PlaceNames)
 
 
 def unit_name(box: str, unit_no: str, places: PlaceNames) -> str:
-    """A key as people name it: "Key box 1 · 01 Van"."""
+    """Return a key's name with its key box: "Key box 1 · 01 Van"."""
     named = " ".join(filter(None, (unit_no, places.key_name(box, unit_no))))
     return _("%(box)s · %(unit)s") % {"box": places.box_name(box), "unit": named}
 

@@ -1,4 +1,4 @@
-"""Rights on the pages of others. The page's head needs `{% include "rights/assets.html" %}`."""
+"""Rights on pages of other apps. The page's head needs `{% include "rights/assets.html" %}`."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ register = template.Library()
 
 @register.inclusion_tag("rights/panel.html", takes_context=True)
 def rights_panel(context: Any, member: Member) -> dict[str, Any]:
-    """`{% rights_panel member %}`: what a member may do, in words and drawn as a week, with links to more."""
+    """Show a member's rights as text and as a week, with links: `{% rights_panel member %}`."""
     request = context["request"]
     rights = rights_in_mirror(member)
     shown = {"member": member, "request": request, "known": rights is not None}
@@ -40,7 +40,7 @@ def rights_panel(context: Any, member: Member) -> dict[str, Any]:
 
 @register.inclusion_tag("rights/pass_week.html")
 def pass_week(pass_: Any, small: bool = False) -> dict[str, Any]:
-    """`{% pass_week a_pass %}`: one pass drawn, with its sentence; `small` for a cell of a table."""
+    """Draw one pass with its sentence: `{% pass_week a_pass %}`. Use `small` in a table cell."""
     return {"week": pass_ if isinstance(pass_, Week) else week_of(pass_), "small": small}
 
 
@@ -61,7 +61,7 @@ def _links(request: Any, member: Member) -> dict[str, str]:
 
 
 def _address(name: str, slug: str) -> str:
-    """An address that another area of work may have."""
+    """Return the address of a page in another app, or an empty text if that app is not installed."""
     try:
         return reverse(name, args=[slug])
     except NoReverseMatch:
