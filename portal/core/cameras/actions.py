@@ -1,4 +1,4 @@
-"""What staff do with the list of cameras. It is the portal's own: the service hears nothing of it."""
+"""Changes of the list of cameras by staff. The list is the portal's own: the service is not informed."""
 
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -18,19 +18,20 @@ from tenants import audit
 from tenants.models import Connection, Tenant
 from tenants.wording import coded_sentence
 
-# Of a tenant, and in one list that is entered: a round of pictures of so many still ends within the hour.
+# Per tenant, and per list that is entered. A round of pictures of so many cameras still ends within the hour.
 MAX_CAMERAS, MAX_AT_ONCE = 400, 200
-# Of the log, for identifiers of cameras in it.
+# The number of log records that are searched for cameras' identifiers.
 _RECORDS = 2_000
 
 
 class CameraNotSaved(ValueError):
-    """Nothing was kept; the text says why."""
+    """Nothing was saved; the text gives the reason."""
 
 
 def add(*, cameras: Sequence[tuple[str, str]], by: Requester, connection: Connection) -> list[Camera]:
-    """Keep cameras by (identifier, name). A single one is asked for at the service first; of several, each is asked
-    for when somebody looks at it. Raises NotKept.
+    """Save cameras by (identifier, name) and return them. Raises CameraNotSaved.
+
+    A single camera is first checked with the service. Several cameras are each checked when first viewed.
     """
     status = _read_status(connection, cameras[0][0]) if len(cameras) == 1 else None
     with transaction.atomic():
@@ -50,7 +51,7 @@ def add(*, cameras: Sequence[tuple[str, str]], by: Requester, connection: Connec
 
 
 def ids_in_log() -> list[str]:
-    """Return the identifiers of cameras that the newest records of the log tell of, and that nobody entered yet."""
+    """Return the identifiers of cameras in the newest log records that are not in the list yet."""
     newest = History.objects.order_by("-at", "-pk").values_list("extra", flat=True)[:_RECORDS]
     told = dict.fromkeys(str(extra["camera_id"]) for extra in newest if extra.get("camera_id"))
     known = set(Camera.objects.filter(camera_id__in=told).values_list("camera_id", flat=True))
@@ -58,7 +59,7 @@ def ids_in_log() -> list[str]:
 
 
 def _read_status(connection: Connection, camera_id: str) -> Any:
-    """Return the status of a camera that is entered; None where the service cannot be asked now. Raises NotKept."""
+    """Return the status of a new camera; None if the service cannot be asked now. Raises CameraNotSaved."""
     if not connection.is_connected:
         return None
     try:
@@ -72,7 +73,7 @@ def _read_status(connection: Connection, camera_id: str) -> Any:
 def edit(
     *, camera: Camera, name: str, doors: Collection[str], areas: Collection[str], is_intercom: bool, by: Requester
 ) -> None:
-    """Name a camera, say at which doors and in which areas it is, and whether it is an intercom's."""
+    """Save a camera's name, its doors and areas, and whether it belongs to an intercom."""
     before = _audit_values(camera)
     camera.name, camera.doors, camera.areas, camera.is_intercom = name, sorted(doors), sorted(areas), is_intercom
     with transaction.atomic():
@@ -81,14 +82,14 @@ def edit(
 
 
 def remove(*, camera: Camera, by: Requester) -> None:
-    """Forget a camera with its pictures. Who watched it stays in the audit trail."""
+    """Delete a camera with its pictures. The audit log still shows who watched it."""
     with transaction.atomic():
         _audit(camera, by, "camera.removed")
         camera.delete()
 
 
 def check_status(camera: Camera) -> str:
-    """Read a camera's status for a page. Returns why nothing came of it."""
+    """Load a camera's status for a page. Return the reason if that failed."""
     return single_reads.read_status_for_page(lambda line: states.read_status(line, camera, Priority.PEOPLE))
 
 

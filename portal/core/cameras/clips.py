@@ -1,4 +1,4 @@
-"""The video of a record of the log (operation 33): asked for by a person, and again while it is still to come."""
+"""The video of a log record (operation 33): requested by a person, and requested again until it is available."""
 
 import contextlib
 from dataclasses import dataclass
@@ -29,18 +29,18 @@ from tenants.models import Connection, Tenant, current_tenant
 from tenants.wording import coded_sentence
 
 RETRY_TASK = "portal.core.cameras.tasks.retry_clip"
-# A video that did not come within this of its record is not waited for any more.
+# The portal stops waiting for a video this long after its record.
 _WAITED_FOR = timedelta(hours=1)
 _SOONEST, _LATEST = timedelta(seconds=15), timedelta(minutes=10)
 
 
 def is_expired(record: History) -> bool:
-    """Whether the record is older than video is kept: seconds of this machine's clock decide nothing in 90 days."""
+    """Return True if the record is older than the service keeps video. The machine's clock is exact enough for that."""
     return record.at < timezone.now() - timedelta(days=VIDEO_RETENTION_DAYS)
 
 
 def is_playable(clip: Clip) -> bool:
-    """Whether the address is there and young enough to be played."""
+    """Return True if the address is known and recent enough to be played."""
     young = bool(clip.answered_at and clip.answered_at > database_now() - usage.CLIP_VALID_FOR)
     return clip.state == Clip.State.READY and bool(clip.address) and young
 
@@ -48,9 +48,9 @@ def is_playable(clip: Clip) -> bool:
 def request_clip(
     connection: Connection, record: History, priority: Priority = Priority.PEOPLE, *, incident: bool = False
 ) -> Clip:
-    """Return the clip of a record, asked for now unless it is there or somebody waits for it already.
+    """Return the clip of a record. Request it now, unless it is available or was requested already.
 
-    With `incident` it may use the share of the period's limit that is kept for incidents.
+    With `incident` it may use the share of the period's limit that is reserved for incidents.
     """
     clip, _created = Clip.objects.get_or_create(history_id=record.history_id, defaults={"at": record.at})
     waits = clip.state == Clip.State.WAITING and clip.due_at is not None
@@ -61,14 +61,14 @@ def request_clip(
 
 
 def forget_address(clip: Clip) -> None:
-    """Have the address of a clip asked for anew: it no longer worked."""
+    """Delete the address of a clip that no longer works, so that it is requested again."""
     Clip.objects.filter(pk=clip.pk, answered_at=clip.answered_at).update(address=None)
 
 
 def count_download(clip: Clip, *, incident: bool) -> bool:
-    """Count one download of a clip before its first byte; one that breaks off has been one all the same.
+    """Count one download of a clip before its first byte. A download that breaks off counts too.
 
-    False where the period's limit has no room for it: one after the other asks, so that it is never exceeded.
+    Return False if the period's limit is used up. The lock on the tenant ensures that it is never exceeded.
     """
     with transaction.atomic():
         Tenant.objects.select_for_update(no_key=True).get(pk=clip.tenant_id)
@@ -79,7 +79,7 @@ def count_download(clip: Clip, *, incident: bool) -> bool:
 
 
 def count_viewing(clip: Clip, record: History, *, by: Requester, incident: bool) -> bool:
-    """Note that a person is shown the clip: it costs a download, and is written down. False: the limit is used up."""
+    """Count a download and record in the audit log that a person views the clip. Return False if no download is left."""
     with transaction.atomic():
         if not count_download(clip, incident=incident):
             return False
@@ -91,7 +91,7 @@ def count_viewing(clip: Clip, record: History, *, by: Requester, incident: bool)
 
 @dataclass(frozen=True)
 class ClipStatus:
-    """What a page says of a record's video: `state` is gone, unasked, or one of Clip.State; `why` is in words."""
+    """The status of a record's video. `state` is gone, unasked, or one of Clip.State; `reason` is in words."""
 
     state: str
     reason: str = ""
@@ -99,7 +99,7 @@ class ClipStatus:
 
 
 def clip_status(record: History, clip: Clip | None) -> ClipStatus:
-    """Return what to say of a record's video."""
+    """Return the status of a record's video."""
     if is_expired(record):
         return ClipStatus("gone", clip=clip)
     if clip is None or (clip.state == Clip.State.READY and not is_playable(clip)):
@@ -108,7 +108,7 @@ def clip_status(record: History, clip: Clip | None) -> ClipStatus:
 
 
 def retry(pk: int) -> None:
-    """Ask for a clip of the tenant in scope that is still to come."""
+    """Request a clip of the current tenant that is not available yet."""
     clip = Clip.objects.filter(pk=pk, state=Clip.State.WAITING).first()
     if clip is not None:
         _request(current_connection(), clip, Priority.JOBS, incident=True)
@@ -118,15 +118,15 @@ def _due() -> QuerySet[Clip]:
     return Clip.objects_across_tenants.filter(due_at__lte=ClockTime())
 
 
-# A worker that died is rung for again after the mark's time.
+# If a worker crashes, the task is started again after the claim's 60 seconds.
 DUE = TaskWakeup(rows=_due, task=RETRY_TASK, claim_values=lambda: {"due_at": ClockTime() + timedelta(seconds=60)})
 
 
 def _request(connection: Connection, clip: Clip, priority: Priority, *, incident: bool) -> None:
-    """Ask the service for a clip, and keep what it says."""
+    """Request a clip from the service and save the answer."""
     clip.due_at = None
     if connection.is_connected:
-        with contextlib.suppress(ServiceError):  # what is known stands, with all that was shown since
+        with contextlib.suppress(ServiceError):  # without a new count, the last one plus later viewings is used
             usage.refresh_if_old(connection, priority)
     if not connection.is_connected:
         clip.state, clip.trouble = Clip.State.FAILED, "not_connected"
@@ -166,7 +166,7 @@ def _save_refusal(clip: Clip, refusal: Rejected) -> None:
 
 
 def _schedule_retry(clip: Clip, error: ServiceError) -> None:
-    """Ask again after the hour's calls have come back, or after a while for a service that did not answer."""
+    """Schedule the next request: when device calls are available again, or soon if the service did not answer."""
     clip.trouble = trouble_of(error)
     if isinstance(error, BudgetExhausted):
         clip.due_at = error.check_again_at

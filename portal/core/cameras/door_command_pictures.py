@@ -1,7 +1,7 @@
-"""Pictures of a door before and after a command, for tenants that switched them on: two calls for each command.
+"""Pictures of a door before and after a command, if the tenant enabled them: two calls for each command.
 
-The service tells pictures of a moment that is past, so that nothing is asked before the command is sent. They are read
-a little later, by a worker and within budget.
+The service returns pictures of past moments, so nothing is requested before the command is sent. A worker loads them a
+little later, within budget.
 """
 
 from collections.abc import Sequence
@@ -32,17 +32,17 @@ from tenants.roles import Permission
 from tenants.wording import coded_sentence
 
 _BEFORE, _AFTER, _READ_AFTER = timedelta(seconds=-2), timedelta(seconds=5), timedelta(seconds=10)
-# What is not read by then is not read any more: its budget was needed for something else.
+# Pictures that were not loaded within this time are given up: the budget was needed for something else.
 _GIVEN_UP_AFTER = timedelta(hours=1)
 
 
 def is_enabled() -> bool:
-    """Whether the tenant in scope wants pictures of its door commands."""
+    """Return True if the current tenant enabled pictures of its door commands."""
     return CameraSettings.objects.filter(pictures_of_commands=True).exists()
 
 
 def set_enabled(*, enabled: bool, by: Requester) -> ChangeResult:
-    """Switch pictures of door commands on or off. Raises NotChanged."""
+    """Enable or disable pictures of door commands. Raises NotChanged."""
     return changing.change(RULE, {"pictures_of_commands": enabled}, by=by)
 
 
@@ -57,7 +57,7 @@ def _save(_subject: str, after: SettingValues, by: Requester) -> None:
     )
 
 
-# Without pictures, less is known of who a door was opened for.
+# Disabling is the looser setting: without pictures, it is less clear who a door was opened for.
 RULE = SafetyRule(
     name="command_pictures",
     permission=Permission.CAMERAS_MANAGE,
@@ -73,7 +73,7 @@ RULE = SafetyRule(
 
 
 def schedule_pictures(intent: Intent, device_id: str) -> None:
-    """Have pictures read of a door whose command was sent: called in the transaction of its outcome."""
+    """Schedule pictures of a door whose command was sent. Call it in the transaction of the command's outcome."""
     if intent.sent_at is None or not is_enabled() or not _cameras(device_id).exists():
         return
     due_at = intent.sent_at + _READ_AFTER
@@ -97,7 +97,7 @@ def _cameras(device_id: str) -> QuerySet[Camera]:
 
 
 def read_pictures(moment_id: int) -> None:
-    """Read the pictures of a moment of the tenant in scope, unless they are read."""
+    """Load the pictures of a moment of the current tenant, unless they are loaded."""
     moment = CommandMoment.objects.filter(pk=moment_id, due_at__isnull=False).first()
     if moment is None:
         return
@@ -120,9 +120,9 @@ def read_pictures(moment_id: int) -> None:
 
 @dataclass(frozen=True)
 class CommandPictures:
-    """A moment with the pictures of the door's cameras, and why there is none.
+    """A moment with the pictures of the door's cameras, or the reason why there are none.
 
-    `cameras` can be asked for that moment again: of a moment whose pictures are kept no longer.
+    `cameras` is filled if the stored pictures have expired: pictures of that moment can be requested again.
     """
 
     moment: CommandMoment
@@ -136,7 +136,7 @@ class CommandPictures:
 
 
 def pictures_of(intent: Intent) -> list[CommandPictures]:
-    """Return before and after of a command, with the pictures that are there."""
+    """Return the moments before and after a command, with their stored pictures."""
     moments = list(CommandMoment.objects.filter(intent=intent).order_by("at"))
     if not moments:
         return []

@@ -1,6 +1,6 @@
-"""Pictures behind the addresses that the service gives: fetched here, from the environment's media hosts alone.
+"""Download pictures from the addresses that the service returns, only from the environment's media hosts.
 
-An address is a secret: whoever has it sees the picture. It is never logged, in no error, and rests encrypted.
+An address is a secret: anyone who has it can see the picture. Never log it or put it into an error; store it encrypted.
 """
 
 from collections.abc import Iterator
@@ -17,18 +17,18 @@ _KINDS = {b"\xff\xd8\xff": "image/jpeg", b"\x89PNG\r\n\x1a\n": "image/png"}
 
 
 class NotFetched(Exception):
-    """Nothing was fetched; the text is one of TROUBLES, and says nothing of the address."""
+    """Nothing was downloaded. The text is a key of TROUBLES and does not contain the address."""
 
 
 def hosts_of(environment: ServiceEnvironment) -> tuple[str, ...]:
-    """Return the origins that media may come from: those the overrides name, else the service's own."""
+    """Return the origins that media may come from: those of the overrides, otherwise the service's own."""
     service = urlsplit(environment.base_url)
     named = environment.catalogue.media.hosts or (service.netloc,)
     return tuple(f"{service.scheme}://{host.lower()}" for host in named)
 
 
 def is_allowed(environment: ServiceEnvironment, address: str) -> bool:
-    """Whether an address leads to one of the environment's media hosts, and holds no name or password."""
+    """Return True if an address is on one of the environment's media hosts and contains no user name or password."""
     try:
         parts = urlsplit(address)
     except ValueError:
@@ -37,7 +37,7 @@ def is_allowed(environment: ServiceEnvironment, address: str) -> bool:
 
 
 def stream(environment: ServiceEnvironment, address: str, most: int) -> Iterator[bytes]:
-    """Yield what stands at an address, at most `most` bytes. Raises NotFetched, also on the way."""
+    """Yield the content of an address, at most `most` bytes. Raises NotFetched, also after the first bytes."""
     if not is_allowed(environment, address):
         raise NotFetched("other_host")
     try:
@@ -51,10 +51,10 @@ def stream(environment: ServiceEnvironment, address: str, most: int) -> Iterator
 
 
 def fetch(environment: ServiceEnvironment, address: str, most: int) -> bytes:
-    """Return the same in one piece. Raises NotFetched."""
+    """Return the content of an address, at most `most` bytes. Raises NotFetched."""
     return b"".join(stream(environment, address, most))
 
 
 def content_type_of(content: bytes) -> str:
-    """Return the content type of a picture by its first bytes; "" for anything that is not shown."""
+    """Return the content type of a picture from its first bytes; "" for unsupported types."""
     return next((kind for head, kind in _KINDS.items() if content.startswith(head)), "")

@@ -1,4 +1,4 @@
-"""Cameras that a tenant entered, their pictures, who watches what, and what is used of the period's limits."""
+"""Cameras that a tenant entered, their pictures and viewings, and the use of the period's limits."""
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -15,12 +15,12 @@ NAME_MAX, IDENTIFIER_MAX = 60, 200
 
 
 class Camera(TenantModel):
-    """A camera by the identifier that staff entered: the interface lists none.
+    """A camera, by the identifier that staff entered: the service has no list of cameras.
 
     `doors` and `areas` hold the service's identifiers. With `is_intercom` its doors are unlocked beside its picture.
-    `is_connected` and `is_streaming` are what operation 32 said at `status_at` (None: nothing yet), `is_missing`
-    whether the service does not know the identifier, `is_suspect` whether it is to be asked about by itself for that.
-    `looked_at` is when somebody last had it in sight.
+    `is_connected` and `is_streaming` are from operation 32 at `status_at` (None: not loaded yet). `is_missing`: the
+    service does not know the identifier. `is_suspect`: it may be unknown, so its status is requested separately.
+    `looked_at` is when it was last shown on an open page.
     """
 
     camera_id = models.CharField(max_length=IDENTIFIER_MAX, db_collation="C")
@@ -45,11 +45,10 @@ class Camera(TenantModel):
 
 
 class Picture(TenantModel):
-    """A snapshot: of the moment `at`, or the latest one where `at` is None.
+    """A snapshot: of the moment `at`, or the latest one if `at` is None.
 
-    `content` are the bytes of a JPEG or PNG, `mark` changes with them, `taken_at` is the moment they show. `asked_at`
-    is when the service was last asked, `trouble` why it told nothing then: a word of TROUBLES or of the mirror's
-    reasons, "" when it did.
+    `content` is a JPEG or PNG, `mark` changes with it, `taken_at` is the moment that it shows. `asked_at` is the time
+    of the last request. `trouble` is why that failed, a key of TROUBLES or a reason of the mirror; "" if it succeeded.
     """
 
     camera = models.ForeignKey(Camera, on_delete=models.CASCADE, related_name="pictures")
@@ -70,10 +69,10 @@ class Picture(TenantModel):
 
 
 class Viewing(TenantModel):
-    """Somebody's look at video of a camera: live, or the recording from `since` to `until`.
+    """A person's viewing of a camera's video: live, or the recording from `since` to `until`.
 
-    `address` is the secret that the service gave, good until `expires_at`. `seconds` of video are set apart for it
-    until `ends_at`, and counted as used until the service's own count is newer than that.
+    `address` is the secret from the service, valid until `expires_at`. `seconds` of video are reserved for it until
+    `ends_at`. They count as used until the service's own count is newer.
     """
 
     camera = models.ForeignKey(Camera, on_delete=models.CASCADE, related_name="viewings")
@@ -95,11 +94,11 @@ class Viewing(TenantModel):
 
 
 class Clip(TenantModel):
-    """The video of a record of the log, which somebody asked for. `at` is the moment of the record.
+    """The requested video of a log record. `at` is the time of the record.
 
-    `address` is the secret that the service gave at `answered_at`. `due_at` is when to ask again while the video is
-    still to come, `trouble` why there is none. It was `shown` so often, each time at the cost of a download, at
-    `shown_at` last.
+    `address` is the secret that the service returned at `answered_at`. `due_at` is the time of the next request while
+    the video is not available, `trouble` the reason why there is none. It was viewed `shown` times, last at `shown_at`;
+    each viewing costs a download.
     """
 
     class State(models.TextChoices):
@@ -128,7 +127,7 @@ class Clip(TenantModel):
 
 
 class CameraSettings(TenantModel):
-    """What a tenant chose: whether door commands get pictures of before and after."""
+    """A tenant's settings: with pictures before and after door commands, or without."""
 
     pictures_of_commands = models.BooleanField(default=False)
 
@@ -140,9 +139,9 @@ class CameraSettings(TenantModel):
 
 
 class CommandMoment(TenantModel):
-    """A moment before or after a door's command, of which the door's cameras are asked for a picture from `due_at` on.
+    """A moment before or after a door's command. Pictures of the door's cameras are requested from `due_at` on.
 
-    `trouble` is why there is none, as a picture has it.
+    `trouble` is why there is none, as in Picture.
     """
 
     class Side(models.TextChoices):
@@ -167,7 +166,7 @@ class CommandMoment(TenantModel):
 
 
 class CameraUsage(TenantModel):
-    """What operation 29 last said of the period: totals and limits in the service's own unit (None: not told)."""
+    """The period's totals and limits from operation 29, in the service's own unit (None: unknown)."""
 
     since = models.DateTimeField(null=True)
     until = models.DateTimeField(null=True)

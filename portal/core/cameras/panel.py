@@ -1,4 +1,4 @@
-"""The cameras of a door on its page, and the video of a record on its."""
+"""The cameras of a door on its page, and the video of a log record on its page."""
 
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
@@ -14,7 +14,7 @@ from tenants.roles import Permission
 
 
 def draw_for_door(request: TenantRequest) -> SafeString:
-    """Draw the pictures of the door that the request is for; nothing where no camera looks at it."""
+    """Draw the pictures of the request's door; nothing if no camera covers it."""
     match = request.resolver_match
     device_id = match.kwargs.get("device_id", "") if match else ""
     found = tiles.tiles_at_door(request, device_id)
@@ -26,7 +26,7 @@ def draw_for_door(request: TenantRequest) -> SafeString:
 
 
 def draw_for_record(request: TenantRequest) -> SafeString:
-    """Draw what is known of a record's video, for those who may see recordings; nothing for a record of no device."""
+    """Draw the status of a record's video for people who may see recordings; nothing for a record without a device."""
     record: History | None = getattr(request, "shown_record", None)
     if record is None or not record.device_id or not request.access.can(Permission.CAMERAS_RECORDED):
         return SafeString("")

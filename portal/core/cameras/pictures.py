@@ -1,4 +1,4 @@
-"""Snapshots (operation 30): ten cameras in a call, kept for everybody, with why there is none."""
+"""Snapshots (operation 30): ten cameras in a call, stored for all viewers, or with the reason of a failure."""
 
 import base64
 import binascii
@@ -22,7 +22,7 @@ from portal.core.mirror.single_reads import call_shared, share_call
 from portal.core.timers.clock import database_now
 from tenants.models import Connection, current_tenant
 
-# How long pictures of a moment are kept; the service has them for 90 days.
+# How long pictures of a moment are stored. The service has them for 90 days.
 MOMENTS_RETENTION = timedelta(days=1)
 TROUBLES: dict[str, Promise] = {
     "none": _("The camera gave no picture."),
@@ -38,22 +38,22 @@ TROUBLES: dict[str, Promise] = {
 
 
 def trouble_text(trouble: str) -> str:
-    """Return why there is no picture, or no newer one; "" where nothing is wrong."""
+    """Return why there is no picture, or no newer one; "" if nothing is wrong."""
     if not trouble:
         return ""
     return str(TROUBLES.get(trouble) or failure_reasons.sentence_of(trouble))
 
 
 def trouble_of(error: ServiceError) -> str:
-    """Return the word that is kept for an error of the service."""
+    """Return the code that is stored for an error of the service."""
     return "no_budget" if isinstance(error, BudgetExhausted) else failure_reasons.reason_of(error)
 
 
 def read(connection: Connection, cameras: Sequence[Camera], priority: Priority, at: datetime | None = None) -> None:
-    """Read and keep the pictures of ten cameras at most: the latest ones, or those of a moment. One call.
+    """Load and save the latest pictures of at most ten cameras, or those of a moment, with one call.
 
-    Who asks for the same at the same moment shares the call. Raises BudgetExhausted and the error tree; what it says of
-    a single camera is kept with that camera's picture.
+    Equal requests at the same time share the call. Raises BudgetExhausted and ServiceError. A problem with a single
+    camera is stored in its picture.
     """
     ids = ",".join(sorted(camera.camera_id for camera in cameras[:SNAPSHOT_CAMERAS_MAX]))
     query = {"cameras_list": ids} | ({"datetime": at} if at else {})
@@ -65,7 +65,7 @@ def read(connection: Connection, cameras: Sequence[Camera], priority: Priority, 
 
 
 def save_trouble(cameras: Iterable[Camera], error: ServiceError, at: datetime | None = None) -> None:
-    """Keep why the service told nothing of these cameras; the pictures of before stay."""
+    """Save why the service returned nothing for these cameras. Earlier pictures remain."""
     word = "missing" if isinstance(error, NotFound) else trouble_of(error)
     for camera in cameras:
         _update(camera, at, {"trouble": word, "asked_at": database_now()})
@@ -92,7 +92,7 @@ def _update(camera: Camera, at: datetime | None, told: dict[str, object]) -> Non
 
 
 def _content(said: str | None) -> bytes:
-    """Return the bytes of what the service said of a camera: an address, or by the environment's shapes base64."""
+    """Return the bytes of a picture from the service's value: an address, or base64, as the environment's shapes define."""
     if not said:
         raise media.NotFetched("none")
     environment = current_tenant().environment
@@ -109,16 +109,17 @@ def _content(said: str | None) -> bytes:
 
 
 def picture_of_moment(connection: Connection, camera: Camera, at: datetime) -> Picture:
-    """Return a camera's picture of a moment, read within budget unless it is kept already; with what went wrong.
+    """Return a camera's picture of a moment, loaded within budget unless it is stored already.
 
-    Who asks until it is kept shares the call: after the service's answer, its picture is still to be fetched.
+    If it cannot be loaded, the picture's `trouble` is the reason. Equal requests share the call until the picture is
+    stored, because it must still be downloaded after the service's answer.
     """
     kept = Picture.objects.filter(camera=camera, at=at).exclude(mark="").defer("content")
     if (found := kept.first()) is not None:
         return found
 
     def read_once() -> dict[str, Any]:
-        # Who looked before it was kept may come here when it is.
+        # A request that waited for the shared call may run after the picture was stored.
         if not kept.exists():
             read(connection, [camera], Priority.PEOPLE, at)
         return {}

@@ -1,4 +1,4 @@
-"""Looking at video (operation 31): each look asked for, limited, set apart from the period, and written down."""
+"""View video (operation 31). Each viewing is requested, limited, reserved in the period's limit and audited."""
 
 import contextlib
 from datetime import datetime, timedelta
@@ -22,32 +22,32 @@ from tenants import audit
 from tenants.models import Connection, Tenant
 from tenants.wording import coded_sentence
 
-# An address that ends within this is not given to somebody new.
+# An address that ends within this time is not given to another viewer.
 _MIN_VALID_FOR = timedelta(seconds=usage.LIVE_SECONDS + 30)
-# A live look at an address that ends sooner than its time is renewed then, but not more often than this.
+# A live viewing ends with its address and is then renewed, but lasts at least this long.
 _MIN_DURATION = timedelta(seconds=30)
 
 
 class VideoUnavailable(Exception):
-    """No video is shown; the text says why."""
+    """No video is shown; the text gives the reason."""
 
 
 def play_live(connection: Connection, camera: Camera, *, by: Requester, incident: bool = False) -> Viewing:
-    """Return a look at a camera's live video, for usage.LIVE_SECONDS. Raises NotWatched."""
+    """Return a viewing of a camera's live video, for usage.LIVE_SECONDS. Raises VideoUnavailable."""
     return _begin(connection, camera, None, None, usage.LIVE_SECONDS, by=by, incident=incident)
 
 
 def play_recording(
     connection: Connection, camera: Camera, since: datetime, seconds: int, *, by: Requester, incident: bool = False
 ) -> Viewing:
-    """Return a look at so many seconds of a recording, ten minutes at most. Raises NotWatched."""
+    """Return a viewing of these seconds of a recording, ten minutes at most. Raises VideoUnavailable."""
     seconds = min(seconds, STREAMING_SECONDS_MAX)
     until = since + timedelta(seconds=seconds)
     return _begin(connection, camera, since, until, seconds, by=by, incident=incident)
 
 
 def stop_live(viewing: Viewing) -> None:
-    """Note that a live look has ended; what was not watched of it is not set apart any more."""
+    """Record that a live viewing has ended, and release the rest of its reserved seconds."""
     now = database_now()
     if viewing.since is None and viewing.ends_at > now:
         viewing.seconds = max(0, min(viewing.seconds, round((now - viewing.began_at).total_seconds()) + 10))
@@ -74,7 +74,7 @@ def _begin(
         viewing.delete()
         raise
     viewing.address, viewing.expires_at = address, expires_at
-    if since is not None:  # a recording can be played again while its address is good
+    if since is not None:  # a recording can be played again while its address is valid
         viewing.ends_at = max(viewing.ends_at, expires_at or viewing.ends_at)
     elif expires_at is not None:
         viewing.ends_at = min(viewing.ends_at, max(expires_at, database_now() + _MIN_DURATION))
@@ -94,8 +94,8 @@ def _reserve(
     by: Requester,
     incident: bool,
 ) -> Viewing:
-    """Keep a look that has no address yet, where the period has room for it: one person after the other."""
-    with contextlib.suppress(ServiceError):  # what is known stands, with all that was set apart since
+    """Save a viewing without an address, if the period has room for it. The lock on the tenant prevents overuse."""
+    with contextlib.suppress(ServiceError):  # without a new count, the last one plus later reservations is used
         usage.refresh_if_old(connection, Priority.PEOPLE)
     with transaction.atomic():
         Tenant.objects.select_for_update(no_key=True).get(pk=by.tenant.pk)
@@ -123,7 +123,7 @@ def _limit_text(meter: usage.VideoMeter, *, incident: bool) -> str:
 def _address(
     connection: Connection, camera: Camera, since: datetime | None, until: datetime | None
 ) -> tuple[str, datetime | None]:
-    """Return an address that plays this, and when it ends: one that somebody watches already, or a new one."""
+    """Return an address that plays this and its end: the address of another viewing, or a new one."""
     soon = database_now() + _MIN_VALID_FOR
     for known in Viewing.objects.filter(camera=camera, since=since, until=until, expires_at__gt=soon).order_by("-pk")[
         :1

@@ -1,4 +1,4 @@
-"""What may be asked of recordings: a moment of the past, while the service keeps it."""
+"""The validation of a past moment, for which the service may have a recording."""
 
 from datetime import datetime, timedelta
 
@@ -10,7 +10,7 @@ from accessapi.limits import VIDEO_RETENTION_DAYS
 
 
 def validate_moment(at: datetime) -> datetime:
-    """Return a moment of which there may be a recording. Raises ValidationError."""
+    """Return a moment for which there may be a recording. Raises ValidationError."""
     if at > timezone.now():
         raise ValidationError(_("This time is in the future."))
     if at < timezone.now() - timedelta(days=VIDEO_RETENTION_DAYS):

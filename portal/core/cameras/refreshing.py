@@ -1,8 +1,7 @@
-"""Keeping the pictures of cameras in sight young, at calls that all viewers share.
+"""Keep the pictures of cameras on open pages recent, with calls that all viewers share.
 
-A page with pictures says every few seconds which cameras it shows. Those are read again in calls of ten, as often as a
-quarter of the hour's device calls allows for so many of them, and never while half of the hour is used. A camera that
-nobody looks at costs nothing.
+A page with pictures reports every few seconds which cameras it shows. Those are loaded again in calls of ten, with at
+most a quarter of the hour's device calls, and never while half of the hour is used. Other cameras cost no calls.
 """
 
 import math
@@ -29,18 +28,18 @@ from tenants.models import Connection
 from tenants.scope import across_tenants, current_tenant_id
 
 READ_IN_SIGHT = "portal.core.cameras.tasks.read_in_sight"
-# A page asks every five seconds while it is looked at; many pages open have it ask less.
+# An open page reports every five seconds; less often if many pages are open.
 _IN_SIGHT_FOR, _WRITTEN_EVERY = timedelta(seconds=60), timedelta(seconds=20)
-# Not more often than this, however few cameras are in sight; and how old the status of one without a picture may be.
+# The shortest time between two rounds, and the maximum age of the status of a camera without a picture.
 _SOONEST, _STATUS_FOR = timedelta(seconds=60), timedelta(minutes=10)
 _STATUSES_AT_ONCE = 5
-# How long cameras that the service refuses are left alone.
+# How long cameras are not requested after the service refused them.
 _REFUSED_FOR = timedelta(minutes=15)
 _VIEWINGS_FOR = timedelta(days=40)
 
 
 def mark_in_sight(cameras: Iterable[Camera]) -> None:
-    """Note that somebody has these cameras in sight, and have read at once what was not in sight before."""
+    """Record that an open page shows these cameras. Load those at once that no page showed before."""
     ages = {camera.pk: _age_of(camera.looked_at) for camera in cameras}
     stale = [pk for pk, age in ages.items() if age > _WRITTEN_EVERY]
     if not stale:
@@ -51,7 +50,7 @@ def mark_in_sight(cameras: Iterable[Camera]) -> None:
 
 
 def _age_of(looked_at: datetime | None) -> timedelta:
-    """How long ago; this machine's clock only decides what is written again."""
+    """Return how long ago that was. The machine's clock is used: it only decides what is written again."""
     return timedelta.max if looked_at is None else timezone.now() - looked_at
 
 
@@ -67,7 +66,7 @@ def check_due() -> None:
 
 
 def read_in_sight() -> int:
-    """Read what is due of the tenant's cameras in sight, within budget. Returns how many calls were made."""
+    """Load pictures and statuses that are due for the tenant's cameras on open pages. Return the number of calls."""
     connection = current_connection()
     if not connection.is_connected:
         return 0
@@ -80,7 +79,7 @@ def read_in_sight() -> int:
 
 
 def _try_again(connection: Connection) -> int:
-    """Ask for one picture now and then, whether cameras are refused still."""
+    """Request one picture now and then to check whether cameras are still refused."""
     camera = _in_sight(Camera.objects.filter(is_missing=False)).order_by("pk").first()
     lately = Picture.objects.filter(at=None, asked_at__gt=ClockTime() - _REFUSED_FOR)
     if camera is None or lately.exists():
@@ -99,7 +98,7 @@ def round_duration(cameras: int, limit: int) -> timedelta:
 
 
 def _delete_old(after: int) -> Iterator[int]:
-    """Delete pictures of moments after a day, looks that no period counts any more, and addresses that have expired."""
+    """Delete pictures of moments after a day, viewings that no period counts any more, and expired addresses."""
     yield from rounds.delete_steps(_old_rows)(after)
     yield after
     now = ClockTime()
@@ -120,8 +119,10 @@ def _old_rows() -> list[QuerySet[Any]]:
 
 
 def _read_statuses(connection: Connection) -> int:
-    """Ask for cameras one by one only where pictures do not tell: of a group that was refused whole for one that the
-    service does not know, and of those that gave no picture, or were not connected, some time ago.
+    """Load single statuses where pictures give none: of at most five cameras that are due.
+
+    These are suspects of a group that was refused as a whole, and cameras that gave no picture or were offline some
+    time ago.
     """
     old = Q(status_at__isnull=True) | Q(status_at__lt=ClockTime() - _STATUS_FOR)
     blind = Exists(Picture.objects.filter(camera=OuterRef("pk"), at=None, trouble="none"))
@@ -147,7 +148,7 @@ def _read_pictures(connection: Connection, limit: int) -> int:
     for group in _grouped(due):
         try:
             pictures.read(connection, group, Priority.WATCHED)
-        except NotFound:  # one of them is gone: each is asked about by itself
+        except NotFound:  # one of them does not exist: each is requested separately
             Camera.objects.filter(pk__in=[camera.pk for camera in group]).update(is_suspect=True)
         except ServiceError as error:
             pictures.save_trouble(group, error)

@@ -1,4 +1,4 @@
-"""What operation 32 says of a camera, whether it is connected and streamed, and its state by that and its pictures."""
+"""A camera's status from operation 32, and its state from that status and its latest picture."""
 
 from collections.abc import Mapping
 
@@ -11,14 +11,14 @@ from portal.core.timers.clock import database_now
 from portal.core.ui.chips import Chip
 from tenants.models import Connection
 
-# With these a picture was not refused: it shows that the camera was connected when it was taken.
+# With these, the picture was not refused: it shows that the camera was connected when it was taken.
 _GIVEN = ("", "no_budget")
 
 
 def state_of(camera: Camera, picture: Picture | None) -> Chip:
-    """Return a camera's state as every page and plan shows it, by the newer of its status and its latest picture.
+    """Return a camera's state for all pages and plans, from the newer of its status and its latest picture.
 
-    A camera that the service does not know, or of which nothing was learned yet, is unknown.
+    It is unknown if the service does not know the camera or nothing was loaded yet.
     """
     if camera.is_missing:
         return Chip("unknown", as_of=camera.status_at)
@@ -31,13 +31,13 @@ def state_of(camera: Camera, picture: Picture | None) -> Chip:
 
 
 def request_status(connection: Connection, camera_id: str, priority: Priority) -> CameraStatus:
-    """Return a camera's status now, by one call that is shared with whoever asks the same. Raises the error tree."""
+    """Return a camera's status with one call, shared by equal requests. Raises ServiceError."""
     data, _first = call_shared(connection, "camera_status", {"camera_id": camera_id}, priority)
     return CameraStatus.model_validate(data)
 
 
 def read_status(connection: Connection, camera: Camera, priority: Priority) -> None:
-    """Read a camera's status and keep it, also that the service does not know it. Raises the rest of the tree."""
+    """Load a camera's status and save it, also if the service does not know the camera. Raises other ServiceErrors."""
     try:
         save_status(camera, request_status(connection, camera.camera_id, priority))
     except NotFound:
@@ -52,7 +52,7 @@ def read_status(connection: Connection, camera: Camera, priority: Priority) -> N
 
 
 def save_status(camera: Camera, status: CameraStatus) -> None:
-    """Keep what the service said of a camera just now."""
+    """Save a status that was just loaded from the service."""
     told = {
         "is_connected": status.is_connected,
         "is_streaming": status.is_streaming,

@@ -1,4 +1,4 @@
-"""The bells of cameras in sight, and of clips that are still to come."""
+"""The tasks that load pictures, clips and statuses of cameras."""
 
 from portal.core.cameras import clips, door_command_pictures, refreshing
 from portal.site.celery import portal_task

@@ -1,4 +1,4 @@
-"""A camera as a tile with its latest picture, on the wall and beside what it looks at."""
+"""A camera as a tile with its latest picture, on the page of all cameras and beside its doors."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ from portal.core.ui.url_lookup import url_in_tenant
 from tenants.access import TenantRequest
 from tenants.roles import Permission
 
-# A picture older than this says so loudly.
+# A picture older than this gets a clear warning.
 OLD_AFTER = timedelta(minutes=15)
 
 
@@ -38,7 +38,6 @@ class Tile:
 
     @property
     def chip(self) -> Chip:
-        """Its state."""
         return state_of(self.camera, self.picture)
 
     @property
@@ -48,23 +47,23 @@ class Tile:
 
     @property
     def tone(self) -> str:
-        """The class of its tile."""
+        """Return the CSS class of the tile."""
         return self.chip.tone
 
 
 def latest_pictures() -> "Prefetch[str]":
-    """What a tile needs of pictures: the latest one, without its bytes."""
+    """Return the prefetch of the latest picture of each camera, without its bytes."""
     rows = Picture.objects.filter(at=None).defer("content")
     return Prefetch("pictures", rows, to_attr="latest")
 
 
 def latest_picture_of(camera: Camera) -> Picture | None:
-    """Return the latest picture of a camera that was read with `latest_pictures()`."""
+    """Return the latest picture of a camera that was loaded with `latest_pictures()`."""
     return next(iter(getattr(camera, "latest", ())), None)
 
 
 def tile_of(request: TenantRequest, camera: Camera, area: str = "cameras") -> Tile:
-    """Return the tile of a camera that was read with `latest_pictures()`; its addresses are those of `area`."""
+    """Return the tile of a camera that was loaded with `latest_pictures()`. Its addresses are those of `area`."""
     picture = latest_picture_of(camera)
     slug = request.tenant.slug
     source = ""
@@ -75,7 +74,7 @@ def tile_of(request: TenantRequest, camera: Camera, area: str = "cameras") -> Ti
 
 
 def _problem_of(request: TenantRequest, tile: Tile) -> str:
-    """Return why a tile has no picture, or no newer one. That calls are used up is as of now, not of the last try."""
+    """Return why a tile has no picture, or no newer one. "No calls left" is about now, not about the last request."""
     trouble = "missing" if tile.camera.is_missing else tile.picture.trouble if tile.picture else ""
     if trouble not in ("", "no_budget"):
         return trouble_text(trouble)
@@ -88,7 +87,7 @@ def _problem_of(request: TenantRequest, tile: Tile) -> str:
 
 
 def tiles_at_door(request: TenantRequest, device_id: str) -> list[Tile]:
-    """Return the cameras that look at a door, for those who may see them, and note that somebody has them in sight."""
+    """Return the cameras of a door for people who may see them, and record that an open page shows them."""
     if not request.access.can(Permission.CAMERAS_VIEW):
         return []
     rows = (
@@ -103,7 +102,7 @@ def tiles_at_door(request: TenantRequest, device_id: str) -> list[Tile]:
 
 
 def version_of(tiles: Sequence[Tile]) -> str:
-    """Return the mark of what tiles show."""
+    """Return the version of what tiles show."""
     told = [
         (each.camera.pk, each.picture_url, each.problem, each.chip, each.is_old, str(each.camera)) for each in tiles
     ]

@@ -1,7 +1,7 @@
-"""The period's limits of video (operation 29): what is used, what is set apart, and who may have the last of it.
+"""The period's limits of video (operation 29): used and reserved seconds, and the share for incidents.
 
-Video flows from the service to the browser, past the portal. So each look is given a length before it begins, which
-counts as used until the service's own total is newer. A share of every limit is kept for incidents.
+Video flows from the service to the browser, not through the portal. So each viewing reserves a length before it begins,
+which counts as used until the service's own total is newer. A share of each limit is reserved for incidents.
 """
 
 from dataclasses import dataclass
@@ -20,20 +20,23 @@ from portal.core.timers.clock import database_now
 from tenants.models import Connection, current_tenant
 
 INCIDENT_SHARE = 0.10
-# A live look lasts so long before the page asks again whether somebody is still there.
+# After this time, the page of a live viewing asks whether the viewer is still there.
 LIVE_SECONDS = 300
-# What a record's clip is taken to be long, of which nobody tells the length.
+# The assumed length of a clip, because the service does not return it.
 CLIP_SECONDS = 30
-# How long a clip's address is taken for good: the service says nothing of its end.
+# The assumed validity of a clip's address, because the service does not return its end.
 CLIP_VALID_FOR = timedelta(minutes=10)
 _FRESH_FOR = timedelta(minutes=10)
-# Before anything was read.
+# Used if nothing was loaded yet.
 _NEVER_READ = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
 class VideoMeter:
-    """Seconds of one kind of video in the period: `limit` None where the service told none, `one` of a single look."""
+    """Seconds of one kind of video in the period.
+
+    `limit` is None if the service returned none, `per_view` belongs to a single viewing.
+    """
 
     total: float
     reserved: float
@@ -46,7 +49,7 @@ class VideoMeter:
 
     @property
     def reserved_for_incidents(self) -> float:
-        """Seconds of the limit that are for incidents alone."""
+        """Return the seconds of the limit that are reserved for incidents."""
         return (self.limit or 0) * INCIDENT_SHARE
 
     @property
@@ -59,16 +62,16 @@ class VideoMeter:
 
     @property
     def is_used_up(self) -> bool:
-        """Whether besides the share for incidents not even one look is left."""
+        """Return True if there is no room for a viewing outside the share for incidents."""
         return not self.has_room(self.per_view, incident=False)
 
     @property
     def is_nearly_used_up(self) -> bool:
-        """Whether this look or the next uses the last that is left besides the share for incidents."""
+        """Return True if at most one more viewing fits outside the share for incidents."""
         return not self.has_room(2 * self.per_view, incident=False)
 
     def has_room(self, seconds: float, *, incident: bool) -> bool:
-        """Whether so many seconds more may be set apart."""
+        """Return True if so many seconds more may be reserved."""
         return self.limit is None or self.used + seconds <= self.limit - (
             0 if incident else self.reserved_for_incidents
         )
@@ -88,13 +91,13 @@ class Usage:
 
 
 def current_usage() -> Usage:
-    """Return the usage of the tenant in scope as last read, with what is set apart since. One statement.
+    """Return the current tenant's usage as last loaded, with later reservations. One statement.
 
-    Before anything was read no limit is known, and nothing is counted against it.
+    Before the first load no limit is known, and there is no restriction.
     """
     row = _rows().first() or CameraUsage()
     unit = current_tenant().environment.catalogue.media.usage_seconds
-    if row.until is not None and row.until < database_now():  # a period that is over says nothing of this one
+    if row.until is not None and row.until < database_now():  # the total of an ended period does not apply to this one
         row.streaming_total, row.download_total = 0.0, 0.0
     apart, shown = (getattr(row, name, None) or 0 for name in ("apart", "shown"))
     return Usage(
@@ -109,7 +112,7 @@ def current_usage() -> Usage:
 
 
 def _rows() -> QuerySet[CameraUsage]:
-    """The tenant's usage with what was set apart since it was read: `reserved` in seconds, `shown` in clips."""
+    """Return the tenant's usage with reservations since it was loaded: `apart` in seconds, `shown` in clips."""
     read_at = Coalesce(OuterRef("read_at"), Value(_NEVER_READ))
     viewings = Viewing.objects.filter(tenant=OuterRef("tenant"), ends_at__gt=read_at)
     clips = Clip.objects.filter(tenant=OuterRef("tenant"), shown_at__gt=read_at - CLIP_VALID_FOR)
@@ -121,12 +124,12 @@ def _sum(rows: QuerySet[Any], name: str) -> Subquery:
 
 
 def may_download(*, incident: bool) -> bool:
-    """Whether one clip more may be downloaded in this period; with `incident` also from the share kept for those."""
+    """Return True if one more clip fits into this period; with `incident` also into the share for incidents."""
     return current_usage().downloads.has_room(CLIP_SECONDS, incident=incident)
 
 
 def refresh_if_old(connection: Connection, priority: Priority) -> None:
-    """Read the usage again when what is known of it is older than ten minutes. Raises the error tree."""
+    """Load the usage again if it is older than ten minutes. Raises ServiceError."""
     row = CameraUsage.objects.first()
     if row is not None and row.read_at is not None and row.read_at > database_now() - _FRESH_FOR:
         return
@@ -145,7 +148,7 @@ def refresh_if_old(connection: Connection, priority: Priority) -> None:
 
 
 def refreshed_usage(connection: Connection) -> Usage:
-    """Return the usage, read again where that is due and works: for a page, which shows what is known otherwise."""
+    """Return the usage for a page, loaded again if it is old. If that fails, return the last known usage."""
     if connection.is_connected:
         try:
             refresh_if_old(connection, Priority.PEOPLE)

@@ -1,6 +1,6 @@
-"""Who looked at pictures of cameras, in the audit log.
+"""The audit log of views of cameras' pictures.
 
-Pages draw pictures anew all the time, so that a look is written down once an hour for each person and what was shown.
+Pages refresh pictures all the time, so a view is recorded once an hour per person and target.
 """
 
 from collections.abc import Iterable
@@ -18,24 +18,24 @@ _WALL: dict[str, Any] = {"action": "camera.wall", "target": "cameras", "summary"
 
 
 def record_wall(by: Requester) -> None:
-    """Note that somebody looked at the wall, which shows every camera."""
+    """Record that a person viewed the page of all cameras."""
     audit.record_once(within=_ONCE_IN, **by.audit_author, **_WALL)
 
 
 def record_latest(cameras: Iterable[Camera], by: Requester) -> None:
-    """Note that somebody looked at the latest pictures of these cameras."""
+    """Record that a person viewed the latest pictures of these cameras."""
     for camera in cameras:
         _audit(by, "camera.latest", f"camera:{camera.camera_id}", coded_sentence("camera.latest", camera=str(camera)))
 
 
 def record_moment(camera: Camera, at: datetime, by: Requester) -> None:
-    """Note that somebody looked at a camera's picture of a moment of the past."""
+    """Record that a person viewed a camera's picture of a past moment."""
     summary = coded_sentence("camera.picture", camera=str(camera), at=f"{local(at):%Y-%m-%d %H:%M:%S}")
     _audit(by, "camera.picture", f"camera:{camera.camera_id}", summary)
 
 
 def record_picture(picture: Picture, by: Requester) -> None:
-    """Note that somebody is given a picture's bytes, by a page that is written down or by its address alone."""
+    """Record that a person loads a picture's bytes, from a page or by its address alone."""
     if picture.at is not None:
         record_moment(picture.camera, picture.at, by)
     elif not audit.is_recorded(within=_ONCE_IN, **by.audit_author, **_WALL):

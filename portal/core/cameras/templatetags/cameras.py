@@ -1,4 +1,4 @@
-"""Words of cameras in templates."""
+"""Template filters and tags for cameras."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ register = template.Library()
 
 @register.filter
 def span(seconds: float) -> str:
-    """`{{ meter.limit|span }}` -> 90 min; below two minutes 75 s, from ten hours on 25 h."""
+    """Return a duration: `{{ meter.limit|span }}` -> 90 min; below two minutes 75 s, from ten hours on 25 h."""
     if seconds < 120:
         return _("%(n)d s") % {"n": round(seconds)}
     if seconds < 36_000:
@@ -25,7 +25,7 @@ def span(seconds: float) -> str:
 
 @register.inclusion_tag("cameras/of_command.html", takes_context=True)
 def command_pictures(context: Context, intent: Intent) -> dict[str, Any]:
-    """Draw the pictures before and after a door's command, for those who may see pictures of the past."""
+    """Draw the pictures before and after a door's command, for people who may see recordings."""
     request = context["request"]
     may = intent.target.startswith("pass_controller:") and request.access.can(Permission.CAMERAS_RECORDED)
     return {"shown": door_command_pictures.pictures_of(intent) if may else [], "request": request}
