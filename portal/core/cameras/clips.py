@@ -79,7 +79,7 @@ def count_download(clip: Clip, *, incident: bool) -> bool:
 
 
 def count_viewing(clip: Clip, record: History, *, by: Requester, incident: bool) -> bool:
-    """Count a download and record in the audit log that a person views the clip. Return False if no download is left."""
+    """Count a download and record in the audit log that a person views the clip. Return False if none is left."""
     with transaction.atomic():
         if not count_download(clip, incident=incident):
             return False

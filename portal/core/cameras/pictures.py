@@ -92,7 +92,7 @@ def _update(camera: Camera, at: datetime | None, told: dict[str, object]) -> Non
 
 
 def _content(said: str | None) -> bytes:
-    """Return the bytes of a picture from the service's value: an address, or base64, as the environment's shapes define."""
+    """Return the bytes of a picture from the service's value: an address, or base64 (see the environment's shapes)."""
     if not said:
         raise media.NotFetched("none")
     environment = current_tenant().environment
