@@ -1,1 +1,1 @@
-"""Alerts: rules that a tenant keeps, and what they found."""
+"""Alerts: a tenant's rules, and the alerts that they found."""

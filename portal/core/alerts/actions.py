@@ -1,4 +1,7 @@
-"""What people do with alerts and their rules, in the audit log. Of two at once, the second is told who was first."""
+"""Changes of alerts and rules by people, with audit rows.
+
+If two people do the same at once, the second gets an error with the first one's name.
+"""
 
 from typing import Any
 
@@ -18,11 +21,11 @@ from tenants.wording import coded_sentence
 
 
 class AlreadyHandled(ValueError):
-    """Somebody was first, or the alert is closed; the text says so."""
+    """Another person was first, or the alert is closed. The text says which."""
 
 
 def assign(*, alert: Alert, by: Requester) -> None:
-    """Say that this person looks after an alert. Raises NotDone."""
+    """Assign an alert to this person. Raises AlreadyHandled."""
     with transaction.atomic():
         mine = Alert.objects.filter(pk=alert.pk, taken_by=None, closed_at=None)
         if not mine.update(taken_by=by.user, taken_at=database_now()):
@@ -31,7 +34,7 @@ def assign(*, alert: Alert, by: Requester) -> None:
 
 
 def unassign(*, alert: Alert, by: Requester) -> None:
-    """Have nobody look after an alert that this person took. Raises NotDone."""
+    """Unassign an alert from this person. Raises AlreadyHandled."""
     with transaction.atomic():
         mine = Alert.objects.filter(pk=alert.pk, taken_by=by.user, closed_at=None)
         if not mine.update(taken_by=None, taken_at=None):
@@ -40,16 +43,16 @@ def unassign(*, alert: Alert, by: Requester) -> None:
 
 
 def add_note(*, alert: Alert, text: str, by: Requester) -> None:
-    """Keep a note on an alert, also on one that is closed."""
+    """Save a note on an alert, open or closed."""
     with transaction.atomic():
         AlertNote.objects.create(alert=alert, by=by.user, text=text)
         _audit(alert, by, "alert.note")
 
 
 def close(*, alert: Alert, done: str, by: Requester) -> None:
-    """Say what was done, and that nobody has to look any more. Raises NotDone.
+    """Close an alert with a text about what was done. Raises AlreadyHandled.
 
-    An alert of single events is over then; one of a state goes on until that ends, without a word to anybody.
+    An alert of single events ends now. An alert of a state lasts until the state ends, without further notifications.
     """
     now = database_now()
     kind = KINDS.get(alert.kind)
@@ -63,7 +66,7 @@ def close(*, alert: Alert, done: str, by: Requester) -> None:
 
 
 def change_rule(*, rule: EffectiveRule, by: Requester) -> ChangeResult:
-    """Change a rule as the tenant wants it. Raises NotChanged."""
+    """Change one of the tenant's rules. Raises NotChanged."""
     return changing.change(safety_rules.RULE, safety_rules.rule_to_json(rule), by=by, subject=rule.kind.name)
 
 

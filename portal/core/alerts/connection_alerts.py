@@ -1,4 +1,4 @@
-"""Alerts about the line to the service: the connection is lost, the API calls of the hour are nearly used up."""
+"""Alerts about the service: the connection is lost, or the hour's API calls are nearly used up."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -37,7 +37,7 @@ def _find_low_budget(tenant: Tenant, values: RuleValues) -> Iterator[Observation
 
 
 def _tenants_with_low_budget(values: Mapping[int, RuleValues]) -> Iterator[int]:
-    """Yield the tenants of which perhaps so few calls are left: by all that was counted, also what no longer counts."""
+    """Yield the tenants that may have few calls left. This counts calls generously, also expired ones."""
     limits = {each.pk: each.catalogue.limits for each in ServiceEnvironment.objects.all()}
     longest = max((each.window_seconds for each in limits.values()), default=0)
     early = (int(time.time()) - longest - 2 * MARGIN_SECONDS - 60) // STEP_SECONDS

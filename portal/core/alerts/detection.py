@@ -1,6 +1,6 @@
-"""Looking for alerts: in new records, in their own transaction, and once a minute at what is a state or a time.
+"""Detect alerts: in new records, in their transaction, and once a minute in current states.
 
-A kind that fails when records come is undone alone and noted as behind; the next look goes through them again.
+If a kind fails on new records, only its work is rolled back and noted as behind. The next check repeats it.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -30,7 +30,7 @@ _BATCH = 1000
 
 
 def on_histories(tenant: Tenant, *, histories: Sequence[History]) -> None:
-    """Look at new records, oldest first: listener of the mirror, inside the transaction that takes them over."""
+    """Check new records, oldest first. Called by the mirror, in the transaction that stores them."""
     watch = _lock_watch(tenant)
     records = [each for each in histories if each.at >= watch.since]
     if not records:
@@ -48,7 +48,7 @@ def on_histories(tenant: Tenant, *, histories: Sequence[History]) -> None:
 
 
 def _detect_in_records(rule: EffectiveRule, tenant: Tenant, records: Sequence[History]) -> bool:
-    """Have a kind look at records. False: it failed, and nothing of it was kept."""
+    """Detect alerts of a kind in records. Return False if it failed; nothing of it was saved then."""
     try:
         with transaction.atomic():
             lifecycle.save_observations(
@@ -62,7 +62,7 @@ def _detect_in_records(rule: EffectiveRule, tenant: Tenant, records: Sequence[Hi
 
 
 def _backlog_start(records: Sequence[History], before: Sequence[str | int] | None) -> list[str | int]:
-    """Return the first key and the oldest moment of records, and of those that wait already."""
+    """Return the first key and the oldest moment of records, including those that wait already."""
     first, oldest = min(each.pk for each in records), min(each.at for each in records)
     if before is not None:
         first, oldest = min(first, int(before[0])), min(oldest, datetime.fromisoformat(str(before[1])))
@@ -70,8 +70,9 @@ def _backlog_start(records: Sequence[History], before: Sequence[str | int] | Non
 
 
 def check_tenant(kinds: Collection[str] | None = None) -> None:
-    """Look at the tenant in scope: what was left behind, what is the case now, what ended. `kinds` are those of which a
-    look may find or end something, where that was asked already.
+    """Check the current tenant: records that were left behind, current states, and alerts that ended.
+
+    `kinds` are the kinds for which a check may find or end something, if they are known.
     """
     tenant = current_tenant()
     with transaction.atomic():
@@ -91,14 +92,14 @@ def check_tenant(kinds: Collection[str] | None = None) -> None:
 
 
 def _kinds_to_check(tenants: Collection[int]) -> Mapping[int, set[str]]:
-    """Return, by tenant, the kinds of which a look may find or end something. A tenant with none is calm.
+    """Return, by tenant, the kinds for which a check may find or end something. Tenants without any need no check.
 
-    Ten statements for any number of tenants: most of them have nothing to look at, minute after minute.
+    Ten statements for any number of tenants, because most tenants have nothing to check most of the time.
     """
     try:
         with transaction.atomic():
             return _find_kinds_to_check(tenants)
-    except Exception:  # a kind that cannot tell: all are looked at
+    except Exception:  # a kind failed: check all kinds
         log.exception("alerts_not_narrowed", tenants=len(tenants))
         return {pk: set(KINDS) for pk in tenants}
 
@@ -127,12 +128,12 @@ def _check_rule(rule: EffectiveRule, tenant: Tenant, now: datetime) -> None:
     try:
         with transaction.atomic():
             lifecycle.save_current_state(rule, rule.kind.find_current(tenant, rule.values), now)
-    except Exception:  # the others are looked at all the same, and this one again in a minute
+    except Exception:  # the other kinds are still checked, and this one again in a minute
         log.exception("alerts_kind_failed", kind=rule.kind.name)
 
 
 def _catch_up(watch: Watch, rule: EffectiveRule, tenant: Tenant) -> None:
-    """Go through the records that a kind failed at, a batch at a time."""
+    """Check the records at which a kind failed, a batch at a time."""
     first, oldest = watch.behind[rule.kind.name]
     found = History.objects.filter(pk__gte=first, at__gte=max(datetime.fromisoformat(oldest), watch.since))
     records = list(found.order_by("pk")[:_BATCH])
@@ -171,9 +172,7 @@ _DUE = DueRows(
 
 
 def check_due() -> None:
-    """Watch every connected tenant, and look at those whose minute is over. The clock wakes more workers while more are
-    due; each takes its own.
-    """
+    """Watch every connected tenant, and check those that are due. More workers start while more are due."""
     with across_tenants("each connected tenant is watched"):
         rows = [Watch(tenant_id=each) for each in _unwatched().values_list("tenant_id", flat=True)]
         Watch.objects_across_tenants.bulk_create(rows, ignore_conflicts=True)
@@ -182,7 +181,7 @@ def check_due() -> None:
 
 
 def _check_tenants(watches: Collection[Watch]) -> None:
-    """Look at these tenants: at the calm ones together, at each of the others by itself."""
+    """Check these tenants: those without anything to check in one statement, the others one by one."""
     with across_tenants("the calm ones of all tenants are looked at together"):
         now = database_now()
         kinds = _kinds_to_check([each.tenant_id for each in watches])

@@ -1,6 +1,6 @@
-"""Alerts in the frame of every page: a banner for each serious one until somebody takes or closes it.
+"""Alerts on every page: a banner for each serious one until someone assigns it to themselves or closes it.
 
-Also when what it tells of is over: nobody may have seen it.
+The banner remains after the alert has ended, because it may be unnoticed.
 """
 
 from collections.abc import Iterator, Mapping
@@ -22,15 +22,15 @@ from portal.core.ui.url_lookup import url_in_tenant
 from tenants.access import TenantRequest
 from tenants.roles import Permission
 
-# More than these would push the page itself out of sight.
+# More banners would hide the page itself.
 MAX_BANNERS = 2
-# By which name the frame asks whether there are any.
+# The name under which the frame queries whether there are any.
 _BANNER_SOURCE = f"{__name__}.banners"
 _TONES = {Severity.ALARM: "alarm", Severity.WARNING: "note"}
 
 
 def banners(request: TenantRequest) -> Iterator[Banner]:
-    """Tell of the alerts that wait for somebody, the most serious first, but for doors that have a banner already."""
+    """Yield banners of unassigned alerts, the most serious first, without doors that have a banner already."""
     found = [each for each in _load_unassigned(request) if not each.has_banner]
     words = AlertTexts.of(request.access, found[:MAX_BANNERS])
     for each in found[:MAX_BANNERS]:
@@ -41,7 +41,7 @@ def banners(request: TenantRequest) -> Iterator[Banner]:
 
 
 def unassigned_summary(request: TenantRequest) -> Mapping[str, Any] | None:
-    """Tell the browser how many alerts wait, and of the newest which it is and of what kind; None without any."""
+    """Return the number of unassigned alerts, with key and title of the newest, for the browser; None if none."""
     found = _load_unassigned(request) if batching.load_rows(request, _BANNER_SOURCE) else []
     if not found:
         return None
@@ -50,7 +50,10 @@ def unassigned_summary(request: TenantRequest) -> Mapping[str, Any] | None:
 
 
 def _load_unassigned(request: TenantRequest) -> list[Any]:
-    """Return the alerts that wait, the most serious first; asked once a request. `has_banner`: by the door itself."""
+    """Return the unassigned alerts, the most serious first, loaded once per request.
+
+    `has_banner`: the door has its own banner.
+    """
     if not request.access.can(Permission.ALERTS_VIEW):
         return []
     if "waiting_alerts" not in vars(request):
@@ -65,7 +68,7 @@ def _unassigned() -> QuerySet[Alert]:
 
 
 def _is_about_alarming_door() -> "ExpressionWrapper[Any]":
-    """Whether an alert is about a door's state, of which the door's own banner tells now."""
+    """Return the condition that an alert is about a door's state and the door has its own banner now."""
     about = [name for name, kind in KINDS.items() if kind.is_about_door]
     loud = PassController.objects.filter(state__in=LOUD_STATES)
     subjects = loud.values(subject=Concat(Value("pass_controller:"), "device_id", output_field=TextField()))

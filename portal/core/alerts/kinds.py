@@ -1,4 +1,4 @@
-"""What can become an alert: each kind is registered from `AppConfig.ready()` by whoever knows the fact."""
+"""The kinds of alerts. Each app registers the kinds that it can detect in `AppConfig.ready()`."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ TenantFilter = Callable[[Mapping[int, RuleValues]], Iterable[int]]
 
 @dataclass(frozen=True)
 class RuleSetting:
-    """A number of a rule with its bounds. The larger, the fewer alerts, unless `is_stricter_when_larger`."""
+    """A number of a rule with its bounds. A larger number means fewer alerts, unless `is_stricter_when_larger`."""
 
     name: str
     label: str | Promise
@@ -30,14 +30,13 @@ class RuleSetting:
     is_stricter_when_larger: bool = False
 
 
-# Of every kind: after so many minutes what ended and begins again is another alert.
+# For every kind: if it begins again after so many minutes, it is a new alert.
 REPEAT_MINUTES = RuleSetting("quiet", _("Minutes until a repeat is a new alert"), 15, 1, 1440)
 
 
 @dataclass(frozen=True)
 class Observation:
-    """Something was the case at a moment, by these records of the log, if it was they who told. `has_ended`: it
-    ended."""
+    """A fact at a moment, with the log records that report it, if any. `has_ended`: the fact ended then."""
 
     subject: str
     at: datetime
@@ -48,24 +47,18 @@ class Observation:
 
 @dataclass(frozen=True, kw_only=True)
 class AlertKind:
-    """One kind of alert, with its ready rule.
+    """One kind of alert, with its default rule.
 
-    `message` words an alert's facts,
-    with `subject` and `place` named for the reader. `find_in_new_records` finds it in new records, in
-    their transaction; `find_current` tells all that is the case now,
-    so that what is missing has ended. `find_in_past` finds it in the
-    log of a time,
-    the newest `MOST` records at most; None where the log cannot tell. With `has_hours` it is what happens
-    within the rule's hours, and has to have some. `is_about_door`: a door's own state,
-    of which the door's banner tells.
-
-    `matching_records` returns, of the records of the alert's device around its time (oldest first),
-    those that tell of it: for
-    what a look found, of which the log may have a record from before anybody watched.
-
-    `tenants_to_check` is given the rules' values by tenant,
-    and returns the tenants in which a look may find something. It asks
-    for all of them at once, by `reachable_objects`, so that thousands of calm tenants cost no look of their own.
+    `message`: the sentence for an alert's facts, with `subject` and `place` named for the reader.
+    `find_in_new_records`: finds the kind in new records, in their transaction.
+    `find_current`: returns everything that is the case now. What it does not return has ended.
+    `find_in_past`: finds the kind in the newest `MAX_RECORDS` records of a period. None if the log cannot show it.
+    `matching_records`: returns which records of the alert's device around its time (oldest first) belong to the alert.
+        Needed for alerts from `find_current`, because the log may have an older record of them.
+    `tenants_to_check`: gets the rules' values by tenant and returns the tenants in which a check may find something.
+        It queries all tenants at once with `reachable_objects`, so that tenants without anything to check cost nothing.
+    `has_hours`: the rule must have hours, and only events in them count.
+    `is_about_door`: the alert is about a door's own state, which the door's banner shows.
     """
 
     name: str
@@ -83,7 +76,7 @@ class AlertKind:
 
     @property
     def title(self) -> str | Promise:
-        """What alerts of this kind are called."""
+        """Return the name of this kind."""
         return TEXTS[f"alert_kind.{self.name}"]
 
     @property
@@ -92,7 +85,7 @@ class AlertKind:
 
 
 def tenants_having(rows: Callable[[Collection[RuleValues]], QuerySet[Any]]) -> TenantFilter:
-    """Return a `tenants_to_check` of the tenants that have such rows, by the values of all rules."""
+    """Return a `tenants_to_check` for tenants that have such rows, given the values of all rules."""
     return lambda values: (
         rows(values.values()).filter(tenant_id__in=values).values_list("tenant_id", flat=True).distinct()
     )

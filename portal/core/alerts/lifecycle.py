@@ -1,6 +1,6 @@
-"""Keeping what was seen as alerts: one row for what goes on, however often it comes and goes meanwhile.
+"""Store observations as alerts: one row for each fact, even if it ends and begins again for a short time.
 
-Whoever writes holds the tenant's `Watch`, so that two never begin the same alert and no record is counted twice.
+Callers lock the tenant's `Watch`, so that no alert begins twice and no record is counted twice.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -17,12 +17,12 @@ _listeners: list[Callable[[Sequence[Alert]], None]] = []
 
 
 def subscribe_to_new_alerts(listener: Callable[[Sequence[Alert]], None]) -> None:
-    """Have `listener` called with alerts that begin, in their transaction."""
+    """Register a listener for new alerts. It is called in their transaction."""
     _listeners.append(listener)
 
 
 def save_observations(rule: EffectiveRule, observations: Iterable[Observation]) -> None:
-    """Keep what was heard: begin alerts, go on with those that there are, end those that are over."""
+    """Save observations: begin new alerts, continue existing ones, and end those that are over."""
     found = sorted(observations, key=lambda each: each.at)
     known, begun = _saved_record_ids(rule, found), []
     for each in found:
@@ -41,7 +41,7 @@ def save_observations(rule: EffectiveRule, observations: Iterable[Observation]) 
 
 
 def save_current_state(rule: EffectiveRule, observations: Iterable[Observation], now: datetime) -> None:
-    """Keep what a look found to be the case now, and end what is so no more."""
+    """Save the result of a check, and end alerts that it no longer found."""
     found = {each.subject: each for each in observations}
     going = set(Alert.objects.filter(kind=rule.kind.name, ended_at=None).values_list("subject", flat=True))
     if over := going - found.keys():
@@ -50,13 +50,13 @@ def save_current_state(rule: EffectiveRule, observations: Iterable[Observation],
 
 
 def end_expired(rule: EffectiveRule, now: datetime) -> None:
-    """End alerts of single events after their quiet time; all of them where the rule was switched off."""
+    """End alerts of single events after their repeat interval; all of them if the rule is off."""
     rows = Alert.objects.filter(kind=rule.kind.name, ended_at=None)
     (rows.filter(last_at__lt=now - rule.repeat_interval) if rule.is_on else rows).update(ended_at=now)
 
 
 def start_times(observations: Iterable[Observation], rule: EffectiveRule) -> list[datetime]:
-    """Return when alerts would have begun, by the same grouping."""
+    """Return when alerts would have begun, with the same grouping as for real ones."""
     last: dict[str, datetime] = {}
     begun = []
     for each in sorted(observations, key=lambda each: each.at):
@@ -81,7 +81,7 @@ def _open_alerts(rule: EffectiveRule, subject: str) -> QuerySet[Alert]:
 
 
 def _continue_alert(rule: EffectiveRule, seen: Observation) -> Alert | None:
-    """Return the alert that this belongs to, counted once more; None where a new one begins."""
+    """Return the alert that an observation continues, counted once more; None if a new one begins."""
     row = Alert.objects.filter(kind=rule.kind.name, subject=seen.subject).order_by("-pk").first()
     if row is None or (row.ended_at is not None and not _should_reopen(row, seen.at, rule.repeat_interval)):
         return None

@@ -1,4 +1,4 @@
-"""Alerts that records of the log tell of: repeated refusals, suspicious events, people out of hours."""
+"""Alerts from log records: repeated refusals, suspicious events, access outside hours."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,12 +14,12 @@ from portal.core.mirror.log_search import RecordFilter
 from portal.core.mirror.models import History
 from tenants.models import Tenant
 
-# Records that one question about the past looks at.
+# The number of records that one search of the past reads.
 MAX_RECORDS = 3000
 
 
 def find_newest(conditions: RecordFilter) -> list[History]:
-    """Return the newest records that are wanted, as many as one question looks at."""
+    """Return the newest records with these conditions, at most `MAX_RECORDS`."""
     return log_search.load_records(
         log_search.filter_records(log_search.search_rows(), conditions).only("id", "at")[:MAX_RECORDS]
     )
@@ -30,7 +30,7 @@ def place_of(record: History) -> dict[str, str]:
 
 
 def _person_or_device(record: History) -> tuple[str, str]:
-    """Return whom a refusal is about: a person of the service, else an unknown credential at a device."""
+    """Return the subject of a refusal: a person, or the device of an unknown credential."""
     return ("member", record.member_id) if record.member_id else ("device", record.device_id)
 
 
@@ -45,7 +45,7 @@ def _find_refusals(tenant: Tenant, records: Sequence[History], values: RuleValue
 
 
 def _find_series(records: Iterable[History], values: RuleValues) -> Iterator[Observation]:
-    """Find so many refusals of one within so many minutes, in records by time."""
+    """Yield series of refusals of one subject within the rule's minutes, from records in order of time."""
     lately: dict[tuple[str, str], list[History]] = defaultdict(list)
     for each in records:
         begin = each.at - timedelta(minutes=values["minutes"])
@@ -66,7 +66,7 @@ def _find_past_refusals(tenant: Tenant, since: datetime, until: datetime, values
 
 
 def _find_suspicious(tenant: Tenant, records: Sequence[History], values: RuleValues) -> Iterator[Observation]:
-    """Each record of such a category that is not about a door's own state, which other rules tell of."""
+    """Yield each record of a suspicious category, except for doors' own states, which have other rules."""
     catalogue = tenant.environment.catalogue
     for each in records:
         if each.category in catalogue.records.suspicious and not catalogue.states.event_of([each.text]):

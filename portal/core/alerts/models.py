@@ -1,4 +1,4 @@
-"""Rules that a tenant changed, the alerts that were found, and how far the tenant was looked at."""
+"""Rules that a tenant changed, the alerts, and the progress of their detection."""
 
 from django.conf import settings
 from django.db import models
@@ -12,7 +12,7 @@ TEXT_MAX = 1000
 
 
 class Severity(models.IntegerChoices):
-    """How serious an alert is. A larger number stands first in lists."""
+    """The severity of an alert. Larger numbers come first in lists."""
 
     NOTE = 1, pgettext_lazy("alert", "Note")
     WARNING = 2, pgettext_lazy("alert", "Warning")
@@ -20,7 +20,7 @@ class Severity(models.IntegerChoices):
 
 
 class Rule(TenantModel):
-    """What a tenant changed of a ready rule. `values` are numbers by name; `hours` when it counts, {} for always."""
+    """A tenant's change of a default rule. `values` are numbers by name; `hours` is when it applies, {} for always."""
 
     kind = models.CharField(max_length=30)
     is_on = models.BooleanField()
@@ -36,11 +36,11 @@ class Rule(TenantModel):
 
 
 class Alert(TenantModel):
-    """One thing that somebody should look at, however often it came and went meanwhile (`times`).
+    """One fact that needs attention. `times` counts how often it happened.
 
-    `subject` is what it is about, as targets are named ("member:M1"). `facts` are worded by the kind when read, without
-    names of people. It is over since `ended_at`; somebody looks after it since `taken_at`, and has dealt with it since
-    `closed_at`. `weight` orders lists: the severity, and 0 once it was closed.
+    `subject` is written like audit targets ("member:M1"). `facts` are put into words by the kind when shown, and
+    contain no names of people. The fact is over since `ended_at`. A person is assigned since `taken_at`, and closed the
+    alert at `closed_at`. `weight` orders lists: the severity, or 0 once it is closed.
     """
 
     kind = models.CharField(max_length=30)
@@ -74,7 +74,7 @@ class Alert(TenantModel):
 
 
 class AlertRecord(TenantModel):
-    """A record of the log behind an alert. A record is behind one alert of a kind, however often it is told."""
+    """A log record of an alert. A record belongs to at most one alert of a kind, even if it is reported twice."""
 
     alert = models.ForeignKey(Alert, on_delete=models.CASCADE, related_name="records")
     kind = models.CharField(max_length=30)
@@ -91,7 +91,7 @@ class AlertRecord(TenantModel):
 
 
 class AlertNote(TenantModel):
-    """What somebody wrote down about an alert."""
+    """A person's note on an alert."""
 
     alert = models.ForeignKey(Alert, on_delete=models.CASCADE, related_name="notes")
     by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
@@ -103,11 +103,11 @@ class AlertNote(TenantModel):
 
 
 class Watch(TenantModel):
-    """How far a tenant was looked at: one row, locked by whoever writes its alerts.
+    """The progress of a tenant's detection. The row is locked by each process that writes the tenant's alerts.
 
-    `since`: older records are history, not alerts. `behind` holds, by kind, the first key and the oldest moment of the
-    records that could not be looked at when they came: the next look does. `rung_at`: a worker took the look that
-    has been due since `due_at`.
+    `since`: older records raise no alerts. `behind` holds, by kind, the first key and the oldest moment of records that
+    failed when they arrived; the next check repeats them. `rung_at`: a worker started the check that is due since
+    `due_at`.
     """
 
     tenant = models.OneToOneField("tenants.Tenant", on_delete=models.PROTECT)

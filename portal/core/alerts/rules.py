@@ -1,4 +1,4 @@
-"""The rules of a tenant: the ready ones, with what the tenant changed."""
+"""A tenant's rules: the default ones, with the tenant's changes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _DAY = 24 * 60
 
 @dataclass(frozen=True)
 class Hours:
-    """Hours of the week: on these days (0: Monday) from one time until another, over midnight where that is earlier."""
+    """Hours of the week: on these days (0: Monday), from one time until another, which may be on the next day."""
 
     days: tuple[int, ...]
     begin: time
@@ -22,7 +22,7 @@ class Hours:
 
     @classmethod
     def of(cls, kept: Mapping[str, Any]) -> "Hours | None":
-        """Return what a rule keeps; None for always."""
+        """Return the hours of a rule's JSON; None for always."""
         if not kept:
             return None
         return cls(tuple(kept["days"]), time.fromisoformat(kept["begin"]), time.fromisoformat(kept["end"]))
@@ -33,13 +33,13 @@ class Hours:
 
     @property
     def minutes(self) -> set[int]:
-        """The minutes of the week that are within, counted from Monday's midnight."""
+        """Return the minutes of the week within these hours, counted from Monday's midnight."""
         begin, end = (each.hour * 60 + each.minute for each in (self.begin, self.end))
         length = (end - begin) % _DAY
         return {(day * _DAY + begin + each) % (7 * _DAY) for day in self.days for each in range(length)}
 
     def includes(self, at: datetime) -> bool:
-        """Return whether a moment is within. What begins on a day and ends after midnight is that day's."""
+        """Return True if a moment is within these hours. Hours after midnight belong to the day on which they began."""
         there = local(at)
         day, clock = there.weekday(), there.time()
         if self.begin < self.end:
@@ -50,7 +50,7 @@ class Hours:
 
 @dataclass(frozen=True)
 class EffectiveRule:
-    """A rule as it counts now."""
+    """A rule with the tenant's changes."""
 
     kind: AlertKind
     is_on: bool
@@ -63,12 +63,12 @@ class EffectiveRule:
         return timedelta(minutes=self.values["quiet"])
 
     def is_active_at(self, at: datetime) -> bool:
-        """Return whether the rule counts at a moment."""
+        """Return True if the rule applies at a moment."""
         return self.hours is None or self.hours.includes(at)
 
 
 def rule_of(kind: AlertKind, row: Rule | None) -> EffectiveRule:
-    """Return a kind's rule, with what the tenant changed."""
+    """Return a kind's rule with the tenant's changes."""
     values = {each.name: each.default for each in kind.all_settings}
     if row is None:
         return EffectiveRule(kind, kind.is_on, kind.severity, values, None)
@@ -77,6 +77,6 @@ def rule_of(kind: AlertKind, row: Rule | None) -> EffectiveRule:
 
 
 def load_rules() -> list[EffectiveRule]:
-    """Return the rules of the tenant in scope, in the order of their kinds' registration."""
+    """Return the rules of the current tenant, in the order of their kinds' registration."""
     rows = {row.kind: row for row in Rule.objects.all()}
     return [rule_of(kind, rows.get(name)) for name, kind in KINDS.items()]

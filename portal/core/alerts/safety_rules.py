@@ -1,4 +1,4 @@
-"""The rules of alerts as a safety rule: switched off, less serious, later or at fewer hours loosens it."""
+"""The rules of alerts as a safety rule. Disabled, less serious, later or with fewer hours is looser."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,7 +23,6 @@ _ALWAYS = frozenset(range(7 * 24 * 60))
 
 
 def rule_to_json(rule: EffectiveRule) -> Mapping[str, Any]:
-    """Return a rule as JSON."""
     hours = rule.hours.as_json if rule.hours else {}
     return {"is_on": rule.is_on, "severity": int(rule.severity), "values": dict(rule.values), "hours": hours}
 
@@ -33,7 +32,7 @@ def _read(kind: str) -> Mapping[str, Any]:
 
 
 def _loosens(kind: str, before: SettingValues, after: SettingValues) -> bool:
-    """Whether something that raises an alert now would raise none, or a less serious or later one."""
+    """Return True if the change causes fewer, later or less serious alerts."""
     if not before["is_on"]:
         return False
     if not after["is_on"] or after["severity"] < before["severity"]:
@@ -65,7 +64,7 @@ def _save(kind: str, after: SettingValues, by: Requester) -> None:
 
 
 def _audit_values(values: SettingValues) -> Mapping[str, Any]:
-    """Return a rule as the audit log shows it."""
+    """Return a rule's values for the audit log."""
     severity = Severity(values["severity"]).name.lower()
     return {"is_on": values["is_on"], "severity": severity, **values["values"], "hours": values["hours"]}
 

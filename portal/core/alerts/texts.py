@@ -1,4 +1,4 @@
-"""Alerts in words, for a reader: who and where are named for those alone who may see the records behind them."""
+"""Texts of alerts. People and places are named only for readers who may see the records."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,24 +15,27 @@ _MEMBER = "member:"
 
 @dataclass(frozen=True)
 class AlertTexts:
-    """Words alerts for one reader, or for who knows whom. `names_by_id` are those of people, by their ids."""
+    """Texts of alerts for one reader, or without personal names if `access` is None.
+
+    `names` are those of people, by their ids.
+    """
 
     access: Access | None
     names: Mapping[str, str]
 
     @classmethod
     def of(cls, access: Access, alerts: Iterable[Alert]) -> "AlertTexts":
-        """Return what words these alerts: the people in them are looked up together."""
+        """Return the texts of these alerts, with the names of their people loaded together."""
         ids = {_member_id_of(each) for each in alerts if may_see(access, each)} - {""}
         return cls(access, visibility.names_by_id(access, ids) if ids else {})
 
     def title(self, alert: Alert) -> str:
-        """Return what kind of alert it is."""
+        """Return the title of an alert's kind."""
         kind = KINDS.get(alert.kind)
         return str(kind.title) if kind else alert.kind
 
     def sentence(self, alert: Alert) -> str:
-        """Return what was seen."""
+        """Return the sentence of an alert."""
         kind = KINDS.get(alert.kind)
         if kind is None:
             return alert.subject if not _member_id_of(alert) else alert.kind
@@ -40,7 +43,7 @@ class AlertTexts:
         return str(kind.message) % {**facts, "subject": self.subject(alert), "place": self.place(alert)}
 
     def subject(self, alert: Alert) -> str:
-        """Return whom it is about; nobody by name to whoever may not see the records."""
+        """Return the person of an alert, without the name if the reader may not see the records."""
         person = _member_id_of(alert)
         if not person:
             return _("Unknown credential")
@@ -48,12 +51,12 @@ class AlertTexts:
         return self.names.get(person, person) if seen else _("A person")
 
     def place(self, alert: Alert) -> str:
-        """Return at which door it was."""
+        """Return the door of an alert."""
         return str(alert.facts.get("device_name") or alert.facts.get("device") or _("an unknown place"))
 
 
 def may_see(access: Access, alert: Alert) -> bool:
-    """Return whether a person may see the newest of the records behind an alert."""
+    """Return True if a person may see the newest record of an alert."""
     since = visibility.visible_since(access)
     return visibility.may_view_log(access) and (since is None or alert.last_at >= since)
 

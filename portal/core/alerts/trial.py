@@ -1,4 +1,4 @@
-"""Trying a rule against the past month: when alerts would have begun, and what of the month is not known."""
+"""Test a rule against the past month: when alerts would have begun, and which parts of the log are missing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,15 +17,15 @@ from portal.core.timers.clock import database_now
 from tenants.models import Tenant
 
 MONTH = timedelta(days=30)
-# A person waits for the answer: a statement that takes longer is given up.
+# A person waits for the answer: a longer statement is cancelled.
 _SECONDS = 5.0
 
 
 @dataclass(frozen=True)
 class TrialResult:
-    """When a rule would have fired; `missing` says what of the month is not known. None where the log cannot tell.
+    """The times at which a rule would have raised alerts; None if the log cannot show it.
 
-    `has_timed_out`: it was given up, the log being too long to be looked through while somebody waits.
+    `missing` are gaps of the month's log. `has_timed_out`: the log is too long to be searched while a person waits.
     """
 
     start_times: Sequence[datetime] | None
@@ -35,7 +35,7 @@ class TrialResult:
 
 
 def try_rule(tenant: Tenant, rule: EffectiveRule) -> TrialResult:
-    """Try a rule against the log of the past month, of which the newest records are looked at within bounds."""
+    """Test a rule against the log of the past month. Only the newest records are read."""
     if rule.kind.find_in_past is None:
         return TrialResult(None)
     until = database_now()

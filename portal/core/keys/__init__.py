@@ -1,1 +1,1 @@
-"""Keys and key boxes as every page words them."""
+"""States of keys and key boxes in words."""

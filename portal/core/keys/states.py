@@ -1,7 +1,7 @@
-"""The state of key boxes and their keys in words: the same on every page, plan, list, report and file.
+"""The states of key boxes and their keys in words, for pages, plans, lists, reports and files.
 
-Who may see records of the log sees what follows from them (`by_log`); everybody else sees what readings of the boxes
-say.
+People who may see log records get states that also use the log (`by_log`). Others get states from readings of the key
+boxes only.
 """
 
 from collections.abc import Iterable, Iterator
@@ -35,15 +35,15 @@ from portal.core.timers.clock import ClockTime
 from portal.core.ui.chips import Chip
 from portal.core.ui.value_words import join_values, service_word
 
-# The kind of the alert whose rule says how long a key may be out, and its hours where the tenant changed nothing.
+# The kind of alert whose rule limits how long a key may be out, and its default in hours.
 OVERDUE_RULE, DEFAULT_HOURS = "key_overdue", 12
 _HEAVY = ("key_box__status", "key_box__extra", "key_box__units")
-# A key's place whose box reports an error, or finds another key there.
+# A key's place with an error of the key box, or with another key in it.
 FAULTY = Q(raw__errors__0__isnull=False) | Q(wrong=True)
 
 
 def overdue_at() -> Any:
-    """Return the moment before which a key that is out was taken too long ago, for a statement."""
+    """Return, for a statement, the moment before which a key that is out was taken too long ago."""
     kept = Rule.objects.filter(kind=OVERDUE_RULE).annotate(
         allowed=Cast(KeyTextTransform("hours", "values"), IntegerField())
     )
@@ -52,14 +52,15 @@ def overdue_at() -> Any:
 
 
 def state_columns(*, by_log: bool) -> tuple[str, str]:
-    """Return the columns of a key's state, and since when it is in it."""
+    """Return the columns of a key's state and of its beginning."""
     return ("state", "since") if by_log else ("read_state", "read_since")
 
 
 def keys_with_state(*, by_log: bool) -> QuerySet[Key]:
-    """Return all keys with what may be known: `shown`, `late`, `who`, `odd`, `line`; ordered by `calm`.
+    """Return all keys with `shown`, `late`, `who`, `odd` and `line`, ordered by `calm`.
 
-    What contradicts itself or has a fault comes first, then what is out, the longest first, then what nobody knows.
+    Keys with a discrepancy or fault come first, then keys that are out (longest first), then keys with unknown
+    location.
     """
     state, since = state_columns(by_log=by_log)
     late = Q(**{state: KeyState.OUT, f"{since}__lte": overdue_at()})
@@ -83,8 +84,7 @@ def keys_with_state(*, by_log: bool) -> QuerySet[Key]:
 
 
 def find_listed(listed: Iterable[dict[str, Any]]) -> list[Key]:
-    """Return the rows of `keys_with_state` that a key_devices_list of the specification names, as far as they are
-    known."""
+    """Return the rows of `keys_with_state` that are in a key_devices_list of the specification, if known."""
     wanted = {
         (str(each.get("key_device_id")), str(number))
         for each in listed
@@ -97,9 +97,9 @@ def find_listed(listed: Iterable[dict[str, Any]]) -> list[Key]:
 
 
 def state_of(key: Key, states: States) -> Chip:
-    """Return the state of a row of `keys_with_state` as every page, list, report and file shows it: where the key is,
-    with what
-    is wrong or in doubt beside. Without any knowledge, unknown.
+    """Return the state of a row of `keys_with_state`: where the key is, with its problems.
+
+    The state is unknown if nothing is known about the key.
     """
     told = vars(key)
     state, wrong = KeyState(told["shown"]), join_values(_problems(key, states))
@@ -111,7 +111,7 @@ def state_of(key: Key, states: States) -> Chip:
 
 
 def _problems(key: Key, states: States) -> Iterator[str]:
-    """Yield what is wrong with a key, and what is not certain about it."""
+    """Yield the problems of a key, and doubts about it."""
     if key.wrong:
         yield _("Another key is in its place")
     if faults := error_texts(each for each in key.errors if not states.is_wrong_key([each])):
@@ -123,7 +123,7 @@ def _problems(key: Key, states: States) -> Iterator[str]:
 
 
 def state_of_box(box: KeyBox, states: States) -> Chip:
-    """Return a key box's state as every page and plan shows it, with what is wrong beside. Unknown before a reading."""
+    """Return a key box's state with its problems. The state is unknown before the first reading."""
     wrong = join_values(_problems_of_box(box, states))
     if box.status_as_of is None:
         return Chip("unknown", problem=wrong)
@@ -138,7 +138,7 @@ def _problems_of_box(box: KeyBox, states: States) -> Iterator[str]:
 
 
 def is_connected(box: KeyBox, states: States) -> bool:
-    """Return whether the last reading says that the box reaches the service."""
+    """Return True if the last reading says that the key box is connected to the service."""
     return states.is_connected(box.cloud_com_status)
 
 
@@ -148,5 +148,5 @@ def error_texts(errors: Iterable[str]) -> str:
 
 
 def offline_text(number: int) -> str:
-    """Return that so many boxes are offline, where the number is still to be filled in."""
+    """Return the text that so many key boxes are offline. The caller fills in the number."""
     return ngettext("%(n)d key box offline", "%(n)d key boxes offline", number)
