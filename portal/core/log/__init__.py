@@ -1,1 +1,1 @@
-"""The log as pages of several areas of work share it."""
+"""Parts of the activity log that several apps share."""

@@ -1,15 +1,15 @@
-"""How the log is narrowed, by names and values of an address: lists, saved searches and exports read it alike.
+"""The filters of the activity log, by names and values of a URL. Lists, saved searches and exports use them.
 
 | name | values |
 |---|---|
-| `period` | today, yesterday, 7d, 30d: they move with the day |
-| `from`, `to` | a day, or a day and a time, of the service's clock; a day that is the end counts whole |
+| `period` | today, yesterday, 7d, 30d: relative to the current day |
+| `from`, `to` | a day, or a day and a time, of the service's clock; a day as the end is included |
 | `person` | a member_id or guest_id |
 | `device` | a device_id or key_device_id; several: any of them |
 | `area` | an area_id: the doors that lead into it |
 | `category`, `status` | the service's values; several: any of them |
 | `only` | refused, suspicious, notified |
-| `q` | words of what was said |
+| `q` | words of the record's texts |
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -42,11 +42,11 @@ from tenants.roles import Permission
 
 Keys = QuerySet[HistorySearch]
 _DAY = timedelta(days=1)
-_MOST = 200  # values of one filter; more than anybody chooses
+_MOST = 200  # values of one filter; more than anyone chooses
 
 
 class Period(TextChoices):
-    """Days that move: a saved search of "7d" is about the last seven days whenever it is opened."""
+    """Periods relative to the current day: a saved search of "7d" always finds the last seven days."""
 
     TODAY = "today", pgettext_lazy("log", "Today")
     YESTERDAY = "yesterday", gettext_lazy("Yesterday")
@@ -54,14 +54,14 @@ class Period(TextChoices):
     MONTH = "30d", gettext_lazy("Last 30 days")
 
     def span(self) -> tuple[datetime, datetime | None]:
-        """Return when it begins and, unless it lasts, when it is over."""
+        """Return the begin of the period and its end, or None if it has not ended."""
         today = start_of_day(local(timezone.now()).date())
         begin = {self.YESTERDAY: today - _DAY, self.WEEK: today - 6 * _DAY, self.MONTH: today - 29 * _DAY}
         return begin.get(self, today), today if self is Period.YESTERDAY else None
 
 
 class QuickFilter(TextChoices):
-    """Records that people look for without knowing the service's categories."""
+    """Filters for people who do not know the service's categories."""
 
     REFUSED = "refused", pgettext_lazy("log", "Refused")
     SUSPICIOUS = "suspicious", pgettext_lazy("log", "Suspicious")
@@ -78,7 +78,7 @@ class QuickFilter(TextChoices):
 
 
 def parse_moment(text: str, *, end: bool = False) -> datetime | None:
-    """Read `from` or `to`; None for what is no day or time."""
+    """Return the moment of `from` or `to`; None for anything else."""
     return date_parsing.parse_moment(text.replace("T", " ", 1), end=end) if text else None
 
 
@@ -129,14 +129,14 @@ def _statuses(request: TenantRequest) -> list[Choice]:
 
 
 def status_word(value: str, states: States) -> str:
-    """Return the word for a record's status, whatever the service calls one that has happened or is over."""
+    """Return the word for a record's status, independent of how the service names "begun" and "over"."""
     if states.is_over(value):
         return service_word("record", "restore", value)
     return service_word("record", "occur" if value and states.is_begun(value) else value, value)
 
 
 def coverage_of(request: TenantRequest) -> Coverage:
-    """Return what the log is complete for, read once for a page."""
+    """Return which parts of the log are complete, loaded once per page."""
     found: Coverage | None = getattr(request, "log_coverage", None)
     if found is None:
         batching.prefetch(request, _DAYS)
@@ -153,19 +153,19 @@ def devices_of(request: TenantRequest) -> dict[str, str]:
 
 
 def device_kinds_of(request: TenantRequest) -> dict[str, str]:
-    """Return what the devices of these IDs are: `door` or `box`."""
+    """Return the kinds of devices by their IDs: `door` or `box`."""
     return {key: kind for key, _name, kind in batching.load_rows(request, DEVICES)}
 
 
 def _people(request: TenantRequest) -> list[Choice]:
-    """Whom the address names: the person's name is looked for only then."""
+    """Return the people in the URL, with their names. Names are loaded only if there are any."""
     asked = _chosen(request, "person")
     known = visibility.names_by_id(request.access, asked) if asked else {}
     return [(value, known.get(value) or value) for value in asked]
 
 
 def _people_search_url(request: TenantRequest) -> str:
-    """Where people are found by name, for whoever may know any."""
+    """Return the address that finds people by name; empty for readers who may not see people."""
     if not (request.access.can(Permission.MEMBERS_VIEW) or request.access.can(Permission.GUESTS_VIEW)):
         return ""
     return url_in_tenant("logs:people", request.tenant.slug)
@@ -191,7 +191,7 @@ DEVICES, _DAYS, _AREAS = "log_devices", "log_days", "log_areas"
 
 
 def prefetch(request: TenantRequest) -> None:
-    """Have the page ask for all that filters and lists of the log are drawn from, along with what every page asks."""
+    """Load everything that filters and lists of the log need with the page's common query."""
     for name in (_DAYS, DEVICES, _AREAS):
         batching.prefetch(request, name)
 
@@ -253,7 +253,7 @@ _VALID: Mapping[str, Callable[[str], object]] = {
 
 
 def apply_filters(rows: Keys, query: QueryDict) -> Keys:
-    """Return the records that an address asks for. Values that mean nothing find nothing, as in the list."""
+    """Return the records for a URL. A filter with only invalid values finds nothing, as in the list."""
     for each in FILTERS:
         known = _valid_values(each, query)
         if any(query.getlist(each.name)):
@@ -263,7 +263,7 @@ def apply_filters(rows: Keys, query: QueryDict) -> Keys:
 
 
 def time_span(query: QueryDict) -> tuple[datetime | None, datetime | None]:
-    """Return the time that an address is about, as far as it says one."""
+    """Return the time span of a URL; None for an open end."""
     since, until = parse_moment(query.get("from", "")), parse_moment(query.get("to", ""), end=True)
     if (period := query.get("period", "")) in Period.values:
         begin, end = Period(period).span()
@@ -272,7 +272,7 @@ def time_span(query: QueryDict) -> tuple[datetime | None, datetime | None]:
 
 
 def chosen_filters(query: QueryDict) -> QueryDict:
-    """Return what an address asks for: filters with values that mean something and the search, in a steady order."""
+    """Return the valid filters of a URL and its search, in a fixed order."""
     found = QueryDict(mutable=True)
     for each in FILTERS:
         found.setlist(each.name, _valid_values(each, query))
@@ -286,14 +286,14 @@ Labels = Mapping[str, Mapping[str, object]]
 
 
 def labels(request: TenantRequest, queries: Iterable[QueryDict]) -> Labels:
-    """Return what the values of all filters are called in what is asked for, looked up once for all of it."""
+    """Return the labels of all filters' values, loaded once for all these queries."""
     people = {value: value for query in queries for value in query.getlist("person")}
     called = {each.name: _labels_of(each, request) for each in FILTERS if each.name != "person"}
     return called | {"person": people | visibility.names_by_id(request.access, people)}
 
 
 def describe(request: TenantRequest, query: QueryDict, known: Labels | None = None) -> list[str]:
-    """Say what an address asks for, filter by filter: for files and for what is kept; `known` by several at once."""
+    """Return the filters of a URL in words, for files and saved searches. `known` are labels for several URLs."""
     said = []
     for each in FILTERS:
         values = [value for value in query.getlist(each.name)[:_MOST] if value]
@@ -306,7 +306,7 @@ def describe(request: TenantRequest, query: QueryDict, known: Labels | None = No
 
 
 def _valid_values(each: Filter, query: QueryDict) -> list[str]:
-    """Those of the values of a filter that can mean anything."""
+    """Return the valid values of a filter."""
     means = _VALID.get(each.name, bool)
     return [value for value in query.getlist(each.name)[:_MOST] if value and "\x00" not in value and means(value)]
 

@@ -1,4 +1,4 @@
-"""What a page of the log says about its completeness: how far it is complete, and what is missing of it and why."""
+"""Notices about the completeness of the log: how far it is loaded, and what is missing and why."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ from portal.core.mirror.kinds import MirrorKind
 from portal.core.ui.times import local
 from portal.core.ui.value_words import join_sentences
 
-# A gap is told day by day only where that is short.
+# Only gaps that are shorter than this are shown day by day.
 _SHORT = timedelta(days=2)
 
 
 @dataclass(frozen=True)
 class GapNotice:
-    """One sentence about a gap. `days` can be loaded, the newest first, at about so many `calls`."""
+    """One sentence about a gap. `days` can be loaded, the newest first, with about `calls` API calls."""
 
     text: str
     tone: str = "quiet"  # or loud: the page shows less than happened
@@ -37,9 +37,9 @@ class GapNotice:
 
 
 def gap_notices(known: Coverage, since: datetime | None, until: datetime | None) -> list[GapNotice]:
-    """Return what is to be said about records from `since` to `until`; None for the bounds of what is shown.
+    """Return the notices about records from `since` to `until`. None means no bound.
 
-    Without a lower bound the day before what is known is offered, and nothing older.
+    Without a lower bound, only the day before the loaded days is offered.
     """
     if known.through is None:
         return []
@@ -76,20 +76,20 @@ def _notice_of(gap: Gap, known: Coverage, *, bounded: bool) -> GapNotice | None:
 
 
 def _paused_notice(known: Coverage) -> GapNotice:
-    """The log cannot be read now."""
+    """Return the notice that the log cannot be loaded now."""
     return GapNotice(_paused_sentences(known.failing_since or known.through, known.error, known.next_at), "loud")
 
 
 def paused_text(log: KindFreshness, *, is_brief: bool = False) -> str:
-    """Return what a page that rests on the log says while the log cannot be read; nothing otherwise.
+    """Return the notice that the log cannot be loaded now, for pages that depend on it; otherwise an empty text.
 
-    `is_brief` leaves the reason out, for those who know of no service.
+    `is_brief` leaves out the reason, for readers who do not know the service.
     """
     return _paused_sentences(log.as_of, log.error, log.next_at, is_brief=is_brief) if log.error else ""
 
 
 def _paused_sentences(since: datetime | None, error: str, next_at: datetime | None, *, is_brief: bool = False) -> str:
-    """Since when, why, and when it is tried again."""
+    """Return since when and why the log is not updated, and the time of the next try."""
     said = [_("Not updated since %(time)s.") % {"time": _time_text(since)} if since else ""]
     said += [] if is_brief else [failure_reasons.sentence_of(error, MirrorKind.HISTORIES)]
     if next_at is not None and not failure_reasons.is_permanent(error):
@@ -98,7 +98,7 @@ def _paused_sentences(since: datetime | None, error: str, next_at: datetime | No
 
 
 def _older_days(known: Coverage) -> Iterator[GapNotice]:
-    """The end of what is loaded, and the next day to load."""
+    """Yield the notice about the end of the loaded days, with the next day to load."""
     if known.known_from is None:
         return
     day = local(known.known_from - timedelta(microseconds=1)).date()

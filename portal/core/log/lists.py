@@ -1,6 +1,4 @@
-"""The list of records of the log. It is narrowed, ordered and paged by what records are found by
-(`mirror/log_search.py`).
-"""
+"""The list of log records. It is filtered, ordered and paged with the search rows of `mirror/log_search.py`."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -38,7 +36,7 @@ _PAGES = {"member": "members:page", "guest": "guests:guest"}
 
 
 class Links:
-    """Where the `people_by_id` and `places` of records lead, for whoever may go there: looked up once for a page."""
+    """The addresses of people and places in records, for readers who may see them, loaded once per page."""
 
     def __init__(
         self, request: TenantRequest, records: list[History], *, people: bool = True, places: bool = True
@@ -49,26 +47,26 @@ class Links:
         self.kinds = filters.device_kinds_of(request) if places and access.can(Permission.DEVICES_VIEW) else {}
 
     def person(self, record: History) -> str:
-        """The page of whom a record is about; empty for none."""
+        """Return the address of the record's person; empty if there is none."""
         known = self.people.get(record.member_id)
         if known is None or not known.is_current:
             return ""
         return url_in_tenant(_PAGES[known.kind], self.slug, record.member_id)
 
     def place(self, record: History) -> str:
-        """The page of where it was: a door's own, a key box's own; empty for none."""
+        """Return the address of the record's door or key box; empty if there is none."""
         kind = self.kinds.get(record.device_id)
         page = {"box": "keys:box", "door": "devices:door"}.get(kind or "")
         return url_in_tenant(page, self.slug, record.device_id) if page else ""
 
 
 def text_of(record: History) -> str:
-    """What happened: the service's words wherever in the record it writes them, else the category."""
+    """Return the event of a record: the service's text from any part of the record, otherwise the category."""
     return record.text or service_word("category", record.category) or "–"
 
 
 def event_cell(record: History) -> SafeString:
-    """What happened, in the service's words, with what makes it more than usual. The category stays beside a label."""
+    """Return the event of a record in the service's words, with chips for anything unusual."""
     chips = []
     words = current_tenant().environment.catalogue
     is_usual = record.category in words.records.used and record.content
@@ -91,7 +89,7 @@ def _category(row: History) -> str:
 
 
 class ActivityLogTable(Table):
-    """Every record that a person may see, the newest first. Rows are `HistorySearch` until a page is found."""
+    """All records that a person may see, the newest first. Rows are `HistorySearch` until the page is loaded."""
 
     name = "log"
     caption = gettext_lazy("Activity log")
@@ -126,14 +124,14 @@ class ActivityLogTable(Table):
 
     @property
     def is_counted_with_page(self) -> bool:
-        """Never: a list of any length is counted to a bound, not whole."""
+        """Return False: the list is only counted up to a limit, because it may be very long."""
         return False
 
     def search(self, queryset: QuerySet[HistorySearch], text: str) -> QuerySet[HistorySearch]:
         return log_search.filter_records(queryset, log_search.RecordFilter(words=log_search.search_words(text)))
 
     def complete_page(self, page: ListPage) -> ListPage:
-        """Read the page's records, under row security, and where they lead."""
+        """Load the page's records, with row-level security, and their links."""
         records = log_search.load_records(page.rows)
         links = Links(self.request, records)
         self.complete_columns(
@@ -151,7 +149,7 @@ class ActivityLogTable(Table):
 
     @property
     def file_pages(self) -> list[tuple[str, str]]:
-        """The export, which asks first: (label, address)."""
+        """Return label and address of the export page."""
         if not self.may(Permission.LOGS_VIEW):
             return []
         address = reverse("logs:export", args=[self.request.tenant.slug])
@@ -168,7 +166,7 @@ class ActivityLogTable(Table):
 
     @property
     def shown_columns(self) -> list[Column]:
-        self.page  # noqa: B018 - what columns are drawn by is known with the page
+        self.page  # noqa: B018 - loading the page sets how columns are drawn
         return super().shown_columns
 
     @cached_property
@@ -181,12 +179,12 @@ class ActivityLogTable(Table):
 
     @property
     def may_load(self) -> bool:
-        """Whether the person may have older days loaded."""
+        """Return True if the person may load older days."""
         return self.may(Permission.LOGS_VIEW)
 
     @property
     def gap_lines(self) -> list[GapNotice]:
-        """What is missing of the time that the list is about."""
+        """Return notices about gaps in the list's time span."""
         since, until = time_span(self.address.query)
         if self.is_today_only:
             since = visibility.visible_since(self.request.access)
@@ -194,7 +192,7 @@ class ActivityLogTable(Table):
 
     @property
     def chosen_in_words(self) -> list[str]:
-        """What narrows the list, filter by filter: for paper, which has no filters."""
+        """Return the active filters in words, for print."""
         chosen = [
             (each.label, [str(one.label) for one in each.options if one.is_chosen]) for each in self.bound_filters
         ]
@@ -203,7 +201,7 @@ class ActivityLogTable(Table):
 
     @property
     def is_live_update(self) -> bool:
-        """Whether the list is drawn because it has changed, not because somebody chose: dates may just be typed."""
+        """Return True if the list is drawn after a change, not after a choice: a date may be half typed then."""
         return live_updates.is_poll(self.request)
 
     @property
@@ -227,12 +225,12 @@ class ActivityLogTable(Table):
 
 
 def _input_value(at: datetime | None) -> str:
-    """A moment as the browser's own input wants it."""
+    """Return a moment in the format of the browser's date input."""
     return f"{local(at):%Y-%m-%dT%H:%M}" if at else ""
 
 
 def _cell(read: Callable[[History], str | SafeString]) -> Callable[[History], SafeString]:
-    """A cell from a text or HTML."""
+    """Return a function that draws a cell from text or HTML."""
 
     def cell(row: History) -> SafeString:
         value = read(row)

@@ -1,6 +1,6 @@
-"""What lately happened to a member or guest, at a door or in an area: the beginning of the log, narrowed to it.
+"""The newest log records of a person, a door or an area, for their pages.
 
-Pages of several areas of work draw it by `{% happened … %}`; while somebody looks, it asks for itself anew.
+Templates draw it with `{% happened … %}`. An open page polls for updates.
 """
 
 from collections.abc import Sequence
@@ -24,23 +24,23 @@ from tenants.access import TenantRequest
 from tenants.roles import Permission
 
 MAX_RECORDS = 8
-# What a page may be about, by the names of the log's own filters.
+# The possible subjects, by the names of the log's filters.
 SUBJECTS = ("person", "device", "area")
 
 
 def prefetch(request: TenantRequest) -> None:
-    """Have a page that shows what happened ask for what that is drawn from along with what every page asks."""
+    """Load the data that the newest records need with the page's common query."""
     batching.prefetch(request, filters.DEVICES)
 
 
 @dataclass(frozen=True)
 class RecentRecords:
-    """The newest records about something. `subject` is one of ABOUT with its values."""
+    """The newest records of a subject. `subject` is one of SUBJECTS; `values` are its values."""
 
     request: TenantRequest
     subject: str
     values: Sequence[str]
-    is_polling: bool = True  # the part asks for itself; where a page does that already, it is False
+    is_polling: bool = True  # the panel polls for updates; False on a page that polls already
 
     def __post_init__(self) -> None:
         prefetch(self.request)
@@ -64,7 +64,7 @@ class RecentRecords:
 
     @cached_property
     def rows(self) -> list[tuple[History, str, str]]:
-        """Each record with the pages of its person and its place; empty where that is the page itself."""
+        """Return each record with the addresses of its person and its place; empty for the page's own subject."""
         links = Links(self.request, self.records[:MAX_RECORDS], people=self.shows_person, places=self.shows_place)
         return [(row, links.person(row), links.place(row)) for row in self.records[:MAX_RECORDS]]
 
@@ -74,7 +74,7 @@ class RecentRecords:
 
     @property
     def log_freshness(self) -> KindFreshness:
-        """How far the log is complete."""
+        """Return how far the log is loaded."""
         return freshness.freshness_for(self.request)[MirrorKind.HISTORIES]
 
     @property
@@ -94,7 +94,7 @@ class RecentRecords:
 
     @property
     def day_url(self) -> str:
-        """Today as a picture, of a person or a device."""
+        """Return the address of today's chart of a person or a device."""
         name = {"person": "logs:person_day", "device": "logs:door_day"}.get(self.subject)
         today = local(timezone.now()).date().isoformat()
         return reverse(name, args=[self.request.tenant.slug, self.values[0], today]) if name else ""

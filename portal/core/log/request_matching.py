@@ -1,8 +1,8 @@
-"""Which request of ours a record of the log tells of, and which record tells of a request.
+"""Match log records with the portal's requests that caused them.
 
-The service keeps the text that a request carries (`info`) in the record of it; where in the record is not shown. A
-record with the request's ID, or with the text of one request alone, is surely of that one. What fits by device and time
-is only likely.
+The service copies a request's text (`info`) into its record, but not always into the same field. A record with the
+request's ID, or with the text of one request only, certainly belongs to that request. A match by device and time is
+only likely.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,19 +18,19 @@ from portal.core.intents.states import Reason, State
 from portal.core.mirror.models import History
 from tenants.models import current_tenant
 
-# How much earlier and later than the request, by our clock, its record may say that it was.
+# How much earlier and later than the request, by our clock, the record's time may be.
 EARLIER, LATER = timedelta(seconds=5), timedelta(minutes=2)
-# For how long the service may work on a request before it writes its record.
+# How long the service may work on a request before it writes its record.
 _LONGEST = timedelta(minutes=15)
 _MOST = 20
-# A shorter ID may stand in a text by chance.
+# A shorter ID may be in a text by chance.
 _MIN_ID_LENGTH = 6
 _NOT_DONE = Q(state__in=[State.EXPIRED, State.CANCELLED]) | Q(state=State.FAILED) & ~Q(reason=Reason.REQUEST_FAILED)
 
 
 @dataclass(frozen=True)
 class RecordContent:
-    """What a record says, as far as requests are recognised by it."""
+    """The content of a record that is compared with requests."""
 
     member_id: str
     device_id: str
@@ -39,7 +39,7 @@ class RecordContent:
 
     @classmethod
     def from_service(cls, told: Mapping[str, Any]) -> "RecordContent":
-        """Read a record as the service tells it."""
+        """Return the content of a record from the service."""
         ids = [each.get("id") if isinstance(each, dict) else "" for each in (told.get("member"), told.get("device"))]
         device = told.get("device")
         units = device.get("units") if isinstance(device, dict) else ()
@@ -47,7 +47,7 @@ class RecordContent:
 
     @classmethod
     def from_row(cls, record: History) -> "RecordContent":
-        """Read a record that the mirror has."""
+        """Return the content of a record in the mirror."""
         words = [record.content, record.member_label, record.member_attribute, record.extra, record.units]
         return cls(record.member_id, record.device_id, list(_texts(words)), _numbers(record.units))
 
@@ -57,20 +57,20 @@ class RecordContent:
 
 @dataclass(frozen=True)
 class MatchingRequest:
-    """The request that a record tells of. `is_certain`: the record itself says so."""
+    """The request of a record. `is_certain`: the record names it."""
 
     intent: Intent
     is_certain: bool
 
 
 def is_named_by(said: RecordContent, intent: Intent) -> bool:
-    """Whether a record is about the request's device and person, and holds the text that the request carried."""
+    """Return True if a record is about the request's device and person, and contains the request's text."""
     info = str((intent.body or {}).get("info") or "")
     return bool(info) and _is_about(said, intent) and said.contains(info)
 
 
 def request_of(record: History, requests: QuerySet[Intent]) -> MatchingRequest | None:
-    """Return the request, one of `requests`, that the record tells of; None where none fits."""
+    """Return which of `requests` caused the record; None if none fits."""
     if not record.device_id:
         return None
     said = RecordContent.from_row(record)
@@ -86,7 +86,7 @@ def request_of(record: History, requests: QuerySet[Intent]) -> MatchingRequest |
 
 
 def record_of(intent: Intent, records: QuerySet[History]) -> History | None:
-    """Return the record, one of `records`, that surely tells of the request; None where none does."""
+    """Return which of `records` certainly belongs to the request; None if none does."""
     if intent.sent_at is None or intent.delivery != Delivery.PHYSICAL:
         return None
     since, until = intent.sent_at - EARLIER, (intent.finished_at or intent.sent_at + _LONGEST) + LATER
@@ -99,7 +99,7 @@ def record_of(intent: Intent, records: QuerySet[History]) -> History | None:
 
 
 def _requests_around(record: History, asked: QuerySet[Intent]) -> list[Intent]:
-    """The commands for the record's device, and those about its person, that were sent around its time."""
+    """Return the commands for the record's device and its person that were sent around its time."""
     targets = [target_of(kind, record.device_id) for kind in ("pass_controller", "key_box")]
     targets += [target_of("member", record.member_id)] if record.member_id else []
     rows = asked.filter(target__in=targets, delivery=Delivery.PHYSICAL).exclude(_NOT_DONE)
@@ -114,7 +114,7 @@ def _is_about(said: RecordContent, intent: Intent) -> bool:
 
 
 def _numbers(units: Any) -> frozenset[str]:
-    """Return the numbers of the keys that a record is about."""
+    """Return the numbers of a record's keys."""
     found = units if isinstance(units, list) else ()
     return frozenset(str(each.get("unit_no")) for each in found if isinstance(each, dict))
 
@@ -130,12 +130,12 @@ def _is_in_time(intent: Intent, at: datetime) -> bool:
 
 
 def _nearest(intents: Sequence[Intent], at: datetime) -> Intent:
-    """The one whose end is nearest to the moment; of two that are as near, the newer one."""
+    """Return the request whose end is nearest to the moment."""
     return min(intents, key=lambda intent: abs((intent.finished_at or intent.created_at) - at))
 
 
 def _texts(value: object) -> Iterator[str]:
-    """Every text of a record: where the service keeps our words is not shown, only that it does."""
+    """Yield every text of a record, because the field with the request's text varies."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list):

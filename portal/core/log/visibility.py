@@ -1,4 +1,4 @@
-"""Which records of the log a person may see (all, those of today, or none), and what people in it are called."""
+"""The log records that a person may see (all, today's, or none), and the names of people in them."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ from portal.core.ui.times import local
 from tenants.access import Access
 from tenants.roles import Permission
 
-_MAX_LOOKED_UP = 20  # people whose names are looked for in the log itself
+_MAX_LOOKED_UP = 20  # people whose names are looked up in the log
 
 
 def visible_since(access: Access) -> datetime | None:
-    """Return from when on a person who may look into the log sees records; None for all of them."""
+    """Return the time since which a person sees records; None for all records. It does not check `may_view_log`."""
     return None if access.can(Permission.LOGS_VIEW) else start_of_day(local(timezone.now()).date())
 
 
@@ -32,7 +32,7 @@ def visible_records(access: Access) -> QuerySet[History]:
 
 
 def visible_search_rows(access: Access) -> QuerySet[HistorySearch]:
-    """Return the same by what they are found by (`mirror/log_search.py`), the newest first: for lists of any length."""
+    """Return the search rows of these records (`mirror/log_search.py`), the newest first, for lists of any length."""
     begin = visible_since(access)
     if not may_view_log(access):
         return log_search.search_rows().none()
@@ -44,13 +44,13 @@ def visible_search_rows(access: Access) -> QuerySet[HistorySearch]:
 
 
 def may_view_log(access: Access) -> bool:
-    """Whether a person sees any records."""
+    """Return True if a person sees any records."""
     return access.can(Permission.LOGS_VIEW) or access.can(Permission.LOGS_TODAY)
 
 
 @dataclass(frozen=True)
 class KnownPerson:
-    """A member or a guest, as a reader may know them. `is_current`: the service has them still."""
+    """A member or a guest, as a reader may see them. `is_current`: they still exist at the service."""
 
     kind: str
     name: str
@@ -58,7 +58,7 @@ class KnownPerson:
 
 
 def people_by_id(access: Access, ids: Collection[str]) -> dict[str, KnownPerson]:
-    """Return the members and guests of these IDs whom a person may know, in one statement."""
+    """Return the members and guests with these IDs that a person may see, in one statement."""
     sources: list[QuerySet[Any, Any]] = []
     if access.can(Permission.GUESTS_VIEW):
         guests = Guest.objects.filter(guest_id__in=ids)
@@ -73,7 +73,7 @@ def people_by_id(access: Access, ids: Collection[str]) -> dict[str, KnownPerson]
 
 
 def names_by_id(access: Access, ids: Collection[str]) -> dict[str, str]:
-    """Return what people of these IDs are called: by their own name who may be known, else as the log names them."""
+    """Return the names of people with these IDs: from members and guests that are visible, otherwise from the log."""
     known = {key: each.name for key, each in people_by_id(access, ids).items()}
     unknown = sorted(set(ids) - known.keys())[:_MAX_LOOKED_UP]
     named = visible_records(access).exclude(member_id="").order_by("-at", "-pk").values_list("member_id", "member_name")

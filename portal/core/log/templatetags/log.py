@@ -1,4 +1,4 @@
-"""`{% load log %}`: what happened, on the pages of people and places."""
+"""`{% load log %}`: tags and filters for log records on other pages."""
 
 from typing import Any
 
@@ -20,36 +20,36 @@ register = template.Library()
 
 @register.inclusion_tag("log/happened.html", takes_context=True)
 def happened(context: Context, about: str, value: str) -> dict[str, Any]:
-    """`{% happened "person" member.member_id %}`: the newest records, for whoever may see any."""
+    """Draw the newest records, for readers who may see them: `{% happened "person" member.member_id %}`."""
     here = RecentRecords(context["request"], about, [value])
     return {"request": context["request"], "here": here}
 
 
 @register.simple_tag(takes_context=True)
 def log_paused(context: Context, *, is_brief: bool = False) -> str:
-    """`{% log_paused %}`: beside what rests on the log, that it cannot be read now, why and until when."""
+    """Return the notice that the log cannot be loaded now, with reason and next try: `{% log_paused %}`."""
     return gaps.paused_text(freshness.freshness_for(context["request"])[MirrorKind.HISTORIES], is_brief=is_brief)
 
 
 @register.filter
 def event(record: History) -> str:
-    """What a record says happened, with what makes it more than usual."""
+    """Return the event of a record, with chips for anything unusual."""
     return event_cell(record)
 
 
 @register.filter
 def said(record: History) -> str:
-    """`{{ record|said }}`: what a record says happened, in the service's words alone."""
+    """Return the event of a record in the service's words only: `{{ record|said }}`."""
     return text_of(record)
 
 
 @register.filter
 def status(record: History) -> str:
-    """`{{ record|status }}`: whether it is over, in words."""
+    """Return a record's status in words: `{{ record|status }}`."""
     return status_word(record.status, current_tenant().environment.catalogue.states)
 
 
 @register.simple_tag(takes_context=True)
 def record_of(context: Context, intent: Intent) -> History | None:
-    """`{% record_of intent as record %}`: the record that surely tells of a request, if the reader may see it."""
+    """Return the record that certainly belongs to a request, if visible: `{% record_of intent as record %}`."""
     return request_matching.record_of(intent, visibility.visible_records(context["request"].access))
