@@ -1,1 +1,1 @@
-"""Telling people and web addresses of alerts: each once."""
+"""Notifications of alerts to people and web addresses, each sent once."""

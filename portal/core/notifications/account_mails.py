@@ -1,7 +1,7 @@
-"""Sending mails to accounts (`tenants/mails.py`), and forgetting what happened to them. They belong to no tenant.
+"""Send mails to accounts (`tenants/mails.py`) and delete old account events. Both belong to no tenant.
 
-Nobody rings for mails: the timer looks every two seconds, so that a page that writes one waits for nothing, and takes
-the same time whether it has written one or not.
+A timer looks for mails every two seconds. Pages do not start a task, so that they take the same time with or without a
+mail.
 """
 
 import structlog
@@ -20,7 +20,7 @@ from tenants.models import AccountEvent, AccountMail
 
 log = structlog.get_logger(__name__)
 
-# As with what alerts send, without the last try: hours later nobody waits for a link or a warning any more.
+# The pauses of alerts without the last one: hours later, a link or warning is of no use.
 RETRY_PAUSES = sending.RETRY_PAUSES[:-1]
 
 
@@ -29,7 +29,7 @@ def due_mails() -> QuerySet[AccountMail]:
 
 
 def send_due() -> None:
-    """Send what is due, until the mail server does not take one."""
+    """Send due mails until the mail server refuses one."""
     may_go_on = timer_registry.start_time_limit()
     while may_go_on():
         mail = _claim()
@@ -38,12 +38,15 @@ def send_due() -> None:
 
 
 def _old_events() -> list[QuerySet[AccountEvent]]:
-    """What happened to accounts before what the log keeps."""
+    """Return the account events that are older than the log's retention."""
     return [AccountEvent.objects.filter(at__lt=ClockTime() - RETENTION)]
 
 
 def _claim() -> AccountMail | None:
-    """Take the mail that waits the longest for this process alone. Return it as it was: claimed if its sender died."""
+    """Claim the oldest due mail for this process and return it as it was before.
+
+    If it already has `claimed_at`, its first sender crashed.
+    """
     with transaction.atomic():
         rows = due_mails().select_related("user").select_for_update(of=("self",), skip_locked=True)
         mail = rows.first()
@@ -56,7 +59,7 @@ def _claim() -> AccountMail | None:
 
 
 def _try_to_send(mail: AccountMail) -> DeliveryOutcome:
-    """Return how this try ended. Of one whose sender died nobody knows whether it arrived."""
+    """Return the result of this try. If an earlier sender crashed, it is unknown whether the mail arrived."""
     if mail.claimed_at is not None and mail.kind not in mails.RESENDABLE_KINDS:
         return delivery_outcomes.uncertain("")
     if not mail.user.is_active or mail.attempts > len(RETRY_PAUSES):
@@ -65,7 +68,7 @@ def _try_to_send(mail: AccountMail) -> DeliveryOutcome:
 
 
 def _save_outcome(mail: AccountMail, outcome: DeliveryOutcome) -> bool:
-    """Delete what has ended, or set the next try. Return whether the mail server took it or refused it for good."""
+    """Delete a finished mail, or set its next try. Return True if the mail server gave a final answer."""
     again = outcome.should_retry or (outcome.state == State.UNCERTAIN and mail.kind in mails.RESENDABLE_KINDS)
     row = AccountMail.objects.filter(pk=mail.pk, attempts=mail.attempts + 1)
     if again and mail.attempts < len(RETRY_PAUSES):

@@ -1,4 +1,4 @@
-"""What people choose about telling, in the audit log. Addresses are masked there, secrets never told."""
+"""Settings of notifications by people. In the audit log, addresses are masked and secrets are left out."""
 
 import secrets
 from collections.abc import Mapping, Sequence
@@ -18,28 +18,31 @@ from portal.core.safety.changing import ChangeResult
 from tenants.staff.throttle import SignInLimit
 
 MAX_ADDRESSES = 10
-# Tests of all of a tenant's addresses together, within so many seconds: more would look for other people's open ports.
+# Tests of all addresses of a tenant within so many seconds. More would allow scanning for open ports.
 MAX_TESTS, TEST_SECONDS = 5, 600
 
 
 class AddressNotSaved(ValueError):
-    """There is one of this name, or there are as many as may be."""
+    """The name is in use, or the tenant has the maximum number of addresses."""
 
 
 def save_preferences(*, min_severity: int, hours: Hours | None, by: Requester) -> None:
-    """Keep what a person wants to be told by e-mail."""
+    """Save from which severity on, and when, a person gets e-mail."""
     kept = {"least": min_severity, "hours": hours.as_json if hours else {}}
     Wish.objects.update_or_create(user=by.user, defaults=kept)
 
 
 def change_recipients(*, kind: AlertKind, roles: Sequence[str], people: Sequence[int], by: Requester) -> ChangeResult:
-    """Change who may be told of a rule's alerts; nobody named: everybody who may see them. Raises NotChanged."""
+    """Change who is notified of a rule's alerts. Raises NotChanged.
+
+    Without any role or person, everyone who may view alerts is notified.
+    """
     wanted = {"roles": sorted(roles), "people": sorted(people)}
     return changing.change(safety_rules.RECIPIENTS, wanted, by=by, subject=kind.name)
 
 
 def add_address(*, values: Mapping[str, Any], by: Requester) -> WebAddress:
-    """Keep a new web address with a new secret. Raises NotKept."""
+    """Save a new web address with a new secret. Raises AddressNotSaved."""
     if WebAddress.objects.count() >= MAX_ADDRESSES:
         raise AddressNotSaved
     try:
@@ -52,7 +55,7 @@ def add_address(*, values: Mapping[str, Any], by: Requester) -> WebAddress:
 
 
 def renew_secret(*, address: WebAddress, by: Requester) -> WebAddress:
-    """Give an address a new secret; the former one signs nothing more."""
+    """Give an address a new secret. The previous one is no longer used for signatures."""
     address.secret = _new_secret()
     with transaction.atomic():
         address.save(update_fields=["secret"])
@@ -61,16 +64,16 @@ def renew_secret(*, address: WebAddress, by: Requester) -> WebAddress:
 
 
 def remove_address(*, address: WebAddress, by: Requester) -> ChangeResult:
-    """Remove an address, with what was sent to it. Raises NotChanged."""
+    """Remove an address with the notifications that were sent to it. Raises NotChanged."""
     return changing.change(safety_rules.ADDRESS, {"is_kept": False}, by=by, subject=str(address.pk))
 
 
 class TooManyTests(ValueError):
-    """The tenant has sent as many tests as may be within TEST_SECONDS."""
+    """The tenant has sent the maximum number of tests within TEST_SECONDS."""
 
 
 def send_test(*, address: WebAddress, by: Requester) -> None:
-    """Have a test posted to an address. Raises TooManyTests."""
+    """Send a test notification to an address. Raises TooManyTests."""
     if not SignInLimit(f"alert-test:{by.tenant.pk}", MAX_TESTS, TEST_SECONDS).count_one():
         raise TooManyTests
     with transaction.atomic():

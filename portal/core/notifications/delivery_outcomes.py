@@ -1,4 +1,4 @@
-"""How one try of a telling ended."""
+"""The possible results of one try to deliver a notification."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,10 @@ from portal.core.notifications.models import State
 
 @dataclass(frozen=True)
 class DeliveryOutcome:
-    """The state, in short what was answered, and whether to try again: only what surely did not arrive."""
+    """The state, a short text of the answer, and whether to try again.
+
+    Only notifications that certainly did not arrive are tried again.
+    """
 
     state: State
     answer: str = ""
@@ -19,15 +22,15 @@ def sent(answer: str) -> DeliveryOutcome:
 
 
 def uncertain(answer: str) -> DeliveryOutcome:
-    """It may have arrived: not sent again."""
+    """Return the result of a notification that may have arrived. It is not sent again."""
     return DeliveryOutcome(State.UNCERTAIN, answer)
 
 
 def failed(answer: str) -> DeliveryOutcome:
-    """It did not arrive, and would not if it were sent again."""
+    """Return the result of a notification that did not arrive and never will."""
     return DeliveryOutcome(State.FAILED, answer)
 
 
 def failed_for_now(answer: str) -> DeliveryOutcome:
-    """It did not arrive; the next try may."""
+    """Return the result of a notification that did not arrive but may at the next try."""
     return DeliveryOutcome(State.FAILED, answer, should_retry=True)

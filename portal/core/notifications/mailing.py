@@ -1,4 +1,4 @@
-"""An alert as an e-mail to a person, in their language, with what they may see of it now."""
+"""Send an alert as an e-mail, in the person's language, with what they may see of it now."""
 
 import contextlib
 from smtplib import SMTPException, SMTPRecipientsRefused, SMTPResponseException
@@ -18,12 +18,12 @@ from tenants.access import Access, access_to
 from tenants.models import Tenant, current_tenant
 from tenants.roles import Permission
 
-# A mail server may be silent for so long.
+# How long the mail server may take to answer.
 _SECONDS = 10
 
 
 def send_alert(telling: Telling) -> DeliveryOutcome:
-    """Send an e-mail of an alert to a person who may still see it."""
+    """Send an e-mail of an alert if the person may still see it."""
     tenant = current_tenant()
     access = access_to(telling.user, tenant) if telling.user is not None else None
     if telling.alert is None or access is None or access.support_session or not access.can(Permission.ALERTS_VIEW):
@@ -33,7 +33,7 @@ def send_alert(telling: Telling) -> DeliveryOutcome:
 
 
 def alert_url(tenant: Tenant, alert: Alert) -> str:
-    """Return the whole address of an alert's page."""
+    """Return the absolute address of an alert's page."""
     return settings.PORTAL_URL + reverse("alerts:alert", args=[tenant.slug, alert.pk])
 
 
@@ -54,7 +54,7 @@ def _message(telling: Telling, alert: Alert, access: Access) -> EmailMessage:
 
 
 def send(message: EmailMessage) -> DeliveryOutcome:
-    """Send over a connection of its own. What breaks before the message is handed over surely did not arrive."""
+    """Send a mail over a separate connection. An error before the handover means that it certainly did not arrive."""
     connection = get_connection(timeout=_SECONDS)
     try:
         connection.open()
@@ -75,7 +75,7 @@ def send(message: EmailMessage) -> DeliveryOutcome:
 
 
 def _outcome_of_refusal(code: int) -> DeliveryOutcome:
-    """The mail server said no: 4xx for now, 5xx for good."""
+    """Return the result of an SMTP refusal: 4xx is temporary, 5xx is permanent."""
     return (
         delivery_outcomes.failed_for_now(f"SMTP {code}")
         if 400 <= code < 500

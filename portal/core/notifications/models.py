@@ -1,4 +1,4 @@
-"""Who wants to be told of what, the tenant's web addresses, and each telling of an alert."""
+"""People's notification settings, the tenant's web addresses, and each notification of an alert."""
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -13,14 +13,14 @@ from tenants.models import TenantModel
 from tenants.vault import EncryptedText
 
 NAME_MAX = 60
-#: The answer of what may have been sent before the data was restored from a backup.
+# The answer of notifications that may have been sent before the data was restored from a backup.
 RESTORED = "restored"
 
 
 class Wish(TenantModel):
-    """What a person chose: from which severity on they get e-mail (0: none), and their working hours, {} for none.
+    """A person's settings: the lowest severity for e-mail (0: none), and their working hours ({}: none).
 
-    Within these hours they look at the portal anyway and get no e-mail.
+    Within working hours they get no e-mail, because they watch the portal then.
     """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
@@ -35,7 +35,7 @@ class Wish(TenantModel):
 
 
 class Audience(TenantModel):
-    """Who may be told of a rule's alerts: these roles and people. Without a row, everybody who may see alerts."""
+    """The recipients of a rule's alerts: these roles and people. Without a row: everyone who may view alerts."""
 
     kind = models.CharField(max_length=30)
     roles = ArrayField(models.TextField(), default=list)
@@ -49,10 +49,10 @@ class Audience(TenantModel):
 
 
 class WebAddress(TenantModel):
-    """A web address of the tenant that alerts from a severity on are posted to, signed with `secret`."""
+    """A web address of the tenant. Alerts from a severity on are posted to it, signed with `secret`."""
 
     class Shape(models.TextChoices):
-        """How the JSON looks that is posted."""
+        """The format of the posted JSON."""
 
         TEXT = "text", _("Text (Slack and others)")
         CARD = "card", _("Card (Microsoft Teams)")
@@ -73,7 +73,7 @@ class WebAddress(TenantModel):
 
 
 class State(models.TextChoices):
-    """How far a telling is."""
+    """The state of a notification."""
 
     WAITING = "waiting", pgettext_lazy("telling", "Waiting")
     SENDING = "sending", pgettext_lazy("telling", "Sending")
@@ -83,10 +83,10 @@ class State(models.TextChoices):
 
 
 class Telling(TenantModel):
-    """One alert told to one person by e-mail, or to one web address: once. Without an alert it is a test.
+    """One alert sent to one person by e-mail, or to one web address, at most once. Without an alert it is a test.
 
-    `not_before` is when it may be tried, `due_at` when a timer looks at it again (null: never). What was begun at
-    `claimed_at` and did not end in time is uncertain, and not sent again (decision 67).
+    `not_before` is the time of the next try, `due_at` when a timer checks it again (null: never). If a try began at
+    `claimed_at` and did not end in time, the result is uncertain, and it is not sent again (decision 67).
     """
 
     alert = models.ForeignKey(Alert, null=True, on_delete=models.CASCADE, related_name="tellings")

@@ -1,7 +1,6 @@
-"""Which networks and ports a tenant's web address may lead to: HTTPS on public networks, and what the operator allows.
+"""Check networks and ports of web addresses: HTTPS in public networks, and networks that the operator allows.
 
-A person who enters an address must not reach through the portal what only the portal can reach, nor look with it for
-open ports of others.
+A person who enters an address must not reach systems that only the portal can reach, or scan others' ports.
 """
 
 import socket
@@ -13,9 +12,9 @@ from django.conf import settings
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
-# All of IPv6 that is public. Mapped and translated IPv4 addresses, segment routing and closed networks are outside.
+# All public IPv6 addresses. Mapped and translated IPv4 addresses, segment routing and closed networks are outside.
 _PUBLIC = ip_network("2000::/3")
-# Public by number, and yet ways to elsewhere: relays, translators, protocols' own, examples in documents.
+# Public by number, but they lead elsewhere: relays, translators, addresses of protocols, examples in documents.
 _RELAY_NETWORKS: tuple[Network, ...] = tuple(
     map(ip_network, ("192.0.0.0/24", "192.88.99.0/24", "100.64.0.0/10", "2001::/23", "2002::/16", "3fff::/20"))
 )
@@ -24,7 +23,7 @@ PORT = 443
 
 
 class NetworkRefused(Exception):
-    """The address leads to a network or a port that the portal does not post to."""
+    """The portal does not post to the network or the port of this address."""
 
 
 class HostNotFound(Exception):
@@ -32,7 +31,7 @@ class HostNotFound(Exception):
 
 
 def may_reach(text: str, port: int = PORT) -> bool:
-    """Return whether the portal posts to an IP address: on any port within the operator's networks, else on HTTPS's."""
+    """Return True if the portal posts to an IP address: any port in the operator's networks, otherwise only PORT."""
     address = ip_address(text.partition("%")[0])
     if _is_in(address, settings.ALERT_NETWORKS):
         return True
@@ -44,7 +43,10 @@ def may_reach(text: str, port: int = PORT) -> bool:
 
 
 def addresses_of(host: str, port: int) -> list[str]:
-    """Resolve a name and return its addresses. Raises Unknown, or Refused when one of them may not be reached."""
+    """Resolve a name and return its addresses.
+
+    Raises HostNotFound, or NetworkRefused if one of the addresses is not allowed.
+    """
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
@@ -58,7 +60,7 @@ def addresses_of(host: str, port: int) -> list[str]:
 
 
 def is_refused_ip_address(host: str, port: int) -> bool:
-    """Return whether a host is written as a number, in any spelling, that may not be reached. Asks no name server."""
+    """Return True if a host is an IP address, in any spelling, that is not allowed. Does not use a name server."""
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
     except (OSError, UnicodeError):

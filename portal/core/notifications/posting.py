@@ -1,4 +1,4 @@
-"""An alert as JSON to a web address of the tenant: signed, to the very address that was checked, once."""
+"""Post an alert as signed JSON to a web address of the tenant, once, to exactly the IP address that was checked."""
 
 import hashlib
 import hmac
@@ -27,7 +27,7 @@ _READ_SECONDS, _ANSWER_SECONDS, _ANSWER_MAX = 5.0, 10.0, 64 * 1024
 
 
 def post(telling: Telling) -> DeliveryOutcome:
-    """Post a telling to its web address. No redirect is followed, and of the answer only the status counts."""
+    """Post a notification to its web address. Redirects are not followed, and only the status of the answer counts."""
     address = telling.address
     if address is None:
         raise ValueError("this telling is none to a web address")
@@ -55,13 +55,13 @@ def post(telling: Telling) -> DeliveryOutcome:
 
 
 def sign(secret: str, at: int, body: bytes) -> str:
-    """Sign a moment and a body: HMAC-SHA256 of "moment.body", in hexadecimal digits."""
+    """Return the signature of a moment and a body: HMAC-SHA256 of "moment.body", in hexadecimal digits."""
     digest = hmac.new(secret.encode(), f"{at}.".encode() + body, hashlib.sha256).hexdigest()
     return f"t={at},v1={digest}"
 
 
 def _post_body(address: WebAddress, body: bytes, telling: Telling) -> int:
-    """Return the status that was answered. Each try goes to the next of the name's addresses."""
+    """Post the body and return the status of the answer. Each try uses the next of the name's IP addresses."""
     parts = urlsplit(address.url)
     found = addresses_of(parts.hostname or "", parts.port or 443)
     pool = ConnectionPool(max_idle=0, address=found[telling.attempts % len(found)])
@@ -96,7 +96,7 @@ def _body(telling: Telling, address: WebAddress) -> bytes:
 
 
 def _text(telling: Telling) -> str:
-    """Word an alert without people's names: who reads along at a web address is not known."""
+    """Return the text of an alert without people's names, because the readers at a web address are unknown."""
     tenant, alert = current_tenant(), telling.alert
     if alert is None:
         return _("Test from %(tenant)s: alerts arrive here.") % {"tenant": tenant.name}

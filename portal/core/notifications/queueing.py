@@ -1,4 +1,4 @@
-"""Writing down who is to be told of alerts: in the transaction in which they begin, so that none is forgotten."""
+"""Queue notifications of new alerts in the alerts' transaction, so that none is lost."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -18,17 +18,17 @@ from tenants.roles import Permission
 from tenants.scope import current_tenant_id
 
 SEND_TASK = "portal.core.notifications.tasks.send_notification"
-# Of more than these at once, the timer rings for the rest.
+# The timer starts the tasks for further notifications.
 _MAX_RINGS = 50
 
 
 def default_min_severity(role: str) -> int:
-    """Return from which severity on a role gets e-mail until the person chooses otherwise; 0: none."""
+    """Return from which severity on a role gets e-mail if the person has not chosen one; 0: none."""
     return Severity.ALARM if roles.find_role(role).permissions >= {Permission.ALERTS_TAKE} else 0
 
 
 def on_new_alerts(alerts: Sequence[Alert]) -> None:
-    """Write down who is told of alerts that begin, and ring for it once that is kept."""
+    """Queue the notifications of new alerts, and start their tasks after commit."""
     now = database_now()
     restored_at = Restored.objects.order_by("-found_at").values_list("found_at", flat=True).first()
     staff = [each for each in _active_staff() if Permission.ALERTS_VIEW in roles.find_role(each.role).permissions]
@@ -46,14 +46,14 @@ def on_new_alerts(alerts: Sequence[Alert]) -> None:
 
 
 def _initial_state(alert: Alert, restored_at: datetime | None) -> dict[str, Any]:
-    """Return how far a telling is from the start: of what began before a backup was restored, people may know."""
+    """Return the initial state of a notification. Alerts from before a restore may have been sent already."""
     if restored_at is None or alert.began_at >= restored_at:
         return {}
     return {"state": State.UNCERTAIN, "due_at": None, "ended_at": ClockTime(), "answer": RESTORED}
 
 
 def notify_worker_after_commit(rows: Sequence[Telling]) -> None:
-    """Have a worker told of what was written, as soon as it can be seen."""
+    """Notify workers after commit."""
     tenant = current_tenant_id()
     calls = [(tenant, each.pk) for each in rows[:_MAX_RINGS]]
     transaction.on_commit(lambda: task_queue.enqueue(SEND_TASK, calls))
@@ -68,7 +68,7 @@ def _is_recipient(staff: Staff, audience: Audience | None) -> bool:
 
 
 def _wants_mail(staff: Staff, wish: Wish | None, alert: Alert, now: datetime) -> bool:
-    """Return whether a person wants e-mail of an alert now."""
+    """Return True if a person wants e-mail of an alert now."""
     least = wish.least if wish is not None else default_min_severity(staff.role)
     hours = Hours.of(wish.hours) if wish is not None else None
     return 0 < least <= alert.severity and not (hours is not None and hours.includes(now))

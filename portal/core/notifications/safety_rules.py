@@ -1,4 +1,4 @@
-"""Who is notified of alerts, as safety rules: fewer roles or people, or one web address less, loosens."""
+"""The recipients of alerts as safety rules. Fewer roles, people or web addresses are looser."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -26,7 +26,7 @@ def _read(kind: str) -> Mapping[str, Any]:
 
 
 def _loosens(_kind: str, before: SettingValues, after: SettingValues) -> bool:
-    """Whether a role, or a person who may view alerts still, is notified no longer. Nobody named: every role is."""
+    """Return True if a role, or a person who may view alerts, is no longer notified. An empty list means all roles."""
     roles = _roles(after)
     if _roles(before) - roles:
         return True

@@ -1,4 +1,4 @@
-"""Sending what is due: claimed before it leaves, so that nobody is told twice (decision 67)."""
+"""Send due notifications. Each is claimed before it is sent, so that it is never sent twice (decision 67)."""
 
 from datetime import datetime, timedelta
 
@@ -13,15 +13,15 @@ from portal.core.timers.clock import ClockTime
 from portal.core.timers.scaled_pauses import scaled_pause
 from portal.core.timers.timer_registry import TaskWakeup
 
-# A try takes less; one that took longer has died on the way.
+# A try takes less time. After this time its process has crashed.
 LEASE = timedelta(seconds=90)
-# How long to wait after each try that surely did not arrive; after the last, no more.
+# The pauses after tries that certainly did not arrive. After the last one there is no further try.
 RETRY_PAUSES = tuple(timedelta(seconds=each) for each in (10, 60, 300, 1800, 7200))
 _RING_AGAIN = scaled_pause(30)
 
 
 def send(pk: int) -> None:
-    """Send one telling, if it is its time. Of one whose sender died it is only noted that nobody knows."""
+    """Send a notification if it is due. If an earlier sender crashed, mark it as uncertain instead."""
     _mark_abandoned(pk)
     found = _claim(pk)
     if found is not None:
@@ -29,13 +29,13 @@ def send(pk: int) -> None:
 
 
 def _mark_abandoned(pk: int) -> None:
-    """Call uncertain what was claimed and never ended."""
+    """Mark as uncertain what was claimed and not finished in time."""
     dead = Telling.objects.filter(pk=pk, state=State.SENDING, claimed_at__lt=ClockTime() - LEASE)
     dead.update(state=State.UNCERTAIN, due_at=None, ended_at=ClockTime(), answer="")
 
 
 def _claim(pk: int) -> Telling | None:
-    """Take a telling for this process alone; None where another has it, it is over, or it is too early."""
+    """Claim a notification for this process. Return None if it is claimed, finished or not due yet."""
     free = Telling.objects.filter(pk=pk, state=State.WAITING, not_before__lte=ClockTime())
     now = ClockTime()
     if not free.update(state=State.SENDING, claimed_at=now, due_at=now + LEASE, attempts=F("attempts") + 1):
@@ -44,7 +44,7 @@ def _claim(pk: int) -> Telling | None:
 
 
 def _save_outcome(telling: Telling, outcome: DeliveryOutcome) -> None:
-    """Write down how a try ended: also of one that was called uncertain meanwhile."""
+    """Save the result of a try, even if the notification was marked as uncertain in the meantime."""
     row = Telling.objects.filter(pk=telling.pk, attempts=telling.attempts)
     if outcome.should_retry and telling.attempts <= len(RETRY_PAUSES):
         at = ClockTime() + RETRY_PAUSES[telling.attempts - 1]
@@ -54,7 +54,7 @@ def _save_outcome(telling: Telling, outcome: DeliveryOutcome) -> None:
 
 
 def mark_restored(found_at: datetime) -> int:
-    """Send nothing that this database has yet to send: it may have arrived since the backup."""
+    """Mark unfinished notifications of a restored database as uncertain, because they may have been sent since."""
     rows = Telling.objects.filter(state__in=[State.WAITING, State.SENDING])
     return rows.update(state=State.UNCERTAIN, due_at=None, ended_at=ClockTime(), answer=RESTORED)
 

@@ -1,4 +1,4 @@
-"""The bell of tellings."""
+"""The task that sends a notification."""
 
 from portal.core.notifications import sending
 from portal.site.celery import portal_task

@@ -1,4 +1,4 @@
-"""Web addresses as people and the audit log see them: masked, and never with their secret."""
+"""Web addresses for pages and the audit log: masked, and never with their secret."""
 
 from urllib.parse import urlsplit
 
@@ -9,13 +9,13 @@ from tenants.wording import coded_sentence
 
 
 def mask(url: str) -> str:
-    """Return an address as pages show it: its host, and the last characters."""
+    """Return the masked address: its host, and the last characters."""
     parts = urlsplit(url)
     return f"https://{parts.hostname}/…{url[-4:]}"
 
 
 def audit_change(address: WebAddress, by: Requester, action: str) -> None:
-    """Record what was done with an address."""
+    """Record a change of an address in the audit log."""
     after = {"url": mask(address.url), "least": address.get_least_display()}
     target = f"alert_address:{address.pk}"
     audit.record(

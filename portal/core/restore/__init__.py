@@ -1,1 +1,1 @@
-"""A database that was restored from a backup is older than the world: it must not act by itself on what it knows."""
+"""Restored databases. Their data is outdated, so automatic work is paused until a person releases it."""

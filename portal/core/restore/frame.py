@@ -1,4 +1,4 @@
-"""A banner on every page of a tenant whose data was restored, until a person has released what waits."""
+"""The banner on every page of a tenant whose data was restored, until a person resumes automatic work."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ from tenants.roles import Permission
 
 
 def banners(request: TenantRequest) -> Iterator[Banner]:
-    """Say since when nothing is known, and where to look."""
+    """Yield a banner with the time of the backup and a link to details."""
     if not request.access.can(Permission.TENANT_VIEW):
         return
     for row in _waiting():

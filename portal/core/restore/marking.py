@@ -1,8 +1,8 @@
-"""Looking through a restored database, before anything leaves it: what can no longer be known is marked, and waits.
+"""Mark everything in a restored database whose result is unknown, before any request is sent.
 
-An area of work registers what it marks from its `AppConfig.ready()`. A tenant is marked in one transaction, and may be
-marked again: a process that died on the way is followed by another. Nothing leaves meanwhile: no request is claimed
-(`timers/database_identity.py`), and no task of a worker runs.
+Apps register their marking in `AppConfig.ready()`. A tenant is marked in one transaction and may be marked again,
+because another process continues after a crash. Until the end no request is claimed (`timers/database_identity.py`),
+and no worker runs a task.
 """
 
 import uuid
@@ -32,7 +32,7 @@ MAIL_KIND = "restored"
 _LOCK = 0x0DE5
 
 
-# What an area of work marks: how many rows, each for a person to decide; or the rows that wait until a release.
+# Returns the number of marked rows that a person must decide, or the rows that wait for a release.
 MarkFunction = Callable[[datetime], int | list[int]]
 ReleaseFunction = Callable[[Sequence[int]], None]
 _marks: dict[str, MarkFunction] = {}
@@ -40,9 +40,9 @@ _releases: dict[str, ReleaseFunction] = {}
 
 
 def register(name: str, mark: MarkFunction, release: ReleaseFunction | None = None) -> None:
-    """Have an area of work mark what it remembers of a tenant, given the moment at which it was found to be a copy.
+    """Register an app's marking of a tenant. It gets the time at which the restore was detected.
 
-    Both are called in the tenant's scope and in a transaction. Areas are asked in the order in which they register.
+    Both functions run in the tenant's scope and in a transaction, in the order of registration.
     """
     _marks[name] = mark
     if release is not None:
@@ -50,13 +50,13 @@ def register(name: str, mark: MarkFunction, release: ReleaseFunction | None = No
 
 
 def is_waiting(name: str, pk: int) -> bool:
-    """Return whether a row of the tenant in scope was marked, and a person has not released it."""
+    """Return True if a row of the current tenant was marked and not released by a person."""
     rows = Restored.objects.filter(released_at=None, waiting__contains={name: [pk]})
     return rows.exists()
 
 
 def release_row(name: str, pk: int) -> None:
-    """Note that a person has acted on a row that may wait: it goes on. Within the transaction of the act."""
+    """Remove a row from those that wait, because a person acted on it. Call it in the transaction of the action."""
     row = Restored.objects.select_for_update().filter(released_at=None, waiting__contains={name: [pk]}).first()
     if row is not None:
         row.waiting[name].remove(pk)
@@ -64,9 +64,9 @@ def release_row(name: str, pk: int) -> None:
 
 
 def register_timer(name: str, rows: Callable[[], QuerySet[Any]], column: str = "due_at") -> None:
-    """Have what rows do at a time of their own wait for a release: since the backup, a person may have done otherwise.
+    """Pause a timer's rows until a release, because a person may have acted differently since the backup.
 
-    `rows` are those of the tenant in scope that have not ended, `column` is when the portal sees to them next.
+    `rows` are unfinished rows of the current tenant, `column` is the time of their next automatic step.
     """
 
     def wait(found_at: datetime) -> list[int]:
@@ -82,7 +82,7 @@ def register_timer(name: str, rows: Callable[[], QuerySet[Any]], column: str = "
 
 
 def is_restored_copy() -> bool:
-    """Return whether this database is a copy, or was set back, and was not looked through."""
+    """Return True if this database is a copy, or was set back, and has not been marked yet."""
     place = wal_position.read_position()
     if place is None or place.is_other_database or not wal_position.is_behind(place):
         return place is not None and place.is_other_database
@@ -92,7 +92,7 @@ def is_restored_copy() -> bool:
 
 
 def declare_restored() -> None:
-    """Take this database for a restored one: an operator says so, and a process that dies meanwhile is followed."""
+    """Treat this database as restored, on an operator's request. After a crash, another process continues."""
     Lease.objects.update(identity=_placeholder_identity())
 
 
@@ -101,15 +101,15 @@ def _placeholder_identity() -> str:
 
 
 def mark_if_restored() -> None:
-    """Look through a restored database: what each clock does before it leads."""
+    """Mark a restored database. Each clock does this before it leads."""
     if is_restored_copy():
         mark_all_tenants()
 
 
 def mark_all_tenants() -> bool:
-    """Mark every tenant, then let the site go on. Returns False where another process is at it.
+    """Mark every tenant, then unlock the site. Return False if another process is doing it.
 
-    What a process that died has marked is not marked again.
+    Tenants that a crashed process has marked are not marked again.
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_lock(%s)", [_LOCK])
@@ -123,7 +123,7 @@ def mark_all_tenants() -> bool:
 
 
 def declare_unchanged() -> None:
-    """Take this database for the one that it was: an operator says that it was moved, and is not older."""
+    """Treat this database as unchanged: an operator confirms that it was moved and is not older."""
     wal_position.reset_position()
     Lease.objects.update(identity=DatabaseIdentity())
 
@@ -133,8 +133,8 @@ def _mark_all_tenants() -> None:
     taken_at = None if is_new else lease.ticked_at
     log.warning("database_was_restored", taken_at=taken_at and taken_at.isoformat())
     identity = f"{lease.identity} as {Lease.objects.values_list(DatabaseIdentity(), flat=True).get()}"
-    AccountMail.objects.exclude(kind=MAIL_KIND).delete()  # those that were due have left before
-    Session.objects.all().delete()  # some had been ended since
+    AccountMail.objects.exclude(kind=MAIL_KIND).delete()  # due mails were sent before the restore
+    Session.objects.all().delete()  # some were ended after the backup
     for tenant in Tenant.objects.order_by("pk").iterator():
         with tenant_scope(tenant), transaction.atomic():
             _mark_tenant(tenant, taken_at, identity)
@@ -144,7 +144,7 @@ def _mark_all_tenants() -> None:
 
 
 def _unlock_site() -> None:
-    """Let the site go on: this database is the one that counts from now on."""
+    """Unlock the site: this database is the valid one from now on."""
     wal_position.reset_position()
     Lease.objects.update(identity=DatabaseIdentity(), holder=None)
 
@@ -152,7 +152,7 @@ def _unlock_site() -> None:
 def _mark_tenant(tenant: Tenant, taken_at: datetime | None, identity: str) -> None:
     row = Restored.objects.select_for_update().filter(released_at=None).first() or Restored(tenant=tenant)
     if row.identity == identity:
-        return  # by a process that died later
+        return  # marked by a process that crashed later
     row.identity, row.taken_at, row.found_at = identity, taken_at, database_now()
     row.save()
     marked = {name: mark(row.found_at) for name, mark in _marks.items()}
@@ -172,7 +172,7 @@ def _mail_values(taken_at: datetime | None, tenant: str, slug: str) -> dict[str,
 
 
 def release(row: Restored, by: User) -> None:
-    """Let what the portal does by itself go on, for one tenant in scope. Releasing twice does nothing."""
+    """Resume automatic work of the current tenant. Releasing twice does nothing."""
     with transaction.atomic():
         held = Restored.objects.select_for_update().filter(pk=row.pk, released_at=None).first()
         if held is None:

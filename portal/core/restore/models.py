@@ -1,4 +1,4 @@
-"""What was found when a tenant's data came from a backup."""
+"""Records of restored tenants."""
 
 from django.conf import settings
 from django.db import models
@@ -9,11 +9,11 @@ from tenants.models import TenantModel
 
 
 class Restored(TenantModel):
-    """A tenant's data were found to be a copy. What the portal would do by itself waits until a person releases it.
+    """The detection that a tenant's data was restored. Automatic work waits until a person releases it.
 
-    `taken_at` is the last moment that the copy knows of: what happened from then to `found_at` is not known here.
-    `identity` says which database this one was taken for, and which it is (`timers/database_identity.py`). `counts`:
-    how many rows were marked, by kind; `waiting`: those that go on when they are released.
+    `taken_at` is the time of the backup: changes from then to `found_at` are unknown. `identity` contains the
+    database's former and current identity (`timers/database_identity.py`). `counts`: the number of marked rows by kind.
+    `waiting`: the rows that continue after the release.
     """
 
     taken_at = models.DateTimeField(null=True)

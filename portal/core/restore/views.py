@@ -1,4 +1,4 @@
-"""The page of a tenant whose data was restored from a backup: what is not known, and what waits for a person."""
+"""The page of a restored tenant: what is unknown, and what waits for a person."""
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
@@ -13,7 +13,7 @@ from tenants.roles import Permission
 
 @tenant_view(Permission.TENANT_VIEW)
 def page(request: TenantRequest) -> HttpResponse:
-    """Show what was marked when the restored data was found, and who released what waited."""
+    """Show what was marked after the restore, and who released the waiting work."""
     row = Restored.objects.select_related("released_by").order_by("-found_at").first()
     if row is None:
         raise Http404
@@ -28,7 +28,7 @@ def page(request: TenantRequest) -> HttpResponse:
 
 @tenant_view(Permission.CONNECTION_MANAGE, methods=["POST"])
 def release(request: TenantRequest) -> HttpResponse:
-    """Let automatic work go on."""
+    """Resume automatic work."""
     row = Restored.objects.filter(released_at=None).first()
     if row is not None:
         marking.release(row, request.user)

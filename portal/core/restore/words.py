@@ -1,4 +1,4 @@
-"""How many of what were marked, in words."""
+"""Texts about the marked rows of a restored tenant."""
 
 from collections.abc import Callable, Iterator
 
@@ -53,14 +53,14 @@ _WAITING: dict[str, Callable[[int], str]] = {
 
 
 def marked_texts(row: Restored) -> Iterator[str]:
-    """Yield a sentence for each kind of what was marked for a person, or for a later check."""
+    """Yield a sentence for each kind of rows that a person or a later check decides."""
     for name, words in _MARKED.items():
         if n := row.counts.get(name, 0):
             yield words(n) % {"n": n}
 
 
 def waiting_texts(row: Restored) -> Iterator[str]:
-    """Yield a sentence for each kind of what goes on once it is released."""
+    """Yield a sentence for each kind of rows that continue after the release."""
     for name, words in _WAITING.items():
         if n := len(row.waiting.get(name, ())):
             yield words(n) % {"n": n}

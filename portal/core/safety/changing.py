@@ -1,4 +1,4 @@
-"""Changing a safety rule. Tightening counts at once; loosening waits for a second person unless an owner does it."""
+"""Change a safety rule. Tightening applies at once; loosening needs a second person, unless an owner does it."""
 
 from datetime import timedelta
 from enum import Enum
@@ -22,11 +22,11 @@ CONFIRM_WITHIN = timedelta(days=7)
 
 
 class NotChanged(ValueError):
-    """Nothing was changed; the text says why, and what to do next."""
+    """Nothing was changed. The text gives the reason and the next step."""
 
 
 class ChangeResult(Enum):
-    """What a change came to."""
+    """The result of a change."""
 
     UNCHANGED = "same"
     SAVED = "saved"
@@ -34,7 +34,7 @@ class ChangeResult(Enum):
 
 
 def change(rule: SafetyRule, after: SettingValues, *, by: Requester, subject: str = "") -> ChangeResult:
-    """Save a setting at once, or let it wait where it loosens the rule and `by` is no owner. Raises NotChanged."""
+    """Save a setting at once, or let it wait if it loosens the rule and `by` is not an owner. Raises NotChanged."""
     with transaction.atomic():
         _lock_setting(rule, subject, by)
         before = rule.read(subject)
@@ -58,9 +58,10 @@ def change(rule: SafetyRule, after: SettingValues, *, by: Requester, subject: st
 
 
 def confirm(*, change: WaitingChange, by: Requester) -> State:
-    """Save what another person requested; VOID when the setting or that person's permission has changed since.
+    """Save what another person requested.
 
-    Raises NotChanged where it ended, or this person may not confirm it.
+    Return VOID if the setting or that person's permission has changed since. Raises NotChanged if the request has ended
+    or this person may not confirm it.
     """
     with transaction.atomic():
         rule, row = _lock_change(change, by)
@@ -85,7 +86,7 @@ def decline(*, change: WaitingChange, by: Requester) -> State:
 
 
 def expire(change_id: int) -> None:
-    """End a change that nobody confirmed in time."""
+    """End a change that was not confirmed in time."""
     with transaction.atomic():
         rows = WaitingChange.objects.select_for_update(of=("self",)).select_related("tenant")
         for row in rows.filter(pk=change_id, state=State.WAITING, due_at__lte=ClockTime()):
@@ -93,12 +94,12 @@ def expire(change_id: int) -> None:
 
 
 def waiting_changes() -> QuerySet[WaitingChange]:
-    """Return the changes of the tenant in scope that can still be confirmed."""
+    """Return the changes of the current tenant that can still be confirmed."""
     return WaitingChange.objects.filter(state=State.WAITING, due_at__gt=ClockTime())
 
 
 def _lock_setting(rule: SafetyRule, subject: str, by: Requester) -> None:
-    """Let no other change of this setting begin until the transaction ends. Taken before any row is locked."""
+    """Lock a setting until the transaction ends. Call it before any row is locked, to prevent deadlocks."""
     lock_target(by.tenant, f"safety:{rule.name}:{subject}")
 
 
@@ -108,7 +109,7 @@ def _may_change(user: User, rule: SafetyRule, by: Requester) -> bool:
 
 
 def _lock_change(change: WaitingChange, by: Requester) -> tuple[SafetyRule, WaitingChange]:
-    """Return a waiting change with its row held, and its rule. Raises NotChanged where `by` has no say in it."""
+    """Return a waiting change with its row locked, and its rule. Raises NotChanged if `by` may not decide about it."""
     rule = RULES.get(change.rule)
     if rule is None or by.support_session is not None or not _may_change(by.user, rule, by):
         raise NotChanged(_("You do not have permission to decide about this change. Nothing was changed."))
@@ -123,7 +124,7 @@ def _lock_change(change: WaitingChange, by: Requester) -> tuple[SafetyRule, Wait
 
 
 def _save(rule: SafetyRule, subject: str, after: SettingValues, by: Requester) -> None:
-    """Save a setting. What was requested about its former state is void."""
+    """Save a setting. Waiting requests for its former value become void."""
     for row in _waiting_for(rule, subject):
         _end(row, State.VOID, by)
     rule.save(subject, after, by)
@@ -164,7 +165,7 @@ def _waiting_for(rule: SafetyRule, subject: str) -> list[WaitingChange]:
 
 
 def _end(row: WaitingChange, state: State, by: Requester | None) -> None:
-    """End a change and record how; without `by` the portal did it."""
+    """End a change and record it. Without `by`, the portal is the author."""
     author = by.audit_author if by is not None else {"tenant": row.tenant, "by": None, "by_label": audit.PORTAL_ACTOR}
     user = by.user if by is not None else None
     WaitingChange.objects.filter(pk=row.pk).update(state=state, ended_by=user, ended_at=ClockTime(), due_at=None)

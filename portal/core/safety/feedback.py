@@ -1,4 +1,4 @@
-"""What a settings page says after its form changed a safety rule."""
+"""The message of a settings page after its form changed a safety rule."""
 
 from collections.abc import Callable
 
@@ -13,9 +13,9 @@ from tenants.access import TenantRequest
 def change_with_feedback(
     request: TenantRequest, action: Callable[[], ChangeResult], saved_text: str, form: BaseForm | None = None
 ) -> bool:
-    """Do it, and say that it was saved, waits for a second person, or was not changed.
+    """Run a change, and show that it was saved, waits for a second person, or was not changed.
 
-    False: it was refused. The `form`, which is shown again then with what was typed, says why.
+    Return False if it was refused. Then the `form` gets the reason as an error and is shown again.
     """
     try:
         came = action()

@@ -1,4 +1,4 @@
-"""A banner for those who can be the second person, while a change waits for one."""
+"""The banner for people who can confirm a waiting change as the second person."""
 
 from collections.abc import Iterator
 
@@ -13,12 +13,12 @@ from portal.core.ui import frame
 from portal.core.ui.frame import Banner
 from tenants.access import TenantRequest
 
-# More than these would push the page itself out of sight.
+# More banners would hide the page itself.
 MAX_BANNERS = 2
 
 
 def banners(request: TenantRequest) -> Iterator[Banner]:
-    """Show the changes that this person may confirm, those asked for first; of more, how many there are."""
+    """Yield banners of changes that this person may confirm, oldest first, and of the number of further ones."""
     if request.access.support_session is not None:
         return
     others = waiting_changes().select_related("asked_by").exclude(asked_by=request.user).order_by("pk")

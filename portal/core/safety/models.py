@@ -11,7 +11,7 @@ from tenants.wording import SentenceField
 
 
 class State(models.TextChoices):
-    """How far a change is. VOID: the setting or the requester's permission changed while it was waiting."""
+    """The state of a change. VOID: the setting or the requester's permission changed while it was waiting."""
 
     WAITING = "waiting", pgettext_lazy("safety", "Waiting for a second person")
     CONFIRMED = "confirmed", pgettext_lazy("safety", "Confirmed and saved")
@@ -22,7 +22,7 @@ class State(models.TextChoices):
 
 
 class WaitingChange(TenantModel):
-    """A change that loosens a safety rule: what was kept when it was requested (`before`) and what is wanted (`after`).
+    """A change that loosens a safety rule: the values at the request (`before`) and the wanted ones (`after`).
 
     `rule` and `subject` name the setting (`portal.core.safety.rules`). `due_at` is when it expires; null once it ended.
     """

@@ -1,4 +1,4 @@
-"""What counts as a safety rule: each is registered from `AppConfig.ready()` by the room that keeps the setting."""
+"""The safety rules. The app of each setting registers its rule in `AppConfig.ready()`."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,12 +13,11 @@ SettingValues = Mapping[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class SafetyRule:
-    """A setting that one person alone may not loosen. Each callable gets the `subject` first: which of several settings
-    of one kind it is, "" where there is one.
+    """A setting that one person alone may not loosen.
 
-    `read` returns what is kept,
-    as JSON has it; `is_looser` compares that with what is wanted; `save` stores it with its
-    audit entry, inside a transaction. `describe` and `page_route` (a URL name and its arguments) are for people.
+    Each function gets the `subject` first: it names one of several settings of a kind, and is "" for a single one.
+    `read` returns the stored values as JSON; `is_looser` compares them with the wanted ones; `save` stores values with
+    an audit entry, inside a transaction. `describe` and `page_route` (a URL name and its arguments) are for people.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The bell of changes that were not confirmed in time."""
+"""The task that ends a change that was not confirmed in time."""
 
 from portal.core.safety import changing
 from portal.site.celery import portal_task

@@ -1,4 +1,4 @@
-"""The page of a change that needs a second person, and what is decided there."""
+"""The page of a change that needs a second person, with its decisions."""
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -67,7 +67,7 @@ def decline(request: TenantRequest, change_id: int) -> HttpResponseBase:
 
 
 def _get_change(request: TenantRequest, change_id: int) -> tuple[SafetyRule, WaitingChange]:
-    """Return a change with its rule, for those who may change that setting."""
+    """Return a change with its rule, for people who may change that setting."""
     row = get_row_or_404(
         WaitingChange.objects.filter(rule__in=RULES).select_related("asked_by", "ended_by"), pk=change_id
     )

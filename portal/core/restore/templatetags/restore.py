@@ -1,4 +1,4 @@
-"""What the platform's page says of tenants whose data was restored from a backup."""
+"""The panel about restored tenants on the platform's page."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ _NAMED = 10
 
 @register.inclusion_tag("restore/waiting.html")
 def restored_tenants() -> dict[str, Any]:
-    """Show the tenants in which automatic work waits for an owner, the first by name and the number of the others."""
+    """Show the tenants whose automatic work waits for an owner: the first ones by name, and the number of others."""
     with across_tenants("operators see which tenants wait after a restore"):
         rows = Restored.objects_across_tenants.filter(released_at=None)
         names = list(rows.order_by("tenant__name").values_list("tenant__name", flat=True)[:_NAMED])

@@ -1,4 +1,4 @@
-"""What a settings page shows while a change of it waits for a second person."""
+"""The notice on a settings page about a change that waits for a second person."""
 
 from typing import Any
 
@@ -11,6 +11,6 @@ register = template.Library()
 
 @register.inclusion_tag("safety/waiting.html", takes_context=True)
 def waiting_change(context: dict[str, Any], rule: str, subject: object = "") -> dict[str, Any]:
-    """Show the change of this setting that waits, if there is one."""
+    """Show the waiting change of this setting, if there is one."""
     rows = waiting_changes().select_related("asked_by").filter(rule=rule, subject=str(subject))
     return {"change": rows.first(), "request": context["request"]}

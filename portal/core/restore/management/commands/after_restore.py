@@ -1,4 +1,4 @@
-"""after_restore [--nothing-lost]"""
+"""Mark a restored database: `manage.py after_restore [--nothing-lost]`."""
 
 from argparse import ArgumentParser
 from typing import Any
