@@ -1,1 +1,1 @@
-"""720 and 180 calls an hour for each token, shared between doors, people, jobs and sync."""
+"""The budget of API calls: 720 general and 180 device calls an hour per token, shared by priority."""

@@ -1,4 +1,4 @@
-"""The only way to read the service: every call counted before it is made, every answer's headers heard."""
+"""The only way to load data from the service. Each call is counted first, and each answer's rate headers are used."""
 
 import threading
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from tenants.models import Connection
 
 
 def client(connection: Connection, priority: Priority) -> Client:
-    """A client of the tenant's service. Its calls raise BudgetExhausted, before anything is sent, when none is left."""
+    """Return a client of the tenant's service. Its calls raise BudgetExhausted before sending if none is left."""
     mine = threading.local()
 
     def gate(operation: Operation) -> None:
@@ -24,12 +24,12 @@ def client(connection: Connection, priority: Priority) -> Client:
 
 
 def client_for_counted_call(connection: Connection, taken: CountedCall | None) -> Client:
-    """A client without a gate, for intents alone: their claim has already counted the call, as `taken`."""
+    """Return a client that counts no calls, for intents only: their claim has already counted the call, as `taken`."""
     return service_client(connection, observe=_observer(connection, lambda: taken))
 
 
 def _observer(connection: Connection, call: Callable[[], CountedCall | None]) -> Observe:
-    """What to do with the rate headers of each answer."""
+    """Return the function that uses the rate headers of each answer."""
 
     def observe(operation: Operation, rate: RateHeaders, status: int, error: ServiceError | None) -> None:
         ledger.correct_count(

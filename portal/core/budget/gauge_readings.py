@@ -1,4 +1,4 @@
-"""A gauge as it stood at one moment: what is left, for whom, and from when."""
+"""A gauge at one moment: which calls are left, for which priority, and when more are."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from portal.core.budget.models import Gauge
 from portal.core.budget.priorities import MARGIN_SECONDS, STAGGER_SECONDS, STEP_SECONDS, Priority, may_spend
 
-# A call that was let through to see whether a limit has ended, and of which nothing was heard for so long, was lost.
+# A probe call (made to check whether a limit has ended) counts as lost after this time without an answer.
 _PROBE_TIMEOUT = {Priority.DOORS: timedelta(seconds=3)}
 _PROBE_TIMEOUT_DEFAULT = timedelta(seconds=15)
 
@@ -16,7 +16,7 @@ CallsByStep = tuple[tuple[int, int, int], ...]  # (step, priority, calls that co
 
 @dataclass(frozen=True)
 class GaugeReading:
-    """What counts at `now`. `configured_limit` is the limit of the overrides file, `limit` the one that holds."""
+    """The calls that count at `now`. `configured_limit` is from the overrides file, `limit` is the one that applies."""
 
     gauge: Gauge
     now: datetime
@@ -30,7 +30,7 @@ class GaugeReading:
 
     @property
     def own_calls(self) -> int:
-        """Our own calls that count."""
+        """Return the portal's own calls that count."""
         return sum(calls for _, _, calls in self.by_step)
 
     @property
@@ -44,7 +44,7 @@ class GaugeReading:
 
     @property
     def is_limited(self) -> bool:
-        """Whether the service said that no call is left, and nothing else since."""
+        """Return True if the service reported that no call is left, and nothing newer since."""
         return self.gauge.limited_at is not None
 
     @property
@@ -57,11 +57,11 @@ class GaugeReading:
         return sum(calls for _, who, calls in self.by_step if who == priority)
 
     def expiry_of_step(self, step: int) -> datetime:
-        """When calls of this step stop counting."""
+        """Return when calls of this step stop counting."""
         return datetime.fromtimestamp((step + 1) * STEP_SECONDS + self.window + MARGIN_SECONDS, UTC)
 
     def has_room_for(self, priority: Priority) -> bool:
-        """Whether the count has room for a call of this priority."""
+        """Return True if the count allows a call of this priority."""
         used_by_sync = self.used_by(Priority.SYNC)
         return not self.is_limited and may_spend(priority, limit=self.limit, used=self.used, used_by_sync=used_by_sync)
 
@@ -70,7 +70,7 @@ class GaugeReading:
         return self.has_room_for(priority) or (turn is not None and turn <= self.now)
 
     def may_call_at(self, priority: Priority) -> datetime:
-        """The first moment at which a call of this priority is expected to fit."""
+        """Return the first moment at which a call of this priority is expected to be possible."""
         soon = self.now + timedelta(seconds=STAGGER_SECONDS)
         turn = self._probe_at(priority)
         if turn is not None:
@@ -85,11 +85,11 @@ class GaugeReading:
         return min(at, turn) if turn is not None else at
 
     def refills_at(self) -> datetime | None:
-        """When calls come free next; None while none is used."""
+        """Return when the next calls become available; None while none is used."""
         return next((moment for moment, _, _ in self._expiries()), None)
 
     def _expiries(self) -> Iterator[tuple[datetime, int, int]]:
-        """(when, how many calls, of them sync's) stop counting, soonest first."""
+        """Return (time, calls, sync's share of them) of the calls that stop counting, soonest first."""
         leaving = [
             (self.expiry_of_step(step), calls, calls if who == Priority.SYNC else 0)
             for step, who, calls in self.by_step
@@ -99,17 +99,17 @@ class GaugeReading:
         return iter(sorted(leaving))
 
     def _reset_expected_at(self) -> datetime | None:
-        """When the service said that calls come back, as long as nothing else was heard."""
+        """Return when calls are available again according to the service's newest report."""
         return (self.gauge.blocked_until or self.now) if self.is_limited else self.gauge.reset_at
 
     def _answer_expected_by(self) -> datetime:
-        """When it is worth asking again because somebody's call is about to tell whether they have."""
+        """Return when another call's answer is expected to show whether new calls are available."""
         return max(self._reset_expected_at() or self.now, self.now) + timedelta(seconds=4 * STAGGER_SECONDS)
 
     def _probe_at(self, priority: Priority) -> datetime | None:
-        """When one call may be made to see whether calls have come back, whatever the count says.
+        """Return when one probe call may be made to check for new calls, regardless of the count.
 
-        A door does not wait for what the service did not say.
+        A door command does not wait for a time that the service did not name.
         """
         ends, tried_at = self._reset_expected_at(), self.gauge.tried_at
         if ends is None:

@@ -1,4 +1,4 @@
-"""Counting calls: a sliding hour per token and call class, exact under concurrency, corrected by the service's headers.
+"""Count calls: a sliding hour per token and call class, exact under concurrency, corrected by rate headers.
 
 Limits: specification, part Limits (720 general and 180 device calls in 60 minutes for each access token).
 """
@@ -23,12 +23,12 @@ from portal.core.timers.clock import ClockTime
 from portal.core.timers.scaled_pauses import scaled_pause
 from tenants.models import Connection, ServiceEnvironment
 
-# Whoever waits asks again at least this often: a new token, or a kinder word of the service, lets calls go earlier.
+# Callers that wait check again at least this often: a new token or a new answer may allow calls earlier.
 _CHECK_AGAIN_AFTER = {Priority.DOORS: scaled_pause(5), Priority.PEOPLE: scaled_pause(15)}
 _CHECK_AGAIN_AFTER_DEFAULT = scaled_pause(60)
 
-# Calls are counted on the way of every click and every page: in SQL. The gauge's row is locked by the first statement,
-# so what the next ones see and write is exact.
+# Calls are counted for every click and page, so this is plain SQL. The first statement locks the gauge's row, which
+# makes the following ones exact.
 _FIELDS = [field.attname for field in Gauge._meta.concrete_fields]
 _LOCKED = f"""
 SELECT {", ".join(_FIELDS)} FROM budget_gauge
@@ -51,9 +51,11 @@ ON CONFLICT (gauge_id, step, priority) DO UPDATE SET calls = s.calls + 1, counte
 
 
 class BudgetExhausted(NotSent):
-    """No call may be made now; nothing was sent. `retry_at` is when one is expected to be free again,
-    `check_again_at` when
-    to ask here again, which is never long after: what was expected may turn out better."""
+    """No call may be made now; nothing was sent.
+
+    `retry_at` is when a call is expected to be possible. `check_again_at` is when to check again, which is soon,
+    because the expectation may improve.
+    """
 
     def __init__(self, retry_at: datetime, call_class: CallClass, ask_at: datetime | None = None):
         super().__init__(f"The hour's {call_class} calls are used up until {retry_at:%H:%M:%S}.")
@@ -63,15 +65,15 @@ class BudgetExhausted(NotSent):
 
 
 def count_call(connection: Connection, operation: Operation, priority: Priority) -> CountedCall | None:
-    """Count one call before it is made, in a transaction of its own. Raises BudgetExhausted: nothing may be sent."""
+    """Count one call before it is made, in a separate transaction. Raises BudgetExhausted: nothing may be sent."""
     with transaction.atomic(durable=True):
         return count_call_in_transaction(connection, operation, priority)
 
 
 def count_call_in_transaction(connection: Connection, operation: Operation, priority: Priority) -> CountedCall | None:
-    """The same inside the caller's short transaction, for a claim that must stand or fall with its call.
+    """Count one call in the caller's short transaction, so that both are rolled back together.
 
-    Returns what `correct_count` is to be told with the answer; None for OAuth, which is not counted.
+    Return the counted call for `correct_count`; None for OAuth, which is not counted.
     """
     if operation.call_class == CallClass.OAUTH:
         return None
@@ -94,7 +96,7 @@ def _exhausted(reading: GaugeReading, priority: Priority, call_class: CallClass)
 
 def correct_count(connection: Connection, operation: Operation, *, limit: int | None, remaining: int | None,
             reset: int | None, refused: bool, taken: CountedCall | None = None) -> None:  # fmt: skip
-    """Correct the count by what the service said with the answer to the call `taken`; without it, to the newest one."""
+    """Correct the count with the rate headers of the answer to the call `taken`, or to the newest call without it."""
     if operation.call_class == CallClass.OAUTH:
         return
     with transaction.atomic():
@@ -109,7 +111,7 @@ def correct_count(connection: Connection, operation: Operation, *, limit: int | 
 
 
 def read_gauge(connection: Connection, call_class: CallClass, *, lock: bool = False) -> GaugeReading:
-    """The gauge of the connection's current token; `lock` holds its row until the transaction ends."""
+    """Return the gauge of the connection's current token. `lock` locks its row until the transaction ends."""
     key = {"connection": connection, "generation": connection.token_generation, "call_class": str(call_class)}
     gauge = _locked(connection, call_class) if lock else Gauge.objects.filter(**key).first()
     if gauge is None:
@@ -121,7 +123,7 @@ def read_gauge(connection: Connection, call_class: CallClass, *, lock: bool = Fa
 
 
 def gauges(connection_id: int, generation: int, first_step: int) -> QuerySet[Gauge]:
-    """Every class of a token, with the database's time and the calls of the steps from `early` on."""
+    """Return each class's gauge of a token, with the database's time and the calls from `first_step` on."""
     steps = Spent.objects.filter(gauge=OuterRef("pk"), counted__gt=0, step__gte=first_step).order_by("step")
     return Gauge.objects.filter(connection=connection_id, generation=generation).annotate(
         now=ClockTime(),
@@ -130,12 +132,12 @@ def gauges(connection_id: int, generation: int, first_step: int) -> QuerySet[Gau
 
 
 def first_step_to_read(connection: Connection) -> int:
-    """A step before the first that counts: this machine's clock only narrows what is read, the database's decides."""
+    """Return a step before the first that counts. The machine's clock only limits what is read."""
     return _first_counting_step(connection, datetime.now(UTC) - timedelta(minutes=1))
 
 
 def read_gauges(connection: Connection, found: Iterable[Gauge] | None = None) -> dict[CallClass, GaugeReading]:
-    """Every class of the connection's current token for pages, which only look: of `gauges` found, or asked here."""
+    """Return the readings of both classes for pages, from `found` or loaded here, without a lock."""
     if found is None:
         found = gauges(connection.pk, connection.token_generation, first_step_to_read(connection))
     by_class = {gauge.call_class: gauge for gauge in found}
@@ -150,13 +152,13 @@ def read_gauges(connection: Connection, found: Iterable[Gauge] | None = None) ->
 
 
 def _last_limit(connection: Connection, call_class: CallClass) -> int | None:
-    """What the service said last about its limit: a new token has a new hour, of the same size."""
+    """Return the limit that the service reported last. A new token has a new hour with the same limit."""
     said = Gauge.objects.filter(connection=connection, call_class=str(call_class), limit_seen__isnull=False)
     return said.order_by("-generation").values_list("limit_seen", flat=True).first()
 
 
 def _first_counting_step(connection: Connection, now: datetime) -> int:
-    """The first step that still counts."""
+    """Return the first step that still counts."""
     window = connection.tenant.environment.catalogue.limits.window_seconds
     return (int(now.timestamp()) - window - MARGIN_SECONDS) // STEP_SECONDS
 
@@ -170,7 +172,7 @@ def _reading(
 
 
 def _restart_count(reading: GaugeReading, priority: Priority, calls: int) -> None:
-    """The service's count began anew: of ours only the last `calls` count, as calls of this priority and moment."""
+    """Restart the count after the service did: only the last `calls` count, with this priority and the current step."""
     Spent.objects.filter(gauge=reading.gauge).update(counted=0)
     key = {"gauge": reading.gauge, "step": reading.step, "priority": int(priority)}
     made = {"calls": 0, "tenant_id": reading.gauge.tenant_id}
@@ -178,9 +180,9 @@ def _restart_count(reading: GaugeReading, priority: Priority, calls: int) -> Non
 
 
 def expired_steps() -> list[QuerySet[Spent]]:
-    """Return the steps that ended a whole window before any that still counts. Call inside `across_tenants`.
+    """Return the steps that ended a whole window before any that still counts. Call it inside `across_tenants`.
 
-    An environment can have windows of its own length: the longest one decides for all.
+    Environments may have different windows: the longest one is used for all.
     """
     known = [each.catalogue.limits.window_seconds for each in ServiceEnvironment.objects.all()]
     kept_from = int(datetime.now(UTC).timestamp()) - 2 * max(CALL_WINDOW_SECONDS, *known)
@@ -188,7 +190,7 @@ def expired_steps() -> list[QuerySet[Spent]]:
 
 
 def _locked(connection: Connection, call_class: CallClass) -> Gauge | None:
-    """The gauge of the connection's token, its row locked until the transaction ends; None while there is none."""
+    """Return the gauge of the connection's token with its row locked until the transaction ends, or None."""
     with database.cursor() as cursor:
         cursor.execute(_LOCKED, [connection.tenant_id, connection.pk, connection.token_generation, str(call_class)])
         row = cursor.fetchone()
@@ -196,7 +198,7 @@ def _locked(connection: Connection, call_class: CallClass) -> Gauge | None:
 
 
 def _counted(gauge: Gauge, window: int) -> tuple[datetime, CallsByStep]:
-    """The database's time, and (step, priority, calls) of what still counts in a window of so many seconds."""
+    """Return the database's time, and (step, priority, calls) of what still counts in a window of so many seconds."""
     with database.cursor() as cursor:
         cursor.execute(_COUNTED, [gauge.pk, window + MARGIN_SECONDS, STEP_SECONDS])
         rows = cursor.fetchall()
@@ -204,6 +206,6 @@ def _counted(gauge: Gauge, window: int) -> tuple[datetime, CallsByStep]:
 
 
 def _write_call(gauge: Gauge, step: int, priority: Priority) -> None:
-    """Write one more call, as the gauge says, and to the step and priority that made it."""
+    """Save the gauge's new values and add one call to its step and priority."""
     with database.cursor() as cursor:
         cursor.execute(_TAKE, [gauge.taken, gauge.tried_at, gauge.pk, step, int(priority)])

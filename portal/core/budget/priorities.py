@@ -1,48 +1,48 @@
-"""Who may spend the last calls of an hour. Doors come before people, people before jobs, jobs before sync.
+"""The shares of an hour's calls by priority. Doors come before people, people before jobs, jobs before sync.
 
-Within sync the log comes first: no list and no reading of rights takes a call from it. It spends what is free beyond
-the parts kept for doors and people, as a list does that somebody waits for. The others have a quarter of the hour.
+Loading the log (AWAITED) is not limited to sync's quarter. It may use all calls that are not reserved for doors and
+people, and so may lists that someone waits for.
 """
 
 from enum import IntEnum
 
 
 class Priority(IntEnum):
-    """Stored with each call spent, so that a person can see who used the hour up."""
+    """The priority of a call. It is stored with the call, so that people can see what used up the hour."""
 
     DOORS = 0
     PEOPLE = 1
     JOBS = 2
     SYNC = 3
-    WATCHED = 4  # doors and cameras that somebody looks at, beyond sync's share
+    WATCHED = 4  # doors and cameras on open pages, beyond sync's share
     AWAITED = 5  # the log, and lists that a person, a notification or an import waits for, beyond sync's share
-    OTHERS = 9  # calls that the service says were made with this token, and that we did not make
+    OTHERS = 9  # calls with this token that the service reported and the portal did not make
 
     @property
     def rank(self) -> float:
-        """Return which place this has in the order of calling. Its number is stored, and says when it was added."""
+        """Return the place in the order of calling. It differs from the number, which is stored and must not change."""
         return 2.5 if self is Priority.AWAITED else float(self)
 
 
-# Shares of each class's hourly limit, whatever the limit is at this service. A door request draws on both classes:
-# sending it on the device class, following it on the general class.
+# Shares of each class's hourly limit. A door request uses both classes: sending it is a device call, following it are
+# general calls.
 RESERVED_FOR_DOORS = 0.10
 RESERVED_FOR_PEOPLE = 0.15
 MAX_SHARE_FOR_SYNC = 0.25
-# What somebody looks at is read beyond sync's quarter, as jobs are: never from what is kept for doors and people, and
-# only while less than this share of the hour is used, by whomever.
+# Data on open pages may use more than sync's quarter, like jobs. It never uses calls reserved for doors and people, and
+# only while less than this share of the hour is used in total.
 MAX_SHARE_FOR_WATCHED = 0.5
 
-# A call counts where it arrives, up to a connect, a read and a slow network after we counted it.
+# The service counts a call on arrival, which may be this much later: connect, read, slow network.
 MARGIN_SECONDS = 15
-# Calls are counted in steps of this length; a step leaves the window only as a whole.
+# Calls are counted in steps of this length. Only whole steps leave the window.
 STEP_SECONDS = 10
-# When a limit has ended, doors call first and the others in their order, each so much later.
+# When a limit has ended, priorities call in their order, each so much later.
 STAGGER_SECONDS = 0.5
 
 
 def may_spend(priority: Priority, *, limit: int, used: int, used_by_sync: int) -> bool:
-    """Whether one more call of `priority` fits. `used` includes everybody's calls of the sliding hour."""
+    """Return True if one more call of `priority` fits. `used` includes all calls of the sliding hour."""
     if priority == Priority.SYNC and used_by_sync >= max(int(limit * MAX_SHARE_FOR_SYNC), 1):
         return False
     if priority == Priority.WATCHED and used >= int(limit * MAX_SHARE_FOR_WATCHED):
@@ -51,7 +51,7 @@ def may_spend(priority: Priority, *, limit: int, used: int, used_by_sync: int) -
 
 
 def reserved_above(priority: Priority, limit: int) -> int:
-    """How many calls of the hour are kept for those who come before `priority`: a share, and one call at least."""
+    """Return how many calls are reserved for higher priorities: a share, and at least one call each."""
     kept = 0.0
     if priority > Priority.DOORS:
         kept += RESERVED_FOR_DOORS

@@ -1,4 +1,4 @@
-"""What is left of the hour, in the words of a page, and the thin meters in every page's footer."""
+"""The calls that are left of the hour, for pages and the meters in the footer."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from tenants.models import Connection
 
 @dataclass(frozen=True)
 class ClassQuota:
-    """One call class: counts of calls, and when more come free."""
+    """One call class: counts of calls, and when more become available."""
 
     call_class: CallClass
     limit: int
@@ -38,7 +38,7 @@ class Quota:
 
 
 def quota_of(connection: Connection, gauges: Iterable[Gauge] | None = None) -> Quota:
-    """Both classes of the connection's current token, read without locking: of `gauges` when they were read already."""
+    """Return both classes of the connection's current token, without a lock; from `gauges` if they are loaded."""
     readings = ledger.read_gauges(connection, gauges)
     return Quota(*(_class_quota(each, readings[each]) for each in (CallClass.GENERAL, CallClass.DEVICE)))
 
@@ -55,13 +55,13 @@ def _class_quota(call_class: CallClass, reading: GaugeReading) -> ClassQuota:
 
 
 def next_call_at(connection: Connection, priority: Priority, call_class: CallClass = CallClass.GENERAL) -> datetime:
-    """When a call of this priority is expected to be free: what to tell people, where a retry comes sooner."""
+    """Return when a call of this priority is expected to be possible, to show to people."""
     reading = ledger.read_gauge(connection, call_class)
     return reading.now if reading.may_call(priority) else reading.may_call_at(priority)
 
 
 def count_free_calls(connection: Connection, priority: Priority, call_class: CallClass) -> int:
-    """How many calls of this priority can be made now; one at least where one may be tried."""
+    """Return how many calls of this priority can be made now; at least one if a probe call is possible."""
     reading = ledger.read_gauge(connection, call_class)
     if not reading.may_call(priority):
         return 0
@@ -69,13 +69,13 @@ def count_free_calls(connection: Connection, priority: Priority, call_class: Cal
 
 
 def estimate_minutes(calls: int, connection: Connection, priority: Priority) -> int:
-    """About how many minutes `calls` general calls of this priority take, given what the hour has left."""
+    """Return about how many minutes `calls` general calls of this priority take, with what is left of the hour."""
     reading = ledger.read_gauge(connection, CallClass.GENERAL)
     return _minutes(calls, reading.limit, reading.used, priority)
 
 
 def estimate_minutes_from(seen: Quota, calls: int, priority: Priority) -> int:
-    """The same for a page that has looked at the hour already."""
+    """Return the same from a loaded quota."""
     return _minutes(calls, seen.general.limit, seen.general.used, priority)
 
 
@@ -86,7 +86,7 @@ def _minutes(calls: int, limit: int, used: int, priority: Priority) -> int:
 
 
 def quota_of_page(request: TenantRequest) -> Quota | None:
-    """What is left of the hour for the tenant's token, read once a page; None without a working connection."""
+    """Return the tenant's quota, loaded once per page; None without a working connection."""
     connection = _connection(request)
     if connection is None or not connection.is_connected:
         return None
@@ -98,7 +98,7 @@ def quota_of_page(request: TenantRequest) -> Quota | None:
 
 
 def no_calls_until(request: TenantRequest, priority: Priority, call_class: CallClass) -> datetime | None:
-    """Return until when the tenant has no call of this priority; None while it has one, or has no connection."""
+    """Return until when the tenant has no call of this priority; None if it has one, or has no connection."""
     connection = _connection(request)
     if connection is None or not connection.is_connected:
         return None
@@ -107,7 +107,7 @@ def no_calls_until(request: TenantRequest, priority: Priority, call_class: CallC
 
 
 def _meters(request: TenantRequest) -> dict[str, object] | None:
-    """The frame's fact of both classes."""
+    """Return the meters of both classes for the footer."""
     seen = quota_of_page(request)
     if seen is None:
         return None
@@ -125,7 +125,7 @@ def _connection(request: TenantRequest) -> Connection | None:
 
 
 def _connection_number(of: Callable[[Connection], int]) -> Callable[[TenantRequest], int]:
-    """A number of the tenant's connection; without one it finds nothing."""
+    """Return a function that returns a number of the tenant's connection, or -1, which finds nothing."""
     return lambda request: of(connection) if (connection := _connection(request)) is not None else -1
 
 

@@ -1,9 +1,9 @@
-"""What an answer's rate headers mean for a gauge. The caller holds its row and saves it.
+"""Apply an answer's rate headers to a gauge. The caller locks the gauge's row and saves it.
 
-The service's newest word is the truth about its count, in both directions: its limit, and how many calls it counted.
-It is believed as far as it is coherent: a service that counts at all has counted the call that it answers, and at least
-half of what we made since its count began; one that promises more than that and then refuses is not believed for a
-window. Nothing here stops calls for longer than the service says, and without its word for a minute at most.
+The newest headers are trusted: the limit, and how many calls the service counted. They must be plausible: a service
+that counts has counted the answered call and at least half of our calls since its count began. If it promises more and
+then refuses, higher numbers are ignored for a window. Calls stop only for as long as the service says, or for one
+minute if it names no time.
 """
 
 from dataclasses import dataclass
@@ -12,18 +12,18 @@ from datetime import datetime, timedelta
 from portal.core.budget.gauge_readings import GaugeReading
 from portal.core.budget.priorities import Priority
 
-# How long to hold back where the service says that no call is left, and not until when.
+# How long to wait if the service reports that no call is left and names no time.
 DEFAULT_BLOCK = timedelta(seconds=60)
-# A count that was this high before a call was made, and is half of that when it arrives, began anew.
+# If a count was at least this high before a call and drops by half with it, the service's count restarted.
 _MIN_USED_BEFORE_DROP = 4
 
 
 @dataclass(frozen=True)
 class CountedCall:
-    """One call that was counted: its number among its token's, how many counted then, it included, and whose it is.
+    """One counted call: its number among its token's calls, the calls that counted then including it, and its priority.
 
-    `reported_used` is what the service was known to have counted before: calls that are on their way together arrive in
-    any order, but this one after all that were answered by then.
+    `reported_used` is the service's last known count before the call. Calls that are sent at the same time arrive in
+    any order, but after all calls that were answered before.
     """
 
     number: int
@@ -34,7 +34,7 @@ class CountedCall:
 
 @dataclass(frozen=True)
 class RateReport:
-    """The rate headers of an answer, None where one was missing, and whether it was a 429."""
+    """The rate headers of an answer, None for a missing one, and whether it was a 429."""
 
     limit: int | None = None
     remaining: int | None = None
@@ -43,7 +43,7 @@ class RateReport:
 
 
 def apply_report(reading: GaugeReading, taken: CountedCall, said: RateReport) -> int | None:
-    """Write the service's word into the gauge. Returns how many of our calls it counts when its count began anew."""
+    """Apply the headers to the gauge. Return the number of our counted calls if the service's count restarted."""
     gauge = reading.gauge
     ends = _reset_time(reading, said)
     newer = taken.number > gauge.heard
@@ -64,7 +64,7 @@ def apply_report(reading: GaugeReading, taken: CountedCall, said: RateReport) ->
 
 
 def _reset_time(reading: GaugeReading, said: RateReport) -> datetime | None:
-    """The reset that the answer names, a window away at most."""
+    """Return the answer's reset time, at most a window away."""
     if not said.reset or said.reset < 0:
         return None
     return reading.now + timedelta(seconds=min(said.reset, reading.window))
@@ -76,7 +76,7 @@ def _is_plausible(reading: GaugeReading, taken: CountedCall, used: int) -> bool:
 
 
 def _update_limit(reading: GaugeReading, taken: CountedCall, said: RateReport) -> None:
-    """The limit last seen is the limit; one above the configured only from a service that is seen to count."""
+    """Update the limit from the headers. One above the configured limit must come from a service that counts calls."""
     gauge, limit = reading.gauge, said.limit or 0
     if limit <= reading.configured_limit:
         gauge.limit_seen = limit if limit > 0 else gauge.limit_seen
@@ -87,7 +87,7 @@ def _update_limit(reading: GaugeReading, taken: CountedCall, said: RateReport) -
 
 
 def _reported_used(reading: GaugeReading, said: RateReport) -> int | None:
-    """How many calls the service has counted; None where it does not say, or says what cannot be."""
+    """Return how many calls the service has counted; None if it does not report it, or reports something impossible."""
     if said.remaining is None:
         return None
     used = (said.limit or reading.limit) - said.remaining
@@ -95,7 +95,7 @@ def _reported_used(reading: GaugeReading, said: RateReport) -> int | None:
 
 
 def _calls_after_restart(reading: GaugeReading, taken: CountedCall, used: int) -> int | None:
-    """How many calls the service counts of those that we count, when it has plainly forgotten most of them."""
+    """Return how many of our calls the service counts if its count clearly restarted; otherwise None."""
     gauge = reading.gauge
     if 2 * used >= taken.counted or (gauge.doubted_until is not None and gauge.doubted_until > reading.now):
         return None
@@ -109,7 +109,7 @@ def _update_usage(
 ) -> None:
     gauge = reading.gauge
     gauge.heard, gauge.heard_used = taken.number, min(used, 10**9)
-    # Calls of ours that were made since may have arrived before this one: it counted them, and nobody else made them.
+    # Later calls of ours may have arrived before this one. The service counted them, so they are not others' calls.
     overtaken = max(gauge.taken - taken.number, 0)
     gauge.others = 0 if anew is not None else min(max(used - taken.counted - overtaken, 0), 10**9)
     gauge.others_until = ends or reading.now + timedelta(seconds=reading.window)
@@ -118,7 +118,7 @@ def _update_usage(
 
 
 def _update_block(reading: GaugeReading, taken: CountedCall, said: RateReport, ends: datetime | None) -> None:
-    """Hold back until the reset that is named; a minute where none is, unless our own count knows better."""
+    """Block calls until the reported reset, or for a minute if there is none and the count does not contradict."""
     gauge = reading.gauge
     told = said.refused or (said.remaining == 0 and (ends is not None or gauge.others > 0))
     if told:
