@@ -1,1 +1,1 @@
-"""Spreadsheets as streams of rows of text: kept, recognised, read, written. Nothing here knows what columns mean."""
+"""Spreadsheets as streams of text rows: detect, read and write them. The meaning of columns is unknown here."""

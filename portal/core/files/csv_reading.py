@@ -1,4 +1,4 @@
-"""CSV as it comes out of Excel, Japanese systems and databases: encoding and delimiter are found, values left alone."""
+"""Read CSV from Excel, Japanese systems and databases: detect encoding and delimiter, leave values unchanged."""
 
 import codecs
 import csv
@@ -12,7 +12,7 @@ from portal.core.files.file_limits import MAX_CELL, FileFault
 
 ENCODINGS = ("utf-8-sig", "cp932")
 DELIMITERS = (",", ";", "\t")
-# Bytes that Shift-JIS does not use are let through by the decoder as these.
+# The decoder turns bytes that Shift-JIS does not use into these characters.
 _NOT_JAPANESE = re.compile("[\x80\xa0\uf8f0-\uf8f3]")
 _SAMPLE = 64 * 1024
 Line = tuple[int, list[str]]
@@ -20,22 +20,22 @@ Line = tuple[int, list[str]]
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a CSV file is written."""
+    """The encoding and the delimiter of a CSV file."""
 
     encoding: str
     delimiter: str
 
 
 def detect_dialect(chunks: Iterable[bytes]) -> Dialect:
-    """The dialect of a file. Raises FileFault: `nul`, `encoding`, `empty`."""
+    """Return the dialect of a file. Raises FileFault: `nul`, `encoding`, `empty`."""
     encoding, sample = _detect_encoding(chunks)
     return Dialect(encoding, _detect_delimiter(sample))
 
 
 def read_rows(chunks: Iterable[bytes], dialect: Dialect) -> Iterator[Line]:
-    """(line number, cells) of every line that is not blank; a record over several lines has the number of its first.
+    """Yield (line number, cells) of each line that is not blank. A record over several lines has its first number.
 
-    Raises FileFault `quotes` or `cell` with the line, when the file breaks off the rules of CSV.
+    Raises FileFault `quotes` or `cell` with the line, if the file violates the rules of CSV.
     """
     csv.field_size_limit(MAX_CELL * 4)
     text = io.TextIOWrapper(io.BufferedReader(_ChunkReader(chunks)), encoding=dialect.encoding, newline="")
@@ -54,7 +54,7 @@ def read_rows(chunks: Iterable[bytes], dialect: Dialect) -> Iterator[Line]:
 
 
 def _detect_encoding(chunks: Iterable[bytes]) -> tuple[str, str]:
-    """UTF-16 by its mark, else UTF-8 or else Shift-JIS (as Windows writes it), if every byte agrees."""
+    """Return encoding and sample: UTF-16 by its mark, otherwise UTF-8 or else Shift-JIS if every byte fits."""
     tries = {name: _EncodingTrial(name) for name in ENCODINGS}
     lines, pieces = 1, iter(chunks)
     for number, chunk in enumerate(pieces):
@@ -70,7 +70,7 @@ def _detect_encoding(chunks: Iterable[bytes]) -> tuple[str, str]:
 
 
 class _EncodingTrial:
-    """One encoding, for as long as every byte agrees with it."""
+    """A trial of one encoding. It ends at the first byte that does not fit."""
 
     def __init__(self, name: str) -> None:
         self._decoder = codecs.getincrementaldecoder(name)()
@@ -78,7 +78,7 @@ class _EncodingTrial:
         self.sample = ""
 
     def feed(self, chunk: bytes, *, final: bool) -> int | None:
-        """None while it agrees, else how many lines of the chunk come before the fault."""
+        """Return None while every byte fits, otherwise the number of lines in the chunk before the fault."""
         try:
             text = self._decoder.decode(chunk, final)
         except UnicodeDecodeError as error:
@@ -91,7 +91,7 @@ class _EncodingTrial:
 
 
 def _feed_trials(tries: dict[str, _EncodingTrial], chunk: bytes, lines: int, *, final: bool = False) -> None:
-    """Drop the encodings that do not agree. Raises FileFault when none is left."""
+    """Feed the chunk to all trials and drop encodings that do not fit. Raises FileFault if none is left."""
     for name, each in list(tries.items()):
         before = each.feed(chunk, final=final)
         if before is not None:
@@ -110,7 +110,7 @@ def _decode_sample(chunks: Iterable[bytes], encoding: str) -> str:
 
 
 def _detect_delimiter(sample: str) -> str:
-    """The delimiter with which the first lines agree best on a number of columns; a comma for a single column."""
+    """Return the delimiter with the most equal numbers of columns in the first lines; a comma for a single column."""
     if not sample.strip():
         raise FileFault("empty")
     said = sample.lstrip("\ufeff")[:6].lower()
@@ -128,21 +128,21 @@ def _column_agreement(sample: str, delimiter: str) -> tuple[float, int]:
             if len(widths) == 20:
                 break
     except csv.Error:
-        pass  # the sample may end within quotes; what was read counts
+        pass  # the sample may end within quotes; the rows before count
     if not widths or widths[0] < 2:
         return 0.0, 0
     return sum(width == widths[0] for width in widths) / len(widths), widths[0]
 
 
 def _blank_sep_line(lines: Iterable[str]) -> Iterator[str]:
-    """Excel's own first line "sep=;" is no heading; it stays a line, so that the numbers are right."""
+    """Yield the lines with a blank one for Excel's first line "sep=;", so that line numbers stay correct."""
     for number, line in enumerate(lines):
         said = line.strip().lower()
         yield "\n" if number == 0 and len(said) <= 5 and said.startswith("sep=") else line
 
 
 class _ChunkReader(io.RawIOBase):
-    """An iterable of pieces as a file."""
+    """A file object over an iterable of chunks."""
 
     def __init__(self, chunks: Iterable[bytes]) -> None:
         self._chunks = iter(chunks)
@@ -151,7 +151,7 @@ class _ChunkReader(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # the stubs want any buffer
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override] # the stubs want any buffer
         while not self._rest:
             chunk = next(self._chunks, None)
             if chunk is None:

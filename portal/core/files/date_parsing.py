@@ -1,4 +1,4 @@
-"""Dates and times as people and spreadsheets write them, read at the service's own offset (+09:00)."""
+"""Parse dates and times as people and spreadsheets write them, at the service's offset (+09:00)."""
 
 import re
 import unicodedata
@@ -15,13 +15,16 @@ _TIME = re.compile(rf"{_CLOCK}\Z", re.ASCII)
 
 
 def parse_day(text: str) -> date | None:
-    """`2026-12-01`, `2026/12/1`, `2026年12月1日`: the day alone; None for anything else."""
+    """Return the day of `2026-12-01`, `2026/12/1` or `2026年12月1日` without a time; None for anything else."""
     found = parse_moment(text)
     return found.date() if found is not None and not _has_time(text) else None
 
 
 def parse_moment(text: str, *, end: bool = False) -> datetime | None:
-    """A day with or without a time; None for what is none. A day alone begins at 00:00; as an `end` it ends."""
+    """Return the moment of a day with or without a time; None for anything else.
+
+    A day alone means 00:00, or as an `end` its last second.
+    """
     found = _MOMENT.match(normalize_width(text))
     if found is None:
         return None
@@ -36,7 +39,7 @@ def parse_moment(text: str, *, end: bool = False) -> datetime | None:
 
 
 def parse_time(text: str) -> time | None:
-    """`9:00`, `09:00:00`, `9時`, `9時30分`; None for what is no time of day."""
+    """Return the time of `9:00`, `09:00:00`, `9時` or `9時30分`; None for anything else."""
     found = _TIME.match(normalize_width(text))
     if found is None:
         return None
@@ -48,7 +51,7 @@ def parse_time(text: str) -> time | None:
 
 
 def normalize_width(text: str) -> str:
-    """Widths do not matter: `２０２６／１２／１` is a date."""
+    """Return the text with half-width characters, so that `２０２６／１２／１` is a date."""
     return unicodedata.normalize("NFKC", text).strip()
 
 
@@ -58,7 +61,7 @@ def _has_time(text: str) -> bool:
 
 
 def _offset_from_jst(offset: str | None) -> timedelta:
-    """How far the text's own offset is ahead of +09:00."""
+    """Return how far the text's own offset is ahead of +09:00."""
     if offset is None:
         return timedelta()
     if offset == "Z":

@@ -1,4 +1,4 @@
-"""Fetching a file from an address that somebody else gave: without token, redirect or proxy, and not too much of it."""
+"""Download files from addresses of others: without token, redirect or proxy, and limited in size."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from accessapi.transport import tls_context
 
 
 class DownloadRefused(ValueError):
-    """The address was answered with another status than 200."""
+    """The status of the answer is not 200."""
 
     def __init__(self, status: int) -> None:
         super().__init__("no file there")
@@ -16,16 +16,15 @@ class DownloadRefused(ValueError):
 
 
 class TooLarge(ValueError):
-    """The file is larger than wanted."""
+    """The file is larger than the limit."""
 
 
 def stream_download(
     address: str, most: int, *, seconds: float, connect: float | None = None, accept: str = "*/*"
 ) -> Iterator[bytes]:
-    """Yield what stands at an address, at most `most` bytes. Raises NotThere, TooLarge and httpx2's errors.
+    """Yield the content of an address, at most `most` bytes. Raises DownloadRefused, TooLarge and httpx2's errors.
 
-    Each silence may last `seconds`, connecting `connect` (the same without it). Where an address may lead is the
-    caller's to check.
+    Each silence may last `seconds`, connecting `connect` (default: `seconds`). The caller must check the address.
     """
     timeout = httpx2.Timeout(seconds, connect=connect or seconds)
     with (
@@ -43,5 +42,5 @@ def stream_download(
 
 
 def download(address: str, most: int, *, seconds: float, connect: float | None = None, accept: str = "*/*") -> bytes:
-    """Return the same in one piece."""
+    """Return the content of an address in one piece."""
     return b"".join(stream_download(address, most, seconds=seconds, connect=connect, accept=accept))

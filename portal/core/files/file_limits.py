@@ -1,4 +1,4 @@
-"""What an uploaded file may hold, and why one cannot be used: the fault raised, and its sentence for people."""
+"""The limits of uploaded files, the fault of an unusable file, and its sentence for people."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -8,16 +8,16 @@ from django.utils.translation import gettext as _
 MAX_ROWS = 100_000
 MAX_COLUMNS = 100
 MAX_FILE_BYTES = 32 * 1024 * 1024
-# A cell longer than this is a broken file: every field of the service is far shorter, and spreadsheets stop here too.
+# A longer cell means a broken file: all fields of the service are far shorter. It is also the limit of spreadsheets.
 MAX_CELL = 32_767
 
-# XLSX is a ZIP archive; these are sizes after unpacking, checked in its directory before anything is unpacked.
+# XLSX is a ZIP archive. These are unpacked sizes, checked in its directory before anything is unpacked.
 MAX_PARTS = 2_000
 MAX_SHEET_BYTES = 256 * 1024 * 1024
 MAX_STRINGS_BYTES = 48 * 1024 * 1024
 MAX_SMALL_PART_BYTES = 8 * 1024 * 1024
 MAX_STRINGS = 1_000_000
-# Rows beyond this many blank ones in a row are the spreadsheet's formatting, not data.
+# Rows after this many blank ones are the spreadsheet's formatting, not data.
 MAX_BLANK_RUN = 20_000
 
 CHUNK_BYTES = 1024 * 1024
@@ -25,8 +25,10 @@ BATCH_ROWS = 1_000
 
 
 class FileFault(Exception):
-    """Nothing of the file was taken over. `code` says why; `values` go into the sentence (never a value of the
-    file)."""
+    """The file cannot be used; nothing of it was imported.
+
+    `code` is the reason; `values` go into the sentence (never a value of the file).
+    """
 
     def __init__(self, word: str, **facts: Any) -> None:
         super().__init__(word)
@@ -56,6 +58,6 @@ _FAULT_TEXTS: dict[str, Callable[[Facts], str]] = {
 
 
 def fault_text(word: str, facts: Facts) -> str:
-    """The sentence for a word of FileFault; one that nobody described is shown as it is."""
+    """Return the sentence for a code of FileFault; an unknown code is returned unchanged."""
     said = _FAULT_TEXTS.get(word)
     return said(facts) if said else word

@@ -1,7 +1,7 @@
-"""The font of all PDFs, Noto Sans JP: a process reads it once, and every document starts from what was read.
+"""The font of all PDFs, Noto Sans JP. A process reads it once, and documents use copies.
 
-Alone, fpdf2 reads the file for each document, and again to embed the few glyphs that the document shows. Nearly all the
-time of drawing a badge was spent on the other 18,000.
+By default, fpdf2 reads the file for each document, and again to embed the few glyphs that it needs. That took nearly
+all the time of drawing a badge.
 """
 
 from collections.abc import Iterable
@@ -20,14 +20,14 @@ from fpdf import FPDF
 from fpdf.fonts import SubsetMap, TTFFont
 from pylopdf_fonts_jp import sans_path
 
-#: The family, for `FPDF.set_font`.
+# The family, for `FPDF.set_font`.
 FONT_FAMILY = "NotoSansJP"
-# fontTools reads glyphs when they are first used, all through one file.
+# fontTools reads glyphs when they are first used, and all threads share one file.
 _LOCK = Lock()
 
 
 class _Font(TTFFont):
-    """The font of one document, which embeds its glyphs from a font that has few others."""
+    """The font of one document. It embeds its glyphs from a font with few others."""
 
     @cached_property
     def ttfont(self) -> TTFont:
@@ -36,16 +36,16 @@ class _Font(TTFFont):
 
 
 def add_font(pdf: FPDF) -> None:
-    """Do what `pdf.add_font` does, with the font that was read before."""
+    """Add the font to a document like `pdf.add_font`, but without reading the file again."""
     with _LOCK:
         whole, _glyphs = _read_font()
     font = copy(whole)
-    del font.ttfont  # it has a part of its own, made when the document is written
-    # All else that fpdf2 changes in a font.
+    del font.ttfont  # each document gets its own when it is written
+    # Everything else that fpdf2 changes in a font.
     font.i = len(pdf.fonts) + 1
     font.cw, font.desc, font.missing_glyphs, font.subset = whole.cw.copy(), copy(whole.desc), [], SubsetMap(font)
     pdf.fonts[font.fontkey] = font
-    pdf.pdf_version = max(pdf.pdf_version, "1.6")  # the first that may embed such glyphs
+    pdf.pdf_version = max(pdf.pdf_version, "1.6")  # the first version that may embed such glyphs
 
 
 @cache
@@ -60,7 +60,7 @@ def _read_font() -> tuple[_Font, TopDict]:
 
 @cache
 def _base_font() -> bytes:
-    """Return the font with a single glyph of each group, to which others can be added: groups share their hints."""
+    """Return the font with a single glyph of each group; glyphs of a group share their hints. Others can be added."""
     with TTFont(sans_path(), lazy=True, recalcBBoxes=False) as font, BytesIO() as file:
         glyphs = font["CFF "].cff[0]
         rest = {*font.keys()} - {"CFF "}
@@ -73,7 +73,7 @@ def _base_font() -> bytes:
 
 @cache
 def _glyph(name: str) -> tuple[int, bytes]:
-    """Return a glyph's group, and its outline with the subroutines it calls written out."""
+    """Return a glyph's group, and its outline with its subroutines expanded."""
     _font, glyphs = _read_font()
     glyph, group = glyphs.CharStrings.getItemAndSelector(name)
     desubroutinizeCharString(glyph)
@@ -82,7 +82,7 @@ def _glyph(name: str) -> tuple[int, bytes]:
 
 
 def _subset_font(names: Iterable[str]) -> TTFont:
-    """Return a font with these glyphs. It shares no object with others, as embedding changes it."""
+    """Return a font with these glyphs. It shares no object with others, because embedding changes it."""
     with _LOCK:
         frame, found = _base_font(), {name: _glyph(name) for name in sorted(names)}
     part = TTFont(BytesIO(frame), recalcBBoxes=False)

@@ -1,7 +1,7 @@
-"""A JPEG file read marker by marker: its real dimensions and whether it is whole, before a single pixel is decoded.
+"""Parse a JPEG file by its markers: check its dimensions and completeness before any pixel is decoded.
 
-A file of 1.7 MB can hold 144 megapixels; decoding it to find that out would be the attack. What comes out is the same
-picture without what it tells besides (where and when it was taken, thumbnails, anything behind its end).
+A file of 1.7 MB can contain 144 megapixels, and decoding it would use up the memory. The result is the same picture
+without metadata (place and time, thumbnails, data after its end).
 """
 
 import re
@@ -18,12 +18,12 @@ _MARKER = re.compile(rb"\xff([^\x00\xff])", re.DOTALL)
 
 
 class BrokenJpeg(ValueError):
-    """Not a JPEG file from its beginning to its end."""
+    """The data is not a complete JPEG file."""
 
 
 @dataclass(frozen=True)
 class Jpeg:
-    """`content` is the file without metadata; `orientation` is what its EXIF said (1: as it is, up to 8)."""
+    """A complete JPEG. `content` has no metadata; `orientation` is from its EXIF (1: unchanged, up to 8)."""
 
     content: bytes
     width: int
@@ -32,7 +32,7 @@ class Jpeg:
 
 
 def parse_jpeg(data: bytes) -> Jpeg:
-    """Walk through the file. Raises NotWhole."""
+    """Parse a file. Raises BrokenJpeg."""
     if data[:2] != b"\xff\xd8":
         raise BrokenJpeg("no beginning")
     kept, size, orientation, at = [data[:2]], (0, 0), 1, 2
@@ -49,7 +49,7 @@ def parse_jpeg(data: bytes) -> Jpeg:
         if marker == _SOS:
             at = _scan_end(data, at)
         if _is_needed(marker, segment):
-            # Pixels end in no 0xFF: what stands there fills up to the next marker.
+            # Pixel data does not end in 0xFF: such bytes only fill up to the next marker.
             kept.append(data[start:at].rstrip(b"\xff") if marker == _SOS else data[start:at])
     if not all(size) or not any(part[1] == _SOS for part in kept):
         raise BrokenJpeg("no picture")
@@ -57,8 +57,9 @@ def parse_jpeg(data: bytes) -> Jpeg:
 
 
 def _next_marker(data: bytes, at: int) -> tuple[int, int]:
-    """Return the next marker and where it ends. Bytes before it that belong to nothing are left out, as browsers do:
-    some phones and editors write them.
+    """Return the next marker and where it ends.
+
+    Bytes before it are skipped, as browsers do, because some phones and editors write them.
     """
     found = _MARKER.search(data, at)
     if found is None:
@@ -77,7 +78,7 @@ def _segment_end(data: bytes, at: int) -> int:
 
 
 def _scan_end(data: bytes, at: int) -> int:
-    """Where the coded pixels end: at the next marker that is neither an escaped byte nor a restart."""
+    """Return where the pixel data ends: at the next marker that is neither an escaped byte nor a restart."""
     while True:
         at = data.find(b"\xff", at)
         if at < 0 or at + 1 >= len(data):
@@ -88,7 +89,7 @@ def _scan_end(data: bytes, at: int) -> int:
 
 
 def _frame_size(segment: bytes, before: tuple[int, int]) -> tuple[int, int]:
-    """Width and height of a frame; a second frame must not tell another size."""
+    """Return width and height of a frame. A second frame must have the same size."""
     if len(segment) < 6:
         raise BrokenJpeg("a broken frame")
     found = int.from_bytes(segment[3:5], "big"), int.from_bytes(segment[1:3], "big")
@@ -98,7 +99,7 @@ def _frame_size(segment: bytes, before: tuple[int, int]) -> tuple[int, int]:
 
 
 def _is_needed(marker: int, segment: bytes) -> bool:
-    """Whether the picture needs this segment: of the applications' own, only what colours are read by."""
+    """Return True if the picture needs this segment. Of the application segments, only those for colours are needed."""
     if marker == _COM or 0xE0 <= marker <= 0xEF:
         return marker in (0xE0, 0xEE) or (marker == 0xE2 and segment.startswith(b"ICC_PROFILE\0"))
     return True
@@ -109,13 +110,13 @@ def _orientation(segment: bytes) -> int:
     try:
         exif.load(segment)
         found = exif.get(_ORIENTATION, 1)
-    except Exception:  # whatever a broken block of metadata does to its reader, the picture is as it is
+    except Exception:  # ignore all errors of broken metadata: the picture is still usable
         return 1
     return found if isinstance(found, int) and 1 <= found <= 8 else 1
 
 
 def decode_jpeg(jpeg: Jpeg, least: tuple[int, int]) -> Image.Image:
-    """The pixels, scaled down while they are decoded to no less than `least`. Raises NotWhole when they cannot be."""
+    """Return the pixels, scaled down while decoding to no less than `least`. Raises BrokenJpeg."""
     try:
         picture = Image.open(BytesIO(jpeg.content), formats=("JPEG",))
         picture.draft(picture.mode, least)

@@ -1,7 +1,7 @@
-"""Pictures as they were uploaded: checked before they are decoded, and used as they were checked.
+"""Check uploaded pictures before they are decoded, and remove their metadata.
 
-Faces go as JPEG of at most 2 MB (specification: operation 8, Limits); profile pictures, for which the specification
-names no limit, are made small here. Neither leaves with what a camera writes into its files.
+Faces are sent as JPEG of at most 2 MB (specification: operation 8, Limits). Profile pictures have no limit in the
+specification and are scaled down here.
 """
 
 from collections.abc import Callable
@@ -18,14 +18,14 @@ from PIL import Image, ImageOps
 from accessapi import limits
 from portal.core.files import jpeg
 
-# Beyond this, decoding alone would take a server's memory: 16 megapixels are four times what a face is looked at with.
+# Decoding larger pictures would use up the server's memory. 16 megapixels are four times what a face needs.
 MAX_PIXELS = 16_000_000
 MAX_PIXELS_PNG = 8_000_000
 PROFILE_MAX = 8 * 1024 * 1024
 PROFILE_SIDE = 800
 DRAWING_MAX = 8 * 1024 * 1024
 DRAWING_SIDE = 2400
-# Assumed: smaller faces cannot be told apart. 1200 x 1600 is what the specification recommends.
+# An assumption: smaller faces cannot be distinguished. 1200 x 1600 is what the specification recommends.
 MIN_SHORT_SIDE, MIN_LONG_SIDE = 300, 400
 _KINDS = (
     (b"\x89PNG\r\n\x1a\n", "PNG"), (b"GIF8", "GIF"), (b"BM", "BMP"), (b"%PDF", "PDF"), (b"II*\0", "TIFF"),
@@ -36,7 +36,7 @@ Upload: TypeAlias = "UploadedFile[bytes]"
 
 
 class PictureFault(ValueError):
-    """The picture cannot be used. Its text says why and how to mend it, for a person."""
+    """The picture cannot be used. The text gives the reason and the remedy, for a person."""
 
 
 @dataclass(frozen=True)
@@ -49,14 +49,14 @@ class CheckedPicture:
 
     @property
     def metadata(self) -> dict[str, object]:
-        """What an intent keeps of it: by the digest, the same form sent again is known."""
+        """Return what an intent stores about the picture. With the digest, a form that is sent again is recognised."""
         digest = sha256(self.content).hexdigest()
         return {"content_type": "image/jpeg", "bytes": len(self.content), "width": self.width, "height": self.height,
                 "sha256": digest}  # fmt: skip
 
 
 def prepare_face(upload: Upload) -> CheckedPicture:
-    """A face image as operation 8 takes it. Raises PictureFault."""
+    """Return a face image for operation 8. Raises PictureFault."""
     data = _read(upload, limits.FACE_IMAGE_MAX)
     found = _jpeg(data, only=True)
     _check_size(found.width, found.height, MAX_PIXELS)
@@ -72,21 +72,21 @@ def prepare_face(upload: Upload) -> CheckedPicture:
 
 
 def prepare_profile_picture(upload: Upload) -> CheckedPicture:
-    """A profile picture (operation 7), from a JPEG or PNG file, at most 800 pixels a side. Raises PictureFault."""
+    """Return a profile picture (operation 7) from a JPEG or PNG, at most 800 pixels a side. Raises PictureFault."""
     return prepare_picture(_read(upload, PROFILE_MAX))
 
 
 def prepare_drawing(upload: Upload, page: Callable[[bytes], bytes]) -> CheckedPicture:
-    """A drawing, from a JPEG, PNG or PDF file, at most 2400 pixels a side; `page` draws a PDF's page as PNG.
+    """Return a drawing from a JPEG, PNG or PDF file, at most 2400 pixels a side. `page` draws a PDF's page as PNG.
 
-    Raises PictureFault, and whatever `page` raises.
+    Raises PictureFault, and the errors of `page`.
     """
     data = _read(upload, DRAWING_MAX)
     return prepare_picture(page(data) if data.startswith(b"%PDF") else data, DRAWING_SIDE)
 
 
 def prepare_picture(data: bytes, side: int = PROFILE_SIDE) -> CheckedPicture:
-    """The same of bytes, however they came here."""
+    """Return a picture from the bytes of a JPEG or PNG file, at most `side` pixels a side. Raises PictureFault."""
     if data.startswith(_KINDS[0][0]):
         return _normalize(_png(data), 1, side)
     found = _jpeg(data, only=False)
@@ -145,7 +145,7 @@ def _decoded(found: jpeg.Jpeg, least: tuple[int, int]) -> Image.Image:
 
 
 def _png(data: bytes) -> Image.Image:
-    # Its first block says how large it is: looked at before anything opens it.
+    # The first block contains the size: check it before Pillow opens the file.
     _check_size(int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big"), MAX_PIXELS_PNG)
     try:
         picture = Image.open(BytesIO(data), formats=("PNG",))
@@ -163,7 +163,7 @@ def _png(data: bytes) -> Image.Image:
 
 
 def _to_eight_bits(picture: Image.Image) -> Image.Image:
-    """Return a grey picture of 16 bits as it is seen in 8: Pillow's own way cuts, and nearly all would be white."""
+    """Return a grey picture of 16 bits in 8 bits. Pillow's own conversion clips, so that nearly all would be white."""
     return picture.convert("I").point(lambda value: value * (1 / 257) + 0.5).convert("L")
 
 
@@ -172,7 +172,7 @@ def _damaged_text() -> str:
 
 
 def _normalize(picture: Image.Image, orientation: int, longest: int) -> CheckedPicture:
-    """Turned as its camera meant it, no side longer than `longest`, in plain colours, as a new JPEG."""
+    """Return a new JPEG: rotated upright, no side longer than `longest`, in RGB or grey."""
     if picture.mode not in ("RGB", "L"):
         picture = picture.convert("RGB")
     picture.thumbnail((longest, longest))

@@ -1,4 +1,4 @@
-"""One way to read all kinds: headings once, then numbered rows of text."""
+"""Read CSV and XLSX in the same way: headings first, then numbered rows of text."""
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator
@@ -16,7 +16,7 @@ SAMPLE_ROWS = 5
 
 @dataclass(frozen=True)
 class FileInfo:
-    """What a look at a file showed: how it is written, its headings, its first rows."""
+    """The result of an inspection: the file's format, its headings and its first rows."""
 
     kind: Kind
     encoding: str
@@ -26,7 +26,7 @@ class FileInfo:
 
 
 def inspect_file(chunks: Callable[[], Iterable[bytes]]) -> FileInfo:
-    """Recognise a file by its content, whatever it is called. Raises FileFault."""
+    """Detect a file's format by its content, regardless of its name. Raises FileFault."""
     first = next(iter(chunks()), b"")
     if not first:
         raise FileFault("empty")
@@ -44,7 +44,7 @@ def inspect_file(chunks: Callable[[], Iterable[bytes]]) -> FileInfo:
 def open_rows(
     kind: str, encoding: str, delimiter: str, chunks: Callable[[], Iterable[bytes]]
 ) -> tuple[list[str], Iterator[Line]]:
-    """The headings and the rows beneath them, streamed. Raises FileFault, also while the rows are read."""
+    """Return the headings, and a stream of the rows below them. Raises FileFault, also while the rows are read."""
     lines = _lines(kind, encoding, delimiter, chunks)
     _number, headings = next(lines, (0, []))
     if not headings:

@@ -1,8 +1,8 @@
-"""Rows leave as a file in one way: written down first, safe from formulas, CSV or XLSX.
+"""Send rows as a CSV or XLSX file: audited, and safe from formulas.
 
-A spreadsheet that opens a CSV file works out whatever begins with = + - @ (or a control character before it). In files
-that we write such a cell gets an apostrophe in front. In files that are plainly ours, by their column of reasons or by
-the headings of the members' export, it is taken off again. Other people's files are never changed.
+A spreadsheet program evaluates CSV cells that begin with = + - @ (or a control character before them). In files of the
+portal such a cell gets an apostrophe in front. It is removed when the portal reads its own file, recognised by the
+column of reasons or by the headings of the members' export. Other files are never changed.
 """
 
 import csv
@@ -25,9 +25,9 @@ from tenants.reauthentication import require_proof_for_file
 from tenants.wording import Sentence
 
 REASON_HEADINGS = {"en": "Reason (left out when imported)", "ja": "理由（取り込み対象外）"}
-# Files keep the heading that they were downloaded with: former ones are still ours.
+# Downloaded files keep their heading, so earlier headings are still recognised.
 _ALL_REASON_HEADINGS = {*REASON_HEADINGS.values(), "理由（取込対象外）"}
-# Headings that only our export of members brings together.
+# Only the portal's export of members has these headings together.
 MEMBER_EXPORT_HEADINGS = (
     {"Member ID", "Credentials", "Status"},
     {"会員ID", "認証手段", "利用状態"},
@@ -39,23 +39,23 @@ _FORMULA_START = re.compile(r"'*[=+\-@\t\r\n\v\f＝＋－＠]")
 
 
 def is_reason_heading(heading: str) -> bool:
-    """Whether a heading is that of our column of reasons, in any language."""
+    """Return True if a heading is the portal's heading of reasons, in any language."""
     return heading.strip() in _ALL_REASON_HEADINGS
 
 
 def is_portal_file(headings: list[str]) -> bool:
-    """Whether these are the headings of a file that the portal wrote."""
+    """Return True if the portal wrote a file with these headings."""
     found = {heading.strip() for heading in headings}
     return any(map(is_reason_heading, headings)) or any(known <= found for known in MEMBER_EXPORT_HEADINGS)
 
 
 def escape_formula(cell: str) -> str:
-    """A cell that no spreadsheet takes for a formula."""
+    """Return a cell that no spreadsheet program evaluates as a formula."""
     return "'" + cell if _FORMULA_START.match(cell) else cell
 
 
 def unescape_formula(cell: str) -> str:
-    """What `escape_formula` was given."""
+    """Return the original cell of `escape_formula`."""
     return cell[1:] if cell[:1] == "'" and _FORMULA_START.match(cell, 1) else cell
 
 
@@ -64,13 +64,13 @@ _FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
 
 
 def render_csv(lines: Iterable[Sequence[Any]]) -> Iterator[bytes]:
-    """UTF-8 with the mark that lets Excel read Japanese, every cell quoted where needed and safe from formulas."""
+    """Yield CSV in UTF-8 with the mark that Excel needs for Japanese. Cells are quoted and safe from formulas."""
     yield _BYTE_ORDER_MARK
     yield from render_csv_lines(lines)
 
 
 def render_csv_lines(lines: Iterable[Sequence[Any]]) -> Iterator[bytes]:
-    """The same without the mark: a part of a file that is put together later."""
+    """Yield CSV without the mark: a part of a file that is put together later."""
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer)
     for number, cells in enumerate(lines, start=1):
@@ -81,9 +81,9 @@ def render_csv_lines(lines: Iterable[Sequence[Any]]) -> Iterator[bytes]:
 
 
 def render_xlsx(lines: Iterable[Sequence[Any]], title: str, *, should_escape: bool = True) -> BinaryIO:
-    """A workbook in which what is no number is text: zeros in front stay when a person edits it, nothing is a formula.
+    """Return a workbook with all cells except numbers as text: leading zeros remain, and nothing is a formula.
 
-    With `should_escape` the apostrophe stands before formulas all the same, for when somebody saves it as CSV.
+    With `should_escape` formulas still get the apostrophe, in case a person saves the file as CSV.
     """
     book = Workbook(write_only=True)
     sheet = book.create_sheet(title[:31])
@@ -94,7 +94,7 @@ def render_xlsx(lines: Iterable[Sequence[Any]], title: str, *, should_escape: bo
                 for cell in cells
             ]
         )
-    target = tempfile.SpooledTemporaryFile(max_size=4 * 1024 * 1024)  # noqa: SIM115 - the answer closes it
+    target = tempfile.SpooledTemporaryFile(max_size=4 * 1024 * 1024)  # noqa: SIM115 - the response closes it
     book.save(target)
     target.seek(0)
     return target  # type: ignore[return-value]  # is one but for its base class
@@ -108,10 +108,10 @@ def _take_text(buffer: io.StringIO) -> bytes:
 
 
 def text_cell(sheet: Any, value: Any) -> Any:
-    """A cell of a write-only sheet; text stays text."""
+    """Return a cell of a write-only sheet. Text stays text."""
     if not isinstance(value, str):
         return value
-    # Control characters as XLSX writes them: XML itself cannot hold them.
+    # Control characters are written as XLSX escapes, because XML cannot contain them.
     cell = WriteOnlyCell(sheet, value=_FORBIDDEN.sub(lambda found: f"_x{ord(found[0]):04X}_", value))
     cell.data_type = "s"
     cell.number_format = "@"
@@ -132,13 +132,12 @@ def send_file(
     record: Callable[[], object] | None,
     is_for_reimport: bool = False,
 ) -> HttpResponseBase:
-    """Answer with the lines as a file called `name` (without its ending). Raises Http404 for a kind that there is not.
+    """Return a response with the lines as a file called `name` (without its ending). Raises Http404 for unknown kinds.
 
-    `record` writes the audit row and is called before anything is read; None for what holds nobody's data (a template).
-    With it, the person must have confirmed their identity lately: raises Unproven, before anything is written down.
-    Numbers stay numbers, everything else goes out as text. A file that `is_for_reimport`, corrected,
-    carries the apostrophe
-    before formulas in XLSX too, where cells are text anyhow: reading takes it off again.
+    `record` writes the audit row and is called before anything is read. It is None for files without personal data (a
+    template). With it, the person must have confirmed their identity lately: raises Unproven before anything is
+    recorded. Numbers stay numbers, everything else is text. A file that `is_for_reimport` has the apostrophe before
+    formulas in XLSX too; reading removes it.
     """
     if kind not in KINDS:
         raise Http404
@@ -152,7 +151,7 @@ def send_file(
 
 
 def send_streamed_file(chunks: Iterable[bytes], *, kind: str, name: str) -> HttpResponseBase:
-    """Answer with a file that is made already, or as it is sent: its bytes, one after the other."""
+    """Return a response with a finished or streamed file, from its bytes in chunks."""
     heads = {"Content-Disposition": str(content_disposition_header(True, f"{name}.{kind}"))}
     return StreamingHttpResponse(chunks, content_type=_TYPES[kind], headers=heads)
 
@@ -160,7 +159,7 @@ def send_streamed_file(chunks: Iterable[bytes], *, kind: str, name: str) -> Http
 def download_recorder(
     request: TenantRequest, action: str, *, target: str, summary: Sentence, after: dict[str, Any]
 ) -> Callable[[], None]:
-    """A `record` for `send_file`: who took what along."""
+    """Return a `record` for `send_file` that audits who downloaded what."""
 
     def record() -> None:
         with transaction.atomic():

@@ -1,4 +1,4 @@
-"""The ZIP archive that an XLSX file is: looked at from outside before anything in it is unpacked."""
+"""The ZIP archive of an XLSX file. Its directory is checked before anything is unpacked."""
 
 import io
 import posixpath
@@ -17,7 +17,7 @@ _READ_BYTES = 64 * 1024
 
 
 class XlsxArchive:
-    """An archive whose parts are within the bounds. Raises FileFault `xlsx` or `bomb`."""
+    """An archive whose parts are within the limits. Raises FileFault `xlsx` or `bomb`."""
 
     def __init__(self, source: BinaryIO) -> None:
         try:
@@ -38,7 +38,7 @@ class XlsxArchive:
 
     @contextmanager
     def open(self, name: str) -> Iterator[BinaryIO]:
-        """A part's bytes. An archive never gives more of a part than its directory said. Raises FileFault `xlsx`."""
+        """Open a part, which yields at most the bytes that the directory announced. Raises FileFault `xlsx`."""
         info = self._parts.get(name.lower().lstrip("/"))
         if info is None or info.file_size > _max_bytes(name.lower()):
             raise FileFault("xlsx" if info is None else "bomb")
@@ -48,7 +48,7 @@ class XlsxArchive:
         except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError):
             raise FileFault("xlsx") from None
         except Exception as error:
-            # The decompressors have error classes of their own (zlib.error, lzma.LZMAError).
+            # The decompressors have their own error classes (zlib.error, lzma.LZMAError).
             if type(error).__module__ in ("zlib", "_lzma", "_bz2", "lzma", "bz2"):
                 raise FileFault("xlsx") from None
             raise
@@ -66,7 +66,7 @@ def parse_part(
     end: Callable[[str], Any] | None = None,
     text: Callable[[str], Any] | None = None,
 ) -> Iterator[None]:
-    """Feed a part to the handlers, names without namespaces; yields after each piece. Entities are refused.
+    """Parse a part with the handlers, names without namespaces. Yield after each piece, and refuse entities.
 
     Raises FileFault `xlsx` for what is not well-formed.
     """
@@ -90,7 +90,7 @@ def parse_part(
 
 
 def read_elements(package: XlsxArchive, name: str) -> list[tuple[str, dict[str, str]]]:
-    """The elements of a small part, in order, with their attributes."""
+    """Return the elements of a small part, in order, with their attributes."""
     found: list[tuple[str, dict[str, str]]] = []
     with package.open(name) as part:
         for _piece in parse_part(part, start=lambda tag, attributes: found.append((tag, attributes))):
@@ -100,14 +100,14 @@ def read_elements(package: XlsxArchive, name: str) -> list[tuple[str, dict[str, 
 
 
 def resolve_target(base: str, target: str) -> str:
-    """Where a relationship leads, as a name in the archive."""
+    """Return the target of a relationship as a name in the archive."""
     if target.startswith("/"):
         return target.lstrip("/")
     return posixpath.normpath(posixpath.join(posixpath.dirname(base), target))
 
 
 def load_archive(chunks: Iterator[bytes]) -> BinaryIO:
-    """An archive must be read from its end: the (small, bounded) packed file is put together in memory."""
+    """Return the (small, limited) packed file in memory, because an archive must be read from its end."""
     return io.BytesIO(b"".join(chunks))
 
 

@@ -1,7 +1,7 @@
-"""The first sheet of an XLSX file as rows of text, element by element: neither a sheet nor a long row is held whole.
+"""Read the first sheet of an XLSX file as rows of text. Neither the sheet nor a long row is held in memory.
 
-Cells come out as a person reads them: numbers without a decimal point that is not there, zeros in front where the
-format shows them, dates as 2026-12-01, formulas as their text and never worked out.
+Cells are returned as a person sees them: numbers without a superfluous decimal point, leading zeros if the format shows
+them, dates as 2026-12-01, formulas as text without evaluation.
 """
 
 import re
@@ -18,20 +18,20 @@ from portal.core.files.file_limits import FileFault
 from portal.core.files.xlsx_archive import XlsxArchive, parse_part, read_elements, resolve_target
 
 Line = tuple[int, list[str]]
-# Reads the number of a cell, in the calendar of its workbook.
+# Returns the text of a cell's number, in the calendar of its workbook.
 _Reader = Callable[[str, datetime], str]
 _RELATIONSHIP = "http://schemas.openxmlformats.org/officeDocument/2006/relationships id"
 _STRICT_RELATIONSHIP = "http://purl.oclc.org/ooxml/officeDocument/relationships id"
 _ESCAPED = re.compile(r"_x00([01][0-9A-Fa-f]|7[Ff])_")
 _ZEROS = re.compile(r"0{2,40}\Z")
-# Spreadsheets keep fifteen digits of a number: what is longer was changed before it came here.
+# Spreadsheets store fifteen digits of a number: a longer one is no longer exact.
 _EXACT = 10**15
-# Marks a cell whose digits are lost; a character that no text may hold.
+# Marks a cell with lost digits; a character that no text may contain.
 LOST_DIGITS = "\ufffe"
 
 
 def read_rows(package: XlsxArchive) -> Iterator[Line]:
-    """(row number, cells) of every row that is not blank. Raises FileFault: xlsx, bomb, columns, cell."""
+    """Yield (row number, cells) of each row that is not blank. Raises FileFault: xlsx, bomb, columns, cell."""
     path, epoch = _first_sheet(package)
     strings = _strings(package)
     reading = _RowParser(strings, _formats(package), epoch)
@@ -44,7 +44,7 @@ def read_rows(package: XlsxArchive) -> Iterator[Line]:
 
 
 class _RowParser:
-    """What expat calls. One row is collected at a time; rows that are complete wait in `ready`."""
+    """The handlers for expat. One row is collected at a time; complete rows wait in `ready`."""
 
     def __init__(self, strings: list[str], formats: list[_Reader], epoch: datetime) -> None:
         self.ready: deque[Line] = deque()
@@ -142,12 +142,12 @@ class _RowParser:
 
 
 def unescape(text: str) -> str:
-    """`_x000D_` and the like are how XLSX writes control characters."""
+    """Return the text with control characters in place of XLSX's escapes, such as `_x000D_`."""
     return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) if "_x00" in text else text
 
 
 def _column(reference: str) -> int:
-    """AB12 -> 28; 0 for what is no reference."""
+    """Return the number of a column: AB12 -> 28; 0 for anything else."""
     number = 0
     for letter in reference[:4]:
         if not ("A" <= letter <= "Z"):
@@ -157,7 +157,7 @@ def _column(reference: str) -> int:
 
 
 def _first_sheet(package: XlsxArchive) -> tuple[str, datetime]:
-    """The first sheet that is not hidden, and the calendar of the workbook."""
+    """Return the first visible sheet, and the calendar of the workbook."""
     book = "xl/workbook.xml"
     for tag, attributes in read_elements(package, "_rels/.rels") if "_rels/.rels" in package else []:
         if tag == "Relationship" and attributes.get("Type", "").endswith("/officeDocument"):
@@ -180,7 +180,7 @@ def _first_sheet(package: XlsxArchive) -> tuple[str, datetime]:
 
 
 def _strings(package: XlsxArchive) -> list[str]:
-    """The texts that cells share, without the readings (furigana) that Japanese spreadsheets keep beside them."""
+    """Return the shared texts of cells, without the readings (furigana) of Japanese spreadsheets."""
     found: list[str] = []
     pieces: list[str] = []
     inside = {"t": False, "rPh": False}
@@ -210,7 +210,7 @@ def _strings(package: XlsxArchive) -> list[str]:
 
 
 def _formats(package: XlsxArchive) -> list[_Reader]:
-    """How to read the number of a cell, by its style."""
+    """Return the function that reads a cell's number, by style."""
     if "xl/styles.xml" not in package:
         return []
     named: dict[str, str] = {str(number): code for number, code in BUILTIN_FORMATS.items()}
@@ -234,7 +234,7 @@ def _reader_of(code: str) -> _Reader:
 
 
 def _number(value: str, _epoch: datetime) -> str:
-    """A number as its shortest exact text: 42, 0.5; LOST where digits beyond the fifteenth were given up."""
+    """Return a number as its shortest exact text: 42, 0.5; LOST_DIGITS if it has more than fifteen digits."""
     try:
         whole = int(value) if "." not in value and "E" not in value.upper() else float(value)
     except ValueError:

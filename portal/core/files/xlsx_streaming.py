@@ -1,6 +1,6 @@
-"""A workbook of any length, put together while it is sent from rows that were written before.
+"""Stream a workbook of any length from rows that were rendered before.
 
-openpyxl makes everything but the rows: sheets, headings, styles. Its own rows take it minutes for a million of them.
+openpyxl creates everything except the rows, because it takes minutes for a million of them.
 """
 
 import io
@@ -14,17 +14,17 @@ from openpyxl import Workbook
 
 from portal.core.files.writing import text_cell
 
-# Of a sheet: its rows with the heading by the format, its bytes so that no reader needs the format's extension.
+# Per sheet: the format's maximum of rows without the heading; few enough bytes for readers without ZIP64.
 MAX_ROWS_PER_SHEET = 1_048_575
 MAX_BYTES_PER_SHEET = 1_500_000_000
 _MAX_CELL_LENGTH = 32_767  # characters in a cell, by the format
 _FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff]")
-_TEXT_STYLE = 1  # the one that the headings have: text
+_TEXT_STYLE = 1  # the text style, which the headings have
 _END = b"</sheetData>"
 
 
 def render_rows(lines: Iterable[Sequence[str]]) -> bytes:
-    """The rows of a sheet, to be put between others: every cell a text, so that nothing is a formula."""
+    """Return the XML of a sheet's rows. Every cell is text, so that nothing is a formula."""
     return "".join(f"<row>{''.join(map(_cell, cells))}</row>" for cells in lines).encode()
 
 
@@ -36,7 +36,7 @@ def _cell(text: str) -> str:
 
 
 def count_parts_per_sheet(parts: Iterable[tuple[int, int]]) -> list[int]:
-    """How many parts, one after the other, go into each sheet; parts are (rows, bytes). At least one sheet."""
+    """Return how many consecutive parts go into each sheet; parts are (rows, bytes). At least one sheet."""
     sheets, rows, size = [0], 0, 0
     for part_rows, part_bytes in parts:
         if sheets[-1] and (rows + part_rows > MAX_ROWS_PER_SHEET or size + part_bytes > MAX_BYTES_PER_SHEET):
@@ -50,7 +50,7 @@ def count_parts_per_sheet(parts: Iterable[tuple[int, int]]) -> list[int]:
 def stream_workbook(
     sheets: Sequence[int], parts: Iterator[bytes], *, title: str, heading: Sequence[str], about: tuple[str, Any]
 ) -> Iterator[bytes]:
-    """The workbook, piece by piece: sheets of so many parts each, called `title`, and one more: (its title, lines)."""
+    """Yield the workbook in pieces: sheets called `title` of so many parts, and the sheet `about`: (title, lines)."""
     frame = zipfile.ZipFile(_workbook_without_rows(len(sheets), title, heading, about))
     target: Any = _OutputBuffer()
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as book:
@@ -68,7 +68,7 @@ def stream_workbook(
 
 
 def _workbook_without_rows(sheets: int, title: str, heading: Sequence[str], about: tuple[str, Any]) -> io.BytesIO:
-    """The same workbook without its rows."""
+    """Return the workbook without its rows."""
     book, target = Workbook(write_only=True), io.BytesIO()
     for number in range(1, sheets + 1):
         sheet = book.create_sheet(title if number == 1 else f"{title} {number}")
@@ -81,19 +81,19 @@ def _workbook_without_rows(sheets: int, title: str, heading: Sequence[str], abou
 
 
 class _OutputBuffer:
-    """Keeps what is written until somebody takes it along."""
+    """A buffer that stores what is written until `take_written` is called."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
 
     def flush(self) -> None:
-        """Do nothing: nobody reads before `take_written`."""
+        """Do nothing: the buffer is only read by `take_written`."""
 
     def write(self, piece: Any) -> int:
         self._pieces.append(bytes(piece))
         return len(piece)
 
     def take_written(self) -> bytes:
-        """What was written since it was asked for last."""
+        """Return what was written since the last call."""
         pieces, self._pieces = self._pieces, []
         return b"".join(pieces)

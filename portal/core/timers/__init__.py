@@ -1,1 +1,1 @@
-"""What is due: one clock, one bell, and timers that look for due rows and ring for them."""
+"""The clock and the timers: they find due rows and start worker tasks for them."""

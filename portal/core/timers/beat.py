@@ -1,11 +1,9 @@
-"""The clock: it rings where something is due, while it leads, and is still where nothing is.
+"""The clock: it starts the tasks of timers with due rows, while it leads.
 
-A message that finds nothing to do costs a hundred times what the question costs. Celery's own loop wakes ten
-milliseconds early and looks again and again until the moment is there, which costs more than the question: so our
-timers are none of Celery's, and all that come together are one statement, which PostgreSQL has planned once.
-
-Any number of clocks run, one leads (`leader_lease.py`). While the database does not answer none rings: all work is in
-it.
+An unneeded message costs a hundred times as much as the query for due rows. Celery's own loop is not used for timers,
+because it wakes early and polls until the moment has come. All timers that are due together are one prepared statement.
+Any number of clocks run, and one leads (`leader_lease.py`). While the database does not answer, no tasks start, because
+all work is stored in it.
 """
 
 import contextlib
@@ -26,18 +24,18 @@ from tenants.scope import across_tenants
 
 log = structlog.get_logger(__name__)
 
-# How often the lease is renewed, or looked at by a clock that does not lead.
+# How often the lease is renewed, or checked by a clock that does not lead.
 _RENEW_SECONDS = 1.0
-# How soon a timer that had work is looked at again, however seldom it is looked at otherwise.
+# How soon a timer that had work is checked again, even if its interval is longer.
 _CHECK_AGAIN_SECONDS = 5.0
 
 
-#: What a clock does before it looks at the lease each time.
+# What a clock does each time before it checks the lease.
 BEFORE_LEADING: list[Callable[[], None]] = []
 
 
-class Clock(Scheduler):  # type: ignore[misc]  # Celery tells no types
-    """Beat's scheduler, for `beat_scheduler`. Celery keeps how each timer is rung, and nothing is due of its own."""
+class Clock(Scheduler):  # type: ignore[misc] # Celery has no types
+    """Beat's scheduler, for `beat_scheduler`. Celery only stores how tasks are sent; it starts none itself."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self.holder = LeaseHolder()
@@ -47,7 +45,7 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery tells no types
         super().__init__(*args, **kwargs)
 
     def tick(self) -> float:
-        """Ring for what is due, if this clock leads. Returns the seconds until the next look."""
+        """Start the tasks of due timers, if this clock leads. Return the seconds until the next check."""
         self._is_ticking = True
         producer = self.producer
         if time.monotonic() >= self._renew_at:
@@ -57,8 +55,10 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery tells no types
         return max(min((self._renew_at, *looks)) - time.monotonic(), 0)
 
     def close(self) -> None:
-        """Give the lease up. Celery calls this at the end, and once more from inside the signal that ends a tick, when
-        the session may be at work: then it is left alone.
+        """Release the lease.
+
+        Celery calls this at the end, and a second time from the signal handler during a tick. Then the database session
+        may be in use, so nothing is done.
         """
         if self._is_ticking:
             self._is_ticking = False
@@ -86,17 +86,17 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery tells no types
             connection.close()
 
     def _enqueue_due(self, producer: Any) -> tuple[float, ...]:
-        """Ring for each timer that has come and has work. Returns when to look at the timers next."""
+        """Start the task of each timer that is due and has work. Return when to check the timers next."""
         now = time.monotonic()
         for timer in timers_with_work(self._timers_to_check(now)):
-            if not self.holder.is_leader:  # it stood still
+            if not self.holder.is_leader:  # this process was paused
                 break
             self.apply_entry(self.schedule[timer], producer=producer)
             self._looks[timer] = min(self._looks[timer], now + _CHECK_AGAIN_SECONDS)
         return tuple(self._looks.values())
 
     def _timers_to_check(self, now: float) -> tuple[str, ...]:
-        """The timers of which it is time, set to their next look: in step, unless that moment has passed as well."""
+        """Return the timers that are due, and set their next check: in step, or from now if that moment has passed."""
         come = tuple(timer for timer, at in self._looks.items() if at <= now)
         for timer in come:
             pace = TIMERS[timer].check_every
@@ -106,8 +106,9 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery tells no types
 
 
 def timers_with_work(timers: tuple[str, ...]) -> Iterator[str]:
-    """Which of these timers have work. All, when the question fails: the task itself finds out. None, when the database
-    does not answer.
+    """Return which of these timers have work.
+
+    If the query fails, return all, because the task checks again; if the database does not answer, none.
     """
     found = _query_timers(timers) if timers else ()
     return (timer for timer, is_due in zip(timers, found, strict=True) if is_due)
@@ -126,7 +127,7 @@ def _query_timers(timers: tuple[str, ...]) -> tuple[bool, ...]:
 
 @lru_cache
 def _build_query(timers: tuple[str, ...]) -> PreparedStatement:
-    """One statement that asks for each timer whether there is a row of any of its querysets."""
+    """Return one statement that queries for each timer whether any of its querysets has a row."""
     asked, params = [], []
     for timer in timers:
         made = [rows.order_by().values("pk").query.sql_with_params() for rows in TIMERS[timer].due_rows()]

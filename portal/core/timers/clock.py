@@ -1,4 +1,4 @@
-"""The database's clock, which every process shares. `Now()` stands still within a transaction; this one does not."""
+"""The database's clock, which all processes share. `Now()` is constant within a transaction; this one is not."""
 
 from datetime import datetime
 

@@ -1,7 +1,7 @@
-"""Which database this is: another one than the clock last ticked in means that it was restored from a backup.
+"""The database's identity. If it differs from the one at the clock's last tick, a backup was restored.
 
-The cluster's identifier, its timeline (which grows when a backup of files is replayed or a standby takes over), the
-database's and the table's number: a dump that is read into any database gets at least another one of these.
+It consists of the cluster's identifier, its timeline (which grows when a file backup is replayed or a standby takes
+over), and the numbers of the database and the table. Loading a dump changes at least one of them.
 """
 
 from django.db.models import Exists, Func, Q, TextField
@@ -21,10 +21,10 @@ class DatabaseIdentity(Func):
 
 
 def is_from_other_database() -> Q:
-    """Return a condition for the clock's row: it was written in another database than this."""
+    """Return a condition for the clock's row: it was written in another database."""
     return ~Q(identity="") & ~Q(identity=DatabaseIdentity())
 
 
 def is_unchecked_copy() -> Exists:
-    """Return whether this database is a copy that nobody has looked through yet: nothing may leave it."""
+    """Return a condition: this database is a copy that has not been marked yet. No request may be sent from it."""
     return Exists(Lease.objects.filter(is_from_other_database()))

@@ -1,4 +1,4 @@
-"""How far each timer lags behind: the age of the oldest row that is due, or what a round is overdue by."""
+"""The lag of each timer: the age of its oldest due row, or how long its round is overdue."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -13,13 +13,15 @@ from portal.core.timers.timer_registry import TIMERS
 from tenants.postgresql.prepared_statements import PreparedStatement
 from tenants.scope import across_tenants
 
-# A timer is late when its work waits for this many seconds beyond its turn.
+# A timer is late if its work waits for this many seconds beyond its interval.
 _LATE_SECONDS = 60.0
 
 
 class Lag(NamedTuple):
-    """Of one timer: how often its work is to be done, for how many seconds the oldest of it has been due, when a round
-    was last complete (None for timers without rounds), and whether a round is under way.
+    """The lag of one timer.
+
+    `every`: the interval of its work. `seconds`: how long its oldest row has been due. `last_run`: when a round was
+    last complete (None for timers without rounds). `is_round_open`: a round is under way.
     """
 
     name: str
@@ -34,7 +36,7 @@ class Lag(NamedTuple):
 
 
 def lags() -> list[Lag]:
-    """Return the lag of every timer, in two statements: one for all rows that are due, one for all rounds."""
+    """Return the lag of every timer, in two statements: one for all due rows, one for all rounds."""
     (now, waiting), runs = _overdue_seconds(), Run.objects.in_bulk()
     return [
         _of_round(name, timer.every, runs, now)
@@ -63,7 +65,7 @@ def _overdue_seconds() -> tuple[datetime, dict[str, float]]:
 
 @cache
 def _build_query() -> tuple[list[str], PreparedStatement]:
-    """One statement that asks for each timer how old its oldest row that is due is, in seconds."""
+    """Return the timers' names and one statement for the age of each one's oldest due row, in seconds."""
     asked, params, names = ["clock_timestamp()"], [], []
     for name, timer in TIMERS.items():
         made = [oldest.query.sql_with_params() for rows in timer.lag_rows() for oldest in _oldest(rows)]

@@ -1,9 +1,8 @@
-"""One clock leads: it holds a lease in the database, which it renews each second by the database's time.
+"""The lease of the leading clock. It is stored in the database and renewed each second by the database's time.
 
-Any number of clocks run. The one with the lease rings, the others look each second whether it is free. It is free when
-it was given up, when its holder's session has ended (`tenants/session_locks.py`),
-and SECONDS after the last renewal. In a
-restored database it is nobody's until that was looked through (`portal/core/restore`).
+Any number of clocks run. The one with the lease starts tasks, the others check each second whether it is free. It is
+free if it was released, if its holder's session has ended (`tenants/session_locks.py`), or LEASE_SECONDS after the last
+renewal. In a restored database no clock gets it until the database was marked (`portal/core/restore`).
 """
 
 import os
@@ -21,37 +20,37 @@ from portal.core.timers.database_identity import DatabaseIdentity, is_from_other
 from portal.core.timers.models import Lease
 from tenants import session_locks
 
-#: How long a holder that says nothing keeps the lease.
+# How long a holder that does not renew keeps the lease.
 LEASE_SECONDS = 10.0
-# A holder stops so much earlier than the others may begin: the seconds of two machines differ a little.
+# A holder stops earlier than others may begin, because the clocks of two machines differ a little.
 _MARGIN = 2.0
 _ROW = 1
 
 
 class LeaseHolder:
-    """One process that wants the lease."""
+    """A process that wants the lease."""
 
     def __init__(self) -> None:
         self.token = uuid.uuid4()
         self.host = f"{socket.gethostname()}, process {os.getpid()}"
         self._until = 0.0
-        # The session with which the lease was taken: its lock tells the others that this process lives.
+        # The session that took the lease. Its lock shows the others that this process runs.
         self._session: Any = None
 
     @property
     def is_leader(self) -> bool:
-        """Whether this process holds the lease, by its own clock alone. False after it stood still for too long."""
+        """Return True if this process holds the lease by its own clock. False after it was paused for too long."""
         return time.monotonic() < self._until
 
     def renew_or_take(self) -> bool:
-        """Renew the lease, or take it when it is free. Return whether this process holds it."""
+        """Renew the lease, or take it if it is free. Return True if this process holds it."""
         before = time.monotonic()
         held = self._renew() or self._take()
         self._until = before + LEASE_SECONDS - _MARGIN if held else 0.0
         return held
 
     def release(self) -> None:
-        """Free the lease, so that another clock leads at once."""
+        """Release the lease, so that another clock leads at once."""
         self._until, self._session = 0.0, None
         Lease.objects.filter(holder=self.token).update(holder=None)
 
@@ -76,7 +75,7 @@ class LeaseHolder:
 
 
 def last_tick() -> datetime | None:
-    """Return when a clock last ticked; None when none ever did."""
+    """Return when a clock last ticked, or None."""
     return _row().values_list("ticked_at", flat=True).first()
 
 

@@ -1,12 +1,14 @@
-"""Which clock leads, and how far each round has come. These rows belong to no tenant."""
+"""The leading clock, and the progress of each round. These rows belong to no tenant."""
 
 from django.db import models
 from django.db.models.functions import Now
 
 
 class Lease(models.Model):
-    """The one row that the leading clock renews each second. `host` is for people: "web-1, process 4711". `identity` is
-    of the database in which it was written (`identity.py`).
+    """The single row that the leading clock renews each second.
+
+    `host` is for people: "web-1, process 4711". `identity` is the identity of the database in which it was written
+    (`database_identity.py`).
     """
 
     holder = models.UUIDField(null=True)
@@ -20,9 +22,9 @@ class Lease(models.Model):
 
 
 class Run(models.Model):
-    """A timer that does its work in rounds: when the next run is due, and where the round goes on.
+    """A timer that does its work in rounds: when the next run is due, and where the round continues.
 
-    `place` is what the round was last at, mostly a tenant. `done_at` is when a round was last complete.
+    `place` is the last processed position, usually a tenant. `done_at` is when a round was last complete.
     """
 
     name = models.CharField(primary_key=True, max_length=60)

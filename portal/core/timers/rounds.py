@@ -1,8 +1,8 @@
-"""Work on all tenants in rounds: each run goes on where the last one ended, until the round is complete.
+"""Work on all tenants in rounds: each run continues where the last one ended, until the round is complete.
 
-The steps of a round yield where they are, and then do what is to be done there. The place is kept before the work is
-begun, so that what takes too long, or ends the process, is passed over in this round, and the rest is not. While more
-is left the runs follow each other at once; the next round is due `every` seconds after the last was complete.
+A step yields its place and then does the work. The place is saved before the work begins. So a step that takes too long
+or crashes the process is skipped in this round, and the others are not. Runs follow each other at once until the round
+is complete; the next round is due `every` seconds later.
 """
 
 import time
@@ -24,19 +24,19 @@ from tenants.scope import across_tenants, tenant_scope
 log = structlog.get_logger(__name__)
 
 Steps = Callable[[int], Iterable[int]]
-# How often the clock looks for a round that is due.
+# How often the clock checks whether a round is due.
 _CHECK_SECONDS = 5.0
 # The share of a task's time in which a run begins another step.
 _WORK_SHARE = 0.5
-# A process that died has ended by its task's limit; then another goes on.
+# Seconds after a task's limit. A crashed process has ended by then, and another continues.
 _MORE_THAN_THE_LIMIT = 15
 _AFTER_TROUBLE = timedelta(seconds=60)
-# How many are read, rung for and deleted at a time.
+# How many are loaded, enqueued and deleted at a time.
 _TENANTS, _CALLS, _ROWS = 100, 500, 2000
 
 
 def register(name: str, steps: Steps, *, every: float, queue: str, seconds: int = 30) -> None:
-    """Have the rounds of `steps` done by workers of this queue. `steps` is given the place after which to go on.
+    """Register rounds of `steps` for workers of this queue. `steps` gets the place after which to continue.
 
     A run takes half of `seconds`; a single step may take the rest.
     """
@@ -53,13 +53,13 @@ def register(name: str, steps: Steps, *, every: float, queue: str, seconds: int 
 
 
 def create_missing_runs() -> None:
-    """Note all rounds that were never run as due. Called by a clock that begins to lead."""
+    """Create due runs for all rounds that never ran. Called by a clock that begins to lead."""
     names = [name for name, timer in timer_registry.TIMERS.items() if timer.is_in_rounds]
     Run.objects.bulk_create([Run(name=name) for name in names], ignore_conflicts=True)
 
 
 def continue_round(name: str, steps: Steps, *, every: float, seconds: float) -> bool:
-    """Go on with a round that is due and that no other process is at. Returns whether more of it is left."""
+    """Continue a round that is due and not claimed by another process. Return True if more of it is left."""
     place = _claim_round(name, seconds)
     if place is None:
         return False
@@ -81,7 +81,7 @@ def continue_round(name: str, steps: Steps, *, every: float, seconds: float) -> 
 
 
 def _claim_round(name: str, seconds: float) -> int | None:
-    """Return the place after which to go on; None when the round is not due, or another process is at it."""
+    """Return the place after which to continue; None if the round is not due, or another process runs it."""
     Run.objects.get_or_create(name=name)
     due = Run.objects.filter(name=name, due_at__lte=ClockTime())
     if not due.update(due_at=ClockTime() + timedelta(seconds=seconds + _MORE_THAN_THE_LIMIT)):
@@ -90,9 +90,7 @@ def _claim_round(name: str, seconds: float) -> int | None:
 
 
 def tenant_steps(rows: Querysets, work: Callable[[Tenant], object]) -> Steps:
-    """Return steps that call `work` in the scope of each tenant with such rows. One that fails is logged and passed
-    over.
-    """
+    """Return steps that call `work` in the scope of each tenant with such rows. Failing tenants are skipped."""
 
     def steps(after: int) -> Iterator[int]:
         for ids in _tenant_id_batches(rows, after, _TENANTS):
@@ -105,7 +103,7 @@ def tenant_steps(rows: Querysets, work: Callable[[Tenant], object]) -> Steps:
 
 
 def enqueue_steps(task: str, rows: Querysets, *, expires: float = task_queue.EXPIRES_SECONDS) -> Steps:
-    """Return steps that wake a worker for each tenant with such rows, many at a time."""
+    """Return steps that start a task for each tenant with such rows, many at a time."""
 
     def steps(after: int) -> Iterator[int]:
         for ids in _tenant_id_batches(rows, after, _CALLS):
@@ -151,7 +149,7 @@ def _querysets_of(rows: Querysets) -> list[QuerySet[Any]]:
 
 
 def run_for_tenant(tenant: Tenant, work: Callable[[Tenant], object]) -> None:
-    """Do the work in the tenant's scope. What fails is logged, so that the other tenants have their turn."""
+    """Do the work in the tenant's scope. Errors are logged, so that the other tenants get their turn."""
     try:
         with tenant_scope(tenant):
             work(tenant)

@@ -1,22 +1,22 @@
-"""Pauses between two looks or tries, all shortened by one setting.
+"""Pauses between two checks or tries, all scaled by one setting.
 
-Only what is waited for without any promise comes from here. Deadlines, and how long claims and leases hold, do not:
-with those shortened, something could be sent late or twice.
+Use them only for waits without any guarantee. Deadlines, claims and leases must not be scaled: something could be sent
+late or twice.
 """
 
 from datetime import timedelta
 
 from django.conf import settings
 
-# The pace of the quickest timer: with less, the database would be asked more often and not earlier.
+# The interval of the fastest timer. Shorter pauses would query the database more often without any gain.
 _SHORTEST = 0.25
 
 
 def scaled_seconds(usual: float) -> float:
-    """Return the share of so many seconds that `PORTAL_PAUSES` names: all of them in production."""
+    """Return these seconds times `PORTAL_PAUSES`, which is 1 in production."""
     return min(float(usual), max(usual * settings.PAUSES, _SHORTEST))
 
 
 def scaled_pause(usual: float) -> timedelta:
-    """Return the same as a timedelta."""
+    """Return the scaled seconds as a timedelta."""
     return timedelta(seconds=scaled_seconds(usual))

@@ -1,4 +1,4 @@
-"""Waking a worker. The bell carries ids only: what a dead broker does not take, a timer finds and rings for again."""
+"""Start worker tasks. Messages carry ids only: if the broker loses one, a timer finds the row and sends it again."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ EXPIRES_SECONDS = 60
 def enqueue(
     task: str, rows: Sequence[tuple[int, ...]], *, queue: str | None = None, expires: float = EXPIRES_SECONDS
 ) -> None:
-    """Send the task of this name once for each row of ids, at most until the broker does not answer."""
+    """Send the task of this name once for each row of ids. Stop if the broker does not answer."""
     wake: PortalTask = app.tasks.get(task) or import_string(task)
     options = {"expires": expires} | ({"queue": queue} if queue else {})
     try:
@@ -32,5 +32,5 @@ def enqueue(
 
 
 def enqueue_after_commit(task: str, *ids: int, expires: float = EXPIRES_SECONDS) -> None:
-    """Send the task as soon as what was written is visible to whoever works on it."""
+    """Send the task after commit, when workers can see what was written."""
     transaction.on_commit(lambda: enqueue(task, [ids], expires=expires))

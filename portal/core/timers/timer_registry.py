@@ -1,8 +1,8 @@
-"""Timers: look for rows that are due, every so often, and wake a worker for them.
+"""Timers: check regularly for due rows, and start worker tasks for them.
 
-An area of work registers its timers in `AppConfig.ready()`. The leading clock asks about all of them in one statement
-(`beat.py`), and wakes a worker only where a row is due. A timer that works through all tenants, or deletes what is old,
-does so in rounds (`rounds.py`): its row in `timers_run` is what is due.
+Apps register their timers in `AppConfig.ready()`. The leading clock queries all of them in one statement (`beat.py`),
+and starts a task only if a row is due. Timers that process all tenants, or delete old rows, work in rounds
+(`rounds.py`): their due row is in `timers_run`.
 """
 
 import time
@@ -19,18 +19,18 @@ from tenants.models import TenantModel
 from tenants.scope import across_tenants
 
 _Row = TypeVar("_Row", bound=TenantModel)
-#: Rows that are due, ordered by the moment since when they are. Unordered rows are due at no moment: they have no lag.
+# Due rows, ordered by the moment since when they are due. Unordered rows have no lag.
 Querysets = Callable[[], list[QuerySet[Any]]]
-#: For how long a look goes on, batch after batch. The clock rings again for what is left.
+# How long a check continues, batch after batch. The clock starts another one for the rest.
 MAX_CHECK_SECONDS = 20.0
 
 
 @dataclass(frozen=True)
 class Timer:
-    """How often the clock looks, the rows of which one is enough to ring, and those whose age is the timer's lag.
+    """How often the clock checks, the rows that start the task, and the rows whose age is the timer's lag.
 
-    `work` and `lag` are called inside `across_tenants`. `every` is how often the work is to be done; a round's row is
-    looked for more often (`check_every`).
+    `due_rows` and `lag_rows` are called inside `across_tenants`. `every` is the interval of the work; a round's row is
+    checked more often (`check_every`).
     """
 
     every: float
@@ -44,16 +44,16 @@ TIMERS: dict[str, Timer] = {}
 
 
 def start_time_limit() -> Callable[[], bool]:
-    """Return a function that says whether a look that begins now may go on with another batch."""
+    """Return a function that returns True while a check that begins now may continue with another batch."""
     until = time.monotonic() + MAX_CHECK_SECONDS
     return lambda: time.monotonic() < until
 
 
 @dataclass(frozen=True, kw_only=True)
 class DueRows(Generic[_Row]):
-    """Rows of all tenants that are due. `columns` are the columns that whoever takes them asks for beside the keys.
+    """Due rows of all tenants. `columns` are loaded in addition to the keys.
 
-    `claim_values` is written into what was taken, so that the next look passes it by for a while.
+    `claim_values` are written into claimed rows, so that the next check skips them for a while.
     """
 
     rows: Callable[[], QuerySet[_Row]]
@@ -66,7 +66,7 @@ class DueRows(Generic[_Row]):
         return [self.rows().order_by(*self.order)]
 
     def claim_batch(self, excluded_ids: Collection[int] = ()) -> list[_Row]:
-        """Mark a batch of what is due and return it. A row that is locked is left to the next look."""
+        """Claim a batch of due rows and return it. Locked rows are left to the next check."""
         with across_tenants("the timers of all tenants are looked at together"), transaction.atomic():
             rows = self.rows().order_by(*self.order).select_for_update(of=("self",), skip_locked=True)
             rows = rows.exclude(pk__in=excluded_ids) if excluded_ids else rows
@@ -76,7 +76,7 @@ class DueRows(Generic[_Row]):
         return due
 
     def claim_batches(self) -> Iterator[list[_Row]]:
-        """Take batch after batch until nothing is due, or for as long as a look goes on. No row is taken twice."""
+        """Yield claimed batches until nothing is due, or the check's time is over. No row is claimed twice."""
         taken: set[int] = set()
         may_go_on = start_time_limit()
         while batch := self.claim_batch(taken):
@@ -88,9 +88,9 @@ class DueRows(Generic[_Row]):
 
 @dataclass(frozen=True, kw_only=True)
 class TaskWakeup(DueRows[_Row]):
-    """Due rows that a worker is woken for. A message that no worker took is sent again, by the mark's time.
+    """Due rows that start a worker task. A message that no worker received is sent again when the claim ends.
 
-    `task` is the name of the task, or returns it for a row; `ids` are the columns it is given.
+    `task` is the name of the task, or a function that returns it for a row; `id_columns` are its arguments.
     """
 
     task: str | Callable[[_Row], str]
@@ -98,7 +98,7 @@ class TaskWakeup(DueRows[_Row]):
     expires: float = task_queue.EXPIRES_SECONDS
 
     def check_due(self) -> int:
-        """Ring for all that is due. Returns how often."""
+        """Start tasks for all due rows. Return their number."""
         return sum(map(self._enqueue, self.claim_batches()))
 
     def _enqueue(self, due: list[_Row]) -> int:
@@ -121,10 +121,10 @@ def register(
     lag_rows: Querysets | None = None,
     seconds: int = 30,
 ) -> None:
-    """Have `look` called by a worker of this queue where `work` has a row, which is asked every so many seconds.
+    """Register `check` to be run by a worker of this queue if `due_rows` has a row, queried every so many seconds.
 
-    `lag` are the rows whose age is shown as the timer's lag, where those of `work` leave out what was rung for. A look
-    may take `seconds`; one that waits for a worker longer than the next is due, and than 10 s, is dropped.
+    `lag_rows` are the rows whose age is the timer's lag, for `due_rows` without claimed rows. A check may take
+    `seconds`. A message that waits longer than the interval, and than 10 s, is dropped.
     """
     add_timer(
         name, check, Timer(every, due_rows, lag_rows or due_rows, check_every=every), queue=queue, seconds=seconds
@@ -132,7 +132,7 @@ def register(
 
 
 def add_timer(name: str, check: Callable[[], object], timer: Timer, *, queue: str, seconds: int) -> str:
-    """Add a timer and its entry for Celery. Returns the name of its task."""
+    """Add a timer and its entry for Celery. Return the name of its task."""
 
     def tick() -> None:
         check()

@@ -1,8 +1,8 @@
-"""How far this database has come, as the broker remembers it: a disk that was set back is the same one, and behind.
+"""Detect a disk that was set back, by the database position that the broker stores.
 
-PostgreSQL's log of changes only grows, as long as nothing is lost. The leading clock leaves its position with the
-broker at each tick. Each worker and clock compares once after a start of the server, without which no disk is set back.
-The broker may forget at any time: then nothing is found so, and an operator says it (`manage.py after_restore`).
+The position in PostgreSQL's log of changes only grows, unless data is lost. The leading clock stores it with the broker
+at each tick. Each worker and clock compares once after a start of the server, because a disk is only set back before a
+start. If the broker has lost the position, an operator must run `manage.py after_restore`.
 """
 
 from datetime import datetime
@@ -20,15 +20,17 @@ from portal.core.timers.models import Lease
 from portal.site import broker
 
 log = structlog.get_logger(__name__)
-# The clock renews its lease each second: the broker does not hold it up for longer than this.
+# The clock renews its lease each second, so it must not wait for the broker longer than this.
 _BROKER_SECONDS = 0.2
-# The start of the server with whose database this process has compared.
+# The start time of the server with which this process has compared.
 _compared: datetime | None = None
 
 
 class DatabasePosition(NamedTuple):
-    """Whether this is another database than the clock's row says; which it is; how many bytes of changes it has seen,
-    none where the server may forget what it has confirmed, as in a trial; when the server started.
+    """The position of the database.
+
+    `is_other_database`: it is not the database of the clock's row. `wal_bytes`: the bytes of changes so far; None if
+    the server may lose confirmed changes, as in a trial.
     """
 
     is_other_database: bool
@@ -38,7 +40,7 @@ class DatabasePosition(NamedTuple):
 
 
 def read_position() -> DatabasePosition | None:
-    """Return where the database is; None where no clock has run. What is committed later makes it durable."""
+    """Return the database's position; None if no clock has run. A later commit makes it durable."""
     written = Func(
         template="CASE WHEN current_setting('synchronous_commit') <> 'off'"
         " THEN (pg_current_wal_insert_lsn() - '0/0')::text END",
@@ -51,14 +53,14 @@ def read_position() -> DatabasePosition | None:
 
 
 def is_behind(place: DatabasePosition) -> bool:
-    """Return whether the broker remembers more. Not asked again in this start of the server once it was answered."""
+    """Return True if the broker stores a later position. It is compared only once per start of the server."""
     if place.wal_bytes is None or place.server_started_at == _compared:
         return False
     try:
         remembered: Any = _broker_client(settings.REDIS_URL).get(_key(place)) or 0
     except (RedisError, OSError):
         return False  # asked again
-    # The clock may have left a later position since this one was read: only one that is read now can be behind it.
+    # The clock may have stored a later position since this one was read, so read it again.
     now = place if int(place.wal_bytes) >= int(remembered) else read_position()
     if now is None or now.wal_bytes is None or now.server_started_at != place.server_started_at:
         return False  # asked again
@@ -70,19 +72,19 @@ def is_behind(place: DatabasePosition) -> bool:
 
 
 def mark_compared(place: DatabasePosition) -> None:
-    """Do not ask again: it is not behind, or the clock's row says so from now on."""
+    """Do not compare again: the database is not behind, or the clock's row shows it from now on."""
     global _compared
     _compared = place.server_started_at
 
 
 def store_position(place: DatabasePosition | None) -> None:
-    """Leave it with the broker, unless this process has not compared yet: then it could hide that it is behind."""
+    """Store the position with the broker, but only after comparing, so that an older database is not missed."""
     if place is not None and place.server_started_at == _compared:
         _store(place)
 
 
 def reset_position() -> None:
-    """Let this position count, however far the broker remembers the database: what was lost is known."""
+    """Store the current position, even if the broker has a later one, because the loss is known."""
     if place := read_position():
         _store(place)
 

@@ -1,4 +1,4 @@
-"""What the platform's page says of the clock."""
+"""The state of the clock on the platform's page."""
 
 from datetime import timedelta
 from typing import Any
@@ -10,13 +10,13 @@ from portal.core.timers.clock import database_now
 
 register = template.Library()
 
-# A clock that leads ticks each second; another that follows a silent one begins after the lease.
+# A leading clock ticks each second. After a crash, another one leads when the lease has ended.
 _STOPPED = timedelta(seconds=leader_lease.LEASE_SECONDS + 5)
 
 
 @register.inclusion_tag("timers/clock.html")
 def clock_state() -> dict[str, Any]:
-    """Show that the clock stands, else which timers are late, else when it last ticked."""
+    """Show that the clock has stopped, or which timers are late, or when it last ticked."""
     now, tick = database_now(), leader_lease.last_tick()
     if tick is None or now - tick > _STOPPED:
         return {"tick": tick, "is_stopped": True}
