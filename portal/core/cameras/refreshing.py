@@ -1,7 +1,7 @@
 """Keep the pictures of cameras on open pages recent, with calls that all viewers share.
 
-A page with pictures reports every few seconds which cameras it shows. Those are loaded again in calls of ten, with at
-most a quarter of the hour's device calls, and never while half of the hour is used. Other cameras cost no calls.
+A page with pictures reports every few seconds which cameras it shows. Those are loaded again in calls of ten. They
+use at most a quarter of the hour's device calls, and none while half of them are used. Other cameras cost no calls.
 """
 
 import math

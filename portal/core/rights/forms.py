@@ -1,4 +1,4 @@
-"""Fields and forms of rights: one pass drawn as a week, a template to keep, and rights to give."""
+"""Fields and forms of rights: one pass drawn as a week, a template, and rights from a template or a member."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -4,8 +4,9 @@
     sheet = parse_sheet(data)                # from a form (`form_parsing.py`)
     sheet.devices.to_body(sheet.pool)        # its devices_pass, in canonical form
 
-Every place has a choice: "never", "always", "s3" (the third schedule) or "k1" (an undescribed pass, kept unchanged).
-Equal passes share a schedule, so that office hours are changed once and not for each door.
+Every place has a choice: "never", "always", "s3" (the third schedule) or "k1" (an undescribed pass). Equal passes share
+a schedule, so that office hours are changed once and not for each door. Undescribed are all values in a shape that the
+specification does not describe. They are kept unchanged.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
 """The database's identity. If it differs from the one at the clock's last tick, a backup was restored.
 
-It consists of the cluster's identifier, its timeline (which grows when a file backup is replayed or a standby takes
-over), and the numbers of the database and the table. Loading a dump changes at least one of them.
+It consists of the cluster's identifier, its timeline, and the numbers of the database and the table. The timeline grows
+when a file backup is replayed or a standby takes over. Loading a dump changes at least one of the parts.
 """
 
 from django.db.models import Exists, Func, Q, TextField
