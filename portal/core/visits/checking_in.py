@@ -57,7 +57,7 @@ def check_in(*, visit: Visit, by: Requester, use_suggested_time: bool = False, w
 
 
 def check_in_with_code(visit: Visit) -> None:
-    """Check in a walk-in as of the request for the code. Call it in the transaction that stores the service's answer."""
+    """Check in a walk-in as of the request for the code. Call it in the transaction of the service's answer."""
     row = Visit.objects.select_related("intent__tenant", "intent__by", "intent__support_session").get(pk=visit.pk)
     if not row.arrives or row.arrived_at is not None or row.intent is None or status_of(row) != VisitStatus.EXPECTED:
         return

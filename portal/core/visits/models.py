@@ -208,7 +208,7 @@ class Visit(TenantModel):
 
     @property
     def is_being_revived(self) -> bool:
-        """Return True if a later end was requested with unknown result: the code is not deactivated until it is known."""
+        """Return True if a later end was requested and its result is unknown: no deactivation until then."""
         asked = self.revive_intent
         if not self.is_cut or asked is None:
             return False
