@@ -1,1 +1,1 @@
-"""Areas: their doors, who may enter, who entered lately, and who shall."""
+"""Areas: their doors, the members with access, recent use, and changes of access."""

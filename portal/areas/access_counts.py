@@ -1,8 +1,8 @@
-"""How many may enter an area, by what, and who may at a moment, whatever the number of members.
+"""Counts of the members with access to an area, by kind and at a moment, fast for any number of members.
 
-Numbers are added up from the tallies. PostgreSQL cannot guess how many hold what, and would join all of them to show
-fifty members; the tallies know. Where few hold it, they are taken from the index and sorted; where many do, the list is
-walked in its order with an index look-up for each row, and soon full.
+Numbers are added up from the tallies. PostgreSQL cannot estimate how many members hold a pass, and would join all of
+them to show fifty. The tallies show which query is faster: for few holders, they are found by index and then sorted;
+for many, the list is read in its order with an index look-up for each row.
 """
 
 import json
@@ -30,7 +30,7 @@ CountRow = tuple[str, str, int]
 
 @dataclass
 class AccessCount:
-    """Members that hold something for one area, by what it is. `everywhere`: of those, all areas."""
+    """The number of members with a pass for one area, by kind. `everywhere` counts those with access to all areas."""
 
     always: int = 0
     schedule: int = 0
@@ -40,7 +40,7 @@ class AccessCount:
 
     @property
     def with_access(self) -> int:
-        """Whoever may enter at some time."""
+        """Return the number of members who have access at some time."""
         return self.always + self.schedule + self.everywhere
 
     @property
@@ -50,7 +50,7 @@ class AccessCount:
 
 @dataclass(frozen=True)
 class HeldPass:
-    """One pass as it is held for an area: by how many, and whether it comes with a right to all areas."""
+    """One pass held for an area, the number of its holders, and whether it is for all areas."""
 
     id: int
     kind: str
@@ -61,7 +61,7 @@ class HeldPass:
 
 @dataclass(frozen=True)
 class PassesAtMoment:
-    """Passes that admit at a moment, and those of which it cannot be told."""
+    """The IDs of passes that give access at a moment, and of passes for which this is unknown."""
 
     admitting: set[int] = field(default_factory=set)
     unknown: set[int] = field(default_factory=set)
@@ -69,7 +69,7 @@ class PassesAtMoment:
 
 @dataclass(frozen=True)
 class AccessCounts:
-    """Every area's roll, and of how many members the rights are known."""
+    """The counts of every area, and the number of members whose rights are known."""
 
     areas: dict[str, AccessCount]
     members_known: int
@@ -77,7 +77,7 @@ class AccessCounts:
 
 @dataclass(frozen=True)
 class AreaAccess:
-    """One area's roll, the different passes held for it, and of how many members the rights are known."""
+    """The counts of one area, its different passes, and the number of members whose rights are known."""
 
     count: AccessCount
     passes: list[HeldPass]
@@ -85,7 +85,7 @@ class AreaAccess:
 
 
 def count_all(area_ids: Iterable[str]) -> AccessCounts:
-    """Two queries, whatever the number of areas and members."""
+    """Return the counts of these areas, in two queries for any number of areas and members."""
     rows = Tally.objects.values_list("area_id", "held__kind").annotate(n=Sum("members"))
     counts = _without_gone(rows, _gone_grants())
     everywhere = counts.get(EVERYWHERE, {})
@@ -94,9 +94,9 @@ def count_all(area_ids: Iterable[str]) -> AccessCounts:
 
 
 def count_area(area_id: str) -> AreaAccess:
-    """The same for one area, in two queries."""
+    """Return the counts and passes of one area, in two queries."""
     ids = [area_id, EVERYWHERE, KNOWN]
-    # A pass has one kind and one body: the least of them is that, and nothing is grouped by a long text.
+    # A pass has one kind and one body, so Min returns it without grouping by a long text.
     rows = Tally.objects.filter(area_id__in=ids).values("area_id", "held_id").annotate(
         n=Sum("members"), kind=Min("held__kind"), text=Min(Cast("held__body", TextField()))
     )  # fmt: skip
@@ -115,7 +115,7 @@ def count_area(area_id: str) -> AreaAccess:
 
 
 def passes_at(moment: datetime, area_id: str, passes: Iterable[HeldPass], holidays: Holidays) -> PassesAtMoment:
-    """Which passes admit to the area at a moment."""
+    """Return which passes give access to the area at a moment."""
     now = PassesAtMoment()
     for each in passes:
         rights = {"default_mode": "option", "areas_list": [{"area_id": area_id, "pass": each.body}]}
@@ -128,13 +128,13 @@ def passes_at(moment: datetime, area_id: str, passes: Iterable[HeldPass], holida
 
 
 def _gone_grants() -> QuerySet[Grant]:
-    """What members hold that the service no longer knows and that no complete list has confirmed yet."""
-    # The tenant named once more lets the short index of those who are gone serve it.
+    """Return grants of members that the service no longer has and that are still in the tallies."""
+    # With the tenant as a condition, the query can use the short index of members who are gone.
     return Grant.objects.filter(member__gone_at__isnull=False, member__tenant_id=current_tenant_id())
 
 
 def _without_gone(tallied: Iterable[CountRow], gone: QuerySet[Grant]) -> dict[str, dict[str, int]]:
-    """Members by area and kind of pass, without those who are gone."""
+    """Return the number of members by area and kind of pass, without members who are gone."""
     counts: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for area_id, kind, n in tallied:
         counts[area_id][kind] += n
@@ -154,19 +154,19 @@ def _count_of(here: Mapping[str, int], everywhere: Mapping[str, int]) -> AccessC
 
 
 _HAS_CREDENTIAL = Q(has_card=True) | Q(has_qr=True) | Q(has_face=True)
-# So many are sorted as quickly as they are found one after the other among 200,000.
+# Up to this number, sorting is as fast as finding the holders one by one among 200,000 members.
 FEW_HOLDERS = 2_000
 
 
 @dataclass(frozen=True)
 class AreaAccessAt:
-    """An area at a moment: the passes held for it, and which of them admit."""
+    """An area at a moment: the passes held for it, and which of them give access."""
 
     area: Area
     at: datetime
     access: AreaAccess
     active: PassesAtMoment
-    holders_first: bool = False  # takes all holders first, also where they are many
+    holders_first: bool = False  # finds all holders first, even if there are many
 
     @classmethod
     def of(cls, area: Area, at: datetime, holidays: Holidays) -> "AreaAccessAt":
@@ -182,22 +182,22 @@ class AreaAccessAt:
         return self.access.count
 
     def for_counting(self) -> "AreaAccessAt":
-        """The same for counting, which asks for all that match and for no order."""
+        """Return the same for counting, which needs all matches and no order."""
         return replace(self, holders_first=True)
 
     def is_holder(self) -> Q:
-        """Members that hold something for the area, or for all areas."""
+        """Return the condition for members with a pass for the area or for all areas."""
         return self._holds_any(self.passes)
 
     def filter_by_hours(self, members: QuerySet[Member], values: Sequence[str]) -> QuerySet[Member]:
-        """Those of the members that hold any of this here: always, schedule, everywhere or unknown."""
+        """Return the members with a pass of these kinds: always, schedule, everywhere or unknown."""
         wanted = [[held for held in self.passes if _is_of_hours(held, value)] for value in values]
         if len(wanted) == 1:
             return self._filter_holders(members, wanted[0])
         return members.filter(reduce(or_, (self._holds_any(held) for held in wanted)))
 
     def filter_by_access(self, members: QuerySet[Member], values: Sequence[str]) -> QuerySet[Member]:
-        """Those of the members of whom any of this is true at the moment: yes, no or unknown."""
+        """Return the members whose access at the moment is one of these values: yes, no or unknown."""
         if values == ["yes"]:
             return self._filter_holders(members.filter(self._is_usable()), self._passes_of(self.active.admitting))
         entering, doubtful = self.has_access(), self.is_unknown()
@@ -205,25 +205,25 @@ class AreaAccessAt:
         return members.filter(reduce(or_, (meaning[value] for value in values)))
 
     def holders(self) -> QuerySet[Member]:
-        """Members that hold anything for the area, each with what (`held_id`)."""
+        """Return the members with a pass for the area, each with its ID (`held_id`)."""
         return self.with_held_pass(self._filter_holders(queries.members(), self.passes))
 
     def with_held_pass(self, members: QuerySet[Member]) -> QuerySet[Member]:
-        """The same members, each with the pass that is held (`held_id`)."""
+        """Return the same members, each with the ID of the pass it holds (`held_id`)."""
         rows = self._grants_of(self.passes).filter(member=OuterRef("pk")).order_by("area_id", "held_id")
         return members.annotate(held_id=Subquery(rows.values("held_id")[:1]))
 
     def is_in_period(self) -> Q:
-        """Members whose use period covers the moment."""
+        """Return the condition for members whose use period covers the moment."""
         started = Q(use_date_start__isnull=True) | Q(use_date_start__lte=self.at)
         return Q(use_end_key__gte=int(self.at.timestamp()), use_end_key__lte=NEVER) & started
 
     def has_access(self) -> Q:
-        """Members who may enter at the moment: period, something to show, and a pass that admits."""
+        """Return the condition for members with access: use period, credential and a pass that gives access."""
         return self._is_usable() & self._holds_any(self._passes_of(self.active.admitting))
 
     def is_unknown(self) -> Q:
-        """Members of whom it cannot be told."""
+        """Return the condition for members whose access is unknown."""
         return (
             self._is_usable()
             & self._holds_any(self._passes_of(self.active.unknown))
@@ -231,7 +231,7 @@ class AreaAccessAt:
         )
 
     def access_state(self, member: Any) -> str:
-        """yes, unknown, or why not, for a member of this area's lists: period, nothing to show, or the right itself."""
+        """Return "yes", "unknown" or the cause of no access: "period", "credential" or "no" (the right itself)."""
         begun = member.use_date_start is None or member.use_date_start <= self.at
         if not begun or not int(self.at.timestamp()) <= member.use_end_key <= NEVER:
             return "period"
@@ -248,28 +248,31 @@ class AreaAccessAt:
         return [held for held in self.passes if held.id in held_ids]
 
     def _grants_of(self, held: Sequence[HeldPass]) -> QuerySet[Grant]:
-        """The grants of these passes. Where all are meant, none is named: the index finds them by the area alone."""
+        """Return the grants of these passes.
+
+        For all passes, none is named in the query, because the index finds the grants by area alone.
+        """
         if held is self.passes:
             return Grant.objects.filter(area_id__in=[self.area.area_id, EVERYWHERE])
         areas = {EVERYWHERE if each.everywhere else self.area.area_id for each in held}
         return Grant.objects.filter(area_id__in=sorted(areas), held_id__in=sorted({each.id for each in held}))
 
     def _holds_any(self, held: Sequence[HeldPass]) -> Q:
-        """Members that hold one of these, as a condition that may be negated or one of several."""
+        """Return the condition for holders of one of these passes. It can be negated or combined with others."""
         grants = self._grants_of(held)
         if self._are_few(held):
             return Q(pk__in=grants.values("member_id"))
-        # A value that is compared: asked whether one exists, PostgreSQL would join them all.
+        # Comparing a value prevents a join: for EXISTS, PostgreSQL would join all grants.
         return Q(IsNull(Subquery(grants.filter(member=OuterRef("pk")).values("held_id")[:1]), False))
 
     def _filter_holders(self, members: QuerySet[Member], held: Sequence[HeldPass]) -> QuerySet[Member]:
-        """Those of the members that hold one of these."""
+        """Return the members that hold one of these passes."""
         if self._are_few(held):
             return queries.members_with_ids(members, self._grants_of(held).values("member_id"))
         return members.filter(self._holds_any(held))
 
     def _are_few(self, held: Sequence[HeldPass]) -> bool:
-        """Whether holders are found first: that is quicker for as few as the tallies say there are."""
+        """Return whether to find the holders first, which is faster for few of them."""
         return self.holders_first or sum(each.members for each in held) <= FEW_HOLDERS
 
 

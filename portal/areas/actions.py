@@ -1,4 +1,4 @@
-"""What staff do to an area's access: prepare an edit, take it back; and take lists along."""
+"""Changes that staff make to an area's access: prepare and undo edits. Also records exports of lists."""
 
 import json
 from collections import Counter
@@ -29,9 +29,11 @@ RowValues = tuple[str, dict[str, Any], dict[str, Any]]
 
 @dataclass
 class EditPlan:
-    """`rows` for a job: (member ID, body, former values); both empty where the rights must be read first.
+    """The rows and counts of an edit before it becomes a job.
 
-    `counts` by effect; `unread`: rights never read; `stale`: known, to be changed, and to be read again before.
+    `rows`: (member ID, body, former values) of each row; both are empty if the rights must be read first. `counts`:
+    members by result. `unread`: members whose rights were never read. `stale`: changed members whose rights are read
+    again first.
     """
 
     rows: list[RowValues] = field(default_factory=list)
@@ -41,11 +43,11 @@ class EditPlan:
 
     @property
     def unchanged(self) -> int:
-        """Members that were chosen and of whom no row is made."""
+        """Return the number of chosen members without a change."""
         return sum(n for effect, n in self.counts.items() if effect not in (EditResult.CHANGES, EditResult.LISTED))
 
     def to_options(self) -> dict[str, int]:
-        """The counts as a job keeps them."""
+        """Return the counts for the job's options."""
         found = {str(effect): n for effect, n in self.counts.items() if n}
         return found | {"unread": self.unread, "stale": self.stale}
 
@@ -53,9 +55,9 @@ class EditPlan:
 def plan_edit(
     members: QuerySet[Member], edit: AccessEdit, max_age: timedelta, *, include_unchanged: bool = False
 ) -> EditPlan:
-    """Judge every chosen member by what the mirror knows. Members share few different rights: each is judged once.
+    """Decide about every chosen member from the mirror. Equal rights are decided only once.
 
-    `include_unchanged`: a row also for those who stay as they are today, for a job that judges again later.
+    With `include_unchanged`, members without a change get a row too, for a job that decides again later.
     """
     all_areas = list(Area.objects.values_list("area_id", flat=True))
     judge = _cached(lambda rights: merging.decide(rights, edit, all_areas))
@@ -63,7 +65,7 @@ def plan_edit(
 
 
 def plan_undo(done: dict[str, tuple[Any, Any]], area_id: str, max_age: timedelta) -> EditPlan:
-    """The same for taking back: `done` has (before, after) of each member of the job to be undone."""
+    """Decide about undoing: `done` has (before, after) of each member of the job to be undone."""
     members = Member.objects.filter(member_id__in=done, gone_at__isnull=True)
     return _plan_members(members, lambda member_id, rights: merging.undo(rights, *done[member_id], area_id), max_age)
 
@@ -71,7 +73,7 @@ def plan_undo(done: dict[str, tuple[Any, Any]], area_id: str, max_age: timedelta
 def _plan_members(
     members: QuerySet[Member], judge: Callable[[str, Any], EditDecision], trust: timedelta, everybody: bool = False
 ) -> EditPlan:
-    """Judge the devices_pass of each member by name; those whose rights are not known are read first."""
+    """Decide about the devices_pass of each member in order of name. Members with unknown rights are read first."""
     found, since = EditPlan(), database_now() - trust
     rows = members.order_by("name_key", "pk").values_list("member_id", "rights", "rights_read_at")
     for member_id, rights, read_at in rows.iterator(chunk_size=2000):
@@ -101,7 +103,7 @@ def _cached(judge: Callable[[Any], EditDecision]) -> Callable[[Any], EditDecisio
     return remembered
 
 
-# The chosen rows travel with the job, so that somebody can go back and choose other hours.
+# The posted selection is stored in the job, so that staff can go back and choose other hours.
 Chosen = Mapping[str, str]
 
 
@@ -116,10 +118,10 @@ def prepare(
     starts_at: datetime | None = None,
     until: datetime | None = None,
 ) -> Job | None:
-    """A job to be looked at; nothing is sent. None: nothing would change for anybody.
+    """Return a job for the preview; nothing is sent. Return None if nothing would change for anyone.
 
-    With `starts_at` it is on everybody who was chosen: what it does to each is worked out anew at that moment. `until`:
-    when what it gives is taken back (`working.schedule_end`).
+    With `starts_at`, the job has rows for all chosen members, and the change of each is decided at that time. `until`
+    is when the access given by it ends (`edit_jobs.schedule_end`).
     """
     planned = plan_edit(members, edit, max_age, include_unchanged=starts_at is not None)
     options = {
@@ -131,8 +133,9 @@ def prepare(
 
 
 def undo(*, job: Job, by: Requester) -> Job | None:
-    """A job that gives back what one of `edits_of` changed, where that still stands. None: there is nothing to do, or
-    it was done already.
+    """Return a job that restores what an edit changed, except where it was changed again since.
+
+    Return None if there is nothing to do or it was undone already.
     """
     area = Area.objects.filter(area_id=job.options["area_id"]).first()
     if area is None or not can_be_undone(job):
@@ -143,20 +146,20 @@ def undo(*, job: Job, by: Requester) -> Job | None:
 
 
 def edits_of(area: Area) -> QuerySet[Job]:
-    """The edits of an area, each with whether it was taken back already (`is_undone`)."""
+    """Return the edits of an area, each with whether it was undone already (`is_undone`)."""
     undone = Job.objects.filter(undo_of=OuterRef("pk")).exclude(state__in=[JobState.CHECKED, JobState.WAITING])
     edits = Job.objects.filter(kind=edit_jobs.KIND, options__area_id=area.area_id)
     return with_problem_flags(edits).annotate(is_undone=Exists(undone))
 
 
 def can_be_undone(job: Any) -> bool:
-    """Whether one of `edits_of` has changed anybody and was not taken back yet."""
+    """Return whether one of `edits_of` has finished and was not undone yet."""
     finished = job.state in (JobState.DONE, JobState.STOPPED)
     return finished and job.undo_of_id is None and not job.is_undone
 
 
 def record_export(*, by: Requester, area: Area | None, count: int, kind: str, match: str) -> None:
-    """Write down that somebody took a list along, of an area's people or (None) of areas, before they get it."""
+    """Record the export of a list before it is sent: members of an area, or areas if `area` is None."""
     form = kind.upper()
     people = coded_sentence("area.export", area=area, n=count, kind=form)
     with transaction.atomic():
@@ -170,13 +173,13 @@ def record_export(*, by: Requester, area: Area | None, count: int, kind: str, ma
 
 
 def _changed_members(job: Job) -> dict[str, tuple[Any, Any]]:
-    """(before, after) of each member that a job really changed."""
+    """Return (before, after) of each member that a job really changed."""
     rows = Row.objects.filter(job=job, state=RowState.SUCCEEDED).exclude(member_id="").order_by("line")
     found = {}
     for row in rows.iterator(chunk_size=1000):
         sent = row.content.get("body", {}).get("devices_pass")
         already = any(word == "already" for _field, word, _facts in row.problems)
-        if sent is not None and (row.attempts or not already):  # found done after a lost answer is done by us
+        if sent is not None and (row.attempts or not already):  # found applied after a lost answer: this job did it
             found[row.member_id] = row.content.get("old", {}).get("devices_pass"), sent
     return found
 

@@ -1,11 +1,11 @@
-"""Edits of an area's access as bulk jobs: what is looked at right before rows leave, and how they are told.
+"""Edits of an area's access as bulk jobs: the checks right before rows are sent, and the texts about them.
 
-A job keeps what its rows were when somebody looked at them. Right before they are sent, inside the transaction that
-records the request, each member's rights are taken from the mirror again: where what decides about this area is as it
-was, they are merged anew and sent, with whatever came to other areas since; where it is not, the row is left out and
-says so. Members whose rights are unknown, or were read longer ago than the job trusts, are read singly first.
+A job keeps the rights that were shown in the preview. Right before sending, in the transaction that records the
+request, each member's rights are read from the mirror again. If the part about this area is unchanged, the edit is
+merged with the current rights of other areas and sent. If it changed, the row is skipped with a reason. Unknown or
+outdated rights are read from the service first.
 
-Access that is given until a moment is ended by a job of its own (`schedule_end`), which waits and undoes the first.
+Access with an end time gets a second job (`schedule_end`), which waits and undoes the first.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,14 +32,13 @@ from tenants.wording import Sentence, coded_sentence
 
 KIND = "area"
 _MISSING: Any = object()
-# What becomes of a member that does not change although a row was made of it, as the row's reason: some stay as they
-# are because that was asked for, of others it could not be done.
+# Reasons for rows without a change: the first group keeps its rights on purpose, the second could not be changed.
 _KEEP_REASONS = {EditResult.OTHER_HOURS: "other_hours", EditResult.EVERYWHERE: "everywhere"}
 _SKIP_REASONS = {EditResult.UNKNOWN: "unknown", EditResult.CHANGED_SINCE: "not_ours"}
 
 
 def edit_of_job(job: Job) -> AccessEdit:
-    """What a job asks for."""
+    """Return the edit that a job was created for."""
     told = job.options
     return AccessEdit(
         EditKind(told["act"]),
@@ -51,25 +50,25 @@ def edit_of_job(job: Job) -> AccessEdit:
 
 
 def max_age_of(job: Job) -> timedelta:
-    """Rights read at most this long ago are relied upon without reading them again."""
+    """Return the age up to which rights are used without reading them again."""
     return timedelta(minutes=int(job.options.get("trust", 60)))
 
 
 def find_unread(job: Job, rows: Sequence[Row]) -> set[int]:
-    """Rows of members whose rights nobody read, or too long ago."""
+    """Return the rows of members whose rights were never read, or too long ago."""
     fresh = Member.objects.filter(
         member_id__in=[row.member_id for row in rows],
         rights__isnull=False,
         rights_read_at__gte=database_now() - max_age_of(job),
     )
     known = set(fresh.values_list("member_id", flat=True))
-    if job.undo_of_id is not None:  # whoever was not changed is not worth a call
+    if job.undo_of_id is not None:  # unchanged members are not worth a call
         known |= {row.member_id for row in rows} - _changed_by(job, rows).keys()
     return {row.pk for row in rows if row.member_id not in known}
 
 
 def check_rows(job: Job, rows: Sequence[Row]) -> dict[int, kinds.RowDecision]:
-    """What to do with each row now, as the mirror knows its member."""
+    """Return what to do with each row now, from the mirror's data of its member."""
     members = Member.objects.filter(member_id__in=[row.member_id for row in rows], gone_at__isnull=True)
     rights = dict(members.values_list("member_id", "rights"))
     judge = _edit_decider(job) if job.undo_of_id is None else _undo_decider(job, rows)
@@ -101,7 +100,7 @@ def _check_row(job: Job, row: Row, rights: Any, judge: Any) -> kinds.RowDecision
 
 
 def _recomputed_note(job: Job, row: Row, now: Any) -> str:
-    """That a scheduled edit comes to something else than its preview said."""
+    """Return "recomputed" if a scheduled edit has another result than its preview showed, otherwise an empty text."""
     seen = _stored_rights(row, "old")
     if not job.options.get("scheduled") or seen is _MISSING:
         return ""
@@ -112,14 +111,14 @@ def _edit_decider(job: Job) -> Any:
     wish, all_areas = edit_of_job(job), area_ids(job)
 
     def judge(row: Row, now: Any) -> EditDecision | None:
-        """None: about this area, the rights are neither what they were when the row was made nor what it sends."""
+        """Return the decision, or None if the area's rights changed since the row was created and are not as sent."""
         seen, sent = _stored_rights(row, "old"), _stored_rights(row, "body")
         if sent is not _MISSING and is_same_rights(now, sent):
             return EditDecision(EditResult.UNCHANGED)
         if job.options.get("scheduled") or seen is _MISSING or _is_same_for_area(now, seen, wish.area_id):
             return merging.decide(now, wish, all_areas)
-        # What the row sends stands here already, and other areas came or went. Not where it sends a list in place of
-        # "everywhere": that is about every area.
+        # The area already has the sent rights, and only other areas changed. If a list replaces "everywhere", all areas
+        # count.
         everywhere = normalise_devices(seen).get("default_mode") == "allow_all"
         done = sent is not _MISSING and not everywhere and _is_same_for_area(now, sent, wish.area_id)
         return EditDecision(EditResult.UNCHANGED) if done else None
@@ -128,12 +127,12 @@ def _edit_decider(job: Job) -> Any:
 
 
 def _is_same_for_area(one: Any, other: Any, area_id: str) -> bool:
-    """Whether two readings of devices_pass mean the same for one area, the default mode included."""
+    """Return whether two readings of devices_pass are equal for one area, including the default mode."""
     return merging.rights_for_area(one, area_id) == merging.rights_for_area(other, area_id)
 
 
 def _undo_decider(job: Job, rows: Sequence[Row]) -> Any:
-    """Judges by what the job to be undone did, as its rows tell; those are not rewritten any more."""
+    """Return the function that decides from the rows of the job to be undone. Those rows no longer change."""
     did, area_id = _changed_by(job, rows), edit_of_job(job).area_id
 
     def judge(row: Row, now: Any) -> EditDecision | None:
@@ -146,11 +145,11 @@ def _undo_decider(job: Job, rows: Sequence[Row]) -> Any:
 
 
 def _changed_by(job: Job, rows: Sequence[Row]) -> dict[str, Row]:
-    """Those rows of the job to be undone that really changed their member, by member."""
+    """Return the rows of the job to be undone that really changed their member, by member ID."""
     done = Row.objects.filter(
         job_id=job.undo_of_id or 0, member_id__in=[row.member_id for row in rows], state=RowState.SUCCEEDED
     )
-    # One that was found done after a lost answer is done by us, too.
+    # A row that was found applied after a lost answer was done by the job too.
     return {
         row.member_id: row
         for row in done
@@ -163,20 +162,21 @@ def _stored_rights(row: Row, part: str, missing: Any = _MISSING) -> Any:
 
 
 def is_same_rights(one: Any, other: Any) -> bool:
-    """Whether two readings of devices_pass mean the same."""
+    """Return whether two readings of devices_pass are equal."""
     return normalise_devices(one) == normalise_devices(other)
 
 
 def area_ids(job: Job) -> list[str]:
-    """The areas that exist now, read once for a job in hand."""
+    """Return the areas that exist now, read once for each job object."""
     found: list[str] | None = getattr(job, "known_area_ids", None)
     if found is None:
-        found = job.known_area_ids = list(Area.objects.values_list("area_id", flat=True))  # type: ignore[attr-defined]  # kept on it
+        # type: ignore[attr-defined] # cached here
+        found = job.known_area_ids = list(Area.objects.values_list("area_id", flat=True))
     return found
 
 
 def describe_changes(row: Row) -> list[kinds.FieldChange]:
-    """What the row does to the one area, in words; to "every area", where that becomes a list."""
+    """Return the row's change of the area in words; also of "every area" where a list replaces it."""
     before, wish = _stored_rights(row, "old"), edit_of_job(row.job)
     name = str(row.job.options.get("area_name") or wish.area_id)
     if before is _MISSING:
@@ -203,7 +203,7 @@ def _rights_text(rights: Any, area_id: str) -> str:
 
 
 def title_of(job: Job) -> Sentence:
-    """A job's name, worded when somebody reads it."""
+    """Return the job's title as a coded sentence, which is put into words when it is read."""
     area = job.options.get("area_name") or job.options.get("area_id", "")
     until, act = job.options.get("until"), _edit_kind(job)
     if until and not job.options.get("undo"):
@@ -217,8 +217,9 @@ def title_of(job: Job) -> Sentence:
 
 
 def _page_of(job: Job) -> str:
-    """The page of an edit: what it would do, as the area has it, until it starts; then the one of all jobs. So is that
-    of rows tried again, and of what is undone there.
+    """Return the address of an edit: its preview until it starts, then the page of jobs.
+
+    Retries and undo jobs always have the page of jobs.
     """
     if job.state == JobState.CHECKED and job.retry_of_id is None and not job.options.get("undo"):
         return reverse("areas:edit_page", args=[job.tenant.slug, job.options["area_id"], job.pk])
@@ -230,7 +231,7 @@ def _edit_kind(job: Job) -> EditKind:
 
 
 def _audit_entry(job: Job, act: str) -> kinds.AuditDescription | None:
-    """Starting an edit is an act on the area, and stands in the audit trail as that."""
+    """Return the audit entry with the area as its target, for starting or scheduling an edit."""
     if act not in ("started", "scheduled"):
         return None
     wish = edit_of_job(job)
@@ -253,7 +254,7 @@ def _reason_texts() -> Mapping[str, Any]:
 
 
 def register() -> None:
-    """Make edits of areas, and the loading of what they need, kinds of jobs."""
+    """Register the kinds of jobs for editing access and for loading rights."""
     rights_loading.register()
     kinds.register(
         kinds.JobKind(
@@ -274,7 +275,10 @@ def register() -> None:
 
 
 def schedule_end(job: Job, by: Requester) -> None:
-    """Have the end of a started job wait for its moment, in the transaction that starts it and as part of that act."""
+    """Create the job that ends a started job's access at its end time.
+
+    It runs in the transaction that starts the job, and the start's audit entry covers it.
+    """
     if job.undo_of_id is not None or not job.options.get("until"):
         return
     members = Row.objects.filter(job=job, action=Action.UPDATE).exclude(member_id="").order_by("line")

@@ -1,4 +1,4 @@
-"""What is asked of an area's access: when, and what to do with members who are a case of their own."""
+"""The forms for an area's access: the hours, and what to do with members in special cases."""
 
 from datetime import datetime
 from typing import Any
@@ -21,8 +21,9 @@ MAX_AGE_CHOICES = (
 
 
 class _AreaEditForm(StartForm):
-    """When it begins, and `trust`: rights read longer ago are read again before they are changed, one call for each
-    member.
+    """The common fields: when the edit starts, and `trust`, the accepted age of rights.
+
+    Older rights are read again before they are changed, with one call for each member.
     """
 
     trust = forms.ChoiceField(
@@ -44,7 +45,7 @@ class _AreaEditForm(StartForm):
 
     @property
     def ends_at(self) -> datetime | None:
-        """When what is given ends; None without an end."""
+        """Return when the given access ends; None without an end."""
         return self.cleaned_data.get("until")
 
     def edit(self, area_id: str) -> AccessEdit:
@@ -55,7 +56,7 @@ class _AreaEditForm(StartForm):
 
 
 class GrantForm(_AreaEditForm):
-    """When the members shall be let in."""
+    """The form that gives members access, with its hours."""
 
     pass_ = PassField(label=pgettext_lazy("access", "When"), templates=True)
     replace = forms.BooleanField(
@@ -82,7 +83,7 @@ class GrantForm(_AreaEditForm):
         return cleaned
 
     def is_editing(self) -> bool:
-        """Whether the person changed the schedule's rows and sees the form again."""
+        """Return whether the person changed the schedule's rows, so that the form is shown again."""
         widget: Any = self.fields["pass_"].widget
         return bool(widget.is_editing(self.data, "pass_"))
 

@@ -1,4 +1,4 @@
-"""Filing members' rights by area: what the mirror learns of a member's rights is filed in the same transaction."""
+"""The index of members' rights by area. It is updated in the same transaction in which the mirror saves rights."""
 
 import hashlib
 from collections.abc import Iterable, Iterator
@@ -17,7 +17,7 @@ _BATCH = 5000
 
 
 def update(tenant: Tenant, members: Iterable[Member]) -> None:
-    """Bring the grants of members whose rights were just written up to date; what did not change is not touched."""
+    """Update the grants of members whose rights were just saved. Unchanged grants are not written."""
     told = {member.pk: list(passes_by_area(member.rights)) for member in members if member.rights is not None}
     if not told:
         return
@@ -34,7 +34,7 @@ def update(tenant: Tenant, members: Iterable[Member]) -> None:
 
 
 def passes_by_area(rights: Any) -> Iterator[tuple[str, Any]]:
-    """(area, pass) for everything that rights as read say of areas; EVERYWHERE for what holds for all of them."""
+    """Yield (area ID, pass) for each area in the rights; EVERYWHERE as the ID for all areas, and KNOWN always."""
     yield KNOWN, never()
     devices = rights.get("devices_pass") if isinstance(rights, dict) else None
     normal = normalise_devices(devices)
@@ -55,7 +55,7 @@ def passes_by_area(rights: Any) -> Iterator[tuple[str, Any]]:
 
 
 def kind_of(body: Any) -> Pass.Kind:
-    """What a pass is, without looking at a clock."""
+    """Return the kind of a pass, regardless of the time."""
     effect = body.get("effect") if isinstance(body, dict) else None
     if effect == "allow_all":
         return Pass.Kind.ALWAYS
@@ -67,12 +67,12 @@ def kind_of(body: Any) -> Pass.Kind:
 
 
 def digest_of(body: Any) -> str:
-    """Equal for passes that say the same."""
+    """Return a digest that is equal for passes with the same content."""
     return hashlib.sha256(sort_key(body).encode()).hexdigest()[:32]
 
 
 def compact_tallies(tenant: Tenant) -> None:
-    """Add the tallies together. Passes stay, also unused: somebody may be about to file them."""
+    """Merge the tallies. Unused passes stay, because another process may be about to use them."""
     with tenant_scope(tenant), database.cursor() as cursor:
         cursor.execute(_COMPACT, {"tenant": tenant.pk})
 

@@ -1,4 +1,4 @@
-"""The list of areas: where they are entered, how many may, and when somebody last did."""
+"""The list of areas: their doors, the number of members with access, and the last use."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -75,7 +75,7 @@ class Areas(Table):
 
     @cached_property
     def _listed_areas(self) -> Sequence[Area]:
-        """What the file holds, or the page."""
+        """Return the areas of the file or of the page."""
         return list(self.matching_rows) if self.requested_file else self.page.rows
 
     @cached_property
@@ -110,7 +110,7 @@ class Areas(Table):
         return ", ".join(word for flag, word in words if flag)
 
     def _count(self, name: str) -> Callable[[Area], int | str]:
-        """Return what reads a number of an area's roll with its doubt."""
+        """Return the function that reads one of an area's numbers, marked if it is incomplete."""
         return lambda row: self.loaded.cell_value(getattr(self._counts_by_area[row.area_id], name))
 
     def _may(self, row: Area) -> int | str:

@@ -1,4 +1,4 @@
-"""Members beside an area: the list of those who hold a right to it, and the list to choose from."""
+"""Lists of members for an area: those who hold a right to it, and all members to choose from."""
 
 from collections.abc import Callable, Sequence
 from functools import reduce
@@ -49,13 +49,13 @@ _MEMBER_FILTERS = (
 
 
 class AreaMembers(Table):
-    """Members that hold a right to an area; `access` says to which and at which moment."""
+    """Members that hold a right to an area; `access` has the area and the moment."""
 
     name = "area-people"
     caption = _("Members of this area")
     search_label = _("Find by name or code")
     default_sort = "name_key"
-    # Beyond it people are only said to be more: each is looked up, of the tens of thousands that may hold a right.
+    # Above this number, the list only shows that there are more: each of many thousand members would be looked up.
     max_counted = 2_000
     columns = (
         NAME.list_column(phone="title", fixed=True),
@@ -92,7 +92,7 @@ class AreaMembers(Table):
 
     @cached_property
     def total(self) -> int:
-        """How many hold a right of one kind stands in the tallies: nobody needs to be counted."""
+        """Return the number of members; for a filter by one kind of right, it comes from the tallies without counting."""
         chosen = {each.name: each.values for each in self.bound_filters if each.is_active}
         kinds = chosen.get("hours", [])
         if list(chosen) == ["hours"] and len(kinds) == 1 and kinds[0] in dict(_HOURS) and not self.search_text:
@@ -103,14 +103,14 @@ class AreaMembers(Table):
     def rows_to_count(self) -> QuerySet[Any]:
         look = self.access.for_counting()
         chosen = {each.name: each.values for each in self.bound_filters if each.is_active}
-        # Who may enter, or holds something of a kind, holds something: it need not be looked for twice.
+        # Members with access or a kind of pass are holders anyway, so the list need not be limited to holders.
         is_said = "hours" in chosen or chosen.get("entry") == ["yes"]
         everybody = queries.members() if is_said else self.base_members(look)
         return type(self)(self.request, everybody, access=look, query=self.address.query).matching_rows
 
     @staticmethod
     def base_members(look: AreaAccessAt) -> QuerySet[Member]:
-        """Whom the list narrows."""
+        """Return the members before filters and search."""
         return look.holders()
 
     def access_filters(self) -> list[Filter]:
@@ -177,7 +177,7 @@ class AreaMembers(Table):
 
 
 class AreaMemberChoice(AreaMembers):
-    """All members of the tenant, to choose from whose access to an area shall change."""
+    """All members of the tenant, to choose those whose access to an area is changed."""
 
     name = "area-choice"
     caption = _("Members")
@@ -209,7 +209,7 @@ class AreaMemberChoice(AreaMembers):
 
 
 def _actions(look: AreaAccessAt, listed: str) -> list[BulkAction]:
-    """What can be done with a selection; the address names the list that it was made in."""
+    """Return the actions for a selection. Their address names the list in which it was made."""
     area_id = look.area.area_id
 
     def to(name: str) -> Callable[[Any], str]:

@@ -1,9 +1,8 @@
-"""What giving or taking one area does to one member's devices_pass. Pure: rights in, a verdict out.
+"""The effect of giving or removing one area on one member's devices_pass. Functions without side effects.
 
-An update replaces the whole of devices_pass, so what is sent is the whole: everything about other areas, and every
-value that the portal does not know, goes back as it came. Giving never takes away: whoever may enter everywhere keeps
-that, and whoever has other hours here keeps those unless `replace_hours` says otherwise. Where an entry for this very
-area holds a value that nobody knows, nothing is decided: it is left and reported.
+An update replaces the whole devices_pass. So everything about other areas, and every value that the portal does not
+know, is sent back unchanged. Giving access never removes any: access everywhere stays, and other hours for this area
+stay unless `replace_hours` is set. If the entry for this area has an unknown value, the member is skipped and reported.
 """
 
 from collections.abc import Collection
@@ -18,7 +17,7 @@ _LIST = "areas_list"
 
 
 class EditKind(StrEnum):
-    """What is asked for one area."""
+    """The kind of change for one area."""
 
     GRANT = "grant"
     WITHDRAW = "withdraw"
@@ -26,25 +25,25 @@ class EditKind(StrEnum):
 
 
 class EditResult(StrEnum):
-    """What would become of one member."""
+    """The result of an edit for one member."""
 
     CHANGES = "changes"
-    LISTED = "widened"  # changes, and "everywhere" becomes a list of all other areas
+    LISTED = "widened"  # changes: a list of all other areas replaces "everywhere"
     UNCHANGED = "same"
-    OTHER_HOURS = "other_hours"  # has other hours here, and keeps them
-    EVERYWHERE = "everywhere"  # may enter everywhere, and keeps that
-    UNKNOWN = "unknown"  # holds a value that the portal does not know: nobody can decide
-    UNTOUCHED = "untouched"  # undo: it was not changed in the first place
-    CHANGED_SINCE = "not_ours"  # undo: what was written is not what stands there any more
+    OTHER_HOURS = "other_hours"  # has other hours here and keeps them
+    EVERYWHERE = "everywhere"  # has access everywhere and keeps it
+    UNKNOWN = "unknown"  # has a value that the portal does not know, so it is skipped
+    UNTOUCHED = "untouched"  # undo: was not changed by the job
+    CHANGED_SINCE = "not_ours"  # undo: was changed again since
 
 
 @dataclass(frozen=True)
 class AccessEdit:
-    """One area and what shall hold there. `pass_` is for grants.
+    """One area and the change of its access. `pass_` is for grants.
 
-    `replace_hours`: members with other hours here get `pass_` instead. `include_everywhere`: members who may enter
-    everywhere get a
-    list of all areas but this one (withdraw) or with `pass_` here (grant); areas added later are then not included.
+    `replace_hours`: members with other hours here get `pass_` instead. `include_everywhere`: members with access
+    everywhere get a list of all areas, without this one (withdraw) or with `pass_` here (grant). The list does not
+    include areas that are added later.
     """
 
     kind: EditKind
@@ -56,7 +55,7 @@ class AccessEdit:
 
 @dataclass(frozen=True)
 class EditDecision:
-    """`after` is the devices_pass to send where something changes, in canonical form."""
+    """The result for one member. `after` is the devices_pass to send, in canonical form; None if nothing changes."""
 
     result: EditResult
     after: Json | None = None
@@ -67,7 +66,7 @@ class EditDecision:
 
 
 def decide(rights: Any, edit: AccessEdit, all_area_ids: Collection[str]) -> EditDecision:
-    """What `edit` (a grant or a withdrawal) does to rights as read; `all_area_ids` are the areas that exist."""
+    """Return what `edit` (a grant or a withdrawal) does to these rights. `all_area_ids` are all existing areas."""
     before = normalise_devices(rights)
     mode = before.get("default_mode")
     if mode not in ("allow_all", "deny_all", "option") or (
@@ -88,9 +87,9 @@ def decide(rights: Any, edit: AccessEdit, all_area_ids: Collection[str]) -> Edit
 
 
 def undo(rights: Any, before: Any, after: Any, area_id: str) -> EditDecision:
-    """Give back what one area had before our change, where what we wrote for it still stands.
+    """Return the rights with the area restored to `before`, if the area still has what we wrote.
 
-    A member whose "everywhere" became a list gets it back only if nothing else was changed since.
+    If a list replaced "everywhere", it is restored only if nothing else was changed since.
     """
     now, was, ours = (normalise_devices(each) for each in (rights, before, after))
     if now == was:
@@ -110,14 +109,14 @@ def undo(rights: Any, before: Any, after: Any, area_id: str) -> EditDecision:
 
 
 class _UnknownEntry:
-    """An entry for the area that holds what nobody knows."""
+    """The marker for an entry that contains an unknown value."""
 
 
 _UNKNOWN_ENTRY: Any = _UnknownEntry()
 
 
 def pass_for_area(normal: Json, area_id: str) -> Any:
-    """The pass that normalised rights give an area, None without one, or a mark for an entry that is not understood."""
+    """Return the pass for an area in normalised rights; None without one, or a marker for an unknown entry."""
     listed = normal.get(_LIST)
     entries = listed if isinstance(listed, list) else []
     mine = [entry for entry in entries if isinstance(entry, dict) and entry.get("area_id") == area_id]
@@ -128,9 +127,10 @@ def pass_for_area(normal: Json, area_id: str) -> Any:
 
 
 def rights_for_area(rights: Any, area_id: str) -> Json:
-    """What decides about one area, in canonical form: everything but the entries of other areas.
+    """Return the rights that matter for one area, in canonical form: all except entries of other areas.
 
-    Two readings that agree here are judged alike. A value that names no area may concern this one, so that it counts.
+    Two readings with the same result lead to the same decision. Entries without an area may concern this one and are
+    kept.
     """
     normal = normalise_devices(rights)
     listed = normal.get(_LIST)
@@ -140,7 +140,10 @@ def rights_for_area(rights: Any, area_id: str) -> Json:
 
 
 def gives_access(before: Any, after: Any, area_id: str) -> bool:
-    """Return whether `after` admits to the area when `before` did not. What cannot be compared counts as given."""
+    """Return whether `after` gives access to the area that `before` did not.
+
+    If they cannot be compared, return True.
+    """
     old, new = normalise_devices(before), normalise_devices(after)
     held, given = _pass_in_force(old, area_id), _pass_in_force(new, area_id)
     if _UNKNOWN_ENTRY in (held, given):
@@ -149,7 +152,7 @@ def gives_access(before: Any, after: Any, area_id: str) -> bool:
 
 
 def _pass_in_force(normal: Json, area_id: str) -> Any:
-    """Return the pass that normalised rights give to an area in any way; None for none, or a mark."""
+    """Return the pass that is in force for an area; None without access, or a marker if unknown."""
     match normal.get("default_mode"):
         case "allow_all":
             return always()
@@ -177,7 +180,7 @@ def _decide_everywhere(before: Json, wish: AccessEdit, all_area_ids: Collection[
 
 
 def _admits_more(wanted: Json, held: Json) -> bool:
-    """Whether `wanted` surely admits whenever `held` does."""
+    """Return whether `wanted` certainly gives access whenever `held` does."""
     if held == never() or wanted == always():
         return True
     plain = is_plain(wanted) and is_plain(held)

@@ -1,9 +1,9 @@
-"""Who holds a right to which area, filed from the members' rights so that an area's page need not open them all.
+"""An index of members' rights by area, so that an area's page need not read the rights of all members.
 
-The mirror keeps a member's rights as one JSON value. Here each becomes rows: one for each area that it names, one with
-the area `EVERYWHERE` for rights to all areas or in a mode that the portal does not know, and one with `KNOWN` in any
-case. What is given (always, a schedule, a value of a kind unknown here) is kept once for a tenant as a `Pass`: members
-share few different ones, so that "who may enter at this moment" is decided once for each pass and found by an index.
+The mirror keeps a member's rights as one JSON value. Here they become rows: one for each area in them, one with the
+area `EVERYWHERE` for rights to all areas or with an unknown mode, and always one with `KNOWN`. Each different pass of a
+tenant is stored once as `Pass`. Members share few different passes, so access at a moment is decided once per pass and
+the members are found by an index.
 """
 
 from enum import StrEnum
@@ -13,14 +13,14 @@ from django.db import models
 from portal.core.mirror.models import Member
 from tenants.models import TenantModel
 
-#: Instead of an area's id: rights to every area, or of a mode that the portal does not know.
+# : In place of an area ID: rights to every area, or rights with an unknown mode.
 EVERYWHERE = ""
-#: Instead of an area's id: one row for every member whose rights are known, so that they are counted with the rest.
+# : In place of an area ID: one row for every member whose rights are known, so that these members are counted.
 KNOWN = "\x01known"
 
 
 class Pass(TenantModel):
-    """A pass {effect, schedule} in canonical form, as it came where it is not understood."""
+    """A pass {effect, schedule} in canonical form; if it is not understood, as received."""
 
     class Kind(StrEnum):
         ALWAYS = "always"
@@ -40,7 +40,10 @@ class Pass(TenantModel):
 
 
 class Grant(TenantModel):
-    """A member holds a pass for an area. Goes with the member (in the database: the mirror removes members in SQL)."""
+    """A member's pass for an area.
+
+    The database deletes it with the member, because the mirror deletes members in SQL.
+    """
 
     tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, db_index=False)
     member = models.ForeignKey(Member, on_delete=models.CASCADE, db_constraint=False, db_index=False, related_name="+")
@@ -56,10 +59,10 @@ class Grant(TenantModel):
 
 
 class Tally(TenantModel):
-    """How many members hold a pass for an area, as differences to be added up.
+    """A difference in the number of members who hold a pass for an area. The sum of all rows is the number.
 
-    The database writes them with every change of Grant; adding rows instead of counting one up means that nobody waits
-    for anybody. `grants.tidy` adds them together now and then.
+    The database adds a row with every change of Grant. Rows are added, not updated, so that transactions do not wait
+    for each other. `grants.compact_tallies` merges them regularly.
     """
 
     area_id = models.TextField(db_collation="C")

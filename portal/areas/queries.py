@@ -1,4 +1,4 @@
-"""What the pages of areas ask the mirror and the audit trail, and what the preview of an edit tells."""
+"""Queries for the pages of areas and for the preview of an edit."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ CHANGES = 10
 
 @dataclass(frozen=True)
 class AreaDoor:
-    """A pass controller of an area. `side` as in `mirror.places.Place`; `door` None: not in the list of doors."""
+    """A door of an area. `side` is one of `door_areas`; `door` is None if it is not in the list of doors."""
 
     device_id: str
     side: str
@@ -49,14 +49,14 @@ class AreaDoor:
 
 @dataclass(frozen=True)
 class ReadingTimes:
-    """Between when and when the rights that are known were read."""
+    """When the oldest and the newest of the known rights were read."""
 
     oldest: datetime | None
     newest: datetime | None
 
 
 def doors_of(areas: Iterable[Area], known: dict[str, PassController]) -> dict[str, list[AreaDoor]]:
-    """The doors of each area by area_id, in the service's order."""
+    """Return the doors of each area by area_id, in the service's order."""
     states = door_areas.service_states()
     return {
         area.area_id: [
@@ -68,7 +68,7 @@ def doors_of(areas: Iterable[Area], known: dict[str, PassController]) -> dict[st
 
 
 def doors_by_id() -> dict[str, PassController]:
-    """Every door by device_id, with when its latest record was made (`last_at`): one short look at an index each."""
+    """Return every door by device_id, each with the time of its latest record (`last_at`)."""
     log = History.objects.filter(device_id=OuterRef("device_id")).exclude(device_id="").order_by("-at", "-pk")
     doors = PassController.objects.annotate(last_at=Subquery(log.values("at")[:1]))
     return {door.device_id: door for door in doors}
@@ -81,29 +81,29 @@ def doors_of_area(area: Area) -> list[AreaDoor]:
 
 
 def rights_reading_times() -> ReadingTimes:
-    """As of when members' rights are known: the oldest and the newest reading, each at one end of an index."""
+    """Return when members' rights were read. Oldest and newest are each at one end of an index, so this is fast."""
     read = Member.objects.filter(rights_read_at__isnull=False)
     return ReadingTimes(**read.aggregate(oldest=Min("rights_read_at"), newest=Max("rights_read_at")))
 
 
 @dataclass(frozen=True)
 class StaffChange:
-    """What staff did to an area's access, with the hours that were given, in words."""
+    """A change of an area's access by staff, with the hours in words."""
 
     entry: AuditEntry
     when: str
 
 
 def staff_changes(area: Area) -> list[StaffChange]:
-    """What staff did to the area's access, newest first."""
+    """Return the changes of the area's access by staff, newest first."""
     rows = AuditEntry.objects.filter(target=target_of("area", area.area_id)).select_related("by", "support_session")
     entries = list(rows.order_by("-at", "-pk")[:CHANGES])
-    # Entries from before kept the words of whoever wrote them.
+    # Old entries contain the words themselves.
     return [StaffChange(entry, ((kept := entry.after or {}) | audit_words(kept)).get("when", "")) for entry in entries]
 
 
 def audit_words(kept: Mapping[str, Any]) -> dict[str, str]:
-    """What the trail kept of an edit in the reader's words."""
+    """Return the hours in an audit entry in the reader's language."""
     return {"when": words.pass_text(kept["pass"])} if "pass" in kept else {}
 
 
@@ -112,7 +112,7 @@ JOBS = 5
 
 @dataclass(frozen=True)
 class AreaEdit:
-    """An edit of the area as its page lists it."""
+    """An edit of the area as shown on its page."""
 
     job: Job
     title: Sentence
@@ -126,7 +126,7 @@ class AreaEdit:
 
 
 def page_context(request: TenantRequest, area: Area) -> dict[str, Any]:
-    """Doors, what staff changed, and as of when rights are known."""
+    """Return the area's doors, changes by staff, recent edits and the age of rights."""
     doors = doors_of_area(area)
     may_edit = request.access.can(Permission.RIGHTS_EDIT)
     jobs = actions.edits_of(area).select_related("by", "tenant")
@@ -140,20 +140,20 @@ def page_context(request: TenantRequest, area: Area) -> dict[str, Any]:
 
 
 def loaded_rights(request: TenantRequest, number: int) -> rights_loading.LoadedRights:
-    """Return of how many of the tenant's members the rights are known, where `number` of them are."""
+    """Return how many of the tenant's members have loaded rights, which is `number`, and how many members there are."""
     members = freshness_for(request)[MirrorKind.MEMBERS]
     return rights_loading.LoadedRights(number, members.total, is_list_loaded=members.as_of is not None)
 
 
 def count_texts(loaded: rights_loading.LoadedRights, roll: AccessCount) -> dict[str, Any]:
-    """Return how many may enter an area, and by what, each with its doubt."""
+    """Return the texts of an area's counts, in total and by kind, marked if incomplete."""
     may = loaded.count_text(roll.with_access, is_doubtful=roll.unknown > 0)
     shares = {name: loaded.count_text(getattr(roll, name)) for name in ("always", "schedule", "everywhere")}
     return {"may": may, "at_least": loaded.summary(roll.with_access), "shares": shares}
 
 
 def load_offer(request: TenantRequest, loaded: rights_loading.LoadedRights) -> rights_loading.LoadOffer | None:
-    """To load what is missing, for whoever may spend calls on it."""
+    """Return the offer to load missing rights, for people with the permission to spend calls on it."""
     may = request.access.can(Permission.RIGHTS_EDIT)
     return rights_loading.make_offer(loaded, budget.quota_of_page(request)) if may else None
 
@@ -164,7 +164,7 @@ def edit_of(job: Job, may_edit: bool) -> AreaEdit:
 
 
 def preview_context(job: Job, area: Area) -> dict[str, Any]:
-    """The counts and costs of a prepared edit, in sentences."""
+    """Return the counts and costs of a prepared edit."""
     told, wish = job.options.get("plan", {}), edit_jobs.edit_of_job(job)
     connection = current_connection()
     reads = told.get("unread", 0) + told.get("stale", 0)
@@ -189,7 +189,7 @@ def preview_context(job: Job, area: Area) -> dict[str, Any]:
 
 
 def _change_again(job: Job, area: Area) -> dict[str, Any] | None:
-    """Where, and with which hidden fields, the same members are asked about again; None for what undoes."""
+    """Return the address and hidden fields to edit the same members again; None for undo jobs."""
     chosen = dict(job.options.get("chosen") or {})
     if not chosen:
         return None
@@ -199,7 +199,7 @@ def _change_again(job: Job, area: Area) -> dict[str, Any] | None:
 
 
 def _unchanged_texts(told: dict[str, int]) -> Iterator[tuple[str, str]]:
-    """(how many, in words) of the members that stay as they are."""
+    """Yield (result, text with the number) for the members that stay unchanged."""
     said: dict[str, Callable[[int], str]] = {
         EditResult.UNCHANGED: lambda n: ngettext("%(n)d already has this", "%(n)d already have this", n),
         EditResult.OTHER_HOURS: lambda n: ngettext(
@@ -223,7 +223,7 @@ def _unchanged_texts(told: dict[str, int]) -> Iterator[tuple[str, str]]:
 
 
 def _overlap_warning(job: Job) -> str:
-    """Another edit of the same area that is under way: what it changes is changed meanwhile for this one."""
+    """Return a warning if another edit of the same area is running, otherwise an empty text."""
     running = Job.objects.filter(
         kind=edit_jobs.KIND, options__area_id=job.options["area_id"], state__in=[JobState.RUNNING, JobState.WAITING]
     )

@@ -1,7 +1,7 @@
-"""Of whose rights the portal knows nothing yet: said beside every count, and loaded by a job for whoever asks.
+"""Members whose rights are not loaded yet: the texts beside counts, and the job that loads them on request.
 
-The service tells rights of one member at a time. The mirror loads them with calls left over; somebody who needs the
-whole list now spends calls on it, as a job within the budget of jobs.
+The service returns rights of one member at a time. The mirror loads them with unused calls. Staff who need the whole
+list now can spend calls on it, within the budget of jobs.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ KIND = "read_rights"
 
 @dataclass(frozen=True)
 class LoadedRights:
-    """Of how many members the rights are loaded, and how many members there are, as far as their list was read."""
+    """The number of members with loaded rights, and the number of all members if their list is loaded."""
 
     known: int
     total: int
@@ -38,12 +38,12 @@ class LoadedRights:
 
     @property
     def is_partial(self) -> bool:
-        """Whether there may be more than any count says."""
+        """Return whether counts may be too low."""
         return not self.is_list_loaded or self.missing > 0
 
     @property
     def missing_text(self) -> str:
-        """What has to be said beside a count; empty when everything is loaded."""
+        """Return the note beside a count; empty when everything is loaded."""
         if not self.is_list_loaded:
             return _("list of members not loaded")
         if not self.missing:
@@ -52,19 +52,20 @@ class LoadedRights:
         return words % {"n": _formatted(self.missing)}
 
     def count_text(self, n: int, *, is_doubtful: bool = False) -> str:
-        """A number of members who may enter: at least so many, while somebody may be missing (`is_doubtful`: for
-        another reason).
+        """Return a number of members as text, as "at least" if some may be missing.
+
+        `is_doubtful` marks the number for another reason.
         """
         return _("at least %(n)s") % {"n": _formatted(n)} if self.is_partial or is_doubtful else _formatted(n)
 
     def cell_value(self, n: int, *, is_doubtful: bool = False) -> int | str:
-        """The same for a list and its file, where a number without a doubt stays a number."""
+        """Return the value of a table cell or file: the number, or a text if it is incomplete."""
         return self.count_text(n, is_doubtful=True) if self.is_partial or is_doubtful else n
 
     def summary(self, n: int | None = None) -> str:
-        """Both in one, for the head of a list and the last line of its file; without a number where that means nothing.
+        """Return count and note in one text, for the head of a list and the last line of its file.
 
-        Empty when everything is loaded.
+        Empty when everything is loaded. Without `n`, only the note.
         """
         if not self.is_partial:
             return ""
@@ -82,7 +83,7 @@ def _formatted(n: int) -> str:
 
 @dataclass(frozen=True)
 class LoadOffer:
-    """What loading the rest would cost, or the job that does it already."""
+    """The cost of loading the missing rights, or the job that does it already."""
 
     reads: int
     cost: costs.Cost
@@ -94,7 +95,7 @@ class LoadOffer:
 
 
 def make_offer(loaded: LoadedRights, hour: Quota | None) -> LoadOffer | None:
-    """None when there is nothing to load. `hour`: what is left of the calls."""
+    """Return the offer to load missing rights; None if nothing is missing. `hour` is the remaining budget."""
     if not loaded.missing:
         return None
     reads = min(loaded.missing, actions.MAX_JOB_ROWS)
@@ -102,7 +103,7 @@ def make_offer(loaded: LoadedRights, hour: Quota | None) -> LoadOffer | None:
 
 
 def start_loading(*, by: Requester) -> Job | None:
-    """Start loading what is missing, or find the job that does. None: everything is loaded."""
+    """Start loading the missing rights, or return the job that is running already. None if all are loaded."""
     running = _running()
     if running is not None:
         return running
@@ -127,7 +128,7 @@ def _unread_members() -> QuerySet[Member]:
 
 
 def _unread(job: Job, rows: Sequence[Row]) -> set[int]:
-    """Those whom nobody has read meanwhile, the mirror among them."""
+    """Return the rows whose member's rights are still not loaded."""
     missing = set(
         _unread_members().filter(member_id__in=[row.member_id for row in rows]).values_list("member_id", flat=True)
     )
@@ -135,7 +136,7 @@ def _unread(job: Job, rows: Sequence[Row]) -> set[int]:
 
 
 def _fresh(job: Job, rows: Sequence[Row]) -> Mapping[int, kinds.RowDecision]:
-    """Nothing is ever sent: a row is done once the rights are known."""
+    """Return the result of each row. Nothing is sent: a row is done once the rights are loaded."""
     found = Member.objects.filter(member_id__in=[row.member_id for row in rows], gone_at__isnull=True)
     known = dict(found.values_list("member_id", "rights_read_at"))
     return {row.pk: _check_row(row, known) for row in rows}

@@ -1,4 +1,4 @@
-"""Areas: the list, the page of one, and editing its access: choose members, see what it would do, start, take back."""
+"""Views of areas: the list, the page of an area, and editing its access from the selection to undoing."""
 
 from datetime import datetime, timedelta
 from functools import partial
@@ -45,7 +45,7 @@ def index(request: TenantRequest) -> HttpResponseBase:
 
 @tenant_view(Permission.RIGHTS_EDIT, methods=["POST"], proof=Proof.NONE)
 def load(request: TenantRequest) -> HttpResponse:
-    """Have the rights that are not loaded yet read by a job."""
+    """Start a job that loads the missing rights."""
     job = rights_loading.start_loading(by=Requester.from_request(request))
     if job is None:
         messages.info(request, _("The rights of all members are loaded."))
@@ -63,7 +63,7 @@ def area(request: TenantRequest, area_id: str) -> HttpResponseBase:
     people = AreaMembers(request, look.holders(), access=look, total=look.count.total, loaded=loaded)
     if people.requested_file:
         return _file(request, people, found)
-    # The list alone, which htmx asks for, does without what stands around it: the template calls for that.
+    # htmx requests only the list, so the rest of the page is loaded only if the template calls for it.
     around = partial(queries.page_context, request, found)
     context = {"area": found, "look": look, "roll": look.count, "asked": asked, "around": around, "loaded": loaded}
     context |= queries.count_texts(loaded, look.count)
@@ -90,7 +90,10 @@ _PAGE = ("GET", "POST")
 
 @tenant_view(Permission.RIGHTS_EDIT, proof=Proof.LONG)
 def choose(request: TenantRequest, area_id: str) -> HttpResponseBase:
-    """Choose members. Asks for the proof that the next step needs: the selection would be lost there."""
+    """Show members to choose.
+
+    Asks for proof of identity already, because asking in the next step would lose the selection.
+    """
     found = get_area(area_id)
     look = _access_at(found)
     table = AreaMemberChoice(request, look.with_held_pass(mirror.members()), access=look, total=mirror.count_members)
@@ -108,7 +111,7 @@ def withdraw(request: TenantRequest, area_id: str) -> HttpResponse:
 
 
 def _edit(request: TenantRequest, area: Area, act: str) -> HttpResponse:
-    """The form for a posted selection; posted with `step`, the job to be looked at."""
+    """Show the form for a posted selection. With `step` in the post, create the job and show its preview."""
     selection = _selection(request, area)
     if request.method != "POST" or not (count := selection.count()):
         if request.method == "POST":
@@ -143,7 +146,7 @@ def _prepare(request: TenantRequest, area: Area, selection: Selection, form: Any
 
 
 def _preview(request: TenantRequest, job: Job) -> HttpResponseBase:
-    """What a prepared edit would do; once it is started, the page of its job."""
+    """Show the preview of a prepared edit, or redirect to the job's page once it has started."""
     if job.state != JobState.CHECKED:
         return redirect(kinds.page_address(job))
     area = get_area(job.options["area_id"])
@@ -158,7 +161,7 @@ def _preview(request: TenantRequest, job: Job) -> HttpResponseBase:
 
 
 def _edit_or_404(_request: TenantRequest, area_id: str, job_id: int) -> Job:
-    """The edit of this area, or 404 exactly as for another tenant's."""
+    """Return the edit of this area. Another tenant's edit gives the same 404 as a missing one."""
     edits = actions.edits_of(get_area(area_id)).select_related("by", "tenant__environment")
     job = edits.filter(pk=job_id).first() if job_id < 2**63 else None
     if job is None:
@@ -176,7 +179,7 @@ EDIT_PAGES = JobPages(
 
 
 def _selection(request: TenantRequest, area: Area) -> Selection:
-    """The members posted by one of the two lists; `list` in the address says by which."""
+    """Return the members posted by one of the two lists. `list` in the address names it."""
     match = QueryDict(request.POST.get("match", ""))
     look = _access_at(area, parse_moment(match.get("at", "")))
     holders = request.GET.get("list") == AreaMembers.name

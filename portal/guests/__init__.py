@@ -1,1 +1,1 @@
-"""The reception desk: visits of today, codes in seconds, who is in the building."""
+"""The guests' part of the reception desk: visits, their QR codes, and the forms that issue and change them."""

@@ -1,7 +1,7 @@
-"""What staff do to guests and presets.
+"""Changes that staff make to guests and presets.
 
-A change of a guest is one intent, recorded with its audit row before anything is sent. Company, host and presets are
-the portal's own: the service hears nothing of them.
+A change of a guest is one intent. It is recorded with its audit entry before anything is sent. Company, host and
+presets are stored in the portal only and are never sent to the service.
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ _AUDITED_FIELDS = ("name", "name_ja", "area_ids", "keys", "minutes", "until", "g
 
 
 class WouldReactivate(NotSubmitted):
-    """This change would bring a code back to life that somebody cut short."""
+    """The error raised when a change would make a deactivated code work again."""
 
     def add_to(self, form: Any) -> None:
         form.resurrects = True
@@ -47,10 +47,11 @@ def change_guest(
     revive: bool = False,
     act: str = "guest.change",
 ) -> Intent:
-    """Ask for a change (operation 22) of the fields in `body` and of no others.
+    """Request a change (operation 22) of only the fields in `body`.
 
-    `before`: the same fields as they were, for the audit trail. Raises Resurrects for a later end of a code that was
-    cut short, unless `revive`: then nobody sees to its end any more as soon as the service took the later one.
+    `before` has the former values of these fields for the audit log. Raises WouldReactivate when a deactivated code
+    would work again, unless `revive` is set. With `revive`, the deactivation ends when the service has accepted the
+    later end.
     """
     with transaction.atomic():
         row = Visit.objects.select_for_update(of=("self",)).select_related("cut_intent").get(pk=visit.pk)
@@ -72,7 +73,8 @@ def change_guest(
         if lives_again and is_new:
             Visit.objects.filter(pk=row.pk).update(revive_intent=intent)
     if is_new:
-        # A cut that waits would only go first. Not inside, where the locks would be taken in the wrong order.
+        # A waiting deactivation would be sent first. It is stopped outside the transaction to keep the order of the
+        # locks.
         if lives_again and row.cut_intent is not None:
             stop(row.cut_intent)
         dispatch(intent)
@@ -81,8 +83,10 @@ def change_guest(
 
 
 def _reactivates(visit: Visit, body: Mapping[str, Any]) -> bool:
-    """Whether this body makes a code work after the moment at which it was cut short: by a later end, or where it was
-    the code and its places that were taken, by any of these.
+    """Return whether this body makes a deactivated code work again.
+
+    It does if the end is later than the moment of deactivation. A code that was replaced, or lost its areas and keys,
+    also works again with a new code, area or key.
     """
     if not visit.is_cut or visit.must_end_at is None:
         return False
@@ -93,7 +97,7 @@ def _reactivates(visit: Visit, body: Mapping[str, Any]) -> bool:
 
 
 def save_notes(*, visit: Visit, company: str, host: Host, by: Requester) -> None:
-    """Write the portal's own about a visit: company and host. The service hears nothing of it."""
+    """Save company and host of a visit. They are stored in the portal only."""
     new = {"company": company, "host_name": host.name}
     old = {"company": visit.company, "host_name": visit.host_name}
     if new == old and host.member_id == visit.host_member_id:
@@ -107,14 +111,14 @@ def save_notes(*, visit: Visit, company: str, host: Host, by: Requester) -> None
             action="guest.noted",
             target=f"visit:{visit.pk}",
             summary=coded_sentence("guest.noted"),
-            # Named and not told: nothing can ever be taken out of the trail (docs/decisions/0009).
+            # The audit log gets masks instead of values, because its entries are never deleted (docs/decisions/0009).
             before={name: OLD_MASK if old[name] else "" for name in old if old[name] != new[name]},
             after={name: NEW_MASK if new[name] else "" for name in new if old[name] != new[name]},
         )
 
 
 def save_preset(*, preset: Preset | None, columns: Mapping[str, Any], by: Requester) -> Preset:
-    """Keep a new preset, last in the order (the first one is the default), or a changed one."""
+    """Save a new or changed preset. A new one goes last in the order; the first preset ever saved is the default."""
     with transaction.atomic():
         before = _audited(preset) if preset is not None else None
         if preset is None:
@@ -128,7 +132,7 @@ def save_preset(*, preset: Preset | None, columns: Mapping[str, Any], by: Reques
 
 
 def delete_preset(*, preset: Preset, by: Requester) -> None:
-    """Forget it; if it was the default, the first of the others becomes that."""
+    """Delete the preset. If it was the default, the first of the others becomes the default."""
     with transaction.atomic():
         _audit(preset, by, "preset.deleted", before=_audited(preset), after=None)
         was_default = preset.is_default
@@ -147,7 +151,7 @@ def make_default_preset(*, preset: Preset, by: Requester) -> None:
 
 
 def move_preset(*, preset: Preset, up: bool) -> None:
-    """Move it one place up or down in the order."""
+    """Move the preset one place up or down in the order."""
     with transaction.atomic():
         rows = list(Preset.objects.select_for_update().order_by("position", "pk"))
         here = next((place for place, row in enumerate(rows) if row.pk == preset.pk), None)
@@ -160,7 +164,7 @@ def move_preset(*, preset: Preset, up: bool) -> None:
 
 
 def _audited(preset: Preset) -> dict[str, Any]:
-    """Return a preset as the audit trail holds it."""
+    """Return the preset's values for the audit log."""
     values = {name: getattr(preset, name) for name in _AUDITED_FIELDS}
     return values | {"until": f"{preset.until:%H:%M}" if preset.until else None}
 

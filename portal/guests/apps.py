@@ -3,7 +3,7 @@ from django.apps import AppConfig
 
 class GuestsConfig(AppConfig):
     name = "portal.guests"
-    label = "guests_pages"  # the models of visits are a foundation's
+    label = "guests_pages"  # the models of visits are in an app named "guests" already
 
     def ready(self) -> None:
         from portal.core.restore import marking

@@ -1,4 +1,7 @@
-"""Never two live codes by accident: who of the same name has a code for overlapping hours, looked at under a lock."""
+"""Checks against a second active code by accident: visits of the same name with overlapping hours.
+
+The checks run under a lock, so that two forms cannot both pass.
+"""
 
 import hashlib
 from collections.abc import Collection, Iterable, Sequence
@@ -17,7 +20,7 @@ from tenants.scope import current_tenant_id
 
 @dataclass(frozen=True)
 class NamedHours:
-    """A name (folded) and the hours for which somebody wants a code."""
+    """A guest's name (folded) and the hours of the code to be issued."""
 
     name_key: str
     start: datetime
@@ -25,11 +28,13 @@ class NamedHours:
 
 
 class CodeClash(NotSubmitted):
-    """Codes of the same name for overlapping hours.
+    """The error raised for codes of the same name with overlapping hours.
 
-    `pending`: visits whose creation is under way or uncertain; until that is known, nothing may be issued.
-    `active`: visits whose code works in these hours; a person may say that another one is meant.
-    `duplicate_names`: names that the same form holds twice; a person may say that two people are meant.
+    `pending`: visits whose creation is under way or uncertain. Nothing can be issued until the result is known.
+
+    `active`: visits whose code works in these hours. Staff can confirm that the new guest is another person.
+
+    `duplicate_names`: names that the form contains twice. Staff can confirm that these are two people.
     """
 
     def __init__(self, pending: Sequence[Visit], living: Sequence[Visit], doubled: Sequence[str]) -> None:
@@ -41,12 +46,12 @@ class CodeClash(NotSubmitted):
 
     @property
     def confirmation_values(self) -> list[str]:
-        """What a person confirms: exactly these, and none that came since."""
+        """Return the values of exactly the clashes to be confirmed. Later clashes are not covered by them."""
         return [*(str(visit.pk) for visit in self.active), *(f"x{name}" for name in self.duplicate_names)]
 
 
 def lock_names(names: Iterable[str]) -> None:
-    """Until this transaction ends, nobody else issues a code for these (folded) names of the tenant."""
+    """Lock these (folded) names of the tenant until the transaction ends, so that no one else issues codes for them."""
     tenant_id = current_tenant_id()
     with connection.cursor() as cursor:
         for name in sorted(set(names)):
@@ -55,8 +60,10 @@ def lock_names(names: Iterable[str]) -> None:
 
 
 def check_clashes(wanted: Sequence[NamedHours], confirmed: Collection[str] = ()) -> None:
-    """Raise Clash unless all that stands against `wanted` is in `confirmed` (`CodeClash.confirmation_values`). Call
-    `lock_names` first."""
+    """Raise CodeClash unless `confirmed` contains every clash (see `CodeClash.confirmation_values`).
+
+    Call `lock_names` first.
+    """
     found = list(overlapping_visits(wanted))
     pending = [visit for visit in found if visit.stage == Stage.ASKED]
     living = [visit for visit in found if visit.stage == Stage.ISSUED]
@@ -66,7 +73,7 @@ def check_clashes(wanted: Sequence[NamedHours], confirmed: Collection[str] = ())
 
 
 def overlapping_visits(wanted: Sequence[NamedHours]) -> Iterable[Visit]:
-    """Visits of these names whose code works, or may work, in these hours, and has not ended yet."""
+    """Return visits of these names whose code works, or may work, in these hours and has not ended."""
     if not wanted:
         return []
     meets = Q()
@@ -74,12 +81,12 @@ def overlapping_visits(wanted: Sequence[NamedHours]) -> Iterable[Visit]:
         meets |= Q(name_key=hours.name_key, use_date_start__lt=hours.end, use_date_end__gt=hours.start)
     rows = Visit.objects.filter(meets, use_date_end__gt=timezone.now(), gone_at__isnull=True)
     rows = rows.exclude(stage=Stage.NOT_ISSUED).annotate(is_known=Case(When(stage=Stage.ASKED, then=0), default=1))
-    # What nobody knows yet comes first: it forbids issuing, and must not be cut off by namesakes.
+    # Pending visits come first: they block issuing, so the limit must not cut them off.
     return rows.order_by("is_known", "use_date_end", "pk")[:50]
 
 
 def _doubled_names(wanted: Sequence[NamedHours]) -> list[str]:
-    """Names that stand twice among `wanted` for overlapping hours."""
+    """Return names that occur twice in `wanted` with overlapping hours."""
     twice = set()
     for place, one in enumerate(wanted):
         for other in wanted[place + 1 :]:

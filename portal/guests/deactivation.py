@@ -1,10 +1,10 @@
-"""A code that must die now: it is ended at the service, and followed until a reading confirms it.
+"""Deactivation of codes: a code is ended at the service and checked until a reading confirms the end.
 
-The visit carries the promise (`must_end_at`, and `cut_due_at` as its timer), so that it outlives every process, a lost
-broker and a refused request. Each sending is a "setting" intent of its own, the first one in the name of who asked, the
-others as the portal's own, with that person's rights; sending one twice does no harm. What the service refuses is asked
-in another way (`ending.WAYS`), and after the last one a person is told what remains to be done. Nothing but a reading
-of the guest (operation 21) confirms the end.
+The state is stored on the visit (`must_end_at`, with `cut_due_at` as its timer), so it survives restarts, a lost broker
+and refused requests. Each attempt is a "setting" intent. The first one is sent for the person who requested it, the
+others by the portal with that person's rights. Sending one twice does no harm. If the service refuses, the next way of
+`deactivation_ways.WAYS` is tried. After the last one, staff see what they must do. Only a reading of the guest
+(operation 21) confirms the end.
 """
 
 import uuid
@@ -43,15 +43,15 @@ from tenants.wording import coded_sentence
 log = structlog.get_logger(__name__)
 
 _LEASE = timedelta(seconds=40)
-# Between two looks at what is under way here, and at most between two tries that the service left without an answer.
+# Seconds between two checks of pending requests, and the longest pause between two attempts without an answer.
 _CHECK_AGAIN, _LONGEST_RETRY = 2.0, 300.0
 
 
 def deactivate(*, visit: Visit, by: Requester, nonce: Nonce) -> Visit:
-    """Set the end of this code to now (operation 22) and see to it until the service confirms.
+    """Set the end of this code to now (operation 22) and repeat until the service confirms it.
 
-    Pressed again, by anybody, it is sent again in that person's name. A code that nobody knows yet whether it exists is
-    cut as soon as it is known. The returned row says how far it came.
+    A second call sends it again for the person who made that call. If it is unknown whether the code exists, it is
+    ended as soon as that is known. Returns the visit with its current state.
     """
     with transaction.atomic():
         visit = Visit.objects.select_for_update(of=("self",)).get(pk=visit.pk)
@@ -71,7 +71,7 @@ def deactivate(*, visit: Visit, by: Requester, nonce: Nonce) -> Visit:
             _record_request(visit, by)
     visit.refresh_from_db()
     if visit.guest_id is None:
-        if visit.intent is not None:  # a creation that has not left is stopped, any other waited for
+        if visit.intent is not None:  # stop a creation that was not sent yet; wait for any other
             actions.stop(visit.intent)
     else:
         send_deactivation(visit, nonce=nonce)
@@ -81,7 +81,7 @@ def deactivate(*, visit: Visit, by: Requester, nonce: Nonce) -> Visit:
 
 
 def _record_request(visit: Visit, by: Requester) -> None:
-    """There is no guest yet, so that no intent writes down what was asked."""
+    """Write the audit entry. Without a guest there is no intent that records the request."""
     audit.record(
         **by.audit_author,
         action="guest.cut_short",
@@ -91,10 +91,10 @@ def _record_request(visit: Visit, by: Requester) -> None:
 
 
 def send_deactivation(visit: Visit, *, nonce: Nonce | None = None) -> Intent | None:
-    """Ask once more for the end, in the first way from the visit's on that there is: with a nonce in the name of who
-    asked, else as the portal's own. None: no way is left, and nothing was sent.
+    """Send the next request that ends the code, in the first way that is possible for this visit.
 
-    Older changes of this guest that wait are stopped.
+    With a nonce it is sent for the person who requested it, otherwise by the portal. Returns None, without sending, if
+    no way is left. Older waiting changes of this guest are stopped.
     """
     if visit.must_end_at is None or visit.cut_by is None:
         raise ValueError("nobody asked for this code to be cut short")
@@ -124,7 +124,7 @@ def send_deactivation(visit: Visit, *, nonce: Nonce | None = None) -> Intent | N
 
 
 def _send_until_taken(visit: Visit) -> None:
-    """Go on to the next way for as long as the service refuses, then read what came of it."""
+    """Try the next way while the service refuses, then check the result."""
     while visit.cut_intent is not None and _is_refused(visit.cut_intent) and not has_no_way_left(visit):
         visit.cut_way += 1
         send_deactivation(visit)
@@ -132,20 +132,21 @@ def _send_until_taken(visit: Visit) -> None:
 
 
 def _is_refused(intent: Intent) -> bool:
-    """Whether the service surely took nothing of it, and would not take the very same again. A token that it no longer
-    knows is no fault of what was asked.
+    """Return whether the service rejected the request and would reject it again.
+
+    An unknown token (401) or too many calls (429) do not count.
     """
     unheard = intent.http_status in (401, 429)
     return intent.state == State.FAILED and intent.reason in (Reason.REFUSED, Reason.INVALID) and not unheard
 
 
 def has_no_way_left(visit: Visit) -> bool:
-    """Whether the service refused every way: what remains is for a person to do, on the member site."""
+    """Return whether the service refused every way. Staff must then act on the member site."""
     return visit.cut_way >= len(deactivation_ways.WAYS)
 
 
 def stop_older_changes(visit: Visit, than: Intent | None = None) -> None:
-    """Stop changes of this guest that wait, all or those older than one: they would hold a cut up, or undo it."""
+    """Stop waiting changes of this guest, all or those older than one: they would delay or undo the deactivation."""
     target = target_of("guest", visit.guest_id)
     waiting = Intent.objects.filter(target=target, operation="update_guest", state=State.QUEUED)
     older = waiting if than is None else waiting.filter(pk__lt=than.pk)
@@ -154,7 +155,7 @@ def stop_older_changes(visit: Visit, than: Intent | None = None) -> None:
 
 
 def process_due(visit_id: int) -> None:
-    """What the timer of one visit asks for, by one process at a time. Safe to call any number of times."""
+    """Run the timer of one visit, in one process at a time. Safe to call any number of times."""
     due = Visit.objects.filter(pk=visit_id, cut_due_at__lte=ClockTime())
     if marking.is_waiting("codes", visit_id):
         due.update(cut_due_at=None)
@@ -175,7 +176,10 @@ def process_due(visit_id: int) -> None:
 
 
 def check_guest(visit: Visit) -> bool:
-    """Read the guest once and settle what it tells: confirmed, to be sent again, or to be looked at later."""
+    """Read the guest once and act on the result: confirm the end, send again, or check later.
+
+    Returns True if the end is confirmed.
+    """
     line = current_connection()
     if not line.is_connected:
         _set_due(visit, _LONGEST_RETRY / 2)
@@ -198,7 +202,10 @@ def check_guest(visit: Visit) -> bool:
 
 
 def apply_reading(visit: Visit, guest: Guest, read_at: datetime) -> bool:
-    """A reading told the guest's hours: the visit learns them. True: it proves that a code that must die is dead."""
+    """Save the hours from a reading on the visit.
+
+    Return True if the reading proves that the deactivated code has ended.
+    """
     start, end = guest.use_date_start or visit.use_date_start, guest.use_date_end or visit.use_date_end
     Visit.objects.filter(pk=visit.pk).update(use_date_start=start, use_date_end=end)
     visit.use_date_start, visit.use_date_end = start, end
@@ -206,9 +213,9 @@ def apply_reading(visit: Visit, guest: Guest, read_at: datetime) -> bool:
 
 
 def _retry(visit: Visit) -> None:
-    """It still works. Whoever asked may send it again; if not, somebody else has to press.
+    """Send again if the code still works and the requester still has the permission, otherwise wait for staff.
 
-    While somebody's later end is on its way, the last word is theirs; what becomes of it decides.
+    While a later end requested by staff is under way, nothing is sent: its result decides.
     """
     now = Visit.objects.select_related("revive_intent").get(pk=visit.pk)
     if not now.may_still_open or now.is_being_revived:
@@ -223,7 +230,8 @@ def _retry(visit: Visit) -> None:
         return
     pause = _retry_delay(visit)
     if last is None or last.finished_at is None or database_now() >= last.finished_at + timedelta(seconds=pause):
-        if last is not None and last.state == State.SUCCEEDED:  # taken, and yet it works: this way does not end it
+        # accepted, but the code still works: this way does not end it
+        if last is not None and last.state == State.SUCCEEDED:
             visit.cut_way += 1
         if send_deactivation(visit) is None:
             _wait_for_a_person(visit)
@@ -233,12 +241,12 @@ def _retry(visit: Visit) -> None:
 
 
 def _wait_for_a_person(visit: Visit) -> None:
-    """Look once more when its hours are over; earlier when a list of the service, or somebody, says that it changed."""
+    """Set the timer to the end of the visit's hours. A guest list or staff can cause an earlier check."""
     Visit.objects.filter(pk=visit.pk).update(cut_due_at=visit.use_date_end + timedelta(seconds=_CHECK_AGAIN))
 
 
 def _confirm(visit: Visit, read_at: datetime, *, gone: bool = False) -> bool:
-    """The service said so. A change that was lost on its way might still arrive: then it is looked at once more."""
+    """Record that the end is confirmed. If a lost change might still arrive, check once more instead."""
     late = None if gone else _last_unanswered(visit)
     if late is not None and not absence_proofs.proves_absence(late, read_at):
         Visit.objects.filter(pk=visit.pk).update(cut_due_at=late + absence_proofs.MIN_INTERVAL)
@@ -246,14 +254,14 @@ def _confirm(visit: Visit, read_at: datetime, *, gone: bool = False) -> bool:
     values: dict[str, Any] = {"ended_confirmed_at": read_at, "cut_due_at": None}
     if gone:
         values["gone_at"] = read_at
-    elif visit.must_end_at is not None:  # a later end than was asked for is the one that there is
+    elif visit.must_end_at is not None:  # a later end than requested is the actual one
         values["must_end_at"] = max(visit.must_end_at, visit.use_date_end)
     Visit.objects.filter(pk=visit.pk, must_end_at=visit.must_end_at).update(**values)
     return True
 
 
 def _last_unanswered(visit: Visit) -> datetime | None:
-    """When a change of this guest that could make the code live again was last sent without a trustworthy answer."""
+    """Return when a change that could make the code work again was last sent without a reliable answer."""
     lost = Intent.objects.filter(
         target=target_of("guest", visit.guest_id), operation="update_guest", sent_at__isnull=False
     )
@@ -267,27 +275,30 @@ def _last_unanswered(visit: Visit) -> datetime | None:
 
 
 def check_soon(guest_id: str) -> None:
-    """An intent about this guest came to its end: whoever sees to a cut looks now."""
+    """Check the guest now, because an intent about it has finished."""
     Visit.objects.filter(guest_id=guest_id, cut_due_at__gt=ClockTime()).update(cut_due_at=ClockTime())
 
 
 def check_ended() -> None:
-    """A list of guests came in: ends that it shows, made on the member site say, are confirmed at once."""
+    """Check ended codes now, after a guest list was loaded. This confirms ends that were set on the member site."""
     Visit.objects.filter(UNCONFIRMED).filter(
         Q(cut_due_at__gt=ClockTime()) | Q(cut_due_at__isnull=True), use_date_end__lte=ClockTime()
     ).update(cut_due_at=ClockTime())
 
 
 def on_connected(sender: Any, *, connection: Connection, **more: Any) -> None:
-    """Receiver of tenants.signals.connected: what was refused for want of a permission is tried again."""
+    """Try refused deactivations again, because a new connection may have the missing permission.
+
+    Receiver of tenants.signals.connected.
+    """
     with tenant_scope(connection.tenant):
         Visit.objects.filter(UNCONFIRMED).update(cut_way=0, cut_attempts=0, cut_due_at=ClockTime())
 
 
 def end_by_revival(revival: Intent) -> None:
-    """The service took the later end that somebody asked for knowingly: nobody sees to the code's end any more.
+    """End the deactivation, because the service accepted the later end that staff chose on purpose.
 
-    Nothing happens for any other change, nor when somebody cut the code short once more since (see `cut`).
+    Does nothing for other changes, or if the code was deactivated again since (see `deactivate`).
     """
     Visit.objects.filter(revive_intent=revival).update(
         must_end_at=None, ended_confirmed_at=None, cut_due_at=None, revive_intent=None
@@ -295,7 +306,7 @@ def end_by_revival(revival: Intent) -> None:
 
 
 def _due_visits() -> QuerySet[Visit]:
-    """Codes that must die and are not known to be dead."""
+    """Return visits of all tenants whose timer is due."""
     return Visit.objects_across_tenants.filter(cut_due_at__lte=ClockTime())
 
 
@@ -303,12 +314,12 @@ DUE = TaskWakeup(rows=_due_visits, task="portal.guests.tasks.cut", order=("cut_d
 
 
 def unconfirmed_visits() -> QuerySet[Visit]:
-    """Codes of the tenant in scope that were cut short and may still open doors."""
+    """Return visits of the tenant in scope whose code was deactivated and may still open doors."""
     return Visit.objects.filter(UNCONFIRMED).exclude(stage=Stage.NOT_ISSUED)
 
 
 def oldest_unconfirmed() -> list[Visit]:
-    """The same, oldest first."""
+    """Return at most 20 of `unconfirmed_visits`, oldest first."""
     return list(unconfirmed_visits().select_related("cut_by", "cut_intent").order_by("must_end_at", "pk")[:20])
 
 

@@ -1,9 +1,9 @@
-"""What ends a code: the ways of asking for it, one after another, and what proves that it is dead.
+"""The ways to end a code, in the order in which they are tried, and the check that a code has ended.
 
-The specification does not say which hours a service takes: an end that is past, an end at the very start, or a start
-that is past may each be refused. So there are several ways, and each that is refused, or changes nothing, gives place
-to the next. The later ones put a code in the place of the old one that nobody has seen, and take areas and keys away,
-so that the old one opens nothing whatever becomes of its hours.
+The specification does not say which hours the service accepts: an end in the past, an end equal to the start, or a
+start in the past may each be refused. If one way is refused or has no effect, the next one is tried. The later ways
+replace the code with a secret one and remove areas and keys, so that the old code opens nothing even if its hours do
+not change.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,13 +20,13 @@ from portal.guests import issuing
 Body = dict[str, Any]
 
 _PLACES = (AREAS.name, KEYS.name)
-# A period that is moved into the past is this long; one that is moved as near as can be begins and ends this soon.
+# The length of a period that is moved into the past, and how soon a period begins and ends if the past is refused.
 _LENGTH = timedelta(minutes=1)
 _SOON = timedelta(seconds=30)
 
 
 def end_in_past(visit: Visit, now: datetime) -> Body | None:
-    """End it at the moment at which it had to die; a period that had not begun by then moves into the past whole."""
+    """Return the body that ends the code when it had to end. A period that had not begun then moves into the past."""
     end = visit.must_end_at or now
     body = {END.name: write_moment(end)}
     if visit.use_date_start.replace(microsecond=0) < end.replace(microsecond=0):
@@ -35,7 +35,7 @@ def end_in_past(visit: Visit, now: datetime) -> Body | None:
 
 
 def end_soon(visit: Visit, now: datetime) -> Body | None:
-    """For a service that takes nothing past: another code, which opens nothing, for a few moments from now."""
+    """Return the body for a service that refuses past times: a new code without places, valid for a moment from now."""
     end = min(now + _SOON + _LENGTH, max(visit.use_date_end, now + _SOON))
     body = {END.name: write_moment(end)}
     if visit.use_date_start > now:
@@ -44,17 +44,17 @@ def end_soon(visit: Visit, now: datetime) -> Body | None:
 
 
 def replace_code_and_places(visit: Visit, now: datetime) -> Body | None:
-    """Leave the hours as they are: another code, and no area or key."""
+    """Return the body that replaces the code and removes areas and keys, with unchanged hours."""
     return _new_code_without_places(visit)
 
 
 def replace_code(visit: Visit, now: datetime) -> Body | None:
-    """Another code alone."""
+    """Return the body that only replaces the code."""
     return {CODE.name: issuing.new_code()}
 
 
 def remove_places(visit: Visit, now: datetime) -> Body | None:
-    """No area and no key, with the code as it is. None where none are known."""
+    """Return the body that removes areas and keys and leaves the code unchanged; None if none are known."""
     return _without_places(visit) or None
 
 
@@ -68,7 +68,7 @@ WAYS: tuple[Callable[[Visit, datetime], Body | None], ...] = (
 
 
 def next_body(visit: Visit, way: int, now: datetime) -> tuple[int, Body | None]:
-    """The first way from this number on that there is for the visit, and its body; None when none is left."""
+    """Return the first possible way from number `way` on, and its body; None as body if no way is left."""
     for number in range(way, len(WAYS)):
         body = WAYS[number](visit, now)
         if body is not None:
@@ -81,7 +81,10 @@ def _new_code_without_places(visit: Visit) -> Body:
 
 
 def _without_places(visit: Visit) -> Body:
-    """Only lists that hold something: a service without the contract may refuse to hear of areas or keys at all."""
+    """Return empty lists for the places that the guest has.
+
+    Lists that are already empty are left out, because a service without the contract may refuse areas or keys at all.
+    """
     return {name: [] for name in _PLACES if _detail_of(visit).get(name)}
 
 
@@ -91,7 +94,7 @@ def _detail_of(visit: Visit) -> Mapping[str, Any]:
 
 
 def is_ended(visit: Visit, told: Told, now: datetime) -> bool:
-    """Whether this reading, which the mirror knows already, proves that the code opens nothing any more."""
+    """Return whether this reading, which the mirror already has, proves that the code opens nothing."""
     end = told.use_date_end or visit.use_date_end
     if end <= max(visit.must_end_at or now, now):
         return True

@@ -1,6 +1,4 @@
-"""What follows when a guest's creation or change comes to something: visits and mirror learn of it together, and a lost
-answer is resolved by reading.
-"""
+"""Steps after a guest's creation or change has finished: update visits and mirror, and resolve lost answers."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
@@ -30,17 +28,17 @@ from portal.guests import deactivation
 from tenants.connections.service_clients import current_connection
 from tenants.models import Tenant
 
-# More namesakes of the last minutes than this are for a person to sort out, not for a machine to read one by one.
+# With more recent guests of the same name, staff must decide: reading each one would take too many calls.
 _MOST_CANDIDATES = 12
-# Two lists of guests have been read by then.
+# The guest list has been read twice by then.
 _GIVE_UP_AFTER = timedelta(minutes=15)
 
 
 def find_created(intent: Intent) -> Finding:
-    """Read the whole list (one call for each thousand guests) and look for a guest that was not there before.
+    """Read the whole list (one call per thousand guests) and look for the new guest.
 
-    A code that the portal made proves it: each candidate is read and its code compared. Where the service made the
-    code, name, address and hours must be those asked for, and only one such guest may be there.
+    If the portal made the code, each candidate is read and its code compared. If the service made it, name, address and
+    hours must be as requested, and only one such guest may exist.
     """
     at = database_now()
     told = {"read": write_moment(at)}
@@ -57,9 +55,7 @@ def find_created(intent: Intent) -> Finding:
 
 
 def _candidates(intent: Intent) -> tuple[list[Mapping[str, Any]], bool]:
-    """Listed guests of the name asked for that were not there before and that no other intent of ours made; and whether
-    every guest of the list could be read.
-    """
+    """Return new guests of the requested name that no other intent created, and whether the whole list was readable."""
     known = set((intent.snapshot or {}).get("known", []))
     key = fold(intent.body["guest_name"])
     alike: list[Mapping[str, Any]] = []
@@ -80,7 +76,7 @@ def _has_id(item: Any) -> bool:
 
 
 def _by_code(intent: Intent, candidates: Iterable[Mapping[str, Any]], code: str) -> tuple[list[str], list[str]]:
-    """Candidates with exactly our code, and those whose code could not be read."""
+    """Return candidates with exactly our code, and candidates whose code could not be read."""
     ours, unsure = [], []
     for item in candidates:
         guest_id = str(item["guest_id"])
@@ -96,7 +92,7 @@ def _by_code(intent: Intent, candidates: Iterable[Mapping[str, Any]], code: str)
 
 
 def _by_fields(body: Mapping[str, Any], candidates: Iterable[Mapping[str, Any]]) -> tuple[list[str], list[str]]:
-    """Candidates that agree in all that the list tells; those of which it tells too little are unsure."""
+    """Return candidates that match all listed fields, and candidates with missing fields that may match."""
     wanted = {
         "email": str(body["qrcode_issuing_method"]["email"]).casefold(),
         "use_date_start": _moment(body["use_date_start"]),
@@ -114,8 +110,9 @@ def _by_fields(body: Mapping[str, Any], candidates: Iterable[Mapping[str, Any]])
 
 
 def _moment(text: Any) -> datetime | None:
-    """A moment however it is written (fractions of a second aside); None for what cannot be read as one: who takes a
-    guest for another because of a notation, issues a second code.
+    """Return a moment in any notation, without fractions of a second; None if it is not readable.
+
+    Comparing texts instead could miss the guest because of a notation, and a second code would be issued.
     """
     try:
         found = datetime.fromisoformat(str(text))
@@ -125,7 +122,7 @@ def _moment(text: Any) -> datetime | None:
 
 
 def check_updated(intent: Intent) -> Finding:
-    """Read the guest once and compare every field that was sent, as far as a reading tells it."""
+    """Read the guest once and compare every field that was sent, if the reading contains it."""
     at = database_now()
     try:
         guest = single_reads.read_guest(
@@ -142,7 +139,10 @@ def check_updated(intent: Intent) -> Finding:
 
 
 def differing_fields(body: Mapping[str, Any], guest: Guest) -> list[str]:
-    """The fields of `body` that the service tells otherwise. What a reading does not tell differs from nothing."""
+    """Return the fields of `body` whose value differs from the reading.
+
+    Fields missing from the reading do not differ.
+    """
     known = values_from_read(guest.model_dump())
     return sorted(
         name
@@ -152,13 +152,13 @@ def differing_fields(body: Mapping[str, Any], guest: Guest) -> list[str]:
 
 
 def _has_newer_change(intent: Intent) -> bool:
-    """Whether something newer changed the same guest, so that a difference proves nothing."""
+    """Return whether a newer change of the same guest exists, so that a difference proves nothing."""
     newer = Intent.objects.filter(target=intent.target, pk__gt=intent.pk, operation="update_guest")
     return newer.exclude(state__in=NOT_APPLIED).exists()
 
 
 def on_created(intent: Intent) -> None:
-    """The visit learns its guest's id, and everybody its name. What surely failed may be asked for again."""
+    """Save the new guest's ID on the visit and in the mirror. If creation failed, the visit can be requested again."""
     row_executor.on_finished(intent)
     visit = Visit.objects.filter(intent=intent).first()
     if intent.state == State.UNCERTAIN:
@@ -168,7 +168,7 @@ def on_created(intent: Intent) -> None:
             Visit.objects.filter(pk=visit.pk).update(stage=Stage.NOT_ISSUED, cut_due_at=None)
         return
     guest_id = str(intent.result.get("guest_id") or (intent.result.get("evidence") or {}).get("guest_id") or "")
-    if not guest_id:  # a person said so: only the list can tell which guest it is (see `match_declared`)
+    if not guest_id:  # a person declared it applied: the ID comes from the next list (see `match_declared`)
         sync_schedule.request_reading(intent.tenant, MirrorKind.GUESTS, by=None)
         return
     intent.target = target_of("guest", guest_id)
@@ -179,8 +179,9 @@ def on_created(intent: Intent) -> None:
 
 
 def link_guest(visit: Visit, guest_id: str) -> None:
-    """Tie a visit to the service's guest. A list that was read meanwhile may have made a visit of it: that one ends,
-    and what the desk wrote on it moves along.
+    """Link a visit to the service's guest.
+
+    If a list created another visit for this guest, that visit is deleted and its arrival and leave times are kept.
     """
     other = Visit.objects.filter(guest_id=guest_id).exclude(pk=visit.pk).first()
     values: dict[str, Any] = {"stage": Stage.ISSUED, "guest_id": guest_id, "gone_at": None}
@@ -190,14 +191,14 @@ def link_guest(visit: Visit, guest_id: str) -> None:
                 values[name] = getattr(other, name)
         other.links.update(visit=visit)
         other.delete()
-    if visit.is_cut:  # somebody asked for its end while nobody knew whether there was a code
+    if visit.is_cut:  # deactivated while it was unknown whether the code exists
         values["cut_due_at"] = database_now()
     Visit.objects.filter(pk=visit.pk).update(**values)
     checking_in.check_in_with_code(visit)
 
 
 def on_updated(intent: Intent) -> None:
-    """What the service took is how it is now. A guest that is not there any more opens nothing."""
+    """Save what the service accepted in mirror and visit. A guest that no longer exists is marked as gone."""
     guest_id = intent.path["guest_id"]
     if intent.state == State.FAILED and intent.http_status == 404:
         local_guest_writes.apply_guest_gone(intent.tenant, guest_id)
@@ -206,8 +207,8 @@ def on_updated(intent: Intent) -> None:
         local_guest_writes.apply_guest_write(intent.tenant, guest_id, intent.body)
         Visit.objects.filter(guest_id=guest_id).update(**_columns(intent.body))
         deactivation.end_by_revival(intent)
-        if "qrcode_data" in intent.body:  # whoever holds a link to the old code must not be shown the new one
-            Visit.objects.filter(guest_id=guest_id).update(email_used=False)  # what was mailed opens nothing any more
+        if "qrcode_data" in intent.body:  # links to the old code must not show the new one
+            Visit.objects.filter(guest_id=guest_id).update(email_used=False)  # the mailed code no longer works
             given = CodeLink.objects.filter(
                 visit__guest_id=guest_id, revoked_at=None, created_at__lte=intent.created_at
             )
@@ -226,16 +227,17 @@ def _columns(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def on_guests(tenant: Tenant) -> None:
-    """After each complete list of guests."""
+    """Update visits after each complete list of guests."""
     visit_status.update_from_mirror(tenant)
     match_declared(tenant)
     deactivation.check_ended()
 
 
 def match_declared(tenant: Tenant) -> None:
-    """Creations that a person declared applied find their guest: the only one of that name and those hours that no
-    intent of ours made. Where lists go on to show none, or several, the visit ends: there is no code, or each of them
-    stands on the desk as a visit of its own.
+    """Link creations that a person declared applied to their guest.
+
+    The guest must be the only one with this name and these hours that no intent created. If later lists show none or
+    several, the visit is marked as not issued. Several guests stay on the desk as separate visits.
     """
     waiting = Visit.objects.filter(stage=Stage.ASKED, intent__state=State.SUCCEEDED)
     given_up = database_now() - _GIVE_UP_AFTER

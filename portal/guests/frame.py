@@ -1,4 +1,4 @@
-"""What guests add to every page: codes that were deactivated and may still open doors, and guests in the palette."""
+"""The guests' parts of every page: warnings of deactivated codes that may still open doors, and search hits."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -23,12 +23,12 @@ from tenants.access import TenantRequest
 from tenants.roles import Permission
 
 _SHOWN = 3
-# Whom the desk may mean: guests of these days. Older visits stand in the month.
+# The search finds guests of these last days. Older visits are in the month view.
 _DAYS = timedelta(days=8)
 
 
 def code_banners(request: TenantRequest) -> Iterator[Banner]:
-    """For the people of the desk, and for whoever answers for them."""
+    """Yield a banner for each deactivated code that may still open doors, for people with the desk's permission."""
     if not request.access.can(Permission.GUESTS_DESK):
         return
     found = deactivation.oldest_unconfirmed()
@@ -58,13 +58,13 @@ def _why(visit: Visit) -> str:
 
 
 def needs_manual_action(visit: Visit) -> bool:
-    """Whether nothing more is sent by itself: the service refused, or whoever asked may no longer ask."""
+    """Return whether the portal sends nothing more: every way was refused, or the requester lost the permission."""
     asked = visit.cut_intent
     return deactivation.has_no_way_left(visit) or (asked is not None and asked.reason == Reason.RIGHTS)
 
 
 def find_guests(request: TenantRequest, text: str) -> Iterator[Hit]:
-    """Guests of these days whose name or host holds every word of `text`, those who are here or next to come first."""
+    """Yield guests of the last days whose name or host contains every word of `text`, current and next ones first."""
     found = queries.find_by_guest_name(text).filter(use_date_end__gt=timezone.now() - _DAYS)
     for visit in found.only("tenant_id", "guest_id", "guest_name", "company", "use_date_start", "use_date_end")[
         : command_palette.MAX_HITS

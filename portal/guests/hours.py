@@ -1,6 +1,6 @@
-"""When a code begins and ends: what people type in a hurry, and what presets mean.
+"""The hours of a code: times typed at the desk, and the hours of presets.
 
-Everything is service time (+09:00), in whole seconds.
+All times are service time (+09:00) in whole seconds.
 """
 
 import re
@@ -12,7 +12,7 @@ from django.utils import timezone
 from accessapi.limits import JST
 from portal.core.visits.models import Preset
 
-# What a desk without presets issues.
+# The length of a code without presets.
 DEFAULT_DURATION = timedelta(hours=2)
 _LONGEST_DURATION = timedelta(days=3660)
 
@@ -23,11 +23,11 @@ _TOMORROW = re.compile(r"(?:tomorrow|明日|あした|あす)\s*(.+)")
 
 
 class NotATime(ValueError):
-    """What was typed is no time that the desk understands."""
+    """The error for a typed text that is not a time."""
 
 
 class TimeIsOver(ValueError):
-    """What was typed is a time of day that is over; `tomorrow` is the same on the next day."""
+    """The error for a time of day that has passed; `tomorrow` is the same time on the next day."""
 
     def __init__(self, tomorrow: datetime) -> None:
         self.tomorrow = tomorrow
@@ -35,12 +35,15 @@ class TimeIsOver(ValueError):
 
 
 def now() -> datetime:
-    """This moment in service time, in whole seconds."""
+    """Return this moment in service time, in whole seconds."""
     return timezone.now().astimezone(JST).replace(microsecond=0)
 
 
 def end_of(preset: Preset | None, start: datetime) -> datetime:
-    """When a code of this preset that begins at `start` ends; a time of day that is past is the next day's."""
+    """Return when a code of this preset that begins at `start` ends.
+
+    A time of day that has passed means the next day.
+    """
     start = start.astimezone(JST).replace(microsecond=0)
     if preset is None:
         return _whole_minute(start + DEFAULT_DURATION)
@@ -51,11 +54,12 @@ def end_of(preset: Preset | None, start: datetime) -> datetime:
 
 
 def parse_end(text: str, start: datetime) -> datetime:
-    """The end that somebody typed for a code beginning at `start`.
+    """Return the typed end of a code that begins at `start`.
 
-    `1830`, `18:30` or `18` is a time of the day on which it starts; `+90`, `90m`, `2h` or `1h30` counts from the start;
-    a date before the time (`11-22 9:00`, `2026-11-22 09:00`), or `tomorrow` (`明日`), names another day. Widths do not
-    matter. Raises NotATime, and IsOver for a bare time of day that is not after the start.
+    `1830`, `18:30` or `18` is a time of the day on which it starts. `+90`, `90m`, `2h` or `1h30` counts from the start.
+    A date before the time (`11-22 9:00`, `2026-11-22 09:00`), or `tomorrow` (`明日`), names another day. Full-width and
+    half-width characters are equal. Raises NotATime, and TimeIsOver for a time of day alone that is not after the
+    start.
     """
     start = start.astimezone(JST).replace(microsecond=0)
     typed = unicodedata.normalize("NFKC", text).strip().lower().replace("時半", ":30")
@@ -113,7 +117,7 @@ def _whole_minute(moment: datetime) -> datetime:
 
 
 def format_end(end: datetime, start: datetime) -> str:
-    """`end` as somebody would type it: the time alone on the day of the start, else with the date."""
+    """Return `end` as a person would type it: without the date if it is on the day of the start."""
     end, start = end.astimezone(JST), start.astimezone(JST)
     if end.date() != start.date():
         return f"{end:%Y-%m-%d %H:%M}"

@@ -1,4 +1,4 @@
-"""Issuing codes: one intent and one visit for each guest, written together before anything is sent."""
+"""Issuing codes: one intent and one visit for each guest, saved together before anything is sent."""
 
 import base64
 import secrets
@@ -45,22 +45,24 @@ CODE_LENGTH = 26
 
 
 def new_code() -> str:
-    """A code that nobody has seen before."""
+    """Return a new random code."""
     return base64.b32encode(secrets.token_bytes(17)).decode()[:CODE_LENGTH]
 
 
-# Ends are whole minutes, beginnings are not.
+# Ends are rounded to minutes, starts are not.
 _ROUNDED = timedelta(seconds=60)
-# What an order may leave out, under the names that the form gives them.
+# Optional fields of an order.
 _OPTIONAL = (EMAIL, GRACE, AREAS, KEYS, RESERVE)
 _PARTY = uuid.UUID("a3c1b7de-0b1c-4f43-9d3a-6f2f0f5c9b11")
 
 
 @dataclass(frozen=True)
 class CodeOrder:
-    """One code to issue. With `mail` the service makes the code and sends it to `email`, with `remarks` if any;
-    otherwise the portal makes it, and `email` is only kept. `keys` is a key_devices_list of the specification. Who
-    `checks_in` stands at the desk, and is checked in with the code.
+    """One code to issue.
+
+    With `mail`, the service makes the code and sends it to `email`, with `remarks` if given. Otherwise the portal makes
+    the code and only stores `email`. `keys` is a key_devices_list of the specification. With `checks_in`, the guest is
+    at the desk and is checked in as soon as the code exists.
     """
 
     name: str
@@ -79,7 +81,7 @@ class CodeOrder:
     preset: Preset | None = None
 
     def body(self) -> dict[str, Any]:
-        """What operation 20 is asked with, a fresh code included."""
+        """Return the body of operation 20, with a new code."""
         if self.mail:
             method = {EMAIL.name: self.email} | ({REMARKS.name: self.remarks} if self.remarks else {})
         else:
@@ -99,12 +101,12 @@ class CodeOrder:
 
 
 def party_of(by: Requester, nonce: Nonce) -> uuid.UUID:
-    """The party that a form with this nonce issues: the same, however often it is sent."""
+    """Return the ID of the visit party of a form with this nonce. It stays the same if the form is sent again."""
     return uuid.uuid5(_PARTY, f"{by.tenant.pk}:{nonce.value}")
 
 
 def issued_before(by: Requester, nonce: Nonce) -> list[Visit]:
-    """What this very form issued already, in its order; empty before it did."""
+    """Return the visits that this form has issued already, in its order."""
     rows = Visit.objects.filter(party=party_of(by, nonce)).select_related("intent__by", "intent__tenant")
     return list(rows.order_by("pk"))
 
@@ -118,11 +120,11 @@ def issue_codes(
     priority: Priority = Priority.PEOPLE,
     inline: bool = True,
 ) -> list[Visit]:
-    """Ask the service for a code for each order (operation 20), each at most once. The visits say how far it came.
+    """Request a code for each order (operation 20), at most once each. The visits hold the results.
 
-    The first is sent at once when `inline` and a slot is free, the rest by workers. Raises `clashes.Clash`, with
-    nothing written and nothing sent, unless `confirmed` holds every mark of it. The same nonce finds what it issued,
-    unchanged.
+    The first is sent at once if `inline` is set and a slot is free, the others by workers. Raises `clashes.CodeClash`
+    before anything is saved or sent, unless `confirmed` contains all its values. If the nonce was used before, its
+    visits are returned unchanged.
     """
     wanted = [order.hours for order in orders]
     with transaction.atomic():
@@ -141,12 +143,12 @@ def issue_codes(
 
 
 def match_orders(visits: Sequence[Visit], orders: Sequence[CodeOrder]) -> bool:
-    """Whether these visits are what the orders ask for."""
+    """Return whether these visits match the orders."""
     return len(visits) == len(orders) and all(map(_matches_order, visits, orders))
 
 
 def _matches_order(visit: Visit, order: CodeOrder) -> bool:
-    """The same guest, the same way in, and the same hours: as a time, or as a length that began anew meanwhile."""
+    """Return whether guest, delivery and hours match. Either the end or the length of the period must be the same."""
     wanted = (fold(order.name), order.company, order.host.name)
     if (visit.name_key, visit.company, visit.host_name) != wanted:
         return False
@@ -155,7 +157,7 @@ def _matches_order(visit: Visit, order: CodeOrder) -> bool:
     if min(abs(ends), abs(length)) > _ROUNDED:
         return False
     asked = visit.intent.body if visit.intent is not None else None
-    if asked is None:  # received without a code, or forgotten
+    if asked is None:  # checked in without a code, or its details were deleted
         return True
     again = order.body()
     sent, would = (body["qrcode_issuing_method"] for body in (asked, again))
@@ -164,8 +166,8 @@ def _matches_order(visit: Visit, order: CodeOrder) -> bool:
 
 
 def receive_without_code(*, orders: Sequence[CodeOrder], by: Requester, nonce: Nonce) -> list[Visit]:
-    """Write down that these visitors are here, without a code and without asking the service for anything."""
-    # A name of its own: the same form may have asked for a code before, and been refused.
+    """Check in these visitors without a code. Nothing is sent to the service."""
+    # It needs a separate nonce: the same form may have requested a code before, which was refused.
     nonce = Nonce(f"without:{nonce.value}"[-64:])
     with transaction.atomic():
         clashes.lock_names([f"nonce {nonce.value}"])
@@ -224,7 +226,7 @@ def _visit_of(order: CodeOrder, by: Requester, party: uuid.UUID, **more: Any) ->
 
 
 def known_guest_ids(name_key: str) -> list[str]:
-    """Guests of this (folded) name that are there already, and so are not the new one."""
+    """Return the IDs of guests of this (folded) name that exist already, so that the new one can be recognised."""
     mirrored = Guest.objects.filter(name_key=name_key).values_list("guest_id", flat=True)
     visits = Visit.objects.filter(name_key=name_key).values_list("guest_id", flat=True)
     return sorted({*mirrored, *filter(None, visits)})

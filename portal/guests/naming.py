@@ -1,4 +1,4 @@
-"""Whom entries of the audit trail were about: it never has a guest's name, a visit has it until it is forgotten."""
+"""The names of guests in audit entries. The log holds only IDs; a visit has the name until its data is deleted."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from uuid import UUID
@@ -15,23 +15,23 @@ from tenants.audit_log import names, queries
 from tenants.models import AuditEntry
 from tenants.sentences import TARGETS
 
-# Visits of one name of which the trail is searched.
+# The most visits of one name to search the audit log for.
 _MOST = 500
-# Further guests of one act are counted.
+# Guests of one entry that are named; the others are only counted.
 _NAMED = 2
 GuestKey = tuple[str, str]
 
 
 def register() -> None:
-    """Have the trail ask here."""
+    """Register the name look-up and the search with the audit log."""
     names.register_finder(guest_names_of)
     queries.register_search(entries_about)
 
 
 def entries_about(text: str) -> Q:
-    """Return the condition for entries of the trail about the guests whom a text names, and about their lists.
+    """Return the condition for audit entries about the guests that a text names, and about their lists.
 
-    They are named by ID, or by name for as long as it is kept.
+    Guests are found by ID, or by name while it is stored.
     """
     if not text or "\x00" in text:
         return Q(pk=None)
@@ -47,7 +47,7 @@ def entries_about(text: str) -> Q:
 
 
 def guest_names_of(entries: Sequence[AuditEntry]) -> dict[int, str]:
-    """The names of the guests of each entry by its key, in one query for all of them."""
+    """Return the guests' names of each entry by its primary key, in one query for all entries."""
     asked = {entry.pk: signs for entry in entries if (signs := _guest_keys(entry))}
     known = _names_by_key({sign for signs in asked.values() for sign in signs})
     found = {}
@@ -59,7 +59,7 @@ def guest_names_of(entries: Sequence[AuditEntry]) -> dict[int, str]:
 
 
 def _guest_keys(entry: AuditEntry) -> list[GuestKey]:
-    """By what the guests of an entry are found: as visits where it lists them, else by what it was done to."""
+    """Return the keys to find an entry's guests by: the visits that it lists, otherwise its target or intent."""
     kind, _colon, name = entry.target.partition(":")
     if kind in _COLUMNS and name:
         listed = entry.after.get("visits") if isinstance(entry.after, dict) else None
@@ -68,13 +68,13 @@ def _guest_keys(entry: AuditEntry) -> list[GuestKey]:
 
 
 def _guest_count(entry: AuditEntry) -> int:
-    """Of how many guests the entry tells, where it names one and says only the number of the others."""
+    """Return the number of guests of an entry. An entry about several guests names one and stores the number."""
     number = entry.after.get("guests") if isinstance(entry.after, dict) else None
     return number if isinstance(number, int) else 1
 
 
 def _names_by_key(signs: Iterable[GuestKey]) -> dict[GuestKey, list[tuple[int, str]]]:
-    """(visit, name) of each sign for as long as the name is kept."""
+    """Return (visit, name) for each key whose name is still stored."""
     wanted = Q()
     for kind, column in _COLUMNS.items():
         values = [value for each, value in signs if each == kind and _IS_VALID[kind](value)]
@@ -102,7 +102,7 @@ def _is_uuid(value: str) -> bool:
         return False
 
 
-# What an entry may name a guest by: the column of the visits, and whether a value can stand there at all.
+# The visits' column for each kind of key, and the check that a value can occur in it at all.
 _COLUMNS = {"visit": "pk", "guest": "guest_id", "party": "party", "intent": "intent_id"}
 _IS_VALID: Mapping[str, Callable[[str], bool]] = {
     "visit": is_row_number, "guest": lambda value: "\x00" not in value, "party": _is_uuid, "intent": is_row_number,

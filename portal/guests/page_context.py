@@ -1,4 +1,4 @@
-"""What the pages of guests show: all about one guest, and what became of what one form asked for."""
+"""The data of the guests' pages: everything about one guest, and the results of one form."""
 
 import uuid
 from collections.abc import Iterable
@@ -32,18 +32,18 @@ from portal.guests.places import GuestPlaces
 from tenants.access import TenantRequest
 from tenants.roles import Permission
 
-# What we wrote or read ourselves this short while ago need not be read again for whoever opens the page.
+# Data written or read this recently is not read again when a page is opened.
 _MAX_AGE = timedelta(minutes=2)
 _RELATED = ("by", "intent__by", "intent__tenant__environment", "preset")
 
 
 def guest_context(request: TenantRequest, visit: Visit) -> dict[str, Any]:
-    """What visit and mirror know of the guest itself."""
+    """Return what visit and mirror have about the guest."""
     can = request.access.can
     guest, now = guest_of(visit), timezone.now()
     detail = guest.detail if guest is not None and isinstance(guest.detail, dict) else {}
     known = GuestPlaces()
-    if guest is not None and guest.gone_at is None:  # what is known of the code is here already
+    if guest is not None and guest.gone_at is None:  # saves a query: the code is loaded already
         visit.__dict__["code_data"] = guest.qrcode_data or ""
     areas, keys = detail.get(AREAS.name), detail.get(KEYS.name)
     email = guest.email if guest is not None and guest.email else ""
@@ -75,8 +75,10 @@ def guest_context(request: TenantRequest, visit: Visit) -> dict[str, Any]:
 def _keys(
     request: TenantRequest, known: GuestPlaces, keys: list[dict[str, Any]] | None, guest_id: str
 ) -> dict[str, Any]:
-    """`keys`: a guest's keys by name where the state of some is not known; None before they are loaded. `key_states`:
-    (key, state, whether this guest has it) of each, as the keys' pages say.
+    """Return `keys` and `key_states` of a guest.
+
+    `keys`: the names of the keys if the state of some is unknown; None if they are not loaded. `key_states`: (key,
+    state, whether this guest has it) of each, worded as on the keys' pages.
     """
     words = request.tenant.environment.catalogue.states
     rows = key_states.find_listed(keys or [])
@@ -87,8 +89,9 @@ def _keys(
 
 
 def may_deactivate(visit: Visit) -> bool:
-    """Whether there is something to cut short: the code works, is being cut, or a change nobody knows of yet may have
-    given an ended one a later end.
+    """Return whether the code can be deactivated.
+
+    It can if it works, is being deactivated, or an unresolved change may have given an ended code a later end.
     """
     if visit.gone_at is not None:
         return False
@@ -97,21 +100,21 @@ def may_deactivate(visit: Visit) -> bool:
 
 
 def presence_of(request: TenantRequest, visit: Visit, now: datetime) -> VisitRow:
-    """Where the visit stands, and what can be done about it, as on the board of the day."""
-    visit.standing = status_of(visit, now)  # type: ignore[attr-defined]  # as rows of a list have it
+    """Return the visit's state and the possible actions, as on today's board."""
+    visit.standing = status_of(visit, now)  # type: ignore[attr-defined] # as rows of a list have it
     may_act = request.access.can(Permission.GUESTS_DESK)
     return row_of(request.tenant.slug, visit, Day.today(), may_act=may_act)
 
 
 def _is_fresh(guest: Guest | None, now: datetime) -> bool:
-    """Whether nothing would be learned by reading: everything is known, the code too, since a moment ago."""
+    """Return whether everything, including the code, was read moments ago."""
     if guest is None or guest.detail_read_at is None or not guest.qrcode_data:
         return False
     return guest.detail_read_at > now - _MAX_AGE
 
 
 def full_context(request: TenantRequest, visit: Visit) -> dict[str, Any]:
-    """The whole page: the guest, what was lately asked of the service, and what staff changed."""
+    """Return the data of the whole page: the guest, recent requests to the service, and changes by staff."""
     asked = queries.requests_about(visit)
     pressing = asked[:1] if asked and asked[0].state != State.SUCCEEDED else []
     shown = guest_context(request, visit)
@@ -123,7 +126,7 @@ def full_context(request: TenantRequest, visit: Visit) -> dict[str, Any]:
 
 
 def state_of(visit: Visit) -> Chip:
-    """Where now lies in the hours of the code."""
+    """Return the state of the code at this moment."""
     now = timezone.now()
     if visit.may_still_open:
         return Chip("held_open", _("May still open doors"))
@@ -137,7 +140,7 @@ def state_of(visit: Visit) -> Chip:
 
 
 def refresh(visit: Visit) -> str:
-    """Bring mirror and visit up to date by one call. Returns why that was not possible, or an empty text."""
+    """Update mirror and visit with one call. Return the reason if that failed, otherwise an empty text."""
     at, gone = database_now(), _("This guest no longer exists in the service.")
     try:
         guest = single_reads.read_for_page(
@@ -154,37 +157,37 @@ def refresh(visit: Visit) -> str:
 
 @dataclass(frozen=True)
 class PartyLine:
-    """One guest of a form: the visit, and its outcome line (it does not follow itself: the page asks for all)."""
+    """One guest of a form: the visit and its result line. The page refreshes all lines together."""
 
     visit: Visit
     outcome: OutcomeLine | None
 
     @property
     def is_pending(self) -> bool:
-        """Whether this may still change by itself."""
+        """Return whether the result may still change without staff."""
         if self.visit.stage != Stage.ASKED:
             return False
         return self.outcome is None or not self.outcome.is_final
 
     @property
     def needs_manual_action(self) -> bool:
-        """Uncertain, and reading cannot tell."""
+        """Return whether the result is uncertain and reading cannot resolve it."""
         intent = self.visit.intent
         return intent is not None and intent.state == State.UNCERTAIN and intent.due_at is None
 
     @property
     def may_retry(self) -> bool:
-        """Surely without a code: it may be asked for again."""
+        """Return whether the guest has no code for certain, so that a new request is safe."""
         return self.visit.stage == Stage.NOT_ISSUED
 
 
 def party_lines(party_id: uuid.UUID) -> list[PartyLine]:
-    """What this form issued, in its order; empty for one that issued nothing."""
+    """Return what this form issued, in its order; empty if it issued nothing."""
     return lines_of(Visit.objects.filter(party=party_id).select_related(*_RELATED).order_by("pk"))
 
 
 def lines_of(visits: Iterable[Visit]) -> list[PartyLine]:
-    """A line for each, with all their codes looked up at once."""
+    """Return a line for each visit, with all codes loaded at once."""
     rows = list(visits)
     codes = code_data_by_visit(rows)
     for visit in rows:

@@ -1,4 +1,4 @@
-"""What the desk's forms offer from the mirror, and back into the shapes of the specification: areas, keys, hosts."""
+"""Areas, keys and hosts for the desk's forms: choices from the mirror, and conversion to the specification's shapes."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,34 +21,34 @@ _LABEL = re.compile(r"(.*\S)\s*\[(.+)\]\s*")
 
 @dataclass(frozen=True)
 class Host:
-    """Whom a guest visits: a name, and the member that it is, if one was meant."""
+    """The person that a guest visits: a name, and the member ID if it is a member."""
 
     name: str = ""
     member_id: str = ""
 
 
 class GuestPlaces:
-    """What guests can be let into, as the mirror has it for the tenant in scope; read when it is first asked for."""
+    """The areas and keys that guests can get, from the mirror of the tenant in scope; loaded at first use."""
 
     @cached_property
     def areas(self) -> Choices:
-        """(area_id, its name)"""
+        """Return (area_id, name) of each area."""
         rows = mirror.areas().values_list("area_id", "area_name")
         return [(area_id, name or area_id) for area_id, name in rows]
 
     @cached_property
     def boxes(self) -> list[tuple[str, str, Choices]]:
-        """(key_device_id, its name, (unit_no, unit_name) …)"""
+        """Return (key_device_id, name, [(unit_no, unit_name), …]) of each key box."""
         rows = mirror.key_boxes().only("tenant_id", "key_device_id", "key_device_name", "units")
         return [(box.key_device_id, str(box), _units(box.units)) for box in rows]
 
     def area_choices(self, in_use: Iterable[str] = ()) -> Choices:
-        """The areas, and those in use that are not there any more, flagged."""
+        """Return the areas, then areas in use that no longer exist, marked as deleted."""
         known = dict(self.areas)
         return [*self.areas, *((gone, _deleted_text(gone)) for gone in dict.fromkeys(in_use) if gone not in known)]
 
     def key_choices(self, in_use: Iterable[str] = ()) -> list[tuple[str, Choices]]:
-        """The units box by box, as grouped choices whose values are `unit_value`; those in use and gone are flagged."""
+        """Return the keys grouped by key box, with `unit_value` values, then keys in use that no longer exist."""
         groups = [
             (name, [(unit_value(box, unit_no), word) for unit_no, word in units]) for box, name, units in self.boxes
         ]
@@ -67,13 +67,13 @@ class GuestPlaces:
         return [known.get(area_id) or _deleted_text(area_id) for area_id in map(str, area_ids)]
 
     def key_names(self, keys: Sequence[Mapping[str, Any]]) -> list[str]:
-        """One line for each key box: its name and its keys."""
+        """Return one line for each key box: its name and its keys."""
         if not keys or not isinstance(keys, (list, tuple)):
             return []
         boxes = {box: (name, dict(units)) for box, name, units in self.boxes}
         lines = []
         for item in keys:
-            if not isinstance(item, dict):  # the service may say anything of a guest
+            if not isinstance(item, dict):  # the service's data is not validated here
                 continue
             box = str(item.get("key_device_id"))
             name, units = boxes.get(box, (_deleted_text(box), {}))
@@ -97,7 +97,7 @@ def _deleted_text(what: str) -> str:
 
 
 def unit_value(key_device_id: str, unit_no: str) -> str:
-    """A unit as the value of a choice."""
+    """Return a unit as the value of a choice."""
     return f"{unit_no}@{key_device_id}"
 
 
@@ -107,7 +107,7 @@ def _split_unit_value(value: str) -> tuple[str, str]:
 
 
 def values_of(keys: Any) -> list[str]:
-    """A key_devices_list as values of choices; what is not of its shape is left out."""
+    """Return a key_devices_list as choice values, without malformed entries."""
     found = []
     for item in keys if isinstance(keys, list) else []:
         if isinstance(item, dict) and isinstance(item.get("units_no_list"), list):
@@ -116,7 +116,7 @@ def values_of(keys: Any) -> list[str]:
 
 
 def keys_of(values: Iterable[str]) -> Keys:
-    """Values of choices as a key_devices_list: one entry for each box, units in order."""
+    """Return choice values as a key_devices_list: one entry for each box, units in order."""
     boxes: dict[str, list[str]] = {}
     for value in values:
         box, unit_no = _split_unit_value(value)
@@ -125,9 +125,9 @@ def keys_of(values: Iterable[str]) -> Keys:
 
 
 def host_choices(text: str) -> list[str]:
-    """What the field offers for `text`: names that hold its words, with the group where names are the same.
+    """Return suggested names for `text`: names that contain its words, with the group if names are equal.
 
-    The desk learns no codes of members: neither does it see them, nor does a code lead to a name.
+    The desk must not learn members' codes: they are not shown, and names are not found by a code.
     """
     words = search_terms(text)
     if not words:
@@ -144,7 +144,7 @@ def _label(member: Member, ambiguous: bool) -> str:
 
 
 def host_of(text: str) -> Host:
-    """The one member of this name (and group, or code, in brackets), or a name that is nobody's."""
+    """Return the only member of this name (with group or code in brackets), otherwise the name without a member."""
     text = text.strip()
     if not text:
         return Host()

@@ -1,4 +1,4 @@
-"""What the screens of the desk ask: visits, presets, settings, and what became of requests."""
+"""Queries for the desk's screens: visits, presets, settings and results of requests."""
 
 import json
 from datetime import datetime
@@ -20,7 +20,7 @@ from tenants.audit_log.changes import RecordedChange, changed_fields
 from tenants.models import AuditEntry
 
 _PRESENCE = ("arrived_at", "arrived_by", "left_at", "left_by")
-# What the desk writes itself about a visit.
+# Fields that only the portal stores.
 _LABELS = {
     "company": _("Company"),
     "host_name": _("Host"),
@@ -32,7 +32,7 @@ _LABELS = {
 
 
 def requests_about(visit: Visit) -> list[Intent]:
-    """The newest requests about this guest, its creation included, whoever made them."""
+    """Return the newest requests about this guest by anyone, including its creation."""
     mine = Q(pk=visit.intent_id)
     if visit.guest_id is not None:
         mine |= Q(target=target_of("guest", visit.guest_id))
@@ -40,15 +40,13 @@ def requests_about(visit: Visit) -> list[Intent]:
 
 
 def has_open_change(visit: Visit) -> bool:
-    """Whether a change of this guest is under way or uncertain: the end that is known here may not be the end."""
+    """Return whether a change of this guest is under way or uncertain, so that the known end may be wrong."""
     unknown = Intent.objects.filter(operation="update_guest", state__in=[*UNDER_WAY, State.UNCERTAIN])
     return visit.guest_id is not None and unknown.filter(target=target_of("guest", visit.guest_id)).exists()
 
 
 def staff_changes(access: Access, visit: Visit, asked: list[Intent], known: GuestPlaces) -> list[RecordedChange]:
-    """What staff did about this guest, newest first, each with the list that brought it. Outcomes stand with the
-    intents.
-    """
+    """Return what staff did to this guest, newest first, each with its list. Results are shown with the intents."""
     mine = Q(target=f"visit:{visit.pk}") | Q(intent_id__in=[str(intent.pk) for intent in asked])
     if visit.guest_id is not None:
         mine |= Q(target=target_of("guest", visit.guest_id))
@@ -66,7 +64,7 @@ def staff_changes(access: Access, visit: Visit, asked: list[Intent], known: Gues
 
 
 def _readable_change(known: GuestPlaces, name: str, *values: str) -> tuple[str, str, str]:
-    """A changed field with its name and values as the page writes them."""
+    """Return a changed field with its label and values as the page shows them."""
     if name in _PRESENCE:
         values = tuple(_presence_text(value) for value in values)
     elif name in (AREAS.name, KEYS.name):
@@ -77,7 +75,7 @@ def _readable_change(known: GuestPlaces, name: str, *values: str) -> tuple[str, 
 
 
 def _presence_text(value: str) -> str:
-    """When somebody came or left, or who said so, of an audit entry."""
+    """Return an audit entry's value about arrival or departure (a time, or who recorded it) as text."""
     if value in By.values:
         return str(By(value).label)
     try:
@@ -87,7 +85,7 @@ def _presence_text(value: str) -> str:
 
 
 def _place_names(known: GuestPlaces, name: str, value: str) -> str:
-    """Areas or keys of an audit entry by their names."""
+    """Return the names of the areas or keys in an audit entry."""
     try:
         listed = json.loads(value) if value else []
         return ", ".join(known.area_names(listed) if name == AREAS.name else known.key_names(listed))
@@ -96,7 +94,7 @@ def _place_names(known: GuestPlaces, name: str, value: str) -> str:
 
 
 def last_refusal() -> Intent | None:
-    """The newest creation of a guest that came to an end, if it was refused."""
+    """Return the newest finished creation of a guest if it was refused."""
     newest = Visit.objects.filter(intent__finished_at__isnull=False).order_by("-pk").select_related("intent").first()
     intent = newest.intent if newest else None
     return intent if intent is not None and intent.http_status is not None and intent.http_status >= 400 else None

@@ -1,4 +1,4 @@
-"""Refusals that the desk can explain: what is wrong, and whether the tenant gets codes for guests at all."""
+"""Explanations of refusals at the desk: what is wrong, and whether the tenant can issue guest codes at all."""
 
 from django.utils.translation import gettext as _
 
@@ -13,8 +13,9 @@ from portal.core.ui.value_words import join_sentences
 
 
 def is_tenant_wide(intent: Intent) -> bool:
-    """Whether the service refuses codes to this tenant altogether, whatever a form says: for want of the QR option (an
-    unnamed contract is that one) or of a permission, or by a 403 that nobody can explain.
+    """Return whether the service refuses guest codes to the whole tenant.
+
+    Causes are a missing QR option (also if the contract is unnamed), a missing permission, or an unexplained 403.
     """
     if refusals.missing_contract(intent) == Contract.QR or refusals.is_refused_for(intent, RefusalCause.SCOPE):
         return True
@@ -22,7 +23,7 @@ def is_tenant_wide(intent: Intent) -> bool:
 
 
 def no_codes_text(intent: Intent) -> str:
-    """The one sentence for a refusal `is_tenant_wide`."""
+    """Return the sentence for a refusal that `is_tenant_wide`."""
     if refusals.missing_contract(intent) == Contract.QR:
         return _("This tenant’s contract has no QR option, so the service does not issue guest codes.")
     if refusals.is_refused_for(intent, RefusalCause.SCOPE):
@@ -31,7 +32,7 @@ def no_codes_text(intent: Intent) -> str:
 
 
 def explain(intent: Intent) -> Explanation | None:
-    """Say what is wrong and what to do, beside the inputs that it is about; None for any other refusal."""
+    """Return the explanation and the inputs that it is about; None for any other refusal."""
     contract = refusals.missing_contract(intent)
     if contract == Contract.DOOR:
         return AREAS.input_names, _("The contract does not include door entry. Issue the code without areas.")
@@ -45,7 +46,7 @@ def explain(intent: Intent) -> Explanation | None:
 
 
 def still_active_text(intent: Intent | None) -> str:
-    """Why a code could not be ended in any way: in the service's words where it said something, else in ours."""
+    """Return why a code could not be ended: in the service's words if it gave any, otherwise in ours."""
     refused = _("The service refuses every way to deactivate it.")
     if intent is None or not intent.error_detail:
         return refused

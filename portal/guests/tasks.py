@@ -1,4 +1,4 @@
-"""The tasks of the desk. Each carries ids; the visit's row decides whether anything is done."""
+"""The tasks of the desk. Each carries only IDs; the visit's row decides whether there is work."""
 
 from portal.guests import deactivation
 from portal.site.celery import portal_task

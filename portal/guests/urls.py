@@ -1,4 +1,7 @@
-"""Below /t/<tenant>/guests/, last of what stands there: `<sid:guest_id>/` takes whatever nobody else has named."""
+"""Addresses below /t/<tenant>/guests/.
+
+They must be included last, because `<sid:guest_id>/` matches everything else.
+"""
 
 from django.urls import path
 

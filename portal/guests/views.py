@@ -1,4 +1,4 @@
-"""A guest's page and what the desk does there; issuing codes and following them; presets."""
+"""Views of a guest's page and its actions, of issuing codes and following them, and of presets."""
 
 import uuid
 from functools import partial
@@ -51,7 +51,7 @@ def guest(request: TenantRequest, guest_id: str) -> HttpResponse:
 
 @tenant_view(Permission.GUESTS_VIEW)
 def reading(request: TenantRequest, guest_id: str) -> HttpResponse:
-    """The same page, or its facts alone when htmx asks, after reading the service once within budget."""
+    """Read the guest once within the budget and show the page again, or only its facts if htmx requests it."""
     visit = get_visit(guest_id)
     trouble = page_context.refresh(visit)
     visit.refresh_from_db()
@@ -95,9 +95,7 @@ def _save_change(request: TenantRequest, form: ChangeForm) -> HttpResponse | Non
 def _change(
     request: TenantRequest, form: ChangeForm | ExtendForm, body: dict[str, Any], **more: Any
 ) -> HttpResponse | None:
-    """Ask for a change, and go on to the guest's page. Of a code that was cut short only when the person says that it
-    may work again.
-    """
+    """Request a change and redirect to the guest's page. A deactivated code needs the person's confirmation."""
     revive = bool(form.cleaned_data.get("revive"))
     act = partial(actions.change_guest, visit=form.visit, body=body, revive=revive, **more)
     to = partial(address_of_target, route="guests:guest", name="guest_id")
@@ -108,7 +106,7 @@ def _change(
 
 @tenant_view(Permission.GUESTS_DESK, methods=["POST"])
 def extend(request: TenantRequest, guest_id: str) -> HttpResponse:
-    """A later end."""
+    """Save a later end."""
     visit, answer = get_visit(guest_id), None
     form = ExtendForm(request.POST, visit=visit, presets=visits.presets())
     if visit.gone_at is None and form.is_valid():
@@ -119,7 +117,7 @@ def extend(request: TenantRequest, guest_id: str) -> HttpResponse:
 
 @tenant_view(Permission.GUESTS_DESK, methods=["POST"])
 def deactivate(request: TenantRequest, guest_id: str) -> HttpResponse:
-    """This code must die now. It is followed until the service confirms, whatever happens to this page."""
+    """Deactivate this code. The portal repeats it until the service confirms, even if the page is closed."""
     visit = get_visit(guest_id)
     if not page_context.may_deactivate(visit):
         messages.info(request, _("This code had already ended."))
@@ -132,7 +130,7 @@ def deactivate(request: TenantRequest, guest_id: str) -> HttpResponse:
 
 @tenant_view(Permission.GUESTS_DESK, methods=["GET", "POST"])
 def new(request: TenantRequest) -> HttpResponse:
-    """The walk-in. From Enter to a code on screen: one call to the service."""
+    """Issue a code to a walk-in guest, with one call to the service."""
     desk = issue.load_desk()
     form = IssueForm(request.POST or None, desk=desk, initial=issue.initial_values(request.GET))
     answer = _issue(request, form) if form.is_valid() else None
@@ -140,7 +138,7 @@ def new(request: TenantRequest) -> HttpResponse:
 
 
 def _issue(request: TenantRequest, form: IssueForm) -> HttpResponse | None:
-    """Issue what a valid form asks for, once. None: the form is shown again, with what stands against it."""
+    """Issue the codes of a valid form once. Return None if the form must be shown again with an error."""
     orders, confirmed = form.orders(), request.POST.getlist("confirmed")
     visits = submit_once(request, form, partial(issuing.issue_codes, orders=orders, confirmed=confirmed))
     if visits is None:
@@ -151,14 +149,14 @@ def _issue(request: TenantRequest, form: IssueForm) -> HttpResponse | None:
         return None
     if len(visits) == 1 and visits[0].stage == Stage.NOT_ISSUED and visits[0].intent is not None:
         form.refused = visits[0].intent
-        if not refusal_words.is_tenant_wide(visits[0].intent):  # else the page says it by itself
+        if not refusal_words.is_tenant_wide(visits[0].intent):  # otherwise the page shows the reason
             refusals.show_in_form(form, visits[0].intent, GUEST.input_names, refusal_words.explain(visits[0].intent))
         return None
     return redirect(_page_of(request.tenant.slug, visits))
 
 
 def _page_of(slug: str, visits: list[Visit]) -> str:
-    """Where what was issued is seen: the guest's page, or the page that follows it."""
+    """Return the address of the guest's page, or of the page with several results."""
     return visit_url(slug, visits[0]) if len(visits) == 1 else reverse("guests:party", args=[slug, visits[0].party])
 
 
@@ -173,7 +171,7 @@ def _form_context(request: TenantRequest, form: IssueForm) -> dict[str, Any]:
         "script": issue.script_data(form.desk),
         "denied": denied,
         "why": refusal_words.no_codes_text(denied) if denied is not None else why.text if why is not None else "",
-        # Whoever gets no code, whatever the reason, is still somebody in the building.
+        # A guest without a code, for any reason, is still in the building and can be checked in.
         "without_code": denied is not None or why is not None or form.refused is not None,
         "may_manage": request.access.can(Permission.GUESTS_MANAGE),
         "more_open": any(name in form.errors for name in form.fields if name not in _FIRST),
@@ -182,14 +180,14 @@ def _form_context(request: TenantRequest, form: IssueForm) -> dict[str, Any]:
 
 @tenant_view(Permission.GUESTS_DESK)
 def host_choices(request: TenantRequest) -> HttpResponse:
-    """Names for the field `host`, as options of its list."""
+    """Return suggestions for the field `host` as options."""
     text = request.GET.get("host", "")[:100].replace("\x00", "")
     return render(request, "guests/host_choices.html", {"names": places.host_choices(text)})
 
 
 @tenant_view(Permission.GUESTS_DESK)
 def visit(request: TenantRequest, visit_id: int) -> HttpResponse:
-    """A visit whose guest the service has not named (yet): what became of asking for it."""
+    """Show the result of a request while the guest has no ID from the service."""
     row = get_visit_row(visit_id)
     if row.guest_id is not None:
         return redirect("guests:guest", request.tenant.slug, row.guest_id)
@@ -198,7 +196,7 @@ def visit(request: TenantRequest, visit_id: int) -> HttpResponse:
 
 @tenant_view(Permission.GUESTS_DESK)
 def party_page(request: TenantRequest, party_id: uuid.UUID) -> HttpResponse:
-    """What one form issued: a line and a code for each guest."""
+    """Show the results of one form: a line and a code for each guest."""
     lines = page_context.party_lines(party_id)
     if not lines:
         raise Http404
@@ -214,7 +212,7 @@ def _follow_page(request: TenantRequest, lines: list[PartyLine], address: str) -
 
 @tenant_view(Permission.GUESTS_DESK, methods=["POST"])
 def check_in_without_code(request: TenantRequest) -> HttpResponse:
-    """A visitor who gets no code is still somebody in the building: the portal's own record."""
+    """Check in a guest without a code. Only the portal records it."""
     form = IssueForm(request.POST, desk=issue.load_desk())
     received = None
     if form.is_valid():
@@ -227,7 +225,7 @@ def check_in_without_code(request: TenantRequest) -> HttpResponse:
 
 @tenant_view(Permission.GUESTS_DESK, methods=["POST"])
 def cancel_request(request: TenantRequest, visit_id: int) -> HttpResponse:
-    """Nobody shall get this code: stop it if it has not left, else cut it short as soon as it is known."""
+    """Cancel a request: stop it if it was not sent yet, otherwise end the code as soon as it is known."""
     row = get_visit_row(visit_id)
     if row.stage == Stage.ASKED:
         submit_once(request, ErrorsAsMessages(request), partial(deactivation.deactivate, visit=row))
@@ -263,7 +261,7 @@ def _preset_form(request: TenantRequest, preset: Preset | None) -> HttpResponse:
 
 
 def _has_deleted_places(preset: Preset | None, known: GuestPlaces) -> bool:
-    """Whether the preset names places that are not there any more."""
+    """Return whether the preset contains areas or keys that no longer exist."""
     if preset is None:
         return False
     there = {value for _name, units in known.key_choices() for value, _word in units}

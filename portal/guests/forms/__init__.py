@@ -1,4 +1,4 @@
-"""The desk's forms, and inputs that they share: names one per line, areas and keys to choose from."""
+"""The desk's forms, and the fields that they share: names one per line, areas and keys to choose from."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -14,7 +14,7 @@ MOST_GUESTS = 50
 
 
 class LinesField(forms.CharField):
-    """Names, one per line; cleaned to a list without empty lines."""
+    """A field for names, one per line; cleaned to a list without empty lines."""
 
     def __init__(self, **more: Any) -> None:
         super().__init__(
@@ -35,7 +35,7 @@ class LinesField(forms.CharField):
 
 
 class AreasField(forms.MultipleChoiceField):
-    """Areas as check boxes; at most as many as the service takes."""
+    """Areas as check boxes, limited to the service's maximum."""
 
     most, too_many = limits.GUEST_AREAS_MAX, _("You can select at most %(n)d areas.")
 
@@ -50,7 +50,7 @@ class AreasField(forms.MultipleChoiceField):
 
 
 class KeysField(AreasField):
-    """Units of key boxes as check boxes, grouped by box; at most as many boxes as the service takes."""
+    """Keys as check boxes, grouped by key box and limited to the service's maximum of boxes."""
 
     most, too_many = limits.GUEST_KEY_DEVICES_MAX, _("You can select keys from at most %(n)d key boxes.")
 
@@ -61,7 +61,7 @@ class KeysField(AreasField):
 
 
 def offer(form: forms.Form, **choices: Iterable[Any]) -> None:
-    """Set what can be chosen in these fields of a form."""
+    """Set the choices of these fields of a form."""
     for name, listed in choices.items():
         field = form.fields[name]
         if isinstance(field, forms.ChoiceField):

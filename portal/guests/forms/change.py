@@ -1,4 +1,4 @@
-"""The forms that change a guest: everything that operation 22 takes, and a later end in one press."""
+"""The forms that change a guest: all fields of operation 22, and a later end with one button."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -35,14 +35,16 @@ from portal.guests.places import GuestPlaces, Host, host_of
 GuestValues = dict[str, Any]
 _PLAIN_FIELDS = (GUEST_NAME, EMAIL, GRACE, REMARKS)
 _MOMENT_FIELDS = {"start": START, "end": END}
-# What the portal itself keeps of a visit.
+# Fields that only the portal stores.
 _PORTAL_FIELDS = ("company", "host")
 
 
 class ChangeForm(ShownValuesForm):
-    """Changes a guest. `body()` is what differs from what the person was shown (`seen`, signed into the form), so that
-    values which others changed meanwhile are neither sent nor overwritten; of areas and keys, what was added and taken
-    away is applied to what is known now. What was never read is left out, and stays as it is.
+    """The form that changes a guest.
+
+    `body()` returns what differs from the values that the person saw (`seen`, signed into the form). Values that others
+    changed since are neither sent nor overwritten. Areas and keys that were added or removed are applied to the current
+    lists. Fields that were never read are left out and do not change.
     """
 
     name = GUEST_NAME.form_field(strip=True, validators=[inputs.validate_visible])
@@ -80,10 +82,10 @@ class ChangeForm(ShownValuesForm):
 
     @property
     def unknown_labels(self) -> list[str]:
-        """What is not known of this guest, and so is not changed from here."""
+        """Return the labels of fields that were never read, so this form cannot change them."""
         return [str(each.label) for each in DETAIL_FIELDS if each.input_name not in self.fields]
 
-    # What is meant
+    # Cleaning
 
     def clean_email(self) -> str:
         email = str(self.cleaned_data["email"])
@@ -107,7 +109,10 @@ class ChangeForm(ShownValuesForm):
         return given
 
     def _merge_portal_field(self, name: str) -> None:
-        """Keep what somebody else saved in a field that this person left alone; where both changed it, say so."""
+        """Keep another person's saved value if this person left the field unchanged.
+
+        Report a conflict if both changed it.
+        """
         before, now, typed = self.shown_values.get(name, ""), self.current[name], self.cleaned_data.get(name)
         if typed is None or now in (before, typed):
             return
@@ -119,7 +124,10 @@ class ChangeForm(ShownValuesForm):
 
     @property
     def merged_labels(self) -> list[str]:
-        """Labels of the lists that somebody else changed as well while this form was open: both changes count."""
+        """Return the labels of lists that another person also changed while this form was open.
+
+        Both changes are kept.
+        """
         lists = [each for each in (AREAS, KEYS) if self.shown_values.get(each.name) is not None]
         both = [each for each in lists if not each.is_same(self.shown_values[each.name], self.current.get(each.name))]
         return [str(each.label) for each in both if each.name in self.body()]
@@ -132,7 +140,7 @@ class ChangeForm(ShownValuesForm):
         return host_of(typed)
 
     def body(self) -> dict[str, Any]:
-        """What to send, in the specification's names: what was changed, and nothing else."""
+        """Return only the changed fields, under the specification's names."""
         given = self.cleaned_data
         body: dict[str, Any] = {}
         typed: dict[Field, Any] = {each: given[each.input_name] for each in _PLAIN_FIELDS if each.input_name in given}
@@ -153,7 +161,7 @@ class ChangeForm(ShownValuesForm):
 
 
 def _merged(seen: list[str], given: list[str], now: list[str] | None) -> list[str] | None:
-    """What a person added and took away, applied to what is there now; None when they changed nothing."""
+    """Return the current values with a person's additions and removals applied; None if they changed nothing."""
     added = [each for each in given if each not in seen]
     taken = {each for each in seen if each not in given}
     if not added and not taken:
@@ -163,7 +171,7 @@ def _merged(seen: list[str], given: list[str], now: list[str] | None) -> list[st
 
 
 def guest_values(visit: Visit, guest: Guest) -> GuestValues:
-    """A guest's fields as the specification writes them; None for what was never read."""
+    """Return a guest's fields in the specification's notation; None for fields that were never read."""
     detail = guest.detail if isinstance(guest.detail, dict) else {}
     start, end = guest.use_date_start or visit.use_date_start, guest.use_date_end or visit.use_date_end
     return {
@@ -178,7 +186,7 @@ def guest_values(visit: Visit, guest: Guest) -> GuestValues:
 
 
 def form_values(seen: GuestValues) -> dict[str, Any]:
-    """The same as the form's values."""
+    """Return the form's initial values for these guest values."""
     return {
         **{each.input_name: seen.get(each.name) for each in _PLAIN_FIELDS},
         **{field: datetime.fromisoformat(seen[each.name]) for field, each in _MOMENT_FIELDS.items()},
@@ -189,7 +197,7 @@ def form_values(seen: GuestValues) -> dict[str, Any]:
 
 
 class ExtendForm(forms.Form):
-    """A later end: +30 minutes, +1 hour, closing time, or whatever is typed."""
+    """The form for a later end: +30 minutes, +1 hour, closing time, or a typed time."""
 
     to = forms.ChoiceField(
         required=False, choices=[("30", "30"), ("60", "60"), ("closing", "closing"), ("until", "until")]
@@ -206,12 +214,12 @@ class ExtendForm(forms.Form):
 
     @property
     def extends_from(self) -> datetime:
-        """From when it is extended: the end, or now when that is over."""
+        """Return the moment to extend from: the end, or now if it has passed."""
         return max(self.visit.use_date_end.astimezone(JST), self.now)
 
     @property
     def buttons(self) -> list[tuple[str, str, str]]:
-        """(value, word, the time it comes to) of each button."""
+        """Return (value, label, resulting time) of each button."""
         found = [
             (str(n), word, hours.format_end(self._end_after(n), self.now)) for n, word in ((30, "+30"), (60, "+60"))
         ]
@@ -232,7 +240,7 @@ class ExtendForm(forms.Form):
         if given.get("to") in ("30", "60"):
             return self._end_after(int(given["to"]))
         if given.get("to") == "closing" and self.closing is not None:
-            if self.closing <= self.extends_from:  # the page stood open, or another desk was faster
+            if self.closing <= self.extends_from:  # the page was open for long, or another desk was faster
                 self.add_error("until", _t("Closing time is not later than the current end time. Nothing was changed."))
             return self.closing
         try:
@@ -253,7 +261,7 @@ class ExtendForm(forms.Form):
 
 
 def closing_time(presets: list[Preset], now: datetime) -> datetime | None:
-    """Today's closing time: the time of day at which the default preset ends, or the first that has one."""
+    """Return today's closing time: when the default preset ends, or else the first preset that has a time of day."""
     timed = sorted((p for p in presets if p.until is not None), key=lambda p: not p.is_default)
     if not timed or timed[0].until is None:
         return None

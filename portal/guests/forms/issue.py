@@ -1,4 +1,4 @@
-"""The form of the desk: three fields and Enter; the rest is filled from a preset, an earlier visit, or an address."""
+"""The desk's form for new guests. Most values come from a preset, an earlier visit or the page's address."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -24,13 +24,13 @@ from portal.guests.issuing import CodeOrder
 from portal.guests.places import GuestPlaces, host_of
 
 _Values = dict[str, Any]
-# What a preset fills in; what a person left as the shown preset had it, follows the chosen one.
+# Fields that a preset fills in. A field left as the shown preset had it follows the preset that is chosen later.
 PRESET_FIELDS = ("until", "area_ids", "keys", "grace_minutes", "remarks")
 
 
 @dataclass(frozen=True)
 class DeskData:
-    """What the form is made from: presets, places and settings of the tenant, read once."""
+    """The presets, places and settings that the form needs, read once."""
 
     presets: list[Preset]
     places: GuestPlaces
@@ -45,7 +45,7 @@ class DeskData:
 
 
 def preset_values(preset: Preset | None, start: datetime, language: str) -> _Values:
-    """The form's values as a preset has them, for a code that begins at `start`."""
+    """Return the form's values from a preset, for a code that begins at `start`."""
     end = hours.format_end(hours.end_of(preset, start), start)
     if preset is None:
         return {"until": end, "area_ids": [], "keys": [], "grace_minutes": 0, "remarks": ""}
@@ -60,13 +60,13 @@ def preset_values(preset: Preset | None, start: datetime, language: str) -> _Val
 
 
 class IssueForm(forms.Form):
-    """What the desk types for a guest, or for several of one visit. `orders()` is what is to be issued.
+    """The form for one guest, or several guests of one visit. `orders()` returns the codes to issue.
 
-    A field of FILLED that still has the value of the preset that the page was made with (`shown_preset`) means: as the
-    preset says, at the moment of Enter. So the right areas go with the chosen preset, with or without script, and a
-    page that stood open for an hour does not issue an hour less.
+    A field of PRESET_FIELDS that still has the value of `shown_preset` takes the chosen preset's value when the form is
+    sent. So the areas follow the chosen preset even without script, and a page that was open for an hour does not
+    shorten the code by an hour.
 
-    `clash`, `refused` and `issued_visits` say what stood against a valid form that was sent.
+    `clash`, `refused` and `issued_visits` hold the reasons why a valid form was not accepted.
     """
 
     name = GUEST_NAME.form_field(strip=True, validators=[inputs.validate_visible])
@@ -122,7 +122,7 @@ class IssueForm(forms.Form):
             del self.fields["preset"]
 
     def _initial_values(self) -> _Values:
-        """As a fresh form stands there: the default preset's values, beginning now."""
+        """Return the values of a new form: those of the default preset, beginning now."""
         number = str(self.initial.get("preset") or "")
         preset = self.desk.preset(number) or self.desk.default
         language = "ja" if (get_language() or "").startswith("ja") else "en"
@@ -137,7 +137,7 @@ class IssueForm(forms.Form):
             "start": None,
         }
 
-    # What is meant
+    # Cleaning
 
     def clean(self) -> _Values:
         given = super().clean() or {}
@@ -195,7 +195,10 @@ class IssueForm(forms.Form):
 
     @property
     def is_walk_in(self) -> bool:
-        """Whether they stand at the desk: it begins now, is handed over here, and the preset says nothing else."""
+        """Return whether the guests are at the desk.
+
+        They are if the code begins now and is handed over here, unless the preset excludes it.
+        """
         given = self.cleaned_data
         elsewhere = given.get("start") or given["delivery"] == "mail" or given["is_for_reserve"]
         return not elsewhere and (given["chosen"] is None or given["chosen"].arrives)
@@ -205,7 +208,7 @@ class IssueForm(forms.Form):
         return [self.cleaned_data["name"], *self.cleaned_data["others"]]
 
     def orders(self) -> list[CodeOrder]:
-        """What to issue, one order for each guest."""
+        """Return one order for each guest."""
         given = self.cleaned_data
         host = host_of(given["host"])
         return [
@@ -238,12 +241,12 @@ def _same(given: Any, filled: Any) -> bool:
 
 
 def load_desk() -> DeskData:
-    """Presets, places and settings of the tenant in scope."""
+    """Load presets, places and settings of the tenant in scope."""
     return DeskData(queries.presets(), GuestPlaces(), queries.desk_settings())
 
 
 def initial_values(query: Mapping[str, str]) -> _Values:
-    """Return values for a fresh form: of `?preset=3`, `?host=…`, `?name=…`, or `?again=12`, a visit without a code."""
+    """Return values for a new form from `?preset=3`, `?host=…`, `?name=…`, or `?again=12` (a visit to repeat)."""
     given: _Values = {name: query[name][:200] for name in ("name", "host", "company", "preset") if name in query}
     again = query.get("again", "")
     if again.isdecimal() and len(again) < 19:
@@ -253,7 +256,7 @@ def initial_values(query: Mapping[str, str]) -> _Values:
 
 
 def _values_of_visit(visit: Visit) -> _Values:
-    """A visit as the form's values; nothing of it is typed again, and its code is a new one."""
+    """Return a visit's values for the form, so that nothing has to be typed again. The code will be a new one."""
     values: dict[str, Any] = {"name": visit.guest_name, "company": visit.company, "host": visit.host_name}
     now = hours.now()
     start = visit.use_date_start if visit.use_date_start > now else None
@@ -279,7 +282,7 @@ def _values_of_body(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def script_data(desk: DeskData) -> str:
-    """What the page's script needs to show the chosen preset at once: `static/js/guests.js`."""
+    """Return the JSON from which `static/js/guests.js` shows the chosen preset at once."""
     return json.dumps({str(preset.pk): _script_preset(preset) for preset in desk.presets} | {"": _script_preset(None)})
 
 

@@ -20,7 +20,7 @@ _LONGEST_MINUTES = 366 * 24 * 60
 
 
 class PresetForm(ConflictForm, forms.Form):
-    """What a preset is made of. `columns()` are the model's values."""
+    """The form of a preset. `columns()` returns the model's values."""
 
     name = inputs.line_field(
         pgettext_lazy("preset", "Name"),
