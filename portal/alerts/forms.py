@@ -25,7 +25,7 @@ DAYS = [
 
 
 class NoteForm(forms.Form):
-    """A note on an alert, or what was done about it."""
+    """A note on an alert, or the text about what was done when it is closed."""
 
     text = forms.CharField(
         label=pgettext_lazy("alert", "Note"),
@@ -36,7 +36,7 @@ class NoteForm(forms.Form):
 
 
 class RuleForm(ConflictForm, forms.Form):
-    """A rule: on or off, its severity, its numbers with their bounds, and when it counts."""
+    """A rule: on or off, its severity, its numbers with their limits, and its hours."""
 
     is_on = forms.BooleanField(label=_("Switched on"), required=False)
     severity = forms.TypedChoiceField(label=_("Severity"), choices=Severity.choices, coerce=int)
@@ -83,7 +83,7 @@ class RuleForm(ConflictForm, forms.Form):
 
     @property
     def rule_values(self) -> EffectiveRule:
-        """The rule as the form says it."""
+        """Return the rule with the form's values."""
         said = self.cleaned_data
         hours = Hours(tuple(said["days"]), said["begin"], said["end"]) if said["days"] else None
         values = {each.name: said[each.name] for each in self.rule.kind.all_settings}

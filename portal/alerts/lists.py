@@ -1,4 +1,4 @@
-"""The list of alerts: open ones first, the most serious before the others."""
+"""The list of alerts: open ones first, the most serious on top."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ def severity(row: Alert) -> SafeString:
 
 
 def state_text(row: Alert) -> str:
-    """Return how far an alert is: closed, taken, over, or going on."""
+    """Return the state of an alert in words: closed, assigned, over, or going on."""
     if row.closed_at is not None:
         return _("Closed by %(who)s") % {"who": row.closed_by}
     if row.taken_by is not None:

@@ -1,4 +1,4 @@
-"""The forms of who is told of alerts: a person's own wish, the recipients of a rule, a web address."""
+"""The forms for notifications of alerts: a person's own settings, a rule's recipients, and web addresses."""
 
 from datetime import time
 from typing import Any
@@ -29,7 +29,7 @@ _URL_MAX = 1000
 
 
 class NotificationForm(forms.Form):
-    """Which alerts a person gets by e-mail, and the working hours in which they want none."""
+    """The alerts that a person gets by e-mail, and the hours without e-mail."""
 
     least = forms.TypedChoiceField(label=_("E-mail for"), choices=_SEVERITY_CHOICES, coerce=int)
     days = forms.TypedMultipleChoiceField(
@@ -67,7 +67,7 @@ class NotificationForm(forms.Form):
 
 
 class RecipientsForm(ConflictForm, forms.Form):
-    """Which roles and people may be told of a rule's alerts."""
+    """The roles and people that a rule's alerts can be sent to."""
 
     def __init__(self, audience: Audience | None, data: QueryDict | None = None) -> None:
         shown = {"roles": audience.roles, "people": audience.people} if audience else {}
@@ -88,12 +88,12 @@ class RecipientsForm(ConflictForm, forms.Form):
 
     @classmethod
     def of(cls, kind: str, data: QueryDict | None = None) -> "RecipientsForm":
-        """Return the form of a rule's recipients, as they are kept."""
+        """Return the form with a rule's saved recipients."""
         return cls(Audience.objects.filter(kind=kind).first(), data)
 
 
 class AddressForm(forms.Form):
-    """A new web address: where alerts go, how they look, and which."""
+    """A new web address: its URL, format, and the severity of its alerts."""
 
     name = forms.CharField(label=pgettext_lazy("web address", "Name"), max_length=NAME_MAX)
     url = forms.CharField(
@@ -106,7 +106,7 @@ class AddressForm(forms.Form):
     language = forms.ChoiceField(label=_("Language"), choices=settings.LANGUAGES, initial=get_language)
 
     def clean_url(self) -> str:
-        """Return the address. Refuses other ways than https, sign-in data, and numbers of networks that are closed."""
+        """Return the address. Rejects schemes other than https, sign-in data, and IP addresses of closed networks."""
         url = str(self.cleaned_data["url"]).strip()
         try:
             parts = urlsplit(url)

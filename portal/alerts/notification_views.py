@@ -1,4 +1,4 @@
-"""Who is told of alerts: a person's own choice, a rule's recipients, the tenant's web addresses."""
+"""Views for notifications of alerts: a person's own settings, a rule's recipients, and web addresses."""
 
 from functools import partial
 
@@ -24,13 +24,13 @@ from portal.core.ui.url_lookup import get_row_or_404
 from tenants.access import AccessDenied, TenantRequest, tenant_view
 from tenants.roles import Permission
 
-# Tellings that an address's page shows, the newest.
+# The number of newest notifications on an address's page.
 _LAST = 20
 
 
 @tenant_view(Permission.ALERTS_VIEW, methods=["GET", "POST"])
 def own_settings(request: TenantRequest) -> HttpResponseBase:
-    """What a person gets by e-mail; in the browser, what this page asks it for."""
+    """Show and save a person's e-mail settings. Browser notifications are requested by the page."""
     kept = Wish.objects.filter(user=request.user).first()
     form = NotificationForm(kept, default_min_severity(request.access.role.name), request.POST or None)
     if form.is_valid():
@@ -47,7 +47,7 @@ def own_settings(request: TenantRequest) -> HttpResponseBase:
 
 @tenant_view(Permission.ALERTS_MANAGE, methods=["POST"])
 def recipients(request: TenantRequest, watched: str) -> HttpResponseBase:
-    """Keep who is told of a rule's alerts."""
+    """Save the recipients of a rule's alerts."""
     if watched not in KINDS:
         raise Http404
     form = RecipientsForm.of(watched, request.POST)
@@ -63,7 +63,7 @@ def recipients(request: TenantRequest, watched: str) -> HttpResponseBase:
 
 @tenant_view(Permission.ALERTS_MANAGE, methods=["GET", "POST"])
 def addresses(request: TenantRequest) -> HttpResponse:
-    """The tenant's web addresses, and a form for another; its secret is shown once, in the answer."""
+    """Show the tenant's web addresses and add another. Its secret is shown once, in the response."""
     form = AddressForm(request.POST or None)
     if form.is_valid():
         try:
@@ -87,7 +87,7 @@ def _address_or_404(address_id: int) -> WebAddress:
 
 @tenant_view(Permission.ALERTS_MANAGE)
 def address(request: TenantRequest, address_id: int) -> HttpResponse:
-    """One web address, masked, with what it answered last."""
+    """Show one web address, masked, with its latest answers."""
     row = _address_or_404(address_id)
     last = Telling.objects.filter(address=row).select_related("alert").order_by("-pk")[:_LAST]
     return render(request, "alerts/address.html", {"row": row, "shown": mask(row.url), "last": last})
@@ -95,7 +95,7 @@ def address(request: TenantRequest, address_id: int) -> HttpResponse:
 
 @tenant_view(Permission.ALERTS_MANAGE, methods=["POST"])
 def send_test(request: TenantRequest, address_id: int) -> HttpResponseBase:
-    """Have a test sent to an address."""
+    """Request a test message to an address."""
     try:
         actions.send_test(address=_address_or_404(address_id), by=Requester.from_request(request))
         messages.success(request, _("Test requested. Reload this page to see the answer."))
@@ -107,7 +107,7 @@ def send_test(request: TenantRequest, address_id: int) -> HttpResponseBase:
 
 @tenant_view(Permission.ALERTS_MANAGE, methods=["POST"])
 def renew_secret(request: TenantRequest, address_id: int) -> HttpResponse:
-    """Make a new secret, which is shown once."""
+    """Create a new secret, which is shown once."""
     return _secret_page(
         request, actions.renew_secret(address=_address_or_404(address_id), by=Requester.from_request(request))
     )
@@ -115,7 +115,7 @@ def renew_secret(request: TenantRequest, address_id: int) -> HttpResponse:
 
 @tenant_view(Permission.ALERTS_MANAGE, methods=["POST"])
 def remove_address(request: TenantRequest, address_id: int) -> HttpResponseBase:
-    """Take an address away, with what was sent to it."""
+    """Delete a web address with its sent notifications."""
     found = _address_or_404(address_id)
     change_with_feedback(
         request,

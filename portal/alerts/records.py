@@ -1,4 +1,4 @@
-"""The records of the log behind an alert, as far as a person may see them."""
+"""The log records behind an alert, limited to those that the person has access to."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -14,22 +14,22 @@ from portal.core.mirror.kinds import MirrorKind
 from portal.core.mirror.models import History
 from tenants.access import TenantRequest
 
-# Records that are shown, and of one device that are looked through for what tells of an alert.
+# The most records to show, and the most records of one device to search.
 _MOST, _LOOKED_AT = 50, 1_000
-# What a look found may have been told of so long before.
+# Alerts found by checking a state may have older records, up to this long before.
 _BEFORE = timedelta(days=7)
 
 
 @dataclass(frozen=True)
 class AlertRecords:
-    """The newest records by which an alert was found; of one that a look found, those that tell of it."""
+    """The newest records that caused an alert, or the records that describe it if it was found by checking a state."""
 
     request: TenantRequest
     alert: Alert
 
     @cached_property
     def count(self) -> int:
-        """Return how many there are, also for a person who may not see them."""
+        """Return the number of records, also for a person who has no access to them."""
         return self.alert.records.count() or len(self.rows)
 
     @cached_property
@@ -44,14 +44,14 @@ class AlertRecords:
 
     @property
     def searched_from(self) -> datetime | None:
-        """Return since when the log was looked through in vain; None where it was not, or has what was looked for."""
+        """Return the start of a search without results; None if there was no search or it had results."""
         if self.count or not self.may_see_records or not self._has_describing_records:
             return None
         return self._since
 
     @property
     def complete_until(self) -> datetime | None:
-        """Return until when the log is complete."""
+        """Return the time up to which the log is complete."""
         return freshness.freshness_for(self.request)[MirrorKind.HISTORIES].as_of
 
     def _triggering_records(self) -> list[History]:

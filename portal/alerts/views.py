@@ -1,4 +1,4 @@
-"""Alerts: the list, one alert and what people do with it, the rules."""
+"""Views of alerts: the list, one alert and its actions, and the rules."""
 
 from collections.abc import Callable
 from functools import partial
@@ -30,7 +30,7 @@ from tenants import interrupted_requests
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 
-# Notes that an alert's page shows, the newest.
+# The number of newest notes on an alert's page.
 _MOST = 50
 
 
@@ -41,7 +41,7 @@ def index(request: TenantRequest) -> HttpResponse:
 
 @tenant_view(Permission.ALERTS_VIEW)
 def alert(request: TenantRequest, alert_id: int) -> HttpResponse:
-    """One alert; while somebody looks, what becomes of it."""
+    """Show one alert. While the page is open, it is updated."""
     context = _context(request, _alert_or_404(alert_id))
     if live_updates.is_up_to_date(request, context["seen"]):
         return live_updates.unchanged_response()
@@ -74,7 +74,7 @@ def _context(request: TenantRequest, found: Alert) -> dict[str, Any]:
 
 
 def _version_of(found: Alert, records: AlertRecords, notes: list[AlertNote], tellings: list[Telling]) -> str:
-    """Return the mark of all that changes on the page."""
+    """Return the version mark of everything that changes on the page."""
     steps = found.times, found.last_at, found.ended_at, found.taken_by_id, found.closed_at
     told = [each.pk for each in records.rows]
     return live_updates.version_of(*steps, told, len(notes), [(each.state, each.answer) for each in tellings])
@@ -83,7 +83,10 @@ def _version_of(found: Alert, records: AlertRecords, notes: list[AlertNote], tel
 def _apply(
     request: TenantRequest, alert_id: int, act: Callable[[Alert, Requester], None], done: str, *, typed: bool = False
 ) -> HttpResponseBase:
-    """Do something with an alert, and show its page with the outcome, and again what was `typed` for nothing."""
+    """Run an action on an alert, then return to its page with the result.
+
+    If the action is refused and the person has `typed` something, the page shows the text again.
+    """
     page = reverse("alerts:alert", args=[request.tenant.slug, alert_id])
     try:
         act(_alert_or_404(alert_id), Requester.from_request(request))
@@ -109,8 +112,6 @@ def unassign(request: TenantRequest, alert_id: int) -> HttpResponseBase:
 
 @tenant_view(Permission.ALERTS_TAKE, methods=["POST"])
 def note(request: TenantRequest, alert_id: int) -> HttpResponseBase:
-    """Keep a note."""
-
     def kept(alert: Alert, by: Requester) -> None:
         actions.add_note(alert=alert, text=_note_text(request), by=by)
 
@@ -119,7 +120,7 @@ def note(request: TenantRequest, alert_id: int) -> HttpResponseBase:
 
 @tenant_view(Permission.ALERTS_TAKE, methods=["POST"])
 def close(request: TenantRequest, alert_id: int) -> HttpResponseBase:
-    """Close an alert with what was done."""
+    """Close an alert with a text about what was done."""
 
     def closed(alert: Alert, by: Requester) -> None:
         actions.close(alert=alert, done=_note_text(request), by=by)
@@ -128,7 +129,7 @@ def close(request: TenantRequest, alert_id: int) -> HttpResponseBase:
 
 
 def _note_text(request: TenantRequest) -> str:
-    """Return what was written down. Raises NotDone."""
+    """Return the posted text. Raises AlreadyHandled if it is not valid."""
     form = NoteForm(request.POST)
     if not form.is_valid():
         raise actions.AlreadyHandled(" ".join(map(str, form.errors["text"])))
@@ -142,14 +143,14 @@ def rule_list(request: TenantRequest) -> HttpResponse:
 
 
 def rule_context(request: TenantRequest, form: RuleForm, recipients: RecipientsForm) -> dict[str, Any]:
-    """Return what a rule's page shows: its form, and who is told of its alerts."""
+    """Return the data of a rule's page: its form and its recipients."""
     may_try = request.access.can(Permission.LOGS_VIEW)
     return {"rule": form.rule, "form": form, "may_try": may_try, "recipients": recipients}
 
 
 @tenant_view(Permission.ALERTS_MANAGE, methods=["GET", "POST"])
 def rule(request: TenantRequest, watched: str) -> HttpResponseBase:
-    """Change a rule, or try it as the form says it against the past month."""
+    """Change a rule, or test the form's values against the past month."""
     if watched not in KINDS:
         raise Http404
     form = RuleForm(rule_of(KINDS[watched], Rule.objects.filter(kind=watched).first()), request.POST or None)

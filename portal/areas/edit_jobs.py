@@ -170,8 +170,7 @@ def area_ids(job: Job) -> list[str]:
     """Return the areas that exist now, read once for each job object."""
     found: list[str] | None = getattr(job, "known_area_ids", None)
     if found is None:
-        # type: ignore[attr-defined] # cached here
-        found = job.known_area_ids = list(Area.objects.values_list("area_id", flat=True))
+        found = job.known_area_ids = list(Area.objects.values_list("area_id", flat=True))  # type: ignore[attr-defined]  # kept on it
     return found
 
 

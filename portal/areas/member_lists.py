@@ -92,7 +92,10 @@ class AreaMembers(Table):
 
     @cached_property
     def total(self) -> int:
-        """Return the number of members; for a filter by one kind of right, it comes from the tallies without counting."""
+        """Return the number of members.
+
+        For a filter by one kind of right, it comes from the tallies without counting.
+        """
         chosen = {each.name: each.values for each in self.bound_filters if each.is_active}
         kinds = chosen.get("hours", [])
         if list(chosen) == ["hours"] and len(kinds) == 1 and kinds[0] in dict(_HOURS) and not self.search_text:

@@ -1,4 +1,4 @@
-"""The video of a record: asked for, waited for, shown."""
+"""Views of a record's video: request it, wait for it, show it."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ from tenants.roles import Permission
 
 @tenant_view(Permission.CAMERAS_RECORDED, methods=["GET", "POST"])
 def clip(request: TenantRequest, history_id: str) -> HttpResponseBase:
-    """A record's video; while it is still to come, the page follows. Asking for it is a POST."""
+    """Show a record's video. The page updates until the video is ready. A POST requests it."""
     record = get_row_or_404(visibility.visible_records(request.access), history_id=history_id)
     if request.method == "POST":
         if not clips.is_expired(record):
@@ -34,7 +34,7 @@ def clip(request: TenantRequest, history_id: str) -> HttpResponseBase:
     if live_updates.is_up_to_date(request, seen):
         return live_updates.unchanged_response()
     if live_updates.is_poll(request) and said.state == Clip.State.READY:
-        return HttpResponse(status=204, headers={"HX-Refresh": "true"})  # to be shown as a page, and counted once
+        return HttpResponse(status=204, headers={"HX-Refresh": "true"})  # reload as a page, so that it is counted once
     context: dict[str, Any] = {
         "record": record,
         "clip": said,
@@ -52,6 +52,6 @@ def clip(request: TenantRequest, history_id: str) -> HttpResponseBase:
 
 
 def _is_incident(request: TenantRequest) -> bool:
-    """Whether somebody said to use the share of downloads that is kept for incidents, and may."""
+    """Return whether the reserve for incidents was chosen and the person has the permission for it."""
     said = request.POST if request.method == "POST" else request.GET
     return said.get("incident") == "1" and request.access.can(Permission.EVIDENCE_MAKE)

@@ -1,4 +1,4 @@
-"""Forms of cameras: identifiers with names, what a camera looks at, and a moment of a recording."""
+"""Forms of cameras: IDs with names, what a camera covers, and a moment of a recording."""
 
 import re
 from typing import Any
@@ -21,7 +21,7 @@ _SPLIT = re.compile(r"[,\t、，;]")
 
 
 class NewForm(forms.Form):
-    """Cameras, one a line: cleaned to pairs of identifier and name."""
+    """New cameras, one per line; cleaned to pairs of ID and name."""
 
     cameras = forms.CharField(
         label=_("Cameras"),
@@ -64,7 +64,7 @@ class NewForm(forms.Form):
 
 
 class EditForm(ConflictForm, forms.Form):
-    """What a camera is called, and where it looks."""
+    """A camera's name and the doors and areas that it covers."""
 
     name = line_field(
         pgettext_lazy("camera", "Name"),
@@ -90,7 +90,7 @@ class EditForm(ConflictForm, forms.Form):
 
 
 class SettingsForm(ConflictForm, forms.Form):
-    """What a tenant chooses about its cameras."""
+    """The tenant's camera settings."""
 
     wanted = forms.BooleanField(
         label=_("Pictures before and after door commands"),
@@ -100,7 +100,7 @@ class SettingsForm(ConflictForm, forms.Form):
 
 
 def _with_gone(named: dict[str, str], kept: list[str]) -> list[tuple[str, str]]:
-    """The choices, with those that the camera has and the service does not list any more."""
+    """Return the choices, then those of the camera that the service no longer lists."""
     gone = {each: _t("%(id)s (no longer listed)") % {"id": each} for each in kept if each not in named}
     return list((named | gone).items())
 

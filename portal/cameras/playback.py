@@ -1,4 +1,4 @@
-"""Pages that play video: they let the environment's media hosts in, and no other page does."""
+"""Helpers for pages that play video. Only these pages allow the environment's media hosts."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,7 +19,7 @@ from tenants.connections.service_clients import current_connection
 
 
 def allow_media(request: TenantRequest, response: HttpResponse) -> HttpResponse:
-    """Let exactly the environment's media hosts into a page."""
+    """Allow the environment's media hosts in the page's content security policy."""
     hosts = list(media.hosts_of(request.tenant.environment))
     policy: Any = response
     policy._csp_update = {"media-src": ["blob:", *hosts], "connect-src": hosts}
@@ -27,7 +27,7 @@ def allow_media(request: TenantRequest, response: HttpResponse) -> HttpResponse:
 
 
 def viewing_of(request: TenantRequest, camera: Camera) -> Viewing | None:
-    """Return the look that the address names, while it is this person's and not over."""
+    """Return the viewing named in the address, if it belongs to this person and has not ended."""
     pk = request.GET.get("watch", "")
     if not is_row_number(pk):
         return None
@@ -36,12 +36,12 @@ def viewing_of(request: TenantRequest, camera: Camera) -> Viewing | None:
 
 
 def seconds_left(viewing: Viewing | None) -> int:
-    """Return for how long a look goes on, before its page has to ask again."""
+    """Return the seconds that remain of a viewing before its page must request more."""
     return max(0, round((viewing.ends_at - timezone.now()).total_seconds())) if viewing else 0
 
 
 def start_viewing(request: TenantRequest, page: str, begin: Callable[[], Viewing], at: str = "") -> HttpResponseBase:
-    """Begin a look and show it on its page, at the moment `at` of a day; what stands against it is said there."""
+    """Start a viewing and show it on its page, at the moment `at` of a day, or show why that failed."""
     try:
         viewing = begin()
     except playback.VideoUnavailable as why:
@@ -51,7 +51,7 @@ def start_viewing(request: TenantRequest, page: str, begin: Callable[[], Viewing
 
 
 def continue_viewing(request: TenantRequest, camera: Camera, pk: int, area: str) -> HttpResponse:
-    """Watch on live where this person's look ends, and tell the page its new addresses in `area`."""
+    """Continue a person's live viewing. Return its new addresses in `area` as JSON."""
     before = get_row_or_404(Viewing.objects.filter(camera=camera, by=request.user), pk=pk)
     playback.stop_live(before)
     try:

@@ -1,4 +1,4 @@
-"""A day of a camera as a line with the records of its doors on it: where to choose a moment of the recording."""
+"""The timeline of a camera's day with the records of its doors, to choose a moment of the recording."""
 
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -15,15 +15,15 @@ from portal.core.mirror.models import History
 from portal.core.ui.times import local, parse_moment
 from tenants.access import TenantRequest
 
-# Records on the line, the newest of the day; a door of a busy house has thousands.
+# The most records on the timeline, the newest of the day; a busy door has thousands.
 MOST = 200
-# A recording is played from a little before a record on.
+# A recording starts this long before the record.
 LEAD_TIME = timedelta(seconds=10)
 
 
 @dataclass(frozen=True)
 class TimelinePoint:
-    """A record on the line: `x` in thousandths of the day, `moment` where the recording begins."""
+    """A record on the timeline: `x` in thousandths of the day, `moment` as the start of the recording."""
 
     record: History
     x: int
@@ -32,7 +32,7 @@ class TimelinePoint:
 
 
 class CameraDay:
-    """A day of a camera's doors. `moment` is the chosen one, None where none is."""
+    """A day of a camera's doors. `moment` is the chosen one, or None."""
 
     def __init__(self, request: TenantRequest, camera: Camera) -> None:
         self.request, self.camera = request, camera
@@ -56,7 +56,7 @@ class CameraDay:
 
     @cached_property
     def records(self) -> list[History]:
-        """The newest records of the day at the camera's doors that this person may see, the newest first."""
+        """Return the newest records of the day at the camera's doors that the person has access to, newest first."""
         if not self.camera.doors:
             return []
         rows = visibility.visible_records(self.request.access).filter(device_id__in=self.camera.doors)
@@ -78,7 +78,7 @@ class CameraDay:
 
     @property
     def hour_marks(self) -> list[tuple[int, int, str]]:
-        """(hour, place in thousandths, the moment) of every third hour."""
+        """Return (hour, position in thousandths, moment) of every third hour."""
         return [
             (hour, round(1000 * hour / 24), to_input_value(self.starts_at + timedelta(hours=hour)))
             for hour in range(0, 24, 3)
@@ -86,7 +86,7 @@ class CameraDay:
 
     @property
     def chosen_position(self) -> int | None:
-        """Where the chosen moment is, in thousandths of the day; None for one of another day."""
+        """Return the chosen moment's position in thousandths of the day; None if it is on another day."""
         if self.moment is None or self.moment.date() != self.date:
             return None
         return self._position(self.moment)
@@ -96,5 +96,5 @@ class CameraDay:
 
 
 def to_input_value(moment: datetime) -> str:
-    """Return a moment as the browser's own control has it, in service time."""
+    """Return a moment in the format of the browser's input, in service time."""
     return f"{local(moment):%Y-%m-%dT%H:%M:%S}"

@@ -1,4 +1,4 @@
-"""Cameras: the wall, a camera with its pictures and video, and the list's own forms."""
+"""Views of cameras: all cameras, one camera with its pictures and video, and the forms."""
 
 from functools import partial
 from typing import Any
@@ -30,7 +30,7 @@ from tenants.roles import Permission
 
 @tenant_view(Permission.CAMERAS_VIEW)
 def index(request: TenantRequest) -> HttpResponse:
-    """The wall; while somebody looks, with the pictures as they come."""
+    """Show the latest pictures of all cameras. While the page is open, they are updated."""
     shown = wall.CameraWall(request)
     shown.record_view()
     if parts.is_up_to_date(request, shown.version):
@@ -48,7 +48,7 @@ def index(request: TenantRequest) -> HttpResponse:
 
 @tenant_view(Permission.CAMERAS_VIEW)
 def camera(request: TenantRequest, camera_id: str) -> HttpResponse:
-    """A camera: its latest picture, what is played, and a day to choose a moment of."""
+    """Show a camera: its latest picture, the current video, and a day to choose a moment of."""
     found = _camera_or_404(camera_id)
     refreshing.mark_in_sight([found])
     tile = tiles.tile_of(request, found)
@@ -79,7 +79,7 @@ def camera(request: TenantRequest, camera_id: str) -> HttpResponse:
 
 @tenant_view(Permission.CAMERAS_VIEW)
 def at_door(request: TenantRequest, device_id: str) -> HttpResponse:
-    """The cameras that look at a door, as a part of pages that show it; while somebody looks, as pictures come."""
+    """Show the cameras that cover a door, as part of other pages. While these are open, pictures are updated."""
     found = tiles.tiles_at_door(request, device_id)
     seen = tiles.version_of(found)
     if parts.is_up_to_date(request, seen):
@@ -90,7 +90,7 @@ def at_door(request: TenantRequest, device_id: str) -> HttpResponse:
 
 @tenant_view(Permission.CAMERAS_VIEW, methods=["POST"])
 def status(request: TenantRequest, camera_id: str) -> HttpResponseBase:
-    """Ask the service how a camera is."""
+    """Check the camera's status with the service."""
     found = _camera_or_404(camera_id)
     if trouble := actions.check_status(found):
         messages.error(request, trouble)
@@ -99,9 +99,9 @@ def status(request: TenantRequest, camera_id: str) -> HttpResponseBase:
 
 @tenant_view(Permission.CAMERAS_VIEW)
 def picture(request: TenantRequest, camera_id: str, pk: int, mark: str) -> HttpResponse:
-    """A picture's bytes; its address changes with it. Those of a moment need the right to see recordings.
+    """Return a picture. Its address contains a mark of its content. Recorded pictures need a permission.
 
-    A newer one may have come since the page was drawn: the address of the one before leads to it.
+    If a newer picture was stored since the page was drawn, the old address redirects to it.
     """
     rows = Picture.objects.filter(camera__camera_id=camera_id).select_related("camera")
     found = get_row_or_404(rows, pk=pk)
@@ -118,7 +118,7 @@ def picture(request: TenantRequest, camera_id: str, pk: int, mark: str) -> HttpR
 
 @tenant_view(Permission.CAMERAS_RECORDED, methods=["POST"])
 def picture_at(request: TenantRequest, camera_id: str) -> HttpResponseBase:
-    """Read the picture of a moment, and show it."""
+    """Read the picture of a moment and show it."""
     found, form = _camera_or_404(camera_id), MomentForm(request.POST)
     if not form.is_valid():
         return _refuse_form(request, found, form)
@@ -129,7 +129,7 @@ def picture_at(request: TenantRequest, camera_id: str) -> HttpResponseBase:
 
 @tenant_view(Permission.CAMERAS_VIEW, methods=["POST"])
 def live(request: TenantRequest, camera_id: str) -> HttpResponseBase:
-    """Begin to watch a camera live."""
+    """Start a live viewing."""
     found = _camera_or_404(camera_id)
 
     def begin() -> Viewing:
@@ -142,7 +142,7 @@ def live(request: TenantRequest, camera_id: str) -> HttpResponseBase:
 
 @tenant_view(Permission.CAMERAS_RECORDED, methods=["POST"])
 def recording(request: TenantRequest, camera_id: str) -> HttpResponseBase:
-    """Begin to watch a recording of a chosen moment."""
+    """Start a viewing of a recording from a chosen moment."""
     found, form = _camera_or_404(camera_id), MomentForm(request.POST)
     if not form.is_valid():
         return _refuse_form(request, found, form)
@@ -157,13 +157,13 @@ def recording(request: TenantRequest, camera_id: str) -> HttpResponseBase:
 
 @tenant_view(Permission.CAMERAS_VIEW, methods=["POST"])
 def continue_live(request: TenantRequest, camera_id: str, pk: int) -> HttpResponse:
-    """Watch on live, asked for by the page while somebody looks: how long, and from where."""
+    """Continue a live viewing. The page requests this while it is open."""
     return continue_viewing(request, _camera_or_404(camera_id), pk, "cameras")
 
 
 @tenant_view(Permission.CAMERAS_VIEW, methods=["POST"])
 def stop(request: TenantRequest, camera_id: str, pk: int) -> HttpResponseBase:
-    """Stop watching live."""
+    """Stop a live viewing."""
     found = _camera_or_404(camera_id)
     playback.stop_live(get_row_or_404(Viewing.objects.filter(camera=found, by=request.user), pk=pk))
     return redirect(_page_of(request, found))
@@ -171,7 +171,7 @@ def stop(request: TenantRequest, camera_id: str, pk: int) -> HttpResponseBase:
 
 @tenant_view(Permission.CAMERAS_MANAGE, methods=["GET", "POST"])
 def new(request: TenantRequest) -> HttpResponseBase:
-    """Add cameras by their identifiers."""
+    """Add cameras by their IDs."""
     form = NewForm(request.POST) if request.method == "POST" else NewForm(initial={"cameras": _cameras_in_log(request)})
     if form.is_bound and form.is_valid():
         try:
@@ -203,7 +203,7 @@ def settings(request: TenantRequest) -> HttpResponseBase:
 
 @tenant_view(Permission.CAMERAS_MANAGE, methods=["GET", "POST"])
 def edit(request: TenantRequest, camera_id: str) -> HttpResponseBase:
-    """Name a camera, and say where it looks."""
+    """Change a camera's name and the doors and areas that it covers."""
     found = _camera_or_404(camera_id)
     form = EditForm(found, request.POST) if request.method == "POST" else EditForm(found)
     if form.is_bound and form.is_valid():
@@ -229,12 +229,12 @@ def _camera_or_404(camera_id: str) -> Camera:
 
 
 def _cameras_in_log(request: TenantRequest) -> str:
-    """What the form begins with: cameras that the log tells of, for those who may read it."""
+    """Return the form's first value: cameras found in the log, for people with access to it."""
     return "\n".join(actions.ids_in_log()) if request.access.can(Permission.LOGS_VIEW) else ""
 
 
 def _chosen_still(request: TenantRequest, camera: Camera) -> dict[str, Any] | None:
-    """The picture of a moment that the address names, for those who may see it."""
+    """Return the recorded picture named in the address, for people with the permission."""
     pk = request.GET.get("still", "")
     if not is_row_number(pk) or not request.access.can(Permission.CAMERAS_RECORDED):
         return None

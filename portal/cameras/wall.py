@@ -1,4 +1,4 @@
-"""The wall: the latest picture of each camera, by area, and in one line what is not seen."""
+"""The page of all cameras: the latest picture of each, by area, and a line about missing pictures."""
 
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
@@ -16,7 +16,7 @@ from tenants.roles import Permission
 
 
 class CameraWall:
-    """The cameras of the request's tenant, narrowed by what the address says."""
+    """The cameras of the request's tenant, filtered by the address."""
 
     def __init__(self, request: TenantRequest) -> None:
         self.request = request
@@ -46,7 +46,7 @@ class CameraWall:
 
     @property
     def missing_text(self) -> str:
-        """What of the cameras is not seen; empty where each has a young picture."""
+        """Return how many cameras have no current picture, by cause; empty if all have one."""
         offline = sum(tile.tone == "hatched" for tile in self.tiles)
         without = sum(not tile.picture_url and tile.tone != "hatched" for tile in self.tiles)
         old = sum(bool(tile.picture_url) and tile.is_old and tile.tone != "hatched" for tile in self.tiles)
@@ -59,7 +59,7 @@ class CameraWall:
 
     @property
     def area_links(self) -> list[tuple[str, str, bool]]:
-        """(name, address, whether it is the one) of all cameras and of each area that has some."""
+        """Return (name, address, whether selected) for all cameras and for each area with cameras."""
         there = {area_id for camera in self.cameras for area_id in camera.areas}
         named = Area.objects.filter(area_id__in=there).order_by("name_order", "pk").values_list("area_id", "area_name")
         asked = self.address.get("area") or ""
@@ -69,7 +69,7 @@ class CameraWall:
 
     @property
     def empty(self) -> EmptyState | None:
-        """Why no camera is shown; None where some are."""
+        """Return why no camera is shown; None if there are some."""
         if self.shown:
             return None
         if self.cameras:
@@ -81,5 +81,5 @@ class CameraWall:
         return EmptyState(_("No cameras yet"), _("A facility manager adds cameras by their IDs."), "video")
 
     def record_view(self) -> None:
-        """Note that somebody has the shown cameras in sight."""
+        """Record that the shown cameras are being viewed."""
         refreshing.mark_in_sight(self.shown)

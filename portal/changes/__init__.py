@@ -1,1 +1,1 @@
-"""Many members at once: suspend, resume, extend, move, change rights, delete; with preview and undo."""
+"""Bulk changes of members: suspend, resume, extend, move, change rights, delete; with preview and undo."""

@@ -1,4 +1,4 @@
-"""What can be done to many members at once: kinds of jobs, and making one ready to look at."""
+"""The kinds of bulk changes, and the preparation of their jobs."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ Text = str | Promise
 
 @dataclass(frozen=True)
 class BulkChange:
-    """One of them. `title(job)` names a job of it, `heading` the form; `can_undo`: whether it can be taken back."""
+    """A kind of bulk change. `title(job)` is the title of a job, `heading` that of the form."""
 
     name: str
     permission: Permission
@@ -44,7 +44,7 @@ class BulkChange:
 
 
 def _record_suspensions(job: Job, rows: Sequence[Row]) -> Mapping[int, kinds.RowDecision]:
-    """The usual last look; who is about to be suspended is known as such from the same transaction on."""
+    """Check the rows right before sending, and record suspensions in the same transaction."""
     verdicts = bulk_executor.compare_with_lists(job, rows)
     if not job.options.get("undo"):
         suspensions.save_suspensions(job, [row for row in rows if row.pk not in verdicts])
@@ -110,7 +110,7 @@ def _title_function(act: BulkChange) -> Callable[[Job], Sentence]:
 
 
 def register() -> None:
-    """Make each of them a kind of job."""
+    """Register each bulk change as a kind of job."""
     for act in BULK_CHANGES.values():
         own: dict[str, Any] = {
             "executor": bulk_executor,
@@ -125,18 +125,18 @@ def register() -> None:
 
 
 def posted_selection(request: TenantRequest) -> Selection:
-    """The selection that was posted. `?group=` in the address: the list was one group's."""
+    """Return the posted selection. With `?group=` in the address, it comes from the list of a group."""
     base = queries.members()
     group = request.GET.get("group", "")
     if group:
         base = queries.filter_by_groups(base, [group])
-    return load_selection(request, _source_list, base)  # type: ignore[arg-type]  # makes a table, as the class does
+    return load_selection(request, _source_list, base)  # type: ignore[arg-type] # creates a table, as the class does
 
 
 def _source_list(request: TenantRequest, queryset: QuerySet[Member], *, query: QueryDict) -> AnyTable:
-    """The list that was looked at, so that search and filters mean here what they meant there.
+    """Return the list of the selection, so that search and filters have the same meaning as in it.
 
-    `?leavers=` in the address: it was one of the leavers' lists, which holds by itself only some of the members.
+    With `?leavers=` in the address, it is one of the leavers' lists, which contains only some of the members.
     """
     which = request.GET.get("leavers", "")
     listed: Any = Table.registry["leavers" if which else "members"]
@@ -149,7 +149,7 @@ def _source_list(request: TenantRequest, queryset: QuerySet[Member], *, query: Q
 def prepare(
     *, by: Requester, change: BulkChange, form: ChangeForm, selection: Selection
 ) -> tuple[Job | None, ChangePlan]:
-    """A job on those of the chosen members for whom something would change; None when there is nobody."""
+    """Return a job for the chosen members with a change, and the plan. The job is None if nothing would change."""
     members = _members(change, selection)
     plan = ChangePlan.of(members, form.decide(members))
     if not plan.rows:

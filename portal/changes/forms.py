@@ -1,4 +1,4 @@
-"""What has to be said about a change before its preview can be made."""
+"""The forms of bulk changes, which are filled in before the preview."""
 
 from collections.abc import Callable, Iterable
 from datetime import datetime, time
@@ -25,7 +25,7 @@ _LAST_DAY = datetime(LATEST_YEAR, 12, 31, tzinfo=TOKYO)
 
 
 class ChangeForm(StartForm):
-    """The moment of a change, which every kind has. `decide` and `options` are what its rows are made with."""
+    """The common part of all forms: the start time. `decide` and `options` define the rows of the job."""
 
     @property
     def options(self) -> dict[str, Any]:

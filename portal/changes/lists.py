@@ -1,4 +1,4 @@
-"""The list of changes, and the rows of one."""
+"""The list of bulk changes, and the rows of one."""
 
 from typing import Any
 
@@ -84,7 +84,7 @@ class _ChangeRows(JobRows):
 
 
 class PlannedRows(_ChangeRows):
-    """What would change."""
+    """The planned changes of a job."""
 
     name = "change-preview"
     caption = _("Changes")
@@ -92,7 +92,7 @@ class PlannedRows(_ChangeRows):
 
 
 class ResultRows(_ChangeRows):
-    """What came of each."""
+    """The results of a job's rows."""
 
     name = "change-rows"
     caption = _("Members and results")

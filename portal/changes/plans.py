@@ -1,7 +1,6 @@
-"""What a change would do to each of the chosen members: the body to send, the former values, or why it is left out, in
-words.
+"""The effect of a bulk change on each chosen member: the body to send and the former values, or the reason to skip.
 
-Pure but for reading the mirror. Moments are aware, and written as the service takes them (+09:00).
+The functions only read the mirror. Times are aware, and are written in service time (+09:00).
 """
 
 from collections import Counter
@@ -22,17 +21,17 @@ from portal.core.rights import replacing
 from portal.core.ui.value_words import add_brackets
 
 Body = dict[str, Any]
-# What one member would get: a body with the values it replaces, or the word for being left out.
+# The result for one member: the body and the values that it replaces, or the code of the reason to skip it.
 RowOrReason = tuple[Body, Body] | str
-# Of those who are left out for one reason, so many are named.
+# The number of members to name for each reason.
 MOST_NAMED = 10
-# The shortest use that a service surely takes.
+# The shortest use period that the service certainly accepts.
 _SHORTEST = timedelta(seconds=1)
 
 
 @dataclass
 class ChangePlan:
-    """Rows for `acts.prepare`, and how many of the chosen are left out, by reason; `named`: the first of them by ID."""
+    """The rows for `prepare`, the number of skipped members by reason, and the first IDs of each reason."""
 
     rows: list[tuple[str, Body, Body]] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
@@ -53,8 +52,9 @@ class ChangePlan:
 
 
 def suspend(at: datetime) -> Callable[[Member], RowOrReason]:
-    """End the use at a moment. Whoever begins later ends as soon as they would begin, which is a second after it: a
-    service may refuse a use that is empty. Whoever has ended is left out.
+    """Return the function that ends the use at a moment. Members who have ended are skipped.
+
+    If the use begins later, it ends one second after it begins, because the service may refuse an empty period.
     """
 
     def decide(member: Member) -> RowOrReason:
@@ -69,7 +69,10 @@ def suspend(at: datetime) -> Callable[[Member], RowOrReason]:
 
 
 def resume(how: str, former: Mapping[str, datetime | None], now: datetime) -> Callable[[Member], RowOrReason]:
-    """Give the use back: `how` is "former" (the end from before the suspension, where it is known) or "none"."""
+    """Return the function that resumes the use.
+
+    `how` is "former" (with the end from before the suspension, if known) or "none" (without an end).
+    """
 
     def decide(member: Member) -> RowOrReason:
         if how == "none":
@@ -85,7 +88,7 @@ def resume(how: str, former: Mapping[str, datetime | None], now: datetime) -> Ca
 
 
 def _remove_end(member: Member, now: datetime) -> RowOrReason:
-    """Whoever's use goes on keeps its end: to resume is not to give somebody more than they had."""
+    """Remove the end, unless the use has not ended: resuming must not give more than the member had."""
     if member.use_end_key == UNREADABLE:
         return "unreadable"
     if member.use_date_end is None:
@@ -94,7 +97,7 @@ def _remove_end(member: Member, now: datetime) -> RowOrReason:
 
 
 def extend_to(end: datetime) -> Callable[[Member], RowOrReason]:
-    """Let the use end at one moment for all."""
+    """Return the function that sets the same end for all."""
 
     def decide(member: Member) -> RowOrReason:
         if member.use_date_start is not None and member.use_date_start >= end:
@@ -107,7 +110,7 @@ def extend_to(end: datetime) -> Callable[[Member], RowOrReason]:
 
 
 def extend_by(days: int) -> Callable[[Member], RowOrReason]:
-    """Let each one's use end so many days later than it would."""
+    """Return the function that moves each end by this number of days."""
 
     def decide(member: Member) -> RowOrReason:
         if member.use_end_key == UNREADABLE:
@@ -122,7 +125,7 @@ def extend_by(days: int) -> Callable[[Member], RowOrReason]:
 
 
 def move(membergroup_id: str) -> Callable[[Member], RowOrReason]:
-    """Put members into a group."""
+    """Return the function that moves members into a group."""
 
     def decide(member: Member) -> RowOrReason:
         if member.membergroup_id == membergroup_id:
@@ -133,7 +136,7 @@ def move(membergroup_id: str) -> Callable[[Member], RowOrReason]:
 
 
 def rights(body: Mapping[str, Any]) -> Callable[[Member], RowOrReason]:
-    """Give everybody these rights. Former ones that are not known are found out before anything is sent."""
+    """Return the function that replaces the rights. Unknown former rights are read before anything is sent."""
 
     def decide(member: Member) -> RowOrReason:
         return "same" if replacing.is_same(member, body) else (dict(body), replacing.current_parts(member, body))
@@ -142,7 +145,7 @@ def rights(body: Mapping[str, Any]) -> Callable[[Member], RowOrReason]:
 
 
 def delete(member: Member) -> RowOrReason:
-    """Delete whoever still is who was looked at."""
+    """Return an empty body with the values shown in the preview, to delete only a member who is unchanged."""
     return {}, {field.name: field.written_value(member) for field in (NAME, CODE, GROUP, END)}
 
 
@@ -151,7 +154,7 @@ def _set_end(member: Member, end: datetime | None) -> tuple[Body, Body]:
 
 
 def left_out_texts(counts: Mapping[str, int], ids: Mapping[str, list[str]] | None = None) -> list[str]:
-    """Why so many of the chosen members are not among the rows, and who they are: the first of them by name."""
+    """Return why members are skipped, with their number and the first names for each reason."""
     ids = ids or {}
     member_ids = {member_id for each in ids.values() for member_id in each}
     members = Member.objects.filter(member_id__in=member_ids) if member_ids else Member.objects.none()
@@ -168,7 +171,7 @@ def left_out_of_job(job: Job) -> list[str]:
 
 
 def _names_text(names: list[str], n: int) -> str:
-    """The names behind a reason."""
+    """Return the names for a reason, in brackets."""
     if not names:
         return ""
     text = _(", ").join(names)
@@ -178,7 +181,7 @@ def _names_text(names: list[str], n: int) -> str:
 
 
 def no_change_text(plan: ChangePlan) -> str:
-    """Why no preview can be made."""
+    """Return why there is no preview."""
     if not plan.left_out:
         return _("No members are selected: the list has changed.")
     return " ".join([_("Nothing to change."), *left_out_texts(plan.left_out, plan.left_out_ids)])

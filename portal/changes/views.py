@@ -1,4 +1,4 @@
-"""Many members at once: what is asked, what would change, what came of it."""
+"""Views of bulk changes: the form, the preview and the result."""
 
 import unicodedata
 from functools import partial
@@ -28,7 +28,7 @@ from tenants.roles import Permission
 
 
 def respond(request: TenantRequest, job: Job) -> HttpResponseBase:
-    """The page as the change's state wants it."""
+    """Show the page for the job's state: preview or result."""
     view, kind = JobPage(request, job), kinds.kind_of(job)
     view.context |= {
         "title": kind.title_of(job),
@@ -70,7 +70,7 @@ def _result(view: JobPage) -> HttpResponse:
 
 
 def _file(view: JobPage) -> HttpResponseBase | None:
-    """All rows with old, new and, once started, the outcome of each; None where this person gets no such file."""
+    """Return all rows as a file, with old and new values and results; None if no file is allowed or requested."""
     rows = Row.objects.filter(job=view.job)
     names = dict(Group.objects.values_list("membergroup_id", "membergroup_name"))
     kind = PlannedRows if view.job.state == JobState.CHECKED else ResultRows
@@ -85,7 +85,7 @@ def _file(view: JobPage) -> HttpResponseBase | None:
 
 FAMILY = "change"
 VIEW = Permission.MEMBERS_VIEW
-# What deletes is typed: its number, or this word in one of our languages.
+# To confirm a deletion, the person types the number of members or this word in either language.
 _CONFIRM_WORDS = ("delete", "削除")
 
 
@@ -96,7 +96,7 @@ def index(request: TenantRequest) -> HttpResponse:
 
 @tenant_view(VIEW, methods=["GET", "POST"], redraw_values={"preview": ""})
 def new(request: TenantRequest, act: str) -> HttpResponse:
-    """What has to be said about a change of the members that were selected in a list."""
+    """Show the form of a bulk change for the members selected in a list."""
     wanted = BULK_CHANGES.get(act)
     if wanted is None:
         raise Http404
@@ -125,7 +125,7 @@ def _selection_error(count: int) -> str:
 
 
 def _confirm(request: TenantRequest, job: Job) -> str:
-    """Deletions need the number of members, or the word, typed; full width and separators are understood."""
+    """Check the typed confirmation of a deletion: the number or the word. Full-width and separators are accepted."""
     count = Row.objects.filter(job=job, action=Action.DELETE).count()
     text = unicodedata.normalize("NFKC", request.POST.get("typed", "")).strip().casefold()
     if not count or text in _CONFIRM_WORDS or text.replace(",", "") == str(count):

@@ -1,1 +1,1 @@
-"""The code itself: drawn, on paper, as a file, and on the guest's own phone."""
+"""Guest codes: on screen, on paper, as a file, and by link on the guest's own phone."""

@@ -1,6 +1,6 @@
-"""What is done with a code: read from the service, taken along, and linked to for the guest's own phone.
+"""Actions on a guest's code: read it from the service, record downloads, and create links for the guest's phone.
 
-One link works at a time for each guest.
+Each guest has at most one working link.
 """
 
 from dataclasses import dataclass
@@ -29,13 +29,13 @@ from tenants.connections.service_clients import current_connection
 from tenants.scope import tenant_scope
 from tenants.wording import coded_sentence
 
-# The service deletes a guest a week after the end: a code that was extended works no longer than that.
+# The service deletes guests a week after their end, so even an extended code works no longer.
 _LONGEST_AFTER = timedelta(days=7)
 
 
 @dataclass(frozen=True)
 class CreatedLink:
-    """A link that was just made: the only moment at which its address is known."""
+    """A new link. Its address is only known at this moment."""
 
     link: CodeLink
     url: str
@@ -43,7 +43,7 @@ class CreatedLink:
 
 @dataclass(frozen=True)
 class OpenedCode:
-    """What a working link shows, and nothing else."""
+    """The data that a working link shows, and nothing else."""
 
     data: str
     start: datetime
@@ -51,10 +51,10 @@ class OpenedCode:
 
 
 def create_link(*, visit: Visit, by: Requester, base: str) -> CreatedLink:
-    """A new link to this visit's code; earlier ones end. `base` is the site's own address ("https://…")."""
+    """Create a new link to this visit's code and revoke earlier ones. `base` is the site's address ("https://…")."""
     token = tokens.new(visit.tenant_id)
     with transaction.atomic():
-        Visit.objects.select_for_update(of=("self",)).get(pk=visit.pk)  # two desks at once: one link stays
+        Visit.objects.select_for_update(of=("self",)).get(pk=visit.pk)  # with two desks at once, only one link remains
         _open_links(visit).update(revoked_at=ClockTime())
         link = CodeLink.objects.create(
             visit=visit, digest=token.digest, by=by.user, expires_at=_expiry(visit, timezone.now())
@@ -64,7 +64,7 @@ def create_link(*, visit: Visit, by: Requester, base: str) -> CreatedLink:
 
 
 def revoke_link(*, visit: Visit, by: Requester) -> bool:
-    """End the link of this visit. False: there was none that worked."""
+    """Revoke the link of this visit. Return False if none was working."""
     with transaction.atomic():
         if not _open_links(visit).update(revoked_at=ClockTime()):
             return False
@@ -73,12 +73,15 @@ def revoke_link(*, visit: Visit, by: Requester) -> bool:
 
 
 def current_link(visit: Visit) -> CodeLink | None:
-    """The link that works now, if any."""
+    """Return the working link, if any."""
     return _open_links(visit).filter(expires_at__gt=timezone.now()).order_by("-pk").first()
 
 
 def open_link(text: str) -> OpenedCode | None:
-    """What the link with this secret shows; None, after the very same queries, for any that does not work."""
+    """Return what the link with this secret shows; None if it does not work.
+
+    Both cases run the same queries, so the time reveals nothing.
+    """
     token = tokens.parse(text)
     with tenant_scope(token.tenant_id):
         rows = CodeLink.objects.filter(_is_working(), digest=token.digest)
@@ -92,7 +95,10 @@ def open_link(text: str) -> OpenedCode | None:
 
 
 def _is_working() -> Q:
-    """Not revoked, not over, and of a code that lives: one that was cut short is shown again only with a later end."""
+    """Return the condition for working links: not revoked, not expired, and of an active code.
+
+    A deactivated code is shown again only with a later end.
+    """
     now = timezone.now()
     alive = Q(visit__gone_at=None, visit__erased_at=None, visit__use_date_end__gt=now)
     later = Q(visit__ended_confirmed_at__isnull=False, visit__use_date_end__gt=F("visit__must_end_at"))
@@ -104,13 +110,19 @@ def _open_links(visit: Visit) -> QuerySet[CodeLink]:
 
 
 def _expiry(visit: Visit, now: datetime) -> datetime:
-    """The tenant's longest time for a link, or as long as the code may come to live; its end ends the link anyway."""
+    """Return the tenant's limit for links, otherwise the longest possible time of the code.
+
+    Its end ends the link anyway.
+    """
     minutes = queries.desk_settings().link_minutes
     return now + timedelta(minutes=minutes) if minutes else visit.use_date_end + _LONGEST_AFTER
 
 
 def read_code(visit: Visit, by: Requester) -> str:
-    """Have the service say the code (operation 21, one call). Returns why that was not possible, or an empty text."""
+    """Read the code from the service (operation 21, one call).
+
+    Return the reason if that failed, otherwise an empty text.
+    """
     connection = current_connection()
     if not connection.is_connected:
         return _("The connection to the service is not working, so the code cannot be loaded now.")
@@ -128,7 +140,7 @@ def read_code(visit: Visit, by: Requester) -> str:
 
 
 def record(visit: Visit, by: Requester, act: str, **facts: object) -> None:
-    """Somebody took a code away, or had it shown: that they did is kept, the code is not."""
+    """Record that a person viewed or downloaded a code. The code itself is not recorded."""
     with transaction.atomic():
         audit.record(
             **by.audit_author,

@@ -1,7 +1,6 @@
-"""Badges and slips as PDF, drawn in millimetres, with the part of Noto Sans JP that they need embedded.
+"""Badges and slips as PDF, drawn in millimetres, with the needed part of Noto Sans JP embedded.
 
-A badge is a card of 91 x 55 mm, ten on an A4 sheet: the size that perforated sheets are sold in. A slip comes off an
-80 mm roll.
+A badge is a card of 91 x 55 mm, ten on an A4 sheet, for common perforated sheets. A slip is for an 80 mm roll.
 """
 
 import re
@@ -22,8 +21,8 @@ SLOTS = ACROSS * DOWN
 SLIP_WIDTH, _SLIP_MARGIN = 80.0, 5.0
 _INK, _GREY = 20, 95
 _SMALL = (9.0, 5.5)
-# A Latin word stays together, but for its hyphens; Japanese may break between any two characters, though not before
-# closing marks, small kana and what combines with the character before it.
+# Latin words break only at hyphens. Japanese breaks between any two characters, but not before closing marks, small
+# kana and combining characters.
 _LATIN = r"!-~\u00a0-\u024f"
 _PIECE = re.compile(
     rf"[{_LATIN}]*?[A-Za-z\u00c0-\u024f]-(?=[A-Za-z])|[{_LATIN}]+\s*|\s+"
@@ -34,30 +33,29 @@ _PIECE = re.compile(
 
 @dataclass(frozen=True)
 class FittedText:
-    """Lines at a size in points."""
+    """Lines of text at a size in points."""
 
     size: float
     lines: list[str]
 
     @property
     def height(self) -> float:
-        """In millimetres."""
+        """Return the height in millimetres."""
         return len(self.lines) * line_height(self.size)
 
 
 def line_height(size: float) -> float:
-    """In millimetres, for a size in points."""
+    """Return the line height in millimetres for a size in points."""
     return size * 0.3528 * 1.25
 
 
 def fit_text(
     text: str, width: float, height: float, sizes: tuple[float, float], measure: Callable[[str, float], float]
 ) -> FittedText:
-    """The text at the largest size, from `sizes` (largest, smallest), at which it fits into width x height millimetres
-    without breaking a word.
+    """Return the text at the largest size that fits into width x height millimetres without breaking a word.
 
-    `measure(text, size)` is a text's width. At the smallest size it is set however high it becomes: whoever reads a
-    badge would rather have all of the name.
+    `sizes` is (largest, smallest), and `measure(text, size)` returns a text's width. At the smallest size, the text may
+    be higher than `height`, because a complete name is more important.
     """
     size = sizes[0]
 
@@ -74,7 +72,7 @@ def fit_text(
 
 
 def wrap_text(text: str, width: float, measure: Callable[[str], float]) -> Iterator[str]:
-    """Lines no wider than `width`. A piece that is wider alone is broken between characters."""
+    """Yield lines no wider than `width`. A single piece that is wider is broken between characters."""
     line = ""
     for piece in _PIECE.findall(" ".join(text.split())):
         if line and measure(line + piece.rstrip()) > width:
@@ -90,7 +88,7 @@ def wrap_text(text: str, width: float, measure: Callable[[str], float]) -> Itera
 
 
 def render_badges(badges: Sequence[Badge], *, first: int = 1) -> bytes:
-    """A4 sheets of badges; `first` is the slot, from 1 to 10, that the first one takes on a sheet begun before."""
+    """Return A4 sheets of badges. `first` is the slot (1 to 10) of the first badge on a sheet that is partly used."""
     pdf = _new_document(A4)
     left, top = (A4[0] - ACROSS * CARD[0]) / 2, (A4[1] - DOWN * CARD[1]) / 2
     start = min(max(first, 1), SLOTS) - 1
@@ -103,7 +101,7 @@ def render_badges(badges: Sequence[Badge], *, first: int = 1) -> bytes:
 
 
 def render_slips(badges: Sequence[Badge]) -> bytes:
-    """One slip a guest, each as long as it needs to be."""
+    """Return one slip for each guest, each as long as needed."""
     pdf = _new_document((SLIP_WIDTH, 200))
     for badge in badges:
         pdf.add_page(format=(SLIP_WIDTH, _draw_slip(pdf, badge, measure_only=True)))
@@ -112,14 +110,14 @@ def render_slips(badges: Sequence[Badge]) -> bytes:
 
 
 class _BadgeDocument(FPDF):
-    """A document that knows how wide its characters are: each is asked for once, and grows with the size."""
+    """A document that remembers the width of each character, which grows with the size."""
 
     def __init__(self, size: tuple[float, float]) -> None:
         super().__init__(unit="mm", format=size)
         self._widths: dict[str, float] = {}
 
     def width_of(self, text: str, size: float) -> float:
-        """In millimetres, for a size in points."""
+        """Return the width in millimetres for a size in points."""
         return sum(self._width(character) for character in text) * size
 
     def _width(self, character: str) -> float:
@@ -158,7 +156,7 @@ def _draw_card(pdf: _BadgeDocument, badge: Badge, x: float, y: float) -> None:
 
 
 def _draw_slip(pdf: _BadgeDocument, badge: Badge, *, measure_only: bool = False) -> float:
-    """Draw a slip, or with `dry` only find out how long it is; the length in millimetres."""
+    """Draw a slip and return its length in millimetres. With `measure_only`, nothing is drawn."""
     x, width = _SLIP_MARGIN, SLIP_WIDTH - 2 * _SLIP_MARGIN
     at = 6.0
     at = _draw_text(pdf, badge.kind, x, at, width, 7, (14, 10), measure_only=measure_only) + 1
@@ -192,7 +190,7 @@ def _draw_text(
     pdf: _BadgeDocument, text: str, x: float, y: float, width: float, height: float, sizes: tuple[float, float],
     *, grey: bool = False, measure_only: bool = False,
 ) -> float:  # fmt: skip
-    """Set a text into a box as large as it fits; returns where it ends."""
+    """Draw a text as large as it fits into a box and return the y position below it."""
     if not text:
         return y
 
@@ -206,7 +204,7 @@ def _draw_text(
 
 
 def _draw_code(pdf: _BadgeDocument, code: QRCode, x: float, y: float, size: float) -> None:
-    """The code, its quiet zone inside `size`. Rows overlap a little, so that no viewer shows seams between them."""
+    """Draw the code with its quiet zone inside `size`. Rows overlap slightly, to hide seams in PDF viewers."""
     module = size / qr_drawing.code_width(code)
     pdf.set_fill_color(0)
     for row, column, length in qr_drawing.dark_runs(code):
@@ -215,7 +213,7 @@ def _draw_code(pdf: _BadgeDocument, code: QRCode, x: float, y: float, size: floa
 
 
 def _draw_cut_marks(pdf: _BadgeDocument, x: float, y: float) -> None:
-    """Where to cut, for paper that is not perforated."""
+    """Draw corner marks for paper that is not perforated."""
     pdf.set_draw_color(190)
     pdf.set_line_width(0.1)
     for cx, sx in ((x, 1), (x + CARD[0], -1)):

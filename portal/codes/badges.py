@@ -1,4 +1,4 @@
-"""What is shown of a code, on screen, on paper and in a PDF: its hours in words, and the facts of a badge or a slip."""
+"""The texts about a code for screen, paper and PDF: its hours in words, and the contents of badges and slips."""
 
 import uuid
 from collections.abc import Iterable, Sequence
@@ -19,16 +19,16 @@ from portal.core.visits.queries import code_data_by_visit
 from tenants.models import Tenant
 
 MOST_AT_ONCE = 500
-# Whoever meets its bearer knows at a glance, in either language.
+# Bilingual, so that anyone who meets the guest understands it.
 KIND = "GUEST 来訪者"
 
 
 class CodePhase(StrEnum):
-    """What the code does at a door right now, as far as the portal knows."""
+    """What the code does at a door now, as far as the portal knows."""
 
     NOT_STARTED = "not_yet"
     ACTIVE = "works"
-    DEACTIVATING = "ending"  # cut short, and the service has not confirmed it: it may still open
+    DEACTIVATING = "ending"  # deactivated, but not confirmed by the service: it may still open
     DEACTIVATED = "cut"
     ENDED = "ended"
     DELETED = "gone"  # the service deleted the guest
@@ -36,7 +36,7 @@ class CodePhase(StrEnum):
 
 @dataclass(frozen=True)
 class CodeHours:
-    """The phase at one moment, and the moments that make it."""
+    """The phase of a code at one moment, with its start and end."""
 
     phase: CodePhase
     start: datetime
@@ -48,7 +48,7 @@ class CodeHours:
 
     @property
     def title(self) -> str:
-        """One or two words."""
+        """Return the phase in one or two words."""
         return {
             CodePhase.NOT_STARTED: _("Not active yet"),
             CodePhase.ACTIVE: _("Active now"),
@@ -60,7 +60,7 @@ class CodeHours:
 
     @property
     def sentence(self) -> str:
-        """The whole of it, with dates wherever they are not today's."""
+        """Return a sentence about the phase, with dates for days other than today."""
         now = timezone.now()
         at = {"start": _moment(self.start, now), "end": _moment(self.end, now, self.start)}
         if self.phase == CodePhase.NOT_STARTED:
@@ -75,14 +75,14 @@ class CodeHours:
 
     @property
     def period(self) -> str:
-        """`2026-11-21 09:00 – 18:00`, for paper."""
+        """Return `2026-11-21 09:00 – 18:00`, for paper."""
         begin, end = local(self.start), local(self.end)
         until = end.strftime("%H:%M" if begin.date() == end.date() else "%Y-%m-%d %H:%M")
         return f"{begin:%Y-%m-%d %H:%M} – {until}"
 
 
 def hours_of(visit: Visit, now: datetime | None = None) -> CodeHours:
-    """How the code of a visit stands at `now`."""
+    """Return the phase and hours of a visit's code at `now`."""
     now = now or timezone.now()
     start, end = visit.use_date_start, visit.use_date_end
     if visit.gone_at is not None:
@@ -99,7 +99,7 @@ def hours_of(visit: Visit, now: datetime | None = None) -> CodeHours:
 
 
 def _moment(moment: datetime, now: datetime, beside: datetime | None = None) -> str:
-    """The time alone today, or on the day that stands beside it already; the date before it otherwise."""
+    """Return only the time for today or the day of `beside`; otherwise date and time."""
     there = local(moment)
     near = local(beside if beside is not None else now).date()
     return there.strftime("%H:%M" if there.date() == near else "%Y-%m-%d %H:%M")
@@ -107,7 +107,7 @@ def _moment(moment: datetime, now: datetime, beside: datetime | None = None) -> 
 
 @dataclass(frozen=True)
 class Badge:
-    """One guest on paper. `code` is None where it is not known, or no longer works: the badge has none then."""
+    """The badge or slip of one guest. `code` is None if it is unknown or no longer works."""
 
     building: str
     name: str
@@ -126,23 +126,26 @@ class Badge:
 
     @property
     def is_large(self) -> bool:
-        """Whether the code needs more room than a short one."""
+        """Return whether the code needs more room than a short one."""
         return self.code is not None and qr_drawing.code_width(self.code) > 65
 
 
 def badges_of(tenant: Tenant, visits: Sequence[Visit]) -> list[Badge]:
-    """The badges of these visits, in their order, with one query for all codes."""
+    """Return the badges of these visits in their order, with one query for all codes."""
     data = code_data_by_visit(visits)
     return [_badge(tenant, visit, data.get(visit.pk, "")) for visit in visits]
 
 
 def visits_of_party(name: uuid.UUID) -> list[Visit]:
-    """The issued visits of a party that can still come, by name. 404 when there are none."""
+    """Return the issued visits of a party that have not ended, by name. Raises Http404 if there are none."""
     return _upcoming(Visit.objects.filter(party=name))
 
 
 def upcoming_visits(keys: Iterable[int]) -> list[Visit]:
-    """Those of these visits that can still come, by name; at most MOST_AT_ONCE of them. 404 when there are none."""
+    """Return those of these visits that have not ended, by name, at most MOST_AT_ONCE.
+
+    Raises Http404 if there are none.
+    """
     return _upcoming(Visit.objects.filter(pk__in=list(keys)))
 
 
@@ -167,7 +170,7 @@ def _badge(tenant: Tenant, visit: Visit, data: str) -> Badge:
 
 
 def symbol_of(data: str) -> QRCode | None:
-    """The code to draw, or None where the data is not known or cannot be drawn."""
+    """Return the QR code to draw, or None if the data is unknown or cannot be drawn."""
     try:
         return qr_drawing.build_code(data) if data else None
     except qr_drawing.NotDrawable:

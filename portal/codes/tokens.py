@@ -1,7 +1,7 @@
-"""The secret of a link: whose it is, sealed, and 128 random bits. What is kept of it is a digest.
+"""The secret of a link: the encrypted tenant ID and 128 random bits. Only its digest is stored.
 
-AES-SIV under a key of the site: nobody without it can make a token, read the tenant out of one, or see that two belong
-to the same tenant. So the tenant can be entered without asking any table first.
+It uses AES-SIV with a key of the site. Without the key, no one can create a token, read its tenant, or see whether two
+tokens have the same tenant. So the tenant is known before any query.
 """
 
 import base64
@@ -22,14 +22,14 @@ LENGTH = (_TENANT + _RANDOM + _TAG) * 8 // 6 + 1
 
 @dataclass(frozen=True)
 class Token:
-    """`text` travels in the address; `digest` finds its row."""
+    """The secret of a link: `text` is in the address, `digest` finds its row."""
 
     text: str
     tenant_id: int
     digest: bytes
 
 
-# What an unusable token is taken for: no tenant has this id, so that nothing is found, in as many steps.
+# The token for invalid texts. No tenant has this ID, so nothing is found after the same number of steps.
 NO_TOKEN = Token("", 0, hashlib.sha256(b"").digest())
 
 
@@ -39,7 +39,7 @@ def new(tenant_id: int) -> Token:
 
 
 def parse(text: str) -> Token:
-    """The token of an address, or NOBODY when this site never made it."""
+    """Return the token in an address, or NO_TOKEN if this site did not create it."""
     try:
         sealed = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):

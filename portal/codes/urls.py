@@ -1,4 +1,4 @@
-"""Addresses of this part of the desk, below /t/<tenant>/guests/."""
+"""Addresses of the codes' pages, below /t/<tenant>/guests/."""
 
 from django.urls import path, register_converter
 from django.urls.converters import StringConverter, get_converters

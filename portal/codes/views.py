@@ -1,4 +1,4 @@
-"""The code: shown at the desk, taken away as a file or on paper, and opened by a link on the guest's own phone."""
+"""Views of codes: at the desk, as a file or on paper, and by link on the guest's own phone."""
 
 import uuid
 from typing import Any
@@ -27,13 +27,13 @@ from tenants.roles import Permission
 
 DESK = Permission.GUESTS_DESK
 PAPERS = {"badge": badge_drawing.render_badges, "slip": badge_drawing.render_slips}
-# A whole party opens its codes behind one address; nobody needs more than this.
+# A whole party may share one IP address; this is enough for all of them.
 MOST_A_MINUTE = 120
 
 
 @tenant_view(DESK, methods=["GET", "POST"])
 def code(request: TenantRequest, guest_id: str) -> HttpResponse:
-    """The code alone, as large as the screen. A POST reads it from the service, where it is not known here."""
+    """Show only the code, as large as the screen. A POST reads it from the service if it is not loaded."""
     visit = get_visit(guest_id)
     trouble = ""
     if request.method == "POST" and not code_data_of(visit):
@@ -47,7 +47,7 @@ def code(request: TenantRequest, guest_id: str) -> HttpResponse:
 
 @tenant_view(DESK)
 def code_file(request: TenantRequest, guest_id: str, kind: str) -> HttpResponse:
-    """The code as a picture to take away."""
+    """Return the code as an image file."""
     visit = get_visit(guest_id)
     drawn = None if hours_of(visit).is_over else symbol_of(code_data_of(visit))
     if drawn is None:
@@ -59,7 +59,7 @@ def code_file(request: TenantRequest, guest_id: str, kind: str) -> HttpResponse:
 
 @tenant_view(DESK)
 def badge(request: TenantRequest, guest_id: str) -> HttpResponse:
-    """Badge or slip, to be printed from the browser."""
+    """Show the badge or slip for printing from the browser."""
     return _badges_page(request, [get_visit(guest_id)], {"guest_id": guest_id})
 
 
@@ -70,7 +70,7 @@ def badge_pdf(request: TenantRequest, guest_id: str, form: str) -> HttpResponse:
 
 @tenant_view(DESK)
 def party_badges(request: TenantRequest, party: uuid.UUID) -> HttpResponse:
-    """The badges of everybody whom one form issued."""
+    """Show the badges of all guests of one form."""
     return _badges_page(request, badges.visits_of_party(party), {"party": party})
 
 
@@ -81,7 +81,7 @@ def party_pdf(request: TenantRequest, party: uuid.UUID, form: str) -> HttpRespon
 
 @tenant_view(DESK, methods=["POST"])
 def create_link(request: TenantRequest, guest_id: str) -> HttpResponse:
-    """Make a link for the guest's phone. Its address is shown in this answer and never again."""
+    """Create a link for the guest's phone. Its address is shown only in this response."""
     visit = get_visit(guest_id)
     if hours_of(visit).is_over or not code_data_of(visit):
         messages.error(request, _("No link was created because there is no code to show."))
@@ -120,7 +120,7 @@ def _badges_page(request: TenantRequest, visits: list[Visit], address: dict[str,
 
 
 def badges_pdf(request: TenantRequest, visits: list[Visit], form: str, name: str) -> HttpResponse:
-    """Badges or slips of these visits, as one file."""
+    """Return badges or slips of these visits as one PDF."""
     made = badges.badges_of(request.tenant, visits)
     first = request.GET.get("first", "1")
     options = {"first": int(first)} if form == "badge" and first.isdecimal() and len(first) < 3 else {}
@@ -141,7 +141,7 @@ def _download(content: bytes, content_type: str, name: str) -> HttpResponse:
 @login_not_required
 @require_safe
 def guest_code(request: HttpRequest, token: str) -> HttpResponse:
-    """The code and its hours. Unknown, expired, revoked and cut all get one and the same answer."""
+    """Show the code and its hours. All links that do not work get the same response."""
     if _is_rate_limited(request):
         return _answer(request, "guests/codes/wait.html", {}, 429)
     opened = actions.open_link(token)
@@ -161,13 +161,13 @@ def _answer(request: HttpRequest, template: str, context: dict[str, object], sta
     add_never_cache_headers(answer)
     answer["Referrer-Policy"] = "no-referrer"
     answer["X-Robots-Tag"] = "noindex, nofollow"
-    # Django would write the address, and with it the secret, into the log of what was not found.
+    # Django's log of missing pages would otherwise contain the address with the secret.
     vars(answer)["_has_been_logged"] = True
     return answer
 
 
 def _is_rate_limited(request: HttpRequest) -> bool:
-    """Whether this address asked too often within a minute."""
+    """Return whether this network sent too many requests within a minute."""
     key = f"guest-code:{network_of(request.META['REMOTE_ADDR'])}"
-    asked: int = cache.count(key, 60)  # type: ignore[attr-defined]  # the method of DatabaseMemory
+    asked: int = cache.count(key, 60)  # type: ignore[attr-defined] # a method of DatabaseMemory
     return asked > MOST_A_MINUTE

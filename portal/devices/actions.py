@@ -1,4 +1,4 @@
-"""The five controls of operation 35, as commands to doors, each at most once and within 15 seconds of the click."""
+"""The five controls of operation 35 as commands to doors, each sent at most once and within 15 seconds of the click."""
 
 from datetime import datetime
 
@@ -29,7 +29,7 @@ class DoorCommand(TextChoices):
     OUT = "out_unlock", _("Unlock for exit")
 
     def title_for(self, door: object) -> str:
-        """The command as a person says it: "Unlock 倉庫 入口"."""
+        """Return the command with the door's name, such as "Unlock 倉庫 入口"."""
         return str(_TITLES[self.value]) % {"door": door}
 
     @property
@@ -55,9 +55,10 @@ def send_command(
     until: datetime | None = None,
     permission: Permission = Permission.DOORS_OPERATE,
 ) -> Intent:
-    """Ask the service to unlock or lock a door (operation 35), now. The returned intent says how far it came.
+    """Send a command to a door now (operation 35). The returned intent holds the result.
 
-    A hold ends at `until`, by itself, while nothing newer is asked of the door; without, only when somebody locks it.
+    A hold with `until` ends automatically at that time, unless a newer command is sent. Without it, staff must lock the
+    door.
     """
     asked = intent_values(door, command, by, nonce, by.user) | {"permission": permission}
     intent, is_new = _record_hold(asked, until) if command is DoorCommand.HOLD else record_intent(**asked)
@@ -67,7 +68,7 @@ def send_command(
 
 
 def _record_hold(asked: IntentDetails, until: datetime | None) -> tuple[Intent, bool]:
-    """Record a command to hold a door together with the hold, which has its end from the start."""
+    """Record a command to hold a door, together with the hold and its end."""
     by = asked["by"]
     with transaction.atomic():
         intent, is_new = record_intent(**asked)
@@ -87,7 +88,7 @@ def _record_hold(asked: IntentDetails, until: datetime | None) -> tuple[Intent, 
 def intent_values(
     door: PassController, command: DoorCommand, by: Requester, nonce: Nonce, person: User
 ) -> IntentDetails:
-    """What an intent for this command records; the service's log names the `person`."""
+    """Return the values of an intent for this command. The service's log names `person`."""
     return {
         "by": by,
         "permission": Permission.DOORS_OPERATE,
@@ -103,7 +104,7 @@ def intent_values(
 
 
 def why_unavailable(connection: Connection) -> str:
-    """Return why no command can be sent to any door now; empty when one can."""
+    """Return why no command can be sent to any door now; empty if commands are possible."""
     if not connection.is_connected:
         return str(Reason.CONNECTION.label)
     operation = connection.tenant.environment.catalogue.find("operate_door")

@@ -20,7 +20,7 @@ from tenants.models import Tenant
 
 
 def _doors_in(states: Sequence[DoorState], minutes: int = 0) -> Iterator[Observation]:
-    """Doors that have been in one of these states for so long."""
+    """Yield the doors that have been in one of these states for so many minutes."""
     before = database_now() - timedelta(minutes=minutes)
     for door in PassController.objects.filter(state__in=states, state_since__lte=before):
         facts = {"device": door.device_id, "device_name": door.device_name, "minutes": minutes}
@@ -40,7 +40,7 @@ def _offline(tenant: Tenant, values: RuleValues) -> Iterator[Observation]:
 
 
 def _tenants_with(*states: DoorState) -> TenantFilter:
-    """Tenants with doors that have been in one of these states for as long as the most impatient rule allows."""
+    """Return the filter for tenants with doors in these states for as long as the rule with the shortest time."""
 
     def doors(rules: Collection[RuleValues]) -> QuerySet[PassController]:
         since = ClockTime() - timedelta(minutes=min(each.get("minutes", 0) for each in rules))
@@ -59,7 +59,7 @@ def _forced_in_records(tenant: Tenant, records: Sequence[History], values: RuleV
 
 
 def _records_of(tenant: Tenant, patterns: Sequence[str], since: datetime, until: datetime) -> list[History]:
-    """Return the records of a time that name one of these events, by time."""
+    """Return the records of a period that contain one of these events, in order of time."""
     found: dict[str, History] = {}
     for pattern in patterns:
         words = log_search.search_words(max(pattern.split("*"), key=len))
@@ -73,7 +73,7 @@ def _forced_in_past(tenant: Tenant, since: datetime, until: datetime, values: Ru
 
 
 def _left_in_past(tenant: Tenant, since: datetime, until: datetime, values: RuleValues) -> Iterator[Observation]:
-    """By the records that tell of it: those after which none said within the minutes that it is over."""
+    """Yield observations from records of doors left open that were not closed within the rule's minutes."""
     states, within = tenant.environment.catalogue.states, timedelta(minutes=values["minutes"])
     begun: dict[str, History] = {}
     for each in _records_of(tenant, states.left_open, since, until):
@@ -88,7 +88,10 @@ def _left_in_past(tenant: Tenant, since: datetime, until: datetime, values: Rule
 
 
 def _record_finder(*words: DoorEvent) -> Callable[[Tenant, Alert, Iterable[History]], list[History]]:
-    """Return what finds the records of one of these events that an alert is about, not of one that was over before."""
+    """Return the function that finds the records of an alert with one of these events.
+
+    Records of an earlier problem that was over before the alert began are left out.
+    """
 
     def found(tenant: Tenant, alert: Alert, records: Iterable[History]) -> list[History]:
         states, told = tenant.environment.catalogue.states, list[History]()

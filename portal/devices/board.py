@@ -1,6 +1,6 @@
-"""The doors of a building on one board: a tile for each under its first area, and in one line what needs somebody.
+"""The board of all doors: a tile for each door below its first area, and a headline about doors that need attention.
 
-The board is drawn from what is known, at no call to the service. Its mark holds all that a tile says.
+It is drawn from stored data without calls to the service. Its version mark covers everything that a tile shows.
 """
 
 from collections import Counter
@@ -36,7 +36,7 @@ _NO_AREA = ""
 
 
 def chosen_view(request: TenantRequest) -> str:
-    """Return how the doors are looked at: as the address says, else as this person did last."""
+    """Return the chosen view of the doors: from the address, otherwise this person's last choice."""
     asked = request.GET.get("view", "")
     if asked in VIEWS:
         return asked
@@ -46,7 +46,7 @@ def chosen_view(request: TenantRequest) -> str:
 
 @dataclass(frozen=True)
 class DoorTile:
-    """A door on the board. `other_areas` names the other areas it leads to."""
+    """A door on the board. `other_areas` names the other areas that it leads to."""
 
     door: PassController
     chip: Chip
@@ -57,14 +57,14 @@ class DoorTile:
 
 @dataclass(frozen=True)
 class TileGroup:
-    """The tiles of an area; without a name, those of doors in no area."""
+    """The tiles of one area, or of doors without an area if the name is empty."""
 
     name: str
     tiles: list[DoorTile]
 
 
 class DoorBoard:
-    """The doors of the request's tenant as the person may know them, narrowed by what the address says."""
+    """The doors that the person has access to, filtered by the address."""
 
     def __init__(self, request: TenantRequest) -> None:
         self.request = request
@@ -72,7 +72,7 @@ class DoorBoard:
 
     @cached_property
     def version(self) -> str:
-        """The mark of the board: what is learned of any door, of the areas, or from the log changes it."""
+        """Return the version mark of the board. It changes with news of doors, areas or the log."""
         access = self.request.access
         newest = log_search.newest_record_key() if visibility.may_view_log(access) else None
         areas = freshness.freshness_for(self.request)[MirrorKind.AREAS].as_of
@@ -93,11 +93,11 @@ class DoorBoard:
     def latest_records(self) -> dict[str, History]:
         return queries.latest_records(self.request.access)
 
-    # What is said of all of them
+    # Summary
 
     @property
     def headline(self) -> str:
-        """How many doors need somebody, of how many."""
+        """Return how many of all doors need attention."""
         wanting, of_all = sum(door.attention for door in self.doors), len(self.doors)
         if not wanting:
             return ngettext("%(all)d door, none needs attention", "%(all)d doors, none needs attention", of_all) % {
@@ -108,7 +108,7 @@ class DoorBoard:
 
     @property
     def unknown_text(self) -> str:
-        """What the headline does not know; empty where every door's state is known."""
+        """Return the number of doors with an unknown state, by cause; empty if all states are known."""
         counted = Counter(map(_unknown_reason, self.doors))
         said = (
             ngettext("%(n)d never read", "%(n)d never read", counted["unread"]) % {"n": counted["unread"]},
@@ -121,25 +121,27 @@ class DoorBoard:
 
     @property
     def headline_class(self) -> str:
-        """The class of the headline: that of the most alarming door."""
+        """Return the headline's CSS class, taken from the most serious door."""
         states = {door.state for door in self.doors}
         if states.intersection(door_states.LOUD_STATES):
             return "alarm"
         return "loud" if any(door.attention for door in self.doors) else "quiet"
 
-    # What is shown
+    # Content
 
     @property
     def groups(self) -> list[TileGroup]:
-        """The tiles by area: areas with a door that needs somebody first, the most alarming of them foremost; then the
-        others by name, those of doors in no area last. In each, what needs somebody first.
+        """Return the tiles by area. Doors that need attention are first within each area.
+
+        Areas with such doors come first, the most serious one on top. The others follow by name, and doors without an
+        area are last.
         """
         found: dict[tuple[bool, str, str, str], list[DoorTile]] = {}
         for door in filter(self._matches, self.doors):
             first = next(iter(self._shown_places(door)), None)
             key = (False, natural_key(first.name), first.area_id, first.name) if first else (True, "", "", "")
             found.setdefault(key, []).append(self._tile(door, first))
-        place = {key: number for number, key in enumerate(found)}  # doors come the most alarming first
+        place = {key: number for number, key in enumerate(found)}  # the doors are sorted by urgency
 
         def rank(each: tuple[tuple[bool, str, str, str], list[DoorTile]]) -> tuple[Any, ...]:
             key, tiles = each
@@ -149,7 +151,7 @@ class DoorBoard:
 
     @property
     def empty(self) -> EmptyState | None:
-        """Why there is no door at all; None where there are some."""
+        """Return why there are no doors; None if there are some."""
         return None if self.doors else queries.empty_state(self.request)
 
     def _matches(self, door: PassController) -> bool:
@@ -159,7 +161,7 @@ class DoorBoard:
         return wanted and (door.attention or not self.only_attention)
 
     def _shown_places(self, door: PassController) -> list[DoorArea]:
-        """A door's areas; the one that the board is narrowed to stands first."""
+        """Return a door's areas, beginning with the area that the board is filtered by."""
         return sorted(self.places.get(door.device_id, ()), key=lambda place: place.area_id != self.area)
 
     def _tile(self, door: PassController, first: DoorArea | None) -> DoorTile:
@@ -172,7 +174,7 @@ class DoorBoard:
             self.latest_records.get(door.device_id),
         )
 
-    # What the address says
+    # Filters from the address
 
     @property
     def only_attention(self) -> bool:
@@ -180,7 +182,7 @@ class DoorBoard:
 
     @property
     def area(self) -> str | None:
-        """The area that is asked for, "" for doors in none; None for all."""
+        """Return the requested area: "" for doors without an area, None for all."""
         asked = self.address.get("area")
         return (_NO_AREA if asked == "none" else asked) if asked else None
 
@@ -194,7 +196,7 @@ class DoorBoard:
 
     @property
     def attention_links(self) -> list[tuple[str | Promise, str, bool]]:
-        """(label, address, whether it is the one) of all doors and of those that need somebody."""
+        """Return (label, address, whether selected) for all doors and for those that need attention."""
         return [
             (pgettext_lazy("doors", "All"), self.address.with_(only=None), not self.only_attention),
             (gettext_lazy("Needs attention"), self.address.with_(only="attention"), self.only_attention),
@@ -202,7 +204,7 @@ class DoorBoard:
 
     @property
     def area_links(self) -> list[tuple[str, str, bool]]:
-        """The same of every area that has doors; empty where there are not two to choose from."""
+        """Return (label, address, whether selected) for each area with doors; empty if there are fewer than two."""
         there = {(place.name, place.area_id) for door in self.doors for place in self.places.get(door.device_id, ())}
         by_name = sorted(there, key=lambda place: (natural_key(place[0]), place[1]))
         choices = [("", _("All areas")), *((area_id, name) for name, area_id in by_name)]
@@ -222,7 +224,7 @@ def _unknown_reason(door: PassController) -> str:
 
 
 def view_links(request: TenantRequest, chosen: str) -> Iterable[dict[str, Any]]:
-    """Return the ways to look at the doors: what each is called, its address and whether it is the chosen one."""
+    """Return the views of the doors, each with its label, address and whether it is selected."""
     return [
         {"name": name, "label": label, "icon": icon, "here": name == chosen, "href": f"{request.path}?view={name}"}
         for name, (label, icon) in VIEWS.items()

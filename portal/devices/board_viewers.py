@@ -1,6 +1,6 @@
-"""Whether a tenant's board of doors is in sight of somebody: told by the boards' own requests, of all viewers together.
+"""Records whether anyone has a tenant's board of doors open. The boards' own requests show it.
 
-A board in a tab that nobody looks at asks nothing, so it is out of sight soon after.
+A board in a hidden tab sends no requests, so it soon counts as closed.
 """
 
 from datetime import timedelta
@@ -13,7 +13,7 @@ from portal.core.timers.clock import ClockTime
 from portal.devices.models import BoardSight
 from tenants.scope import current_tenant_id
 
-# A board asks every five seconds; many pages open have it ask less.
+# A board sends a request every five seconds, or less often if many pages are open.
 VIEWED_FOR = timedelta(seconds=60)
 _WRITE_EVERY = timedelta(seconds=20)
 
@@ -25,12 +25,12 @@ WHERE s.looked_at < EXCLUDED.looked_at - %(grain)s
 
 
 def record_viewer() -> None:
-    """Note that somebody looks at the board of the tenant in scope, written every 20 seconds at most."""
+    """Record that the board of the tenant in scope is open, at most every 20 seconds."""
     values: dict[str, Any] = {"tenant": current_tenant_id(), "grain": _WRITE_EVERY}
     with database.cursor() as cursor:
         cursor.execute(_RECORD_VIEWER, values)
 
 
 def viewed_now(rows: QuerySet[BoardSight]) -> QuerySet[BoardSight]:
-    """Return those of the rows whose board is in sight now."""
+    """Return the rows whose board is open now."""
     return rows.filter(looked_at__gt=ClockTime() - VIEWED_FOR)

@@ -1,4 +1,4 @@
-"""What a door's command means for what is known of the door, and what is looked at when it ends uncertain."""
+"""The effect of a door command on the stored state of the door, and the check after an uncertain result."""
 
 from django.utils.translation import gettext as _
 
@@ -28,9 +28,11 @@ _DOOR_WORDS = {
 
 
 def read_door(intent: Intent) -> Finding:
-    """Read the door once. What is locked now may have been open before: only locking can be proven by looking.
+    """Read the door once.
 
-    A hold whose answer was lost and that leaves the door unlocked is said on every page, whoever caused it.
+    Only locking can be proven by reading, because an unlocked door may have been locked again.
+
+    If a hold's answer was lost and the door is held unlocked, this is recorded so that every page shows it.
     """
     connection = current_connection()
     status = single_reads.read_door_status(connection, intent.path["device_id"], Priority.DOORS)
@@ -48,7 +50,7 @@ def read_door(intent: Intent) -> Finding:
 
 
 def on_finished(intent: Intent) -> None:
-    """Keep what was asked for in clear, and tell the mirror what a command that was done makes of the door."""
+    """Store the command's control as plain text, and update holds, pictures and the door's state."""
     control, device_id = _control(intent), intent.path.get("device_id", "")
     intent.result["control"] = control
     intent.save(update_fields=["result"])
@@ -61,7 +63,10 @@ def on_finished(intent: Intent) -> None:
 
 
 def outcome_words(intent: Intent) -> OutcomeText:
-    """A request that the service took and then reported as failed may have moved the door all the same."""
+    """Return the result's text.
+
+    A request that was accepted and then reported as failed may still have moved the door.
+    """
     if intent.state == State.UNCERTAIN and not intent.is_lock:
         return OutcomeText(uncertain_text(intent, _("The door may have opened. The command will not be sent again.")))
     if intent.reason != Reason.REQUEST_FAILED:

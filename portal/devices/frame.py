@@ -1,4 +1,4 @@
-"""Doors in the frame of every page: found by the palette (Ctrl-K), and in banners while one stands open or is held."""
+"""The doors' parts of every page: search in the command palette (Ctrl-K), and banners for open or held doors."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -21,12 +21,12 @@ from portal.devices.queries import is_held
 from tenants.access import TenantRequest
 from tenants.roles import Permission
 
-# More than these would push the page itself out of sight.
+# More banners would leave too little room for the page.
 MOST = 4
 
 
 def door_banners(request: TenantRequest) -> Iterator[Banner]:
-    """A banner for each door that is forced open, left open or held unlocked, the most alarming first."""
+    """Yield a banner for each door that is forced open, left open or held unlocked, the most serious first."""
     if not request.access.can(Permission.DEVICES_VIEW):
         return
     found = list(_alarming_doors().defer("status", "extra", "told"))
@@ -73,7 +73,7 @@ _WORDS = {
 
 
 def find_doors(request: TenantRequest, text: str) -> Iterator[Hit]:
-    """The first doors by name that hold `text`."""
+    """Yield the first doors by name that contain `text`."""
     found = PassController.objects.filter(device_name__icontains=text).order_by("name_order", "pk")
     for door in found[: command_palette.MAX_HITS]:
         yield Hit(str(door), reverse("devices:door", args=[request.tenant.slug, door.device_id]), "door")

@@ -1,4 +1,4 @@
-"""Until when a door is held unlocked: what the form offers, and the moment that is meant."""
+"""The end of a hold: the choices in the form, and the time that results."""
 
 from datetime import datetime, timedelta
 
@@ -24,14 +24,14 @@ class HoldEnd(TextChoices):
 
 
 def available_ends() -> list[HoldEnd]:
-    """The ends that can be chosen now: 18:00 only while it lies ahead."""
+    """Return the ends that can be chosen now. 18:00 is only offered before that time."""
     return [end for end in HoldEnd if end is not HoldEnd.EVENING or _evening(database_now()) > database_now()]
 
 
 def until_of(end: str, moment: str) -> datetime | None:
-    """Return the moment that was chosen; None for until somebody locks the door. Raises NotAsked for none that can be.
+    """Return the chosen end; None for no end. Raises NotSubmitted for an invalid choice.
 
-    Minutes count from now, so that a command that waited for its person is held for as long as was said.
+    Minutes count from now, so a command that waited for confirmation is held for the full time.
     """
     now = database_now()
     if end not in HoldEnd.values:

@@ -1,10 +1,9 @@
-"""A hold must end: at its time one lock is asked for, by the portal, while nothing newer was asked of the door.
+"""The end of holds: at the end time, the portal locks the door once, unless a newer command was sent.
 
-The row carries the promise (`due_at` is its timer), so that it outlives every process and a lost broker. Its lock is an
-intent of its own with its own 15 seconds; one that came to nothing is followed by another, for as long as the hold is
-the newest. The timer takes the door's turn (`record_intent.lock_target`), as whoever asks for a command does,
-so that either
-it sees the command, or the command is the newer one and the claim of the lock sees it. See decision 0063.
+The end is stored in the row (`due_at` is its timer), so it survives restarts and a lost broker. The lock command is a
+separate intent with its own 15 seconds. If it fails, another one follows while the hold is the newest command. The
+timer takes the same lock on the door (`lock_target`) as every new command. So either the timer sees the newer command,
+or the newer command sees the claim of the lock. See decision 0063.
 """
 
 from collections.abc import Iterable
@@ -32,15 +31,15 @@ from tenants.roles import Permission
 from tenants.scope import tenant_scope
 from tenants.signals import connected
 
-# Between two looks at what is under way; between two tries at first, and at most.
+# Seconds between two checks; the first and the longest pause between two attempts.
 _CHECK_AGAIN, _FIRST_RETRY, _LONGEST_RETRY = 2.0, 5.0, 300.0
-# What a door is told to stay as, other than to let somebody through once: for that a due lock waits so long.
+# Commands with a lasting effect. A single passage has none, so a due lock waits PASSAGE_TIME for it.
 _LASTING = (DoorCommand.HOLD.value, DoorCommand.LOCK.value)
 PASSAGE_TIME = timedelta(seconds=30)
 
 
 def process_due(hold_id: int) -> None:
-    """What the timer of one hold asks for, by one process at a time. Safe to call any number of times."""
+    """Run the timer of one hold, in one process at a time. Safe to call any number of times."""
     with transaction.atomic():
         rows = Hold.objects.select_related("tenant__environment", "by", "support_session", "intent", "lock")
         due = rows.select_for_update(of=("self",)).filter(pk=hold_id, state__in=OPEN, due_at__lte=ClockTime())
@@ -71,7 +70,7 @@ def _is_pending(hold: Hold) -> bool:
 
 
 def _lock(hold: Hold) -> None:
-    """Ask for the lock, once more: written down together with the hold that it ends."""
+    """Record the next lock command together with its number on the hold."""
     door = PassController.objects.filter(device_id=hold.device_id).first() or PassController(
         device_id=hold.device_id, device_name=hold.device_id
     )
@@ -84,7 +83,7 @@ def _lock(hold: Hold) -> None:
 
 
 def _asker(hold: Hold) -> Requester:
-    """Whose right the lock needs: of who asked for the hold while they have it, else of somebody who has it now."""
+    """Return the requester of the lock: the person of the hold, or another one if that person lost the permission."""
     may = holds_permission(Permission.DOORS_OPERATE)
     if Hold.objects.filter(may, pk=hold.pk).exists():
         return Requester(hold.tenant, hold.by, hold.support_session)
@@ -95,7 +94,7 @@ def _asker(hold: Hold) -> Requester:
 
 
 def on_command(intent: Intent, control: str) -> None:
-    """A command of a door came to something: its hold stands or not, has ended, or others are over by it."""
+    """Update holds after a command has finished: its own hold, the hold that it ends, and older holds."""
     if control == DoorCommand.HOLD:
         state, due = (Hold.State.FAILED, Value(None)) if has_no_effect(intent) else (Hold.State.STANDING, F("due_at"))
         Hold.objects.filter(intent=intent, state=Hold.State.ASKED).update(state=state, due_at=due)
@@ -115,33 +114,33 @@ def _on_lock(lock: Intent) -> None:
 
 
 def has_no_effect(intent: Intent) -> bool:
-    """Whether the service surely did nothing of it."""
+    """Return whether the command certainly had no effect."""
     return intent.state in NOT_APPLIED and intent.reason != Reason.REQUEST_FAILED
 
 
 def _supersedes_holds(intent: Intent, control: str) -> bool:
-    """Whether it is a newer word about how the door stays, and was done or may have been.
+    """Return whether the command replaces older holds, because it changed the door for longer, or may have done so.
 
-    A lock that is not sure is none: it is locked again. Nor is a single pass: it is over before the hold is, and a door
-    that somebody let a visitor through must not stay unlocked for the night.
+    An uncertain lock does not count: it is sent again. A single passage does not count either: otherwise the door would
+    stay unlocked after letting in a visitor.
     """
     maybe = intent.state == State.UNCERTAIN or intent.reason == Reason.REQUEST_FAILED
     return (intent.state == State.SUCCEEDED and control in _LASTING) or (maybe and control == DoorCommand.HOLD)
 
 
 def _was_applied() -> Q:
-    """Return the same of rows."""
+    """Return the same condition for database rows."""
     maybe = Q(state=State.UNCERTAIN) | Q(reason=Reason.REQUEST_FAILED)
     return Q(state=State.SUCCEEDED, result__control__in=_LASTING) | maybe & Q(result__control=DoorCommand.HOLD.value)
 
 
 def _is_in_progress() -> Q:
-    """What is under way, and a single pass until the person is through."""
+    """Return the condition for commands under way, and for single passages until PASSAGE_TIME is over."""
     return Q(state__in=UNDER_WAY) | Q(finished_at__gt=ClockTime() - PASSAGE_TIME) & ~Q(result__control__in=_LASTING)
 
 
 def _newer_commands(hold: Hold) -> QuerySet[Intent]:
-    """What was asked of the door after the hold, but for its own locks."""
+    """Return commands for the door after the hold, without the hold's own locks."""
     target = target_of("pass_controller", hold.device_id)
     return Intent.objects.filter(target=target, pk__gt=hold.intent_id).exclude(nonce__startswith=_nonce_prefix(hold))
 
@@ -151,7 +150,7 @@ def _nonce_prefix(hold: Hold) -> str:
 
 
 def retry_delay(attempts: int) -> float:
-    """Seconds until the next try."""
+    """Return the seconds until the next attempt."""
     return min(_FIRST_RETRY * 2.0 ** min(max(attempts - 1, 0), 10), _LONGEST_RETRY)
 
 
@@ -164,13 +163,13 @@ def _close(hold: Hold, state: Hold.State) -> None:
 
 
 def active_holds(device_ids: Iterable[str]) -> dict[str, Hold]:
-    """The newest hold of each of these doors that stands."""
+    """Return the newest active hold of each of these doors."""
     rows = Hold.objects.filter(device_id__in=list(device_ids), state=Hold.State.STANDING)
     return {hold.device_id: hold for hold in rows.select_related("by", "lock").order_by("pk")}
 
 
 def on_connected(sender: Any, *, connection: Connection, **more: Any) -> None:
-    """Receiver of tenants.signals.connected: what could not be locked is tried again."""
+    """Try failed locks again, because the connection is new. Receiver of tenants.signals.connected."""
     with tenant_scope(connection.tenant):
         _reschedule(Hold.objects.filter(state__in=OPEN, attempts__gt=0), 0)
 

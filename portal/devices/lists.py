@@ -1,4 +1,4 @@
-"""The list of doors: what needs attention is loud, everything else is quiet."""
+"""The list of doors. Doors that need attention are highlighted."""
 
 from functools import partial
 from typing import Any

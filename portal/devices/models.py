@@ -1,4 +1,4 @@
-"""When somebody last had a tenant's board of doors in sight; doors held unlocked, and when they are to lock again."""
+"""When a tenant's board of doors was last open, and doors that are held unlocked with their end."""
 
 from django.conf import settings
 from django.db import models
@@ -9,7 +9,7 @@ from tenants.models import SupportSession, TenantModel
 
 
 class BoardSight(TenantModel):
-    """One row for a tenant, whoever looks and however many do: what is read for them is read once."""
+    """One row for each tenant, shared by all viewers, so that data is read only once for all of them."""
 
     looked_at = models.DateTimeField()
 
@@ -21,10 +21,10 @@ class BoardSight(TenantModel):
 
 
 class Hold(TenantModel):
-    """A door held unlocked: by whom, until when (null: until somebody locks it), and what became of it.
+    """A door that is held unlocked, with the person, the end (null: until staff lock it) and the result.
 
-    `intent` asked for it, `lock` is the last that was asked for its end, the `attempts`-th one. `due_at` is when it
-    is seen to next (null: nobody has to).
+    `intent` is the command that began it, `lock` the last command that should end it, `attempts` their number. `due_at`
+    is the next check (null: none).
     """
 
     class State(models.TextChoices):
@@ -56,5 +56,5 @@ class Hold(TenantModel):
         return f"{self.device_id}: {self.state}"
 
 
-#: States in which the door is held, or may be in a moment.
+# : States in which the door is held, or soon may be.
 OPEN = (Hold.State.ASKED, Hold.State.STANDING)

@@ -1,4 +1,4 @@
-"""What is known of doors: their state in words, where they are, what their log tells and what was asked of them."""
+"""Queries for doors: their state in words, their places, their latest records and commands."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -31,8 +31,9 @@ _ERRORS: dict[DoorEvent | None, str] = {DoorEvent.FORCED_OPEN: "forced_open", Do
 
 
 def state_of(door: PassController, states: States) -> Chip:
-    """Return a door's state as every page, plan, list and file shows it: what outranks the rest, when it was last
-    learned, and what is wrong beside. Without any knowledge, unknown.
+    """Return a door's state as all pages and files show it: the most important state, its age and other problems.
+
+    Unknown if there is no data.
     """
     known = str(CHIPS.get(door.state, ("",))[0])
     wrong = join_values(each for each in dict.fromkeys(_problems(door, states)) if each != known)
@@ -43,7 +44,7 @@ def state_of(door: PassController, states: States) -> Chip:
 
 
 def _problems(door: PassController, states: States) -> Iterator[str]:
-    """Yield what the last reading of a door says is wrong with it, in words."""
+    """Yield the problems from the last reading of a door, in words."""
     yield from _errors(door, states)
     if not states.is_powered(door.power_status):
         yield _("No power") if door.power_status == "stopped" else service_word("power", door.power_status)
@@ -57,7 +58,7 @@ def _errors(door: PassController, states: States) -> list[str]:
 
 @dataclass(frozen=True)
 class DoorStatusWords:
-    """What the last reading of a door says, in the reader's language or else in the service's own words."""
+    """The last reading of a door in the reader's language, or in the service's own words if they are unknown."""
 
     leaf: str
     lock: str
@@ -68,7 +69,7 @@ class DoorStatusWords:
 
 
 def words_of(door: PassController, states: States) -> DoorStatusWords:
-    """The last reading of a door, part by part; empty for what it does not say."""
+    """Return the parts of a door's last reading; empty for parts that are missing."""
     power, network = door.power_status, door.cloud_com_status
     return DoorStatusWords(
         leaf=service_word("leaf", states.leaf_state(door.door), door.door),
@@ -85,7 +86,7 @@ def is_held(door: PassController) -> bool:
 
 
 def describe_hold(hold: Hold) -> str:
-    """Until when a door is held and by whom, and why it is held still when that time is over."""
+    """Return until when a door is held and who holds it, and why it was not locked if that time is over."""
     if hold.until is None:
         return _("Held by %(who)s until somebody locks it.") % {"who": hold.by}
     at = local(hold.until)
@@ -98,7 +99,7 @@ def describe_hold(hold: Hold) -> str:
 
 
 def by_urgency() -> QuerySet[PassController]:
-    """All doors by `calm`: those that need somebody first, the most alarming of them foremost."""
+    """Return all doors with their sort key `calm`: those that need attention first, the most serious on top."""
     loud = [state for state in DoorState if state in door_states.ATTENTION_STATES]
     ranks = [When(state=state, then=Value(str(place))) for place, state in enumerate(loud)]
     rank = Case(*ranks, When(attention=True, then=Value("8")), default=Value("9"))
@@ -107,7 +108,7 @@ def by_urgency() -> QuerySet[PassController]:
 
 
 def version_of_doors() -> str:
-    """What the tenant's doors are known by: it changes with whatever is learned of any of them."""
+    """Return a version mark of the tenant's doors. It changes with every new reading."""
     rows = PassController.objects.aggregate(Count("pk"), Max("known_at"), Max("state_since"), Max("pk"))
     return live_updates.version_of(
         sorted(rows.items()), sorted(PassController.objects.values_list("device_name", flat=True))
@@ -121,7 +122,7 @@ _RECORD_FIELDS = (
 
 
 def latest_records(access: Access) -> dict[str, History]:
-    """Return the newest record at each door that a person may see, in one statement however many doors there are."""
+    """Return the newest record at each door that the person has access to, in one query for all doors."""
     if not visibility.may_view_log(access):
         return {}
     here = (
@@ -136,18 +137,18 @@ def latest_records(access: Access) -> dict[str, History]:
 
 
 def empty_state(request: TenantRequest) -> EmptyState | None:
-    """Return why a tenant shows no door: there is none, or nobody may know."""
+    """Return why no doors are shown: there are none, or they are not loaded."""
     usual = EmptyState(_("No doors yet"), _("The vendor sets up door controllers."), "door")
     return freshness.empty_state(request, usual, MirrorKind.PASS_CONTROLLERS)
 
 
 def latest_commands(door: PassController) -> list[Intent]:
-    """The newest commands for this door, whoever gave them."""
+    """Return the newest commands for this door by anyone."""
     return list(intents.latest_intents(target_of("pass_controller", door.device_id)).select_related("tenant")[:5])
 
 
 def version_of(door: PassController, happened: RecentRecords, commands: list[Intent], hold: Hold | None) -> str:
-    """What a door's page is known by; outcome lines follow their commands themselves."""
+    """Return the version mark of a door's page. Result lines of commands update separately."""
     newest = commands[0].pk if commands else 0
     return live_updates.version_of(
         door.known_at, door.status_as_of, door.state, door.since, happened.version, newest, hold and describe_hold(hold)

@@ -1,12 +1,11 @@
-"""Keeping the doors' status at a glance: each is read now and then, and at once when the log tells of an alarm.
+"""Keeps the doors' status up to date: each is read from time to time, and at once after an alarm in the log.
 
-A list has no statuses in it (specification, operation 25), and a reading costs one of 180 calls an hour. Watching takes
-the share of sync at most, whoever has waited longest first, and stops at once when the hour runs short. What cannot
-wait, a door of which the log told something alarming, is read before the others and beyond that share, never from what
-is kept for commands and for people.
+The list of doors contains no status (operation 25), and a reading costs one of 180 calls an hour. Regular readings use
+at most the share of sync, doors that waited longest first, and stop when calls run short. Alarming doors are read first
+and beyond that share, but never from the reserve for commands and people.
 
-While a board is in sight of somebody (`board_viewers.py`), doors whose state nothing but a reading tells are read
-sooner, once for all who look, beyond the share of sync up to MOST_IN_SIGHT.
+While anyone has a board open (`board_viewers.py`), doors whose state is only known by reading are read more often, once
+for all viewers. These readings may exceed the share of sync (`Priority.WATCHED`).
 """
 
 from collections.abc import Sequence
@@ -40,7 +39,7 @@ _AT_ONCE = 20
 READ_STALE, READ_SOON = "portal.devices.tasks.read_stale", "portal.devices.tasks.read_soon"
 
 
-# With a board in sight: how old a reading may be of a door in a state that no log record ends, and of any door.
+# Limits with an open board: the age of a reading in a state that no log record ends, and of any reading.
 _UNLOGGED_STATES = (DoorState.UNKNOWN, DoorState.OFFLINE, DoorState.UNLOCKED)
 _UNLOGGED_MAX_AGE, _ANY_MAX_AGE = timedelta(minutes=2), timedelta(minutes=5)
 
@@ -54,14 +53,14 @@ def due_doors() -> list[QuerySet[PassController]]:
 
 
 def read_stale() -> int:
-    """Read the doors of the tenant in scope whose time has come, within budget. Returns how many were read."""
+    """Read the due doors of the tenant in scope, within the budget. Return the number read."""
     in_sight = board_viewers.viewed_now(BoardSight.objects.all()).exists()
     read, _is_all = _read(_due() | _due_for_board() if in_sight else _due(), in_sight)
     return read
 
 
 def read_soon() -> int:
-    """Read the doors of the tenant in scope that cannot wait for their turn, or put them off. Returns how many were."""
+    """Read the urgent doors of the tenant in scope, and postpone those that were missed. Return the number read."""
     read, is_all = _read(_due() & IS_READ_SOON, in_sight=False)
     if not is_all:
         door_states.postpone_missed()
@@ -69,7 +68,7 @@ def read_soon() -> int:
 
 
 def _read(wanted: Q, in_sight: bool) -> tuple[int, bool]:
-    """Read doors, those first that cannot wait. Returns how many were read, and whether all could be read."""
+    """Read doors, urgent ones first. Return the number read, and whether all could be read."""
     connection, read = current_connection(), 0
     if not connection.is_connected:
         return 0, False
@@ -91,7 +90,7 @@ def _due() -> Q:
 
 
 def _due_for_board() -> Q:
-    """Doors to be read now for a board, though not their turn; one that the service does not know waits for it."""
+    """Return the condition for doors that an open board needs earlier than their regular time."""
     now = ClockTime()
     untold = Q(state__in=_UNLOGGED_STATES, status_as_of__lte=now - _UNLOGGED_MAX_AGE)
     waited = Q(look_at__lte=now + door_states.USUAL_INTERVAL - _UNLOGGED_MAX_AGE)
@@ -99,7 +98,7 @@ def _due_for_board() -> Q:
 
 
 def _is_share_used(connection: Connection) -> bool:
-    """Whether no reading fits into the share of sync any more."""
+    """Return whether the share of sync has no room for another reading."""
     return not ledger.read_gauge(connection, CallClass.DEVICE).has_room_for(Priority.SYNC)
 
 
@@ -109,17 +108,15 @@ def _next_doors(due_now: Q) -> list[tuple[str, bool]]:
 
 
 def on_histories(tenant: Tenant, *, histories: Sequence[History]) -> None:
-    """New records came in, oldest first: listener of the mirror, inside the transaction that takes them over."""
+    """Update doors from new records, oldest first. Called by the mirror in the transaction that stores the records."""
     catalogue = tenant.environment.catalogue
-    # Records of these categories are worth a reading, whatever their words: the door was operated, or it is serious.
+    # Records of these categories need a reading, because the door was operated or the event is serious.
     telling = {*catalogue.records.operated, *catalogue.records.device_alarm_categories}
     wanted: dict[str, datetime | None] = {}
     for record in filter(lambda record: record.device_id, histories):
         word = door_word_of(record, catalogue.states)
         if word and door_states.apply_event(tenant, record.device_id, word, at=record.at, content=record.text):
-            if (
-                word is DoorEvent.CONNECTION_LOST
-            ):  # the record says it all: a reading confirms it when there is a call for it
+            if word is DoorEvent.CONNECTION_LOST:  # the record is enough; a reading confirms it when a call is free
                 door_states.request_reading(record.device_id, is_urgent=False)
             else:
                 wanted[record.device_id] = None
@@ -130,7 +127,7 @@ def on_histories(tenant: Tenant, *, histories: Sequence[History]) -> None:
 
 
 def door_word_of(record: History, states: States) -> DoorEvent | None:
-    """What a record tells of its door, if it is about an alarm, a hold or the door's line."""
+    """Return the event in a record if it is about an alarm, a hold or the door's connection."""
     word = states.event_of([record.text])
     return _ENDED_WORDS.get(word, word) if word is not None and states.is_over(record.status) else word
 

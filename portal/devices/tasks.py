@@ -1,4 +1,4 @@
-"""The bells of doors: of the watch over them, and of holds that end."""
+"""Tasks that read doors and end holds."""
 
 from portal.devices import holds, status_reading
 from portal.site.celery import portal_task

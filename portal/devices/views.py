@@ -1,4 +1,4 @@
-"""Doors: the list, a door, its status read now, and its commands."""
+"""Views of doors: the list, a door's page, reading its status, and its commands."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -36,7 +36,7 @@ from tenants.roles import Permission
 
 @tenant_view(Permission.DEVICES_VIEW)
 def index(request: TenantRequest) -> HttpResponse:
-    """All doors: as a board that follows what is learned of them, or as a list."""
+    """Show all doors, as a board that updates or as a list."""
     chosen = board.chosen_view(request)
     shown = board.DoorBoard(request)
     if chosen == "board" and live_updates.is_poll(request):
@@ -49,7 +49,7 @@ def index(request: TenantRequest) -> HttpResponse:
 
 @tenant_view(Permission.DEVICES_VIEW)
 def wall(request: TenantRequest) -> HttpResponse:
-    """The board for a screen on a wall, which follows as the board does."""
+    """Show the board for a wall screen, which also updates."""
     shown = DoorWall(request)
     board_viewers.record_viewer()
     if live_updates.is_up_to_date(request, shown.version):
@@ -60,7 +60,7 @@ def wall(request: TenantRequest) -> HttpResponse:
 
 
 def _refresh_board(request: TenantRequest, shown: board.DoorBoard) -> HttpResponse:
-    """Answer a board that asks by itself: with the whole of it, or nothing where it shows just that."""
+    """Answer a board's update request with its new content, or with nothing if it is unchanged."""
     board_viewers.record_viewer()
     if live_updates.is_up_to_date(request, shown.version):
         return live_updates.unchanged_response()
@@ -69,14 +69,14 @@ def _refresh_board(request: TenantRequest, shown: board.DoorBoard) -> HttpRespon
 
 @tenant_view(Permission.DEVICES_VIEW)
 def door(request: TenantRequest, device_id: str) -> HttpResponse:
-    """A door's page; while somebody looks, what is known of the door, its log and what was asked of it."""
+    """Show a door's page. While it is open, the state, records and commands are updated."""
     found = get_door(device_id)
     context = _live_context(request, found)
     if live_updates.is_up_to_date(request, context["seen"]):
         return live_updates.unchanged_response()
     if live_updates.is_poll(request):
         return render(request, "devices/now.html", context | {"fresh": True})
-    if pending_commands.TOKEN_PARAMETER in request.GET:  # confirming came back without carrying anything through
+    if pending_commands.TOKEN_PARAMETER in request.GET:  # the confirmation returned without sending a command
         messages.info(request, _("Nothing was sent by this confirmation. Check the latest commands, then try again."))
     connection = current_connection()
     context |= {
@@ -93,21 +93,24 @@ def door(request: TenantRequest, device_id: str) -> HttpResponse:
 
 @tenant_view(Permission.DEVICES_VIEW)
 def status(request: TenantRequest, device_id: str) -> HttpResponse:
-    """All that follows a door, read from the service within budget; without an answer, what is known last and why."""
-    get_door(device_id)  # one that is not there is not asked for
+    """Read the door's status within the budget and show it.
+
+    Without an answer, show the stored status and the reason.
+    """
+    get_door(device_id)  # a missing door must not cost a call
     trouble = single_reads.read_status_for_page(
         lambda line: single_reads.read_door_status(line, device_id, Priority.PEOPLE)
     )
-    found = get_door(device_id)  # whatever came of the reading: others may have learned something meanwhile
+    found = get_door(device_id)  # load again: the reading or others may have changed the row
     context = _live_context(request, found) | {"trouble": trouble, "fresh": True, "read": True}
     response = render(request, "devices/now.html", context)
-    # The page looks once more: the banners say what was read, too, and this answer may be the older one of two.
+    # The page then updates once more, for the banners and in case this answer arrives late.
     response["HX-Trigger-After-Settle"] = "seen-again"
     return response
 
 
 def carried_command(request: TenantRequest, device_id: str) -> PendingCommand | None:
-    """The command of a posted form, to be carried through; None for a form that could not be used anyway."""
+    """Return the command of a posted form, to be sent after confirmation; None for an invalid form."""
     wanted, door = request.POST.get("control", ""), get_door(device_id)
     try:
         nonce = nonces.check_nonce(request)
@@ -126,7 +129,7 @@ def carried_command(request: TenantRequest, device_id: str) -> PendingCommand | 
 
 
 def carry_through(request: TenantRequest, values: dict[str, str]) -> HttpResponseBase:
-    """Send the command within 15 seconds of the confirming click, as the same person asked for it before."""
+    """Send the command within 15 seconds of the confirming click. The same person requested it before."""
     nonce = Nonce(values["nonce"], nonces.clicked_at(request))
     end = {name: values[name] for name in ("end", "moment") if name in values}
     control = DoorCommand(values["control"])
@@ -151,7 +154,7 @@ def _send_carried(
 def _send_command(
     door: PassController, control: DoorCommand, end: Mapping[str, str], *, by: Requester, nonce: Nonce
 ) -> Intent:
-    """Ask for a command; a hold until the end that was chosen. Raises NotAsked without one."""
+    """Send a command; a hold with the chosen end. Raises NotSubmitted for an invalid end."""
     until = hold_ends.until_of(end.get("end", ""), end.get("moment", "")) if control is DoorCommand.HOLD else None
     return actions.send_command(door=door, command=control, by=by, nonce=nonce, until=until)
 
@@ -172,7 +175,7 @@ def command(request: TenantRequest, device_id: str) -> HttpResponse:
 
 
 def _live_context(request: TenantRequest, door: PassController) -> dict[str, Any]:
-    """What is shown of a door while somebody looks, and the mark that it is known by."""
+    """Return the parts of a door's page that update, with their version mark."""
     intents = queries.latest_commands(door)
     held = holds.active_holds([door.device_id]).get(door.device_id) if queries.is_held(door) else None
     here = RecentRecords(request, "device", [door.device_id], is_polling=False)

@@ -1,16 +1,16 @@
-"""The board for a screen on a wall: what needs somebody is large, everything else small, and old news say so."""
+"""The board for a wall screen: doors that need attention are large, others small, and old data are marked."""
 
 from django.utils.functional import cached_property
 
 from portal.core.mirror.models import PassController
 from portal.devices.board import DoorBoard, DoorTile
 
-# What a screen of 1920 by 1080 has room for, in the space of calm doors; a loud one takes that of several.
+# The room of a 1920 by 1080 screen, counted in small tiles; the room of a large tile; the most large tiles.
 ROOM, URGENT_SPACE, MOST_URGENT = 102, 12, 8
 
 
 class DoorWall(DoorBoard):
-    """The doors of the request's tenant as they fit on one screen, the calm ones left out first."""
+    """The tenant's doors that fit on one screen. Doors without problems are left out first."""
 
     @cached_property
     def urgent_tiles(self) -> list[DoorTile]:
@@ -18,13 +18,13 @@ class DoorWall(DoorBoard):
 
     @cached_property
     def other_tiles(self) -> list[DoorTile]:
-        """The doors that need nobody, and of those that do whatever is beyond MOST_LOUD."""
+        """Return the doors with small tiles: those without problems, and urgent ones beyond MOST_URGENT."""
         rest = self._urgent_doors[MOST_URGENT:] + [door for door in self.doors if not door.attention]
         return [self._tile(door, None) for door in rest[: max(ROOM - URGENT_SPACE * len(self.urgent_tiles), 0)]]
 
     @property
     def hidden_count(self) -> int:
-        """How many doors there is no room for."""
+        """Return the number of doors that do not fit."""
         return len(self.doors) - len(self.urgent_tiles) - len(self.other_tiles)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What staff do with incidents. It is the portal's own: the service hears nothing of it, but for what is fetched."""
+"""Changes that staff make to incidents. They stay in the portal; only fetching sends requests to the service."""
 
 from collections.abc import Iterable
 from datetime import date, datetime, time, timedelta
@@ -18,15 +18,15 @@ from portal.evidence.rules import NotDone
 from tenants import audit
 from tenants.wording import coded_sentence
 
-# Of one incident, and what may be added at once.
+# The most items of one incident, and the most to add at once.
 MOST_ITEMS, MOST_AT_ONCE = 2_000, 500
 DEFAULT_DAYS = 1_095
-# Who looks at the same video or picture within this is written down once.
+# Repeated views of the same video or picture within this time are recorded once.
 _VIEWING = timedelta(minutes=15)
 
 
 def open_incident(*, title: str, began_at: datetime, ended_at: datetime | None, by: Requester) -> Incident:
-    """Open an incident under the tenant's next number."""
+    """Create an incident with the tenant's next number."""
     with transaction.atomic():
         EvidenceSettings.objects.get_or_create(tenant=by.tenant, defaults={"days": DEFAULT_DAYS})
         kept = EvidenceSettings.objects.select_for_update().get()
@@ -39,7 +39,7 @@ def open_incident(*, title: str, began_at: datetime, ended_at: datetime | None, 
 
 
 def edit(*, incident: Incident, title: str, began_at: datetime, ended_at: datetime | None, by: Requester) -> None:
-    """Change what an open incident is called, and when it was. Raises NotDone for a closed one and on legal hold."""
+    """Change the title and times of an open incident. Raises NotDone if it is closed or on legal hold."""
     with transaction.atomic():
         row = rules.lock(incident.pk, "edit")
         before = _audited_incident(row)
@@ -49,9 +49,9 @@ def edit(*, incident: Incident, title: str, began_at: datetime, ended_at: dateti
 
 
 def add_items(*, incident: Incident, items: Iterable[Item], by: Requester, fetch: bool = True) -> list[Item]:
-    """Add what is not in the incident yet, and have its video and pictures fetched. Returns what was added.
+    """Add items that the incident does not have yet and request their video and pictures. Return the added items.
 
-    Raises NotDone for a closed incident, and where it would have too many items.
+    Raises NotDone if the incident is closed or would have too many items.
     """
     items = list(items)
     with transaction.atomic():
@@ -72,14 +72,14 @@ def add_items(*, incident: Incident, items: Iterable[Item], by: Requester, fetch
 
 
 def add_note(*, incident: Incident, text: str, by: Requester) -> Item:
-    """Add a note of a member of staff; notes are never changed."""
+    """Add a note by staff. Notes are never changed."""
     now = database_now()
     item = Item(kind=Item.Kind.NOTE, reference=uuid4().hex, at=now, facts={"text": text, "by": str(by.user)})
     return add_items(incident=incident, items=[item], by=by)[0]
 
 
 def request_fetch(*, incident: Incident, items: QuerySet[Item], by: Requester) -> int:
-    """Have video and pictures fetched that are not in the store yet. Returns how many."""
+    """Request video and pictures that are not in the store yet. Return their number."""
     missing = items.filter(incident=incident, media__in=Item.NOT_SAVED)
     with transaction.atomic():
         rules.lock(incident.pk, "fetch")
@@ -91,9 +91,9 @@ def request_fetch(*, incident: Incident, items: QuerySet[Item], by: Requester) -
 
 
 def remove_item(*, incident: Incident, item: Item, by: Requester) -> None:
-    """Take something out of an open incident; the audit trail keeps what it was, and the digest of its file.
+    """Remove an item from an open incident. The audit log keeps its reference and the digest of its file.
 
-    Raises NotDone for a closed one and on legal hold.
+    Raises NotDone if the incident is closed or on legal hold.
     """
     with transaction.atomic():
         rules.lock(incident.pk, "remove")
@@ -106,9 +106,9 @@ def remove_item(*, incident: Incident, item: Item, by: Requester) -> None:
 
 
 def close(*, incident: Incident, keep_until: date, by: Requester) -> None:
-    """Close an incident; nothing is added any more, and it is deleted after that day.
+    """Close an incident. Nothing can be added to it, and it is deleted after `keep_until`.
 
-    Raises NotDone where it is closed, and on legal hold: what is still missing would be lost.
+    Raises NotDone if it is closed, or on legal hold, because missing video would be lost.
     """
     with transaction.atomic():
         row = rules.lock(incident.pk, "close")
@@ -119,7 +119,7 @@ def close(*, incident: Incident, keep_until: date, by: Requester) -> None:
 
 
 def reopen(*, incident: Incident, by: Requester) -> None:
-    """Open a closed incident again, also on legal hold: more is kept by it, never less."""
+    """Reopen a closed incident. This is also possible on legal hold, because it only keeps more."""
     with transaction.atomic():
         row = rules.lock(incident.pk, "reopen")
         row.closed_by, row.closed_at, row.keep_until, row.due_at = None, None, None, None
@@ -128,7 +128,7 @@ def reopen(*, incident: Incident, by: Requester) -> None:
 
 
 def add_hold(*, incident: Incident, reason: str, by: Requester) -> LegalHold:
-    """Put an incident on legal hold, beside the holds that it has: until all of them have ended it only grows."""
+    """Add a legal hold to an incident. Until all its holds have ended, nothing can be removed from it."""
     with transaction.atomic():
         rules.lock(incident.pk, "hold")
         held = LegalHold.objects.create(incident=incident, reason=reason, by=by.user)
@@ -137,7 +137,7 @@ def add_hold(*, incident: Incident, reason: str, by: Requester) -> LegalHold:
 
 
 def end_hold(*, incident: Incident, hold: LegalHold, by: Requester) -> None:
-    """End one hold of an incident; the others stay. Raises NotDone where it has ended already."""
+    """End one hold of an incident; the others stay. Raises NotDone if it has ended already."""
     with transaction.atomic():
         rules.lock(incident.pk, "end_hold")
         active = incident.holds.filter(pk=hold.pk, ended_at=None)
@@ -148,7 +148,7 @@ def end_hold(*, incident: Incident, hold: LegalHold, by: Requester) -> None:
 
 
 def request_export(*, incident: Incident, by: Requester) -> Export:
-    """Have a worker write a signed file of an incident; return the one that is being made already, if there is one."""
+    """Request a signed export of an incident. Return the person's export that is being created, if there is one."""
     with transaction.atomic():
         rules.lock(incident.pk, "export")
         if running := incident.exports.filter(due_at__isnull=False, asked_by=by.user).first():
@@ -165,13 +165,13 @@ def request_export(*, incident: Incident, by: Requester) -> Export:
 
 
 def record_download(*, export: Export, by: Requester) -> None:
-    """Note that somebody took an export out of the portal."""
+    """Record that a person downloaded an export."""
     with transaction.atomic():
         _audit(export.incident, by, "evidence.downloaded", after={"sha256": export.file.sha256 if export.file else ""})
 
 
 def record_view(*, item: Item, by: Requester) -> None:
-    """Note that somebody looks at video or a picture: once for each viewing, of which a player asks part by part."""
+    """Record that a person views a video or picture. Recorded once per viewing, because players load it in parts."""
     number = item.incident.number
     audit.record_once(
         within=_VIEWING,
@@ -184,12 +184,12 @@ def record_view(*, item: Item, by: Requester) -> None:
 
 
 def _request(items: QuerySet[Item]) -> None:
-    """Have a worker fetch these."""
+    """Mark these items for a worker to fetch."""
     items.update(media=Item.Media.WANTED, due_at=ClockTime(), trouble="")
 
 
 def _audited_items(items: Iterable[Item]) -> dict[str, Any]:
-    """Return what the audit trail keeps of items: what they are, never what they say of anybody."""
+    """Return the items' references for the audit log, without any personal data."""
     told = [
         {"kind": item.kind, "reference": item.reference, "at": local(item.at).isoformat(timespec="seconds")}
         | ({"sha256": item.file.sha256} if item.file else {})
@@ -199,7 +199,7 @@ def _audited_items(items: Iterable[Item]) -> dict[str, Any]:
 
 
 def _audited_incident(incident: Incident) -> dict[str, Any]:
-    """Return what the audit trail keeps of an incident: not its title, for nothing is ever taken out of there."""
+    """Return the incident's times for the audit log. The title is left out because the log is never deleted."""
     ended = local(incident.ended_at).isoformat() if incident.ended_at else None
     return {"began_at": local(incident.began_at).isoformat(), "ended_at": ended}
 

@@ -1,4 +1,4 @@
-"""The alert that reminds of video which the service is about to delete, and which an open incident still lacks."""
+"""The alert about video that the service will delete soon and that an open incident has not saved yet."""
 
 from collections.abc import Collection, Iterator
 from datetime import timedelta
@@ -22,7 +22,7 @@ def _expiring_incidents(tenant: Tenant, values: RuleValues) -> Iterator[Observat
 
 
 def _unsaved_items(rules: Collection[RuleValues]) -> QuerySet[Item]:
-    """What is not saved yet and goes within the time of the earliest rule."""
+    """Return unsaved items that the service deletes within the longest time of these rules."""
     before = ClockTime() + timedelta(days=max(each["left"] for each in rules))
     rows = Item.reachable_objects.filter(media__in=Item.LACKING)
     return rows.filter(expires_at__gt=ClockTime(), expires_at__lt=before)

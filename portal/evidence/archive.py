@@ -1,8 +1,8 @@
-"""A signed ZIP, written from front to back: no file of it and no plain byte rests anywhere on the way.
+"""A signed ZIP that is written in one pass, so that no plain bytes are stored on the way.
 
-`manifest.sha256` lists the SHA-256 of every file as `sha256sum -c` reads it, `manifest.sha256.sig` is its Ed25519
-signature. The ZIP's comment, its last 64 bytes, is the signature of the SHA-256 of all bytes before: with it, a change
-anywhere in the file is found, also between its files. `check_export.py` checks both.
+`manifest.sha256` lists the SHA-256 of every file in the format of `sha256sum -c`. `manifest.sha256.sig` is its Ed25519
+signature. The ZIP's comment, its last 64 bytes, is the signature of the SHA-256 of all bytes before it. It reveals
+changes anywhere in the file, also between its files. `check_export.py` checks both signatures.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from portal.evidence.check_export import MANIFEST, SEAL, SIGNATURE, STAMP, TAIL
 from tenants import signing
 
-# Of text; video and pictures are compressed already, and are only wrapped.
+# Compression of text; video and pictures are compressed already.
 _QUICK, _NONE = 1, 0
 
 
@@ -23,7 +23,7 @@ class _Sink(Protocol):
 
 
 class _TailBuffer:
-    """Passes bytes on but for the last 64, which the signature replaces, and takes their digest."""
+    """A writer that passes on all bytes except the last 64, which the signature replaces, and computes their digest."""
 
     def __init__(self, sink: _Sink) -> None:
         self.sink, self.digest, self._held = sink, hashlib.sha256(), b""
@@ -36,11 +36,14 @@ class _TailBuffer:
         return len(data)
 
     def flush(self) -> None:
-        """Nothing is kept back but the tail."""
+        """Do nothing: only the last bytes are held back."""
 
 
 class Archive:
-    """A ZIP that is written into `sink`; `add` files, then `close` with the time stamp of the `manifest`, if any."""
+    """A ZIP that is written into `sink`.
+
+    Call `add` for each file, then `close` with the manifest's time stamp, if any.
+    """
 
     def __init__(self, sink: _Sink, at: datetime) -> None:
         self._tail = _TailBuffer(sink)
@@ -50,18 +53,24 @@ class Archive:
         self._digests: list[tuple[str, str]] = []
 
     def add(self, name: str, pieces: Iterable[bytes], *, is_compressed: bool = False) -> str:
-        """Write one file and list it in the manifest; return its SHA-256. `is_compressed`: it is compressed already."""
+        """Write one file, list it in the manifest and return its SHA-256.
+
+        `is_compressed` means no further compression.
+        """
         digest = self._write(name, pieces, _NONE if is_compressed else _QUICK)
         self._digests.append((name, digest))
         return digest
 
     @property
     def manifest(self) -> bytes:
-        """The list of what was added so far."""
+        """Return the list of the files added so far."""
         return "".join(f"{digest}  {name}\n" for name, digest in self._digests).encode()
 
     def close(self, stamp: bytes | None) -> tuple[str, str]:
-        """Write the manifest with its signature and time stamp, then seal the whole; return its SHA-256 and the key."""
+        """Write the manifest with signature and time stamp, then sign the whole file.
+
+        Return the manifest's SHA-256 and the name of the signing key.
+        """
         signed = signing.sign(self.manifest)
         digest = self._write(MANIFEST, [self.manifest])
         self._write(SIGNATURE, [signed.value])
@@ -75,7 +84,7 @@ class Archive:
     def _write(self, name: str, pieces: Iterable[bytes], level: int = _QUICK) -> str:
         entry: Any = zipfile.ZipInfo(name, self._at)
         entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
-        # Without it zipfile takes its own default, slow as it is; that of the archive is for names alone.
+        # Without a level, zipfile would use its slow default; the archive's level applies to other calls only.
         entry._compresslevel = level
         digest = hashlib.sha256()
         with self._zip.open(entry, "w", force_zip64=True) as file:

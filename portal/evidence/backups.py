@@ -1,4 +1,4 @@
-"""Files of evidence as a part of each backup: the database names them, the store has them."""
+"""Evidence files in backups: the database has their paths, the store their content."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from tenants.scope import across_tenants
 
 
 class EvidenceFiles:
-    """The files that a dump names and that were not to be deleted at its moment."""
+    """The files in a database dump that were not to be deleted at that moment."""
 
     def __init__(self) -> None:
         self._sizes: dict[str, int] = {}
@@ -25,7 +25,7 @@ class EvidenceFiles:
 
     def problems(self, *, is_alone: bool) -> Iterator[str]:
         missing = [path for path, size in sorted(self._sizes.items()) if not store.has_file(path, size)]
-        if missing and not is_alone:  # what was deleted since is no matter
+        if missing and not is_alone:  # files that were deleted since do not matter
             with across_tenants("a backup holds all tenants"):
                 kept = StoredFile.objects_across_tenants.filter(path__in=missing, delete_at=None)
                 missing = sorted(kept.values_list("path", flat=True))

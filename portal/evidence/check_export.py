@@ -2,8 +2,8 @@
 """Check an export of evidence: python3 check_export.py EXPORT.zip KEY.pem
 
 Needs Python 3.10 and either the package `cryptography` or the program `openssl` (3.0 or newer), and nothing else.
-KEY.pem is the public key of the installation that made the export: take it from that installation or from whoever runs
-it, not from the export. Ends with 0 if nothing was changed, with 1 if anything was, with 2 where it was not checked.
+KEY.pem is the public key of the installation that created the export. Get it from that installation or its operator,
+not from the export. Exits with 0 if nothing was changed, 1 if anything was changed, 2 if it could not be checked.
 """
 
 import base64
@@ -23,22 +23,22 @@ try:
 except ImportError:
     load_pem_public_key = None
 
-# A signature's bytes, and what the whole file's is of besides the digest: a manifest's never passes for it.
+# The length of a signature, and a prefix for the signature of the whole file, so that a manifest's never fits.
 TAIL, SEAL = 64, b"access-portal export\n"
 MANIFEST, SIGNATURE, STAMP = "manifest.sha256", "manifest.sha256.sig", "manifest.sha256.tsr"
 PIECE = 1024 * 1024
 
 
 class Changed(Exception):
-    """The export is not what was signed; the text says where."""
+    """The error for an export that is not as signed; the text names the changed parts."""
 
 
 class NotChecked(Exception):
-    """There is nothing to check signatures with, or no key."""
+    """The error for a missing or wrong key, or without a program that can check signatures."""
 
 
 def is_signed(key: bytes, message: bytes, signature: bytes) -> bool:
-    """Whether `signature` is the key's of `message`; `key` are the bytes of a PEM file."""
+    """Return whether `signature` was made for `message` with this key; `key` is the content of a PEM file."""
     if load_pem_public_key is None:
         return by_openssl(key, message, signature)
     try:
@@ -55,7 +55,7 @@ def is_signed(key: bytes, message: bytes, signature: bytes) -> bool:
 
 
 def by_openssl(key: bytes, message: bytes, signature: bytes) -> bool:
-    """The same by the program openssl."""
+    """Return the same with the program openssl."""
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder, name) for name in ("key", "message", "signature")]
         for path, content in zip(paths, (key, message, signature), strict=True):
@@ -87,7 +87,10 @@ def check_seal(path: Path, key: bytes) -> None:
 
 
 def check_files(path: Path, key: bytes) -> int:
-    """Check the list of files, its signature, and each file. Returns how many. Raises Changed with all names."""
+    """Check the list of files, its signature, and each file.
+
+    Return the number of files. Raises Changed with all names.
+    """
     try:
         with zipfile.ZipFile(path) as archive:
             manifest = archive.read(MANIFEST)
@@ -102,7 +105,7 @@ def check_files(path: Path, key: bytes) -> int:
             ]
     except NotChecked:
         raise
-    except Exception as error:  # a damaged ZIP raises anything
+    except Exception as error:  # reading a damaged ZIP can raise any exception
         raise Changed(f"The file is damaged: {error}") from None
     if wrong:
         raise Changed("\n         ".join(wrong))
@@ -110,19 +113,19 @@ def check_files(path: Path, key: bytes) -> int:
 
 
 def is_same(archive: zipfile.ZipFile, name: str, wanted: str) -> bool:
-    """Whether a file of the archive can be read and has this digest."""
+    """Return whether a file of the archive is readable and has this digest."""
     digest = hashlib.sha256()
     try:
         with archive.open(name) as file:
             for piece in iter(lambda: file.read(PIECE), b""):
                 digest.update(piece)
-    except Exception:  # a damaged file of a ZIP raises anything
+    except Exception:  # reading a damaged file can raise any exception
         return False
     return digest.hexdigest() == wanted
 
 
 def check(path: Path, key: bytes) -> int:
-    """Check all of an export. Returns how many files it has. Raises Changed with the files that were changed."""
+    """Check the whole export. Return the number of files. Raises Changed with the files that were changed."""
     try:
         check_seal(path, key)
     except Changed as whole:
@@ -135,7 +138,7 @@ def check(path: Path, key: bytes) -> int:
 
 
 def main(arguments: list[str]) -> int:
-    """Check and say what was found."""
+    """Check the export and print the result. Return the exit code."""
     if len(arguments) != 2:
         print(__doc__)
         return 2

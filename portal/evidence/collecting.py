@@ -1,4 +1,4 @@
-"""What is copied into an incident: of each kind what was known when it was added, in no language."""
+"""Copies of data for incidents: each item keeps what was known when it was added, independent of language."""
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
@@ -29,21 +29,21 @@ _MEMBER_FIELDS = (
 
 
 def item_of_record(record: History) -> Item:
-    """Return a copy of a record of the log."""
+    """Return a copy of a record of the activity log."""
     facts = {name: getattr(record, name) for name in _RECORD_FIELDS}
     gone = record.at + timedelta(days=HISTORY_RETENTION_DAYS)
     return Item(kind=Item.Kind.RECORD, reference=record.history_id, at=record.at, facts=facts, expires_at=gone)
 
 
 def item_of_video(record: History) -> Item:
-    """Return the video of a record, still to be fetched."""
+    """Return the item of a record's video, to be fetched later."""
     facts = {"device_id": record.device_id, "device_name": record.device_name}
     gone = record.at + timedelta(days=VIDEO_RETENTION_DAYS)
     return _item_to_fetch(Item.Kind.CLIP, record.history_id, record.at, facts, gone)
 
 
 def item_of_picture(camera: Camera, at: datetime) -> Item:
-    """Return the picture of a camera at a moment, still to be fetched."""
+    """Return the item of a camera's picture at a moment, to be fetched later."""
     facts = {"camera_id": camera.camera_id, "name": camera.name}
     gone = at + timedelta(days=VIDEO_RETENTION_DAYS)
     return _item_to_fetch(Item.Kind.SNAPSHOT, f"{camera.camera_id} {local(at).isoformat()}", at, facts, gone)
@@ -54,7 +54,7 @@ def _item_to_fetch(kind: Item.Kind, reference: str, at: datetime, facts: dict[st
 
 
 def item_of_request(intent: Intent) -> Item:
-    """Return a copy of something that staff asked the service to do, with what came of it so far."""
+    """Return a copy of a request by staff, with its result so far."""
     facts = {
         "by": "" if intent.automatic else str(intent.by),
         "operation": intent.operation,
@@ -72,7 +72,7 @@ def item_of_request(intent: Intent) -> Item:
 
 
 def item_of_access_check(answer: AccessAnswer, since: ChangesSince | None) -> Item:
-    """Return what an access check for a moment rests on, so that it can be worked out again in any language."""
+    """Return the data of an access check, so that its answer can be computed again in any language."""
     member, record = answer.member, queries.load_tenant_record()
     facts = {
         "member": {name: _to_json(getattr(member, name)) for name in _MEMBER_FIELDS},
@@ -87,7 +87,7 @@ def item_of_access_check(answer: AccessAnswer, since: ChangesSince | None) -> It
 
 
 def answer_of(item: Item) -> AccessAnswer:
-    """Return the access check of an item, worked out from what was kept of it."""
+    """Return the access check of an item, computed from its stored data."""
     kept = item.facts["member"]
     moments = ("use_date_start", "use_date_end", "rights_read_at")
     told = {name: datetime.fromisoformat(kept[name]) if kept[name] else None for name in moments}
@@ -107,7 +107,7 @@ def answer_of(item: Item) -> AccessAnswer:
 
 
 def items_with_videos(records: Iterable[History], cameras_at: set[str]) -> Iterator[Item]:
-    """Yield records, each followed by its video where a camera looks at its door or the record names one."""
+    """Yield records, each followed by its video if a camera covers its door or the record names a camera."""
     for record in records:
         yield item_of_record(record)
         if record.device_id and (record.device_id in cameras_at or record.extra.get("camera_id")):

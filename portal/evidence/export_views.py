@@ -1,4 +1,4 @@
-"""Exports of an incident: asked for, followed on the incident's page, downloaded after fresh proof of identity."""
+"""Views of an incident's exports: request, download after proof of identity, and the program that checks them."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ def request_export(request: TenantRequest, number: int) -> HttpResponseBase:
 
 @tenant_view(Permission.EVIDENCE_MAKE, is_file=True)
 def download(request: TenantRequest, number: int, pk: int) -> HttpResponseBase:
-    """Return a signed export."""
+    """Return the file of a signed export."""
     found = incident_or_404(number)
     export = get_row_or_404(found.exports.select_related("file", "incident"), pk=pk)
     if export.file is None:

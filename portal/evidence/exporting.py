@@ -1,7 +1,7 @@
-"""Writing an incident as one signed ZIP: a page that opens without network, the data, the media, and how to check it.
+"""Writes an incident as one signed ZIP: an offline page, the data, the media, and instructions to check it.
 
-Everything is read once and written from front to back into the evidence store. Whoever is killed leaves a file that
-nobody refers to, and the export is written again.
+The file is written in one pass into the evidence store. If a worker is killed, its file has no reference and is
+deleted, and the export is written again.
 """
 
 import json
@@ -29,7 +29,7 @@ from portal.evidence.models import Export, Incident, Item
 from tenants.models import current_tenant
 
 MOST_TRIES = 3
-# Longer than the task may take: whoever is at work then has died.
+# Longer than the task's time limit: after it, the worker must have died.
 _LEASE = timedelta(seconds=330)
 _SUFFIXES = {"video/mp4": "mp4", "video/webm": "webm", "video/mp2t": "ts", "image/jpeg": "jpg", "image/png": "png"}
 _BOM = "\ufeff".encode()
@@ -37,7 +37,7 @@ _BOM = "\ufeff".encode()
 
 @dataclass(frozen=True)
 class ExportRow:
-    """An item with its number, and the path of its file within the export ("" without one)."""
+    """An item with its number, and the path of its file in the export ("" without a file)."""
 
     number: int
     words: ItemWords
@@ -49,7 +49,7 @@ class ExportRow:
 
 
 def write_export(export_id: int) -> None:
-    """Write an export of the tenant in scope that still waits, and keep it."""
+    """Write a waiting export of the tenant in scope and store it."""
     export = Export.objects.select_related("incident", "asked_by").filter(pk=export_id, due_at__isnull=False).first()
     if export is None:
         return
@@ -73,7 +73,7 @@ def write_export(export_id: int) -> None:
 
 
 def _write_into(file: store.FileWriter, export: Export) -> dict[str, Any]:
-    """Write the files of an export. Returns what is kept of it."""
+    """Write the files of an export. Return the values for its row."""
     incident = export.incident
     archive = Archive(file, local(export.asked_at))
     rows = list(_rows(incident))
@@ -103,7 +103,7 @@ def _write_into(file: store.FileWriter, export: Export) -> dict[str, Any]:
 
 
 def _stamp(manifest: bytes) -> tuple[bytes | None, str]:
-    """Return the time stamp of a manifest and what came of it, as `Export.request_stamp` has it."""
+    """Return the time stamp of a manifest and its result in the words of `Export.stamp`."""
     if not time_stamps.is_configured():
         return None, ""
     try:
@@ -113,7 +113,7 @@ def _stamp(manifest: bytes) -> tuple[bytes | None, str]:
 
 
 def items_of(incident: Incident) -> QuerySet[Item]:
-    """Return what an incident has, by the moments that it is about."""
+    """Return the items of an incident in order of their times."""
     return incident.items.select_related("file", "added_by").order_by("at", "pk")
 
 
@@ -136,7 +136,7 @@ def _lines(rows: list[ExportRow]) -> Iterator[list[str]]:
 
 
 def _json(incident: Incident, export: Export, rows: list[ExportRow]) -> bytes:
-    """Return the incident with all that is kept of its items, as the service and the portal named it."""
+    """Return the incident and all data of its items as JSON, under the names of the service and the portal."""
     told = {
         "tenant": current_tenant().name,
         "incident": {

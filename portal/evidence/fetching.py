@@ -1,8 +1,7 @@
-"""Fetching video and pictures into the evidence store: within budget and the period's limits, again until it is there.
+"""Fetches video and pictures into the evidence store, within the budget and download limits, and retries.
 
-What a service still prepares is asked for again; what it no longer has is said. The bytes go from the service's address
-into the store piece by piece. A worker that is killed on the way leaves a file that nobody refers to and that is
-deleted, and the item is fetched again.
+Media that the service still prepares are requested again later; for missing media the reason is stored. The bytes are
+copied piece by piece. If a worker is killed, its file has no reference and is deleted, and the item is fetched again.
 """
 
 import contextlib
@@ -28,13 +27,13 @@ from tenants.connections.service_clients import current_connection
 from tenants.models import current_tenant
 from tenants.wording import coded_sentence
 
-_LOCK = 0x4C0E  # first key of the advisory locks of this module; the second is the item
+_LOCK = 0x4C0E  # first key of this module's advisory locks; the second is the item
 _RETRY_AFTER, _LEASE = timedelta(seconds=30), timedelta(seconds=330)
 _TYPES = {b"ftyp": (4, "video/mp4"), b"\x1aE\xdf\xa3": (0, "video/webm"), b"G": (0, "video/mp2t")}
 
 
 class _RetryLater(Exception):
-    """Nothing is there yet: look again at `at`."""
+    """The error for media that are not ready yet; the next try is after `after`."""
 
     def __init__(self, after: timedelta) -> None:
         super().__init__(after)
@@ -42,7 +41,7 @@ class _RetryLater(Exception):
 
 
 class _NotAvailable(Exception):
-    """There is none, for this trouble; `ever` where that may change."""
+    """The error for media that cannot be fetched. `ever` is False if this will never change."""
 
     def __init__(self, trouble: str, *, ever: bool = True) -> None:
         super().__init__(trouble)
@@ -50,7 +49,7 @@ class _NotAvailable(Exception):
 
 
 def fetch(item_id: int) -> None:
-    """Fetch what an item of the tenant in scope still lacks, unless another worker is at it."""
+    """Fetch the media of an item of the tenant in scope, unless another worker is doing so."""
     with _locked(item_id) as is_alone:
         if is_alone:
             _fetch(item_id)
@@ -58,9 +57,9 @@ def fetch(item_id: int) -> None:
 
 @contextlib.contextmanager
 def _locked(item_id: int) -> Iterator[bool]:
-    """Hold an item's lock for this session, so that a download is neither made nor counted twice: whether it is held.
+    """Hold an item's lock, so that nothing is downloaded or counted twice. Yield whether the lock was free.
 
-    It ends with the session: of a worker that died nothing is left.
+    The lock belongs to the database session, so it also ends if the worker dies.
     """
     keys = [_LOCK, item_id % 2**31]
     with database.cursor() as cursor:
@@ -92,7 +91,7 @@ def _fetch(item_id: int) -> None:
 
 
 def _save_file(item: Item, file: StoredFile) -> None:
-    """Have the item refer to its file, if it still waits for one."""
+    """Link the stored file to the item, if the item still waits for one."""
     with transaction.atomic():
         told = {"media": Item.Media.STORED, "file": file, "due_at": None, "trouble": "", "expires_at": None}
         if not Item.objects.filter(pk=item.pk, media=Item.Media.WANTED).update(**told):
@@ -111,7 +110,7 @@ def _save_file(item: Item, file: StoredFile) -> None:
 
 
 def _fetch_clip(item: Item) -> StoredFile:
-    """Return the stored video of a record. Raises _Later and _None."""
+    """Return the stored video of a record. Raises _RetryLater and _NotAvailable."""
     record = History.objects.filter(history_id=item.reference).first() or History(
         history_id=item.reference, at=item.at, device_id=item.facts.get("device_id", "")
     )
@@ -135,7 +134,7 @@ def _fetch_clip(item: Item) -> StoredFile:
 
 
 def _fetch_snapshot(item: Item) -> StoredFile:
-    """Return the stored picture of a camera at a moment. Raises _Later and _None."""
+    """Return the stored picture of a camera at a moment. Raises _RetryLater and _NotAvailable."""
     camera = Camera.objects.filter(camera_id=item.facts["camera_id"]).first()
     if camera is None:
         raise _NotAvailable("no_camera", ever=False)
@@ -154,7 +153,7 @@ def _fetch_snapshot(item: Item) -> StoredFile:
 
 
 def _store(source: Iterable[bytes]) -> StoredFile:
-    """Write a source into the store and return its file, with the type that its first bytes tell."""
+    """Write the bytes into the store and return the file. Its content type is detected from the first bytes."""
     with store.FileWriter() as file:
         try:
             for number, piece in enumerate(source):
@@ -167,7 +166,7 @@ def _store(source: Iterable[bytes]) -> StoredFile:
 
 
 def _type_of(head: bytes) -> str:
-    """Return the content type of a picture or video; a general one for what is not recognised, which is kept too."""
+    """Return the content type of a picture or video. Unknown types get a general one and are stored too."""
     for mark, (at, name) in _TYPES.items():
         if head[at:].startswith(mark):
             return name
@@ -175,8 +174,9 @@ def _type_of(head: bytes) -> str:
 
 
 def expiring_incidents(before: timedelta) -> list[tuple[int, int]]:
-    """Return key and number of each incident that is open or on legal hold, and of which the service deletes something
-    within that time.
+    """Return primary key and number of incidents for which the service deletes unsaved media within this time.
+
+    Only incidents that are open or on legal hold are returned.
     """
     held = Exists(LegalHold.objects.filter(incident=OuterRef("incident"), ended_at=None))
     rows = Item.objects.filter(Q(incident__closed_at=None) | held, media__in=Item.LACKING)
@@ -188,5 +188,5 @@ def _due() -> QuerySet[Item]:
     return Item.objects_across_tenants.filter(due_at__lte=ClockTime())
 
 
-# A worker that died is rung for again after the mark's time, which is longer than the task may take.
+# If a worker dies, the item is due again after the lease, which is longer than the task's time limit.
 DUE = TaskWakeup(rows=_due, task="portal.evidence.tasks.fetch", claim_values=lambda: {"due_at": ClockTime() + _LEASE})

@@ -1,4 +1,4 @@
-"""Forms of incidents: what happened and when, notes, a camera's moment, how long evidence is kept."""
+"""Forms of incidents: title and times, notes, a camera's picture, holds, and the retention time."""
 
 from datetime import date, timedelta
 from typing import Any
@@ -16,12 +16,12 @@ from portal.core.ui.times import local
 from portal.evidence.models import NOTE_MAX, TITLE_MAX, Incident
 
 DAYS_LEAST, DAYS_MOST = 30, 3_650
-# Incidents to choose from.
+# The most incidents to choose from.
 _OFFERED = 50
 
 
 class IncidentForm(forms.Form):
-    """What happened, from when to when."""
+    """The title of an incident and its times."""
 
     title = line_field(
         pgettext_lazy("incident", "What happened"),
@@ -41,12 +41,10 @@ class IncidentForm(forms.Form):
 
 
 class EditForm(ConflictForm, IncidentForm):
-    """The same of an incident that there is."""
+    """The form that changes an existing incident."""
 
 
 class NoteForm(forms.Form):
-    """A note on an incident."""
-
     text = forms.CharField(
         label=pgettext_lazy("evidence", "Note"),
         max_length=NOTE_MAX,
@@ -57,7 +55,7 @@ class NoteForm(forms.Form):
 
 
 class PictureForm(forms.Form):
-    """A camera and a moment of the past."""
+    """A camera and a moment in the past."""
 
     camera = forms.ChoiceField(
         label=pgettext_lazy("evidence", "Camera"), error_messages={"required": _("Choose a camera.")}
@@ -74,7 +72,7 @@ class PictureForm(forms.Form):
 
 
 class ChooseForm(forms.Form):
-    """An open incident, of the newest."""
+    """The choice of an open incident among the newest."""
 
     incident = forms.ChoiceField(label=_("Incident"), error_messages={"required": _("Choose an incident.")})
 
@@ -86,7 +84,7 @@ class ChooseForm(forms.Form):
 
 
 class CloseForm(forms.Form):
-    """Until which day a closed incident is kept."""
+    """The day until which a closed incident is kept."""
 
     keep_until = forms.DateField(
         label=_("Keep until"),
@@ -103,17 +101,17 @@ class CloseForm(forms.Form):
 
 
 class HoldForm(forms.Form):
-    """Why an incident must not be deleted."""
+    """The reason for a legal hold."""
 
     reason = line_field(_("Reason"), TITLE_MAX, _("Enter a reason."))
 
 
 class SettingsForm(ConflictForm, forms.Form):
-    """For how long closed incidents are kept."""
+    """The number of days for which closed incidents are kept."""
 
     days = forms.IntegerField(label=_("Keep closed incidents for (days)"), min_value=DAYS_LEAST, max_value=DAYS_MOST)
 
 
 def initial_values(incident: Incident) -> dict[str, Any]:
-    """Return what the form of an incident begins with."""
+    """Return the initial values of an incident's form."""
     return {"title": incident.title, "began_at": incident.began_at, "ended_at": incident.ended_at}

@@ -1,4 +1,4 @@
-"""How things that were collected are worded and drawn: on the incident's page and in its exports, in one language."""
+"""The texts of an incident's items, for the incident's page and its exports, in one language."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -37,7 +37,7 @@ _VERDICT_TEXTS: dict[str, str | Promise] = {
 
 @dataclass(frozen=True)
 class ItemWords:
-    """An item in words: what it is, its headline, further lines, and what is wrong with its picture or video."""
+    """An item in words: its kind, headline, further lines, and the problem with its picture or video."""
 
     item: Item
     kind: str
@@ -71,7 +71,7 @@ class ItemWords:
 
 
 def words_of(item: Item) -> ItemWords:
-    """Return an item in the reader's words. An item is shown whatever its facts are."""
+    """Return an item in the reader's language. Unknown facts must not prevent this."""
     headline, lines = _WORDS[Item.Kind(item.kind)](item)
     wrong = str(_TROUBLE_TEXTS.get(item.trouble) or trouble_text(item.trouble))
     return ItemWords(item, str(KINDS[item.kind]), headline, [line for line in lines if line], wrong)

@@ -29,7 +29,7 @@ _STATES = (
 
 
 def state_chip(row: Incident) -> SafeString:
-    """Return how far an incident is, and a hold beside it."""
+    """Return the incident's state, with a mark if it is on hold."""
     closed = _("Closed, kept until %(day)s") % {"day": row.keep_until}
     word = pgettext_lazy("incident", "Open") if row.is_open else closed
     held = format_html(' <span class="chip chip-loud"><span>{}</span></span>', _("Legal hold")) if row.is_held else ""
@@ -37,7 +37,7 @@ def state_chip(row: Incident) -> SafeString:
 
 
 def expiry_cell() -> Callable[[Any], SafeString]:
-    """Return what draws when the service deletes what an open incident lacks still; loud where that is soon."""
+    """Return the function that draws when the service deletes unsaved media of an incident; highlighted if soon."""
     soon = timezone.now() + SOON
 
     def draw(row: Any) -> SafeString:

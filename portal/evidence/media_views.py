@@ -1,4 +1,4 @@
-"""Video and pictures of an incident, from the evidence store to a person."""
+"""Responses with video and pictures of an incident from the evidence store."""
 
 import re
 
@@ -18,7 +18,7 @@ _RANGE = re.compile(r"bytes=(?=\d|-\d)(\d{0,15})-(\d{0,15})")
 
 @tenant_view(Permission.EVIDENCE_VIEW)
 def item_file(request: TenantRequest, number: int, pk: int) -> HttpResponseBase:
-    """Return the file of an item, or the part of it that a player asks for; written down before the first byte."""
+    """Return the file of an item, or the requested part of it. The view is recorded before the first byte."""
     item = get_row_or_404(items_of(incident_or_404(number)), pk=pk)
     if item.file is None:
         raise Http404
@@ -41,10 +41,9 @@ def item_file(request: TenantRequest, number: int, pk: int) -> HttpResponseBase:
 
 
 def _byte_range(request: TenantRequest, size: int) -> tuple[int, int] | None:
-    """Return the one part that is asked for, from its first byte to before its end; None for the whole file.
+    """Return the requested range as (first byte, end); None for the whole file.
 
-    Several parts at once are answered with the whole, and so is a part of what somebody has already (If-Range): no
-    answer carries a mark to compare with.
+    Requests for several ranges get the whole file. So do requests with If-Range, because responses have no ETag.
     """
     found = _RANGE.fullmatch(request.headers.get("Range", ""))
     if found is None or "If-Range" in request.headers:

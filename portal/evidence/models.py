@@ -1,4 +1,4 @@
-"""Incidents, what is collected for each of them, the files that hold it, and exports of it."""
+"""Incidents, their collected items, the stored files, and exports."""
 
 from django.conf import settings
 from django.db import models
@@ -13,10 +13,10 @@ TITLE_MAX, NOTE_MAX = 120, 4000
 
 
 class Incident(TenantModel):
-    """Something that happened from `began_at` to `ended_at`, and that evidence is collected for.
+    """An event from `began_at` to `ended_at` for which evidence is collected.
 
-    `number` counts a tenant's incidents. An open one is kept; a closed one is deleted after the day `keep_until`, but
-    not while it is on legal hold (`LegalHold`).
+    `number` counts a tenant's incidents. Open incidents are kept. Closed ones are deleted after the day `keep_until`,
+    unless they are on legal hold (`LegalHold`).
     """
 
     number = models.PositiveIntegerField()
@@ -28,7 +28,7 @@ class Incident(TenantModel):
     closed_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     closed_at = models.DateTimeField(null=True)
     keep_until = models.DateField(null=True)
-    # From when on it is deleted.
+    # The moment from which it may be deleted.
     due_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -51,18 +51,21 @@ class Incident(TenantModel):
 
     @property
     def is_held(self) -> bool:
-        """Return whether a hold has not ended yet; without a query where the holds were read with the incident."""
+        """Return whether a hold is active; without a query if the holds were prefetched."""
         return any(hold.is_active for hold in self.holds.all())
 
     @property
     def is_collecting(self) -> bool:
-        """Return whether missing video is still saved: in an open incident, and on legal hold."""
+        """Return whether missing video is still saved: while the incident is open or on legal hold."""
         return self.is_open or self.is_held
 
 
 class LegalHold(TenantModel):
-    """A legal hold on an incident, from `at` to `ended_at`: its reason is never changed, and further holds are rows
-    beside it. While one has not ended, the database refuses to remove or change anything of the incident.
+    """A legal hold on an incident, from `at` to `ended_at`.
+
+    Its reason never changes; further holds are separate rows.
+
+    While a hold is active, the database refuses to remove or change anything of the incident.
     """
 
     incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="holds")
@@ -89,10 +92,10 @@ class LegalHold(TenantModel):
 
 
 class StoredFile(TenantModel):
-    """A file in the tenant's evidence store, encrypted under a `key` of its own (`store.py`).
+    """A file in the tenant's evidence store, encrypted with its own `key` (`store.py`).
 
-    `path` is where the store has it; `sha256` (hex) and `size` are of the plain bytes. It is deleted from `delete_at`
-    on, which is set until the file is complete and again when nobody needs it.
+    `path` is its place in the store; `sha256` (hex) and `size` are those of the plain bytes. It is deleted from
+    `delete_at` on, which is set until the file is complete, and again when it is no longer needed.
     """
 
     path = models.CharField(max_length=100, unique=True)
@@ -113,11 +116,12 @@ class StoredFile(TenantModel):
 
 
 class Item(TenantModel):
-    """One thing collected for an incident: a copy of what was known when it was added, in `facts`.
+    """One piece of evidence for an incident: a copy of what was known when it was added, in `facts`.
 
-    `reference` names it within its kind: the record, the camera and moment, the request, the question about rights.
-    Video and pictures come later: `media` says how far that is, `due_at` when a worker looks next, `trouble` why there
-    is none, `expires_at` until when the service has it.
+    `reference` identifies it within its kind: the record, the camera and moment, the request, or the access check.
+
+    Video and pictures are fetched later. `media` is the state, `due_at` the next try, `trouble` the reason for a
+    failure, and `expires_at` when the service deletes them.
     """
 
     class Kind(models.TextChoices):
@@ -136,16 +140,16 @@ class Item(TenantModel):
         NEVER = "never"
         FAILED = "failed"
 
-    # The service may have it still, and nobody fetches it.
+    # The service may still have it, and no fetch is requested.
     NOT_SAVED = (Media.THERE, Media.FAILED)
-    # The service may have it still, and the store does not: also what a worker has tried to fetch for days.
+    # The service may still have it and the store does not, including items with failing fetches.
     LACKING = (*NOT_SAVED, Media.WANTED)
 
     incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="items")
     kind = models.CharField(max_length=10, choices=Kind.choices)
     reference = models.TextField(db_collation="C")
     at = models.DateTimeField()
-    # What a request was called; empty for everything else.
+    # The title of a request; empty for other kinds.
     title = SentenceField(blank=True, default="")
     facts = models.JSONField(default=dict)
     added_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
@@ -172,11 +176,11 @@ class Item(TenantModel):
 
 
 class Export(TenantModel):
-    """A signed file of an incident as it was at `asked_at`, in the language of whoever asked.
+    """A signed file of an incident as it was at `asked_at`, in the language of the person who requested it.
 
-    `missing` counts the videos and pictures that it lacks. `key` names the signing key, `manifest` is the SHA-256 (hex)
-    of the list of its files. `stamp` says what came of the time stamp: "" none is configured, "stamped", or why there
-    is none.
+    `missing` counts the videos and pictures that are not in it. `key` names the signing key, `manifest` is the SHA-256
+    (hex) of its list of files. `stamp` is the result of the time stamp: "" if not configured, "stamped", or the reason
+    why it is missing.
     """
 
     incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="exports")
@@ -201,7 +205,7 @@ class Export(TenantModel):
 
 
 class EvidenceSettings(TenantModel):
-    """For how many days a tenant keeps closed incidents, and the number of the last one, which is not used again."""
+    """The days for which a tenant keeps closed incidents, and the last incident number, which is never used again."""
 
     days = models.PositiveIntegerField()
     last_number = models.PositiveIntegerField(default=0)

@@ -1,4 +1,4 @@
-"""Adding to an incident from where things are seen: a record's page, and an access check."""
+"""Links that add to an incident from a record's page and from an access check."""
 
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -10,7 +10,7 @@ from tenants.roles import Permission
 
 
 def draw_record_link(request: TenantRequest) -> SafeString:
-    """Draw the way from a record's page into an incident."""
+    """Draw the link that adds a record to an incident."""
     record = getattr(request, "shown_record", None)
     if record is None:
         return SafeString("")
@@ -18,7 +18,7 @@ def draw_record_link(request: TenantRequest) -> SafeString:
 
 
 def draw_check_link(request: TenantRequest) -> SafeString:
-    """Draw the way from an access check into an incident."""
+    """Draw the link that adds an access check to an incident."""
     there = reverse("evidence:add_rights", args=[request.tenant.slug])
     return _draw_link(request, f"{there}?{request.GET.urlencode()}")
 

@@ -1,4 +1,4 @@
-"""Deleting incidents: by a person, or by the site after their time; proven in the audit trail, never during a hold."""
+"""Deletion of incidents, by staff or automatically after their time. The audit log keeps proof; holds prevent it."""
 
 import contextlib
 from datetime import date, timedelta
@@ -25,13 +25,13 @@ from tenants.wording import coded_sentence
 
 
 def delete(*, incident: Incident, by: Requester) -> None:
-    """Delete a closed incident before its time. Raises NotDone where it is open or on hold."""
+    """Delete a closed incident before its time. Raises NotDone if it is open or on hold."""
     with transaction.atomic():
         _delete(rules.lock(incident.pk, "delete"), by=by.audit_author)
 
 
 def delete_expired(incident_id: int) -> None:
-    """Delete an incident of the tenant in scope whose time is over."""
+    """Delete an incident of the tenant in scope after its retention time."""
     with contextlib.suppress(rules.NotDone), transaction.atomic():
         row = rules.lock(incident_id, "delete")
         if row.keep_until is not None and row.keep_until < _today():
@@ -40,7 +40,7 @@ def delete_expired(incident_id: int) -> None:
 
 
 def _delete(incident: Incident, *, by: Any) -> None:
-    """Delete an incident with its files; the audit trail keeps what was deleted, with the digest of each file."""
+    """Delete an incident with its files. The audit log keeps the numbers and the digest of each file."""
     of_items = Q(pk__in=incident.items.exclude(file=None).values("file"))
     of_exports = Q(pk__in=incident.exports.exclude(file=None).values("file"))
     files = list(StoredFile.objects.filter(of_items | of_exports).order_by("pk").only("pk", "tenant_id", "sha256"))
@@ -67,12 +67,12 @@ def retention_days() -> int:
 
 
 def retention_end() -> date:
-    """Return until when an incident that is closed today is kept."""
+    """Return the day until which an incident that is closed today is kept."""
     return _today() + timedelta(days=retention_days())
 
 
 def change_retention(*, days: int, by: Requester) -> ChangeResult:
-    """Keep closed incidents for so many days from now on; those closed already keep their day. Raises NotChanged."""
+    """Change for how many days incidents are kept. Those closed already keep their day. Raises NotChanged."""
     return changing.change(RETENTION_RULE, {"days": days}, by=by)
 
 
@@ -111,7 +111,7 @@ def _due() -> QuerySet[Incident]:
     return Incident.objects_across_tenants.filter(~Exists(held), due_at__lte=ClockTime())
 
 
-# What a worker did not come to is rung for again an hour later.
+# If a worker did not finish, the incident is due again an hour later.
 DUE = TaskWakeup(
     rows=_due, task="portal.evidence.tasks.delete", claim_values=lambda: {"due_at": ClockTime() + timedelta(hours=1)}
 )

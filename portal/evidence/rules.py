@@ -1,7 +1,8 @@
-"""What the state of an incident refuses, and the lock under which everything is done to an incident.
+"""The actions that each state of an incident refuses, and the lock for every action.
 
-On legal hold an incident only grows: things are added, missing video is saved, further holds are added. Nothing is
-removed, changed, closed or deleted. The database refuses it too (migration 0002), for code that does not come by here.
+On legal hold, an incident can only grow: items and holds can be added, and missing video is saved. Nothing can be
+removed, changed, closed or deleted. The database refuses it too (migration 0002), for code that does not use this
+module.
 """
 
 from typing import Literal, get_args
@@ -10,7 +11,7 @@ from portal.evidence.models import Incident
 
 IncidentAction = Literal["edit", "add", "fetch", "remove", "close", "reopen", "hold", "end_hold", "export", "delete"]
 
-# The states that refuse an act; the first one that applies is the reason that is given.
+# The states that refuse an action; the first one that applies is the reason shown.
 _REFUSED_BY: dict[IncidentAction, tuple[str, ...]] = {
     "edit": ("held", "closed"),
     "add": ("closed",),
@@ -26,11 +27,11 @@ _REFUSED_BY: dict[IncidentAction, tuple[str, ...]] = {
 
 
 class NotDone(ValueError):
-    """Nothing was changed; the text is one of TROUBLES of the views."""
+    """The error for a refused action; nothing was changed. The text is a key of `REFUSAL_TEXTS` in the views."""
 
 
 def refusing_state(incident: Incident, act: IncidentAction) -> str:
-    """Return which state of an incident refuses an act, "" where none does."""
+    """Return the state of an incident that refuses an action, "" if none does."""
     states = {
         "held": incident.is_held,
         "closed": not incident.is_open,
@@ -42,14 +43,14 @@ def refusing_state(incident: Incident, act: IncidentAction) -> str:
 
 
 def allowed_actions(incident: Incident) -> set[IncidentAction]:
-    """Return what the state of an incident allows."""
+    """Return the actions that an incident's state allows."""
     return {act for act in get_args(IncidentAction) if not refusing_state(incident, act)}
 
 
 def lock(incident_id: int, act: IncidentAction) -> Incident:
-    """Lock an incident for this act until the transaction ends, and return it as it is then.
+    """Lock an incident for this action until the transaction ends, and return its current row.
 
-    Raises NotDone where its state refuses the act, and where it was deleted.
+    Raises NotDone if its state refuses the action or it was deleted.
     """
     row = Incident.objects.select_for_update(no_key=act != "delete").filter(pk=incident_id).first()
     if row is None:

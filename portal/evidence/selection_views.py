@@ -1,4 +1,4 @@
-"""Choosing what an incident collects: records and requests around its time, a camera's picture, an access check."""
+"""Views to add evidence to an incident: records and requests around its time, a camera's picture, an access check."""
 
 from datetime import timedelta
 from typing import Any
@@ -33,13 +33,13 @@ from tenants.access import Access, TenantRequest, tenant_view
 from tenants.connections.service_clients import current_connection
 from tenants.roles import Permission, Proof
 
-# Around an incident, and what a page offers.
+# The time before and after an incident, and the most entries of a page.
 _AROUND, _MOST_OFFERED = timedelta(minutes=30), actions.MOST_AT_ONCE
 
 
 @tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"], proof=Proof.NONE)
 def records(request: TenantRequest, number: int) -> HttpResponseBase:
-    """Records of the log around the incident's time, to be chosen; those at chosen doors with their video."""
+    """Show records around the incident's time, and add the selected ones; with video if a camera covers the door."""
     found = incident_or_404(number)
     begin, end = _time_range(found)
     rows = visibility.visible_records(request.access).filter(at__gte=begin, at__lte=end)
@@ -66,7 +66,7 @@ def records(request: TenantRequest, number: int) -> HttpResponseBase:
 
 @tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"], proof=Proof.NONE)
 def requests(request: TenantRequest, number: int) -> HttpResponseBase:
-    """Requests of staff around the incident's time, to be chosen."""
+    """Show requests of staff around the incident's time, and add the selected ones."""
     found = incident_or_404(number)
     begin, end = _time_range(found)
     rows = intent_queries.visible_to(request.access).select_related("by")
@@ -88,7 +88,7 @@ def requests(request: TenantRequest, number: int) -> HttpResponseBase:
 
 @tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"], proof=Proof.NONE)
 def picture(request: TenantRequest, number: int) -> HttpResponseBase:
-    """The picture of a camera at a moment, to be fetched."""
+    """Add the picture of a camera at a moment, to be fetched."""
     found = incident_or_404(number)
     request.access.check(Permission.CAMERAS_RECORDED)
     form = PictureForm(request.POST) if request.method == "POST" else PictureForm(initial={"at": found.began_at})
@@ -101,7 +101,7 @@ def picture(request: TenantRequest, number: int) -> HttpResponseBase:
 
 @tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"], proof=Proof.NONE)
 def add_record(request: TenantRequest, history_id: str) -> HttpResponseBase:
-    """Add a record with its video, from the record's own page."""
+    """Add a record with its video from the record's page."""
     record: History = get_row_or_404(visibility.visible_records(request.access), history_id=history_id)
     items = list(collecting.items_with_videos([record], _doors_with_camera()))
     return _choose_incident(request, items, reverse("logs:record", args=[request.tenant.slug, history_id]))
@@ -109,7 +109,7 @@ def add_record(request: TenantRequest, history_id: str) -> HttpResponseBase:
 
 @tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"], proof=Proof.NONE)
 def add_rights(request: TenantRequest) -> HttpResponseBase:
-    """Add what an access check says; the address asks the question as the page of access checks does."""
+    """Add the result of an access check. The address has the same parameters as the page of access checks."""
     request.access.check(Permission.AREAS_VIEW)
     question = Question(request)
     if question.member is None or question.place is None:
@@ -121,7 +121,7 @@ def add_rights(request: TenantRequest) -> HttpResponseBase:
 
 
 def _choose_incident(request: TenantRequest, items: list[Item], back: str) -> HttpResponseBase:
-    """Ask to which open incident items go, and add them."""
+    """Ask for the open incident to add items to, and add them."""
     form = ChooseForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
         return _add_items(request, incident_or_404(int(form.cleaned_data["incident"])), items)
@@ -133,7 +133,7 @@ def _choose_incident(request: TenantRequest, items: list[Item], back: str) -> Ht
 
 
 def _search_records(access: Access, found: Incident, text: str) -> list[History]:
-    """Return the records around an incident's time that say something, the oldest first; one more than is offered."""
+    """Return matching records around an incident's time, oldest first, and one more than the page shows."""
     begin, end = _time_range(found)
     wanted = log_search.RecordFilter(since=begin, until=end + timedelta(seconds=1), words=log_search.search_words(text))
     return log_search.load_records(
@@ -148,12 +148,12 @@ def _time_range(found: Incident) -> tuple[Any, Any]:
 
 
 def _doors_with_camera() -> set[str]:
-    """Return the doors that a camera looks at."""
+    """Return the doors that a camera covers."""
     return {door for doors in Camera.objects.values_list("doors", flat=True) for door in doors}
 
 
 def _add_items(request: TenantRequest, found: Incident, items: list[Item]) -> HttpResponseBase:
-    """Add items, and say how many were new. Video is fetched for those who may see recordings."""
+    """Add items and show how many were new. Video is only fetched for people who have access to recordings."""
     try:
         may_fetch = request.access.can(Permission.CAMERAS_RECORDED)
         added = actions.add_items(incident=found, items=items, by=Requester.from_request(request), fetch=may_fetch)

@@ -1,8 +1,8 @@
-"""The store of evidence: files encrypted one by one, each under a random key that only the database has.
+"""The evidence store: each file is encrypted with its own random key, which only the database has.
 
-A file is cut into pieces of PIECE bytes, each sealed with AES-256-GCM; its number and whether it is the last are in the
-nonce, so that pieces can be neither swapped nor left out. The bytes lie in the storage "evidence" of the settings
-(files, or a store with the interface of S3). Without its key a file is noise: deleting the row deletes it for good.
+A file is split into pieces of PIECE bytes, each sealed with AES-256-GCM. The nonce contains the piece's number and
+whether it is the last, so pieces cannot be swapped or left out. The bytes are in the storage "evidence" of the settings
+(files or an S3 store). Without its key a file is unreadable, so deleting the row deletes it for good.
 """
 
 import hashlib
@@ -33,18 +33,18 @@ from tenants.scope import across_tenants, current_tenant_id
 
 log = structlog.get_logger(__name__)
 PIECE = 1024 * 1024
-# What a store raises that cannot be reached, or does not have a file.
+# Errors of a store that is unreachable or does not have a file.
 STORE_ERRORS = (OSError, ClientError, BotoCoreError)
 _TAG = 16
 _KEY = 32
-# A file that is not complete by then belongs to a worker that died.
+# A file that is incomplete after this time belongs to a worker that died.
 _LONGEST_WRITE = timedelta(hours=2)
 _AT_ONCE = 50
 _DELETE_AGAIN = timedelta(minutes=10)
 
 
 class FileUnreadable(Exception):
-    """The stored bytes are gone, or are not those that were stored."""
+    """The error for stored bytes that are missing or were changed."""
 
 
 def _storage() -> Storage:
@@ -52,10 +52,10 @@ def _storage() -> Storage:
 
 
 class FileWriter:
-    """Writes a file piece by piece: `with FileWriter("video/mp4") as file: file.write(…)`; then `file.row` is it.
+    """A writer of one file: `with FileWriter("video/mp4") as file: file.write(…)`. Afterwards `file.row` is its row.
 
-    The row has a date of deletion until `retain` is called, in the transaction that refers to it. Neither this process
-    nor the machine's disk holds more than a piece of the plain bytes.
+    The row has a deletion date until `retain` is called, in the transaction that adds the reference to it. Neither
+    memory nor disk holds more than one piece of the plain bytes.
     """
 
     def __init__(self, content_type: str = "") -> None:
@@ -78,7 +78,7 @@ class FileWriter:
                 schedule_deletion(StoredFile.objects.filter(pk=self.row.pk))
 
     def write(self, data: bytes) -> int:
-        """Take the next bytes."""
+        """Encrypt and write the next bytes."""
         self._digest.update(data)
         self.size += len(data)
         self._waiting += data
@@ -88,7 +88,7 @@ class FileWriter:
         return len(data)
 
     def flush(self) -> None:
-        """Nothing is flushed before the end."""
+        """Do nothing: the bytes are written at the end."""
 
     def _seal(self, piece: bytes, *, last: bool) -> None:
         self._sealed.write(self._cipher.encrypt(_nonce(self._number, last=last), piece, None))
@@ -103,13 +103,16 @@ class FileWriter:
 
 
 def retain(row: StoredFile) -> None:
-    """Keep a file that was written: called in the transaction in which something begins to refer to it."""
+    """Keep a written file. Call it in the transaction that adds the first reference to the file."""
     row.delete_at = None
     row.save(update_fields=["delete_at"])
 
 
 def read_file(row: StoredFile, start: int = 0, end: int | None = None) -> Iterator[bytes]:
-    """Yield the plain bytes of a file from `start` to before `end`. Raises Unreadable, also on the way."""
+    """Yield the plain bytes of a file from `start` to before `end`.
+
+    Raises FileUnreadable, also after the first bytes.
+    """
     end = row.size if end is None else min(end, row.size)
     pieces = _pieces(row.size)
     try:
@@ -129,7 +132,7 @@ def read_file(row: StoredFile, start: int = 0, end: int | None = None) -> Iterat
 
 
 def has_file(path: str, size: int) -> bool:
-    """Return whether the store has the whole of a file of `size` plain bytes; its content is not read."""
+    """Return whether the store has a complete file of `size` plain bytes, without reading its content."""
     try:
         return _storage().size(path) == size + _pieces(size) * _TAG
     except STORE_ERRORS:
@@ -137,14 +140,14 @@ def has_file(path: str, size: int) -> bool:
 
 
 def download_response(request: HttpRequest, row: StoredFile, name: str) -> StreamingHttpResponse:
-    """Answer with a whole file, as `name`. Raises Unproven where its person has not confirmed their identity lately."""
+    """Return a response with the whole file as `name`. Raises ProofRequired without a recent proof of identity."""
     require_proof_for_file(request)
     heads = {"Content-Length": str(row.size), "Content-Disposition": str(content_disposition_header(True, name))}
     return StreamingHttpResponse(read_file(row), content_type=row.content_type, headers=heads)
 
 
 def schedule_deletion(rows: QuerySet[StoredFile]) -> None:
-    """Have files deleted: their keys are gone with this transaction, their bytes soon after."""
+    """Mark files as to be deleted. Their keys are deleted in this transaction, their bytes soon after."""
     rows.update(delete_at=ClockTime(), key=None)
 
 
@@ -161,12 +164,12 @@ def _to_delete() -> QuerySet[StoredFile]:
 
 
 def delete_due() -> int:
-    """Delete files whose time has come, of all tenants. Returns how many."""
+    """Delete the due files of all tenants. Return their number."""
     return sum(_delete(row) for batch in _DUE.claim_batches() for row in batch)
 
 
 def _delete(row: StoredFile) -> bool:
-    """Delete a file and its row. False: the store does not answer, and the row stays, to be looked at again."""
+    """Delete a file and its row. Return False, and keep the row for a later try, if the store is unreachable."""
     try:
         _storage().delete(row.path)
     except STORE_ERRORS as error:

@@ -1,4 +1,4 @@
-"""The bells of video and pictures to fetch, of exports to write, and of incidents whose time is over."""
+"""Tasks that fetch video and pictures, write exports, and delete incidents after their time."""
 
 from portal.evidence import exporting, fetching, retention
 from portal.site.celery import portal_task

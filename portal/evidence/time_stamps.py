@@ -1,4 +1,4 @@
-"""Time stamps of an authority (RFC 3161), if one is configured: they prove that a manifest existed at that time."""
+"""Time stamps of an authority (RFC 3161), if one is configured. They prove that a manifest existed at that time."""
 
 import httpx2
 import structlog
@@ -9,7 +9,7 @@ from accessapi.errors import ServiceError
 from accessapi.transport import ConnectionPool, ServiceTransport
 
 log = structlog.get_logger(__name__)
-# For the whole answer, however slowly it comes; a time stamp with all its certificates has about 6 KB.
+# Limits of the whole answer, even if it is slow; a time stamp with all certificates has about 6 KB.
 _SECONDS, _LARGEST = 15.0, 256 * 1024
 _HEADERS = {
     "Content-Type": "application/timestamp-query",
@@ -19,7 +19,7 @@ _HEADERS = {
 
 
 class NotStamped(Exception):
-    """The authority gave no usable time stamp."""
+    """The error if the authority returns no usable time stamp."""
 
 
 def is_configured() -> bool:
@@ -27,7 +27,7 @@ def is_configured() -> bool:
 
 
 def request_stamp(message: bytes) -> bytes:
-    """Return the authority's answer for a message, DER as `openssl ts -verify` reads it. Raises NotStamped."""
+    """Return the authority's answer for a message, as DER for `openssl ts -verify`. Raises NotStamped."""
     asked = TimestampRequestBuilder().data(message).hash_algorithm(HashAlgorithm.SHA256).build()
     try:
         answer = _post(asked.as_bytes())
@@ -44,7 +44,7 @@ def request_stamp(message: bytes) -> bytes:
 
 
 def _post(asked: bytes) -> bytes:
-    """Return what the authority answers: not too much, not for too long, and from no other place. Raises NotStamped."""
+    """Return the authority's answer, limited in size and time and without redirects. Raises NotStamped."""
     pool = ConnectionPool(max_idle=0)
     try:
         wire = ServiceTransport(pool, read_seconds=_SECONDS, answer_seconds=_SECONDS, answer_max=_LARGEST)

@@ -1,4 +1,4 @@
-"""Incidents: the list, one incident with all that was collected for it, and what staff do with it."""
+"""Views of incidents: the list, one incident with its items, and actions on it."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -42,12 +42,12 @@ REFUSAL_TEXTS = {
     "deleted": gettext_lazy("This incident was deleted. Nothing was changed."),
     "too_many": gettext_lazy("An incident holds at most 2,000 items. Nothing was added."),
 }
-# Exports that an incident's page shows, the newest.
+# The number of newest exports on an incident's page.
 _EXPORTS = 10
 
 
 def incident_or_404(number: int) -> Incident:
-    """Return the incident of this number, of the tenant in scope."""
+    """Return the incident of this number in the tenant in scope."""
     holds = Prefetch("holds", LegalHold.objects.select_related("by", "ended_by").order_by("pk"))
     rows = Incident.objects.select_related("opened_by", "closed_by").prefetch_related(holds)
     return get_row_or_404(rows, number=number)
@@ -60,8 +60,9 @@ def page_of(request: TenantRequest, found: Incident) -> str:
 def apply(
     request: TenantRequest, found: Incident, act: Callable[[], Any], said: str = "", *, typed: bool = False
 ) -> HttpResponseBase:
-    """Do something with an incident and return to its page, saying what came of it. What was `typed` for nothing is
-    shown there to be copied.
+    """Run an action on an incident, then return to its page with the result.
+
+    If the action is refused and the person has `typed` something, the page shows the text so that it can be copied.
     """
     try:
         act()
@@ -76,7 +77,7 @@ def apply(
 
 
 def refuse(request: TenantRequest, found: Incident, act: rules.IncidentAction) -> HttpResponseBase | None:
-    """Return to the incident's page with the reason where its state refuses an act, before anything is asked."""
+    """Return to the incident's page with a reason if its state refuses the action; otherwise return None."""
     why = rules.refusing_state(found, act)
     if not why:
         return None
@@ -94,7 +95,7 @@ def index(request: TenantRequest) -> HttpResponseBase:
 
 @tenant_view(Permission.EVIDENCE_VIEW)
 def incident(request: TenantRequest, number: int) -> HttpResponse:
-    """An incident; while somebody looks, with video and exports as they come."""
+    """Show an incident. While the page is open, video and exports are updated."""
     found = incident_or_404(number)
     if live_updates.is_up_to_date(request, _version_of(found)):
         return live_updates.unchanged_response()
@@ -106,7 +107,7 @@ def incident(request: TenantRequest, number: int) -> HttpResponse:
 
 
 def _version_of(found: Incident) -> str:
-    """Return the mark of what an incident's page shows, without wording any of it."""
+    """Return a version mark of the page's data, computed without putting anything into words."""
     items = list(found.items.order_by("pk").values_list("pk", "media", "trouble"))
     exports = list(found.exports.order_by("pk").values_list("pk", "trouble", "file"))
     holds = [(each.pk, each.ended_at) for each in found.holds.all()]
@@ -173,7 +174,7 @@ def note(request: TenantRequest, number: int) -> HttpResponseBase:
 
 @tenant_view(Permission.EVIDENCE_MAKE, methods=["POST"], proof=Proof.NONE)
 def fetch(request: TenantRequest, number: int) -> HttpResponseBase:
-    """Have all missing video and pictures fetched, or those that are named."""
+    """Request all missing video and pictures, or those that are named."""
     found = incident_or_404(number)
     named = [int(each) for each in request.POST.getlist("item") if is_row_number(each)]
     items = Item.objects.filter(pk__in=named) if "item" in request.POST else Item.objects.all()
@@ -206,7 +207,7 @@ def _confirm(
     consequences: list[str],
     form: forms.Form | None = None,
 ) -> HttpResponse:
-    """Ask before something is done to an incident."""
+    """Show the confirmation page of an action on an incident."""
     status = 422 if form is not None and form.is_bound else 200
     context = {
         "heading": heading,

@@ -1,1 +1,1 @@
-"""Lists of expected guests: a spreadsheet looked at row by row, then one code for each row, within the hour's calls."""
+"""Lists of expected guests: a spreadsheet is checked row by row, then one code is issued for each row."""

@@ -1,6 +1,6 @@
-"""A list of expected guests as a kind of job: uploaded with its dry run, asked for row by row, erased with the visits.
+"""Lists of expected guests as a kind of job: upload with a dry run, requests row by row, erasure with the visits.
 
-The rest is what all jobs do.
+Everything else is common to all jobs.
 """
 
 from datetime import datetime, timedelta
@@ -30,12 +30,12 @@ from portal.guests.issuing import issue_codes
 from tenants.roles import Permission
 from tenants.wording import coded_sentence
 
-# A list that nobody started is of no use a week later.
+# A list that was not started within this time is deleted.
 _UNSTARTED = timedelta(days=7)
 
 
 def submit_row(job: Job, row: Row) -> Intent | Skip | Wait:
-    """Record what asks for the code of a row: list, line and attempt name it, so that it is asked for once."""
+    """Record the request for a row's code. List, line and attempt form its nonce, so that it is sent once."""
     try:
         [visit] = issue_codes(
             orders=[order_from_json(row.content["order"])],
@@ -47,13 +47,13 @@ def submit_row(job: Job, row: Row) -> Intent | Skip | Wait:
         )
     except CodeClash as clash:
         return Wait("waits", field="name") if clash.pending else Skip("appeared", field="name")
-    if visit.intent is None:  # a visit that was issued is there together with its intent
+    if visit.intent is None:  # every issued visit has an intent
         raise ValueError("the visit was not asked for")
     return visit.intent
 
 
 def _confirmed(job: Job, row: Row) -> list[str]:
-    """The doubles that somebody saw and wanted: those of the dry run, and rows of this very list."""
+    """Return the possible duplicates that staff confirmed: those of the dry run, and visits of this list."""
     if not job.options.get("doubles"):
         return []
     asked = Row.objects.filter(job=job, intent__isnull=False)
@@ -62,7 +62,7 @@ def _confirmed(job: Job, row: Row) -> list[str]:
 
 
 def erase_before(before: datetime) -> None:
-    """Erase the lists of the tenant in scope all of whose guests left, or were looked at, before that moment."""
+    """Erase the lists of the tenant in scope whose last guest left, or that were uploaded, before that moment."""
     kept = Job.objects.filter(kind=KIND, erased_at=None).exclude(state=JobState.RUNNING)
     over = kept.annotate(ends=Coalesce("last_end", "created_at")).filter(ends__lt=before, created_at__lt=before)
     ids = list(over.values_list("pk", flat=True))
@@ -71,13 +71,13 @@ def erase_before(before: datetime) -> None:
 
 
 def delete_unstarted() -> None:
-    """Delete what was uploaded long ago in the tenant in scope and never started."""
+    """Delete old lists of the tenant in scope that were never started."""
     old = ClockTime() - _UNSTARTED
     Job.objects.filter(kind=KIND, state=JobState.CHECKED, created_at__lt=old).delete()
 
 
 def _audit_entry(job: Job, act: str) -> AuditDescription:
-    """Without the file's name: nothing is ever erased from the trail, and files are called after people."""
+    """Return the audit entry without the file's name, which may contain a person's name and could never be erased."""
     facts = {"doubles": bool(job.options.get("doubles"))} if act == "started" else {}
     return AuditDescription(f"expected.{act}", f"expected:{list_number(job)}", coded_sentence(f"expected.{act}"), facts)
 
@@ -99,7 +99,7 @@ GUEST_LIST_KIND = JobKind(
 
 
 def upload(*, by: Requester, file: "UploadedFile[bytes]", mail: bool) -> Job:
-    """Keep a list and what its dry run found. Raises FileFault; then nothing is kept."""
+    """Save a list with the results of its dry run. Raises FileFault; then nothing is saved."""
     sheet = dry_run.read_sheet(file)
     found = dry_run.check_rows(sheet, mail=mail)
     with transaction.atomic():

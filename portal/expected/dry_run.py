@@ -1,4 +1,4 @@
-"""The dry run: a file row by row against presets, members and the guests there are. Nothing is sent."""
+"""The dry run: checks a file row by row against presets, members and existing guests. Nothing is sent."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -17,14 +17,14 @@ from portal.guests.issuing import CodeOrder
 from tenants import vault
 from tenants.scope import current_tenant_id
 
-# Each row is one of the hour's 720 calls, of which doors and people keep a share.
+# Each row costs one of the hour's 720 calls, and doors and people need a share of them.
 MOST_ROWS = 500
 MOST_BYTES = 2 * 1024 * 1024
 
 
 @dataclass(frozen=True)
 class CheckedRow:
-    """What the dry run says of one row. `double_ids`: visits that it likely doubles."""
+    """The dry run's result for one row. `double_ids` are visits that it probably duplicates."""
 
     row: ParsedRow
     action: Action
@@ -34,7 +34,7 @@ class CheckedRow:
 
 @dataclass(frozen=True)
 class GuestSheet:
-    """A file that was read whole."""
+    """A file that was read completely."""
 
     headings: list[str]
     lines: list[tuple[int, list[str]]]
@@ -42,7 +42,7 @@ class GuestSheet:
 
 
 def read_sheet(upload: "UploadedFile[bytes]") -> GuestSheet:
-    """The file's rows. Raises FileFault, for a file without a column of names too; then nothing was kept."""
+    """Return the file's rows. Raises FileFault, also if there is no column of names; then nothing is saved."""
     if (upload.size or 0) > MOST_BYTES:
         raise FileFault("size", mb=MOST_BYTES // 2**20)
     shape = reading.inspect_file(lambda: upload.chunks(file_limits.CHUNK_BYTES))
@@ -63,7 +63,7 @@ def read_sheet(upload: "UploadedFile[bytes]") -> GuestSheet:
 
 
 def check_rows(found: GuestSheet, *, mail: bool) -> list[CheckedRow]:
-    """Every row with what would become of it, in a handful of queries."""
+    """Return every row with its expected result, in a few queries."""
     columns = column_places(found.headings)
     hosts = [texts_of(cells, columns).get("host", "") for _line, cells in found.lines]
     known = Lookups.of(hosts, mail=mail)
@@ -97,7 +97,7 @@ def _overlaps(order: CodeOrder, start: Any, end: Any) -> bool:
 
 
 def _active_visits(orders: Iterable[CodeOrder]) -> dict[str, list[Visit]]:
-    """Visits of these names that have, or may have, a code that is not over."""
+    """Return visits of these names that have, or may have, a code that has not ended."""
     names = {order.hours.name_key for order in orders}
     rows = Visit.objects.filter(name_key__in=names, use_date_end__gt=timezone.now(), gone_at=None)
     found: dict[str, list[Visit]] = {}
@@ -108,5 +108,5 @@ def _active_visits(orders: Iterable[CodeOrder]) -> dict[str, list[Visit]]:
 
 
 def last_end(found: Sequence[CheckedRow]) -> Any:
-    """The latest end of all rows that could become codes."""
+    """Return the latest end of all rows that could become codes."""
     return max((each.row.order.end for each in found if each.row.order), default=None)

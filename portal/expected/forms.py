@@ -1,4 +1,4 @@
-"""Choosing a list, and how its guests get their codes."""
+"""The form to upload a list and choose how its guests get their codes."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from portal.expected.dry_run import MOST_BYTES, MOST_ROWS
 
 
 class UploadForm(forms.Form):
-    """A spreadsheet. Whether it can be read is found out by reading it."""
+    """A spreadsheet. It is not validated before it is read."""
 
     file = forms.FileField(
         label=gettext_lazy("List"),

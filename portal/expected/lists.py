@@ -1,4 +1,4 @@
-"""The lists of this part of the desk: uploaded lists, and the rows of one."""
+"""Tables of expected guests: uploaded lists, and the rows of one."""
 
 from datetime import datetime
 from typing import Any
@@ -91,7 +91,7 @@ _DETAIL = Column("detail", _("What"), kind="detail", cell=_detail_cell, fixed=Tr
 
 
 class CheckedRows(JobRows):
-    """What the dry run found."""
+    """The results of the dry run."""
 
     name = "expected-check"
     caption = _("Rows checked")
@@ -106,7 +106,7 @@ class CheckedRows(JobRows):
 
 
 class SentRows(JobRows):
-    """What came of the rows."""
+    """The results of the rows."""
 
     name = "expected-rows"
     caption = _("Rows and results")
@@ -121,7 +121,7 @@ class SentRows(JobRows):
 
     @cached_property
     def guests(self) -> dict[int, str]:
-        """The guests of the rows of this page, by what asked for them."""
+        """Return the guest IDs of this page's rows by the ID of their intent."""
         asked = [row.intent_id for row in self.page.rows if row.intent_id]
         visits = Visit.objects.filter(intent__in=asked).values_list("intent_id", "guest_id")
         return {intent_id: guest_id or "" for intent_id, guest_id in visits}

@@ -1,4 +1,4 @@
-"""Lists of expected guests, of the tenant in scope."""
+"""Queries for lists of expected guests of the tenant in scope."""
 
 from collections.abc import Iterator
 
@@ -18,14 +18,15 @@ def guest_lists() -> QuerySet[Job]:
 
 
 def list_number(job: Job) -> int:
-    """What a list is called by: in addresses, the audit trail and its intents. Those that were uploaded before lists
-    were jobs keep the number of that time.
+    """Return the list's number for addresses, the audit log and its intents.
+
+    Lists that were uploaded before lists were jobs keep their old number.
     """
     return int(job.options.get("list") or job.pk)
 
 
 def list_or_404(_request: HttpRequest, job_id: int) -> Job:
-    """The list of this number; Http404 for any other."""
+    """Return the list of this number. Raises Http404 if there is none."""
     known = guest_lists().select_related("tenant__environment").filter(Q(pk=job_id) | Q(options__list=job_id))
     job = known.order_by("-pk").first() if job_id < 2**63 else None
     if job is None:
@@ -34,7 +35,7 @@ def list_or_404(_request: HttpRequest, job_id: int) -> Job:
 
 
 def earlier_upload(job: Job) -> Job | None:
-    """An earlier list of the very same file that was started."""
+    """Return an earlier list of the same file that was started."""
     same = guest_lists().filter(
         options__fingerprint=job.options["fingerprint"], pk__lt=job.pk, started_at__isnull=False
     )
@@ -42,13 +43,13 @@ def earlier_upload(job: Job) -> Job | None:
 
 
 def cells_of(job: Job, lines: set[int]) -> Iterator[tuple[int, list[str]]]:
-    """The headings (line 0) and these lines as they were uploaded."""
+    """Yield the headings (line 0) and these lines as they were uploaded."""
     yield 0, job.headings or []
     for row in Row.objects.filter(job=job, line__in=lines, content__isnull=False).order_by("line"):
         yield row.line, row.content["cells"]
 
 
 def issued_visits(job: Job) -> QuerySet[Visit]:
-    """The visits of the list that have a code."""
+    """Return the visits of the list that have a code."""
     done = Row.objects.filter(job=job, state=RowState.SUCCEEDED, intent__isnull=False)
     return Visit.objects.filter(intent__in=done.values("intent"))

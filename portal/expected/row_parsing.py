@@ -1,4 +1,4 @@
-"""From the cells of a row to an order for a code, or to everything that stands against it."""
+"""Conversion of a row's cells to an order for a code, or to the list of its problems."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -64,7 +64,7 @@ _MEANINGS = columns_by_heading(FIELDS)
 
 
 def column_places(headings: Sequence[str]) -> dict[str, int]:
-    """Field -> place of its column; of two columns that mean the same the first counts."""
+    """Return the position of each field's column. If two columns have the same meaning, the first one counts."""
     found: dict[str, int] = {}
     for place, heading in enumerate(headings):
         meaning = "" if is_reason_heading(heading) else _MEANINGS.get(heading_key(heading), "")
@@ -74,7 +74,7 @@ def column_places(headings: Sequence[str]) -> dict[str, int]:
 
 
 def unknown_headings(headings: Sequence[str]) -> list[str]:
-    """Headings of columns that are left out."""
+    """Return the headings of columns that are ignored."""
     taken = set(column_places(headings).values())
     return [
         name
@@ -85,14 +85,14 @@ def unknown_headings(headings: Sequence[str]) -> list[str]:
 
 Problem = tuple[str, str, dict[str, Any]]  # field, word, facts
 COMPANY_MAX = HOST_MAX = 100
-# Where a fault of the service's model is shown.
+# The column at which a validation error of the service's model is shown.
 _COLUMN_OF_FIELD = {GUEST_NAME.name: "name", START.name: "start", END.name: "end", GRACE.name: "preset",
              AREAS.name: "preset", KEYS.name: "preset", EMAIL.name: "email", REMARKS.name: "remarks"}  # fmt: skip
 
 
 @dataclass
 class ParsedRow:
-    """A line as read: an order when nothing stands against it. `notes` are worth knowing and refuse nothing."""
+    """A line that was read, with an order if it has no problems. `notes` are hints that do not refuse the row."""
 
     line: int
     cells: list[str]
@@ -103,7 +103,7 @@ class ParsedRow:
 
 @dataclass(frozen=True)
 class Lookups:
-    """What rows may name: presets and members, looked up once for the whole file."""
+    """The presets and members that rows may name, looked up once for the whole file."""
 
     presets: Mapping[str, Preset]
     default: Preset | None
@@ -113,7 +113,7 @@ class Lookups:
 
     @classmethod
     def of(cls, texts: Iterable[str], *, mail: bool) -> "Lookups":
-        """`texts` are the hosts of all rows."""
+        """Load the presets, and the members named in `texts`, which are the hosts of all rows."""
         presets = list(Preset.objects.order_by("position", "pk"))
         default = next((preset for preset in presets if preset.is_default), None) or next(iter(presets), None)
         named = {fold(name): preset for preset in reversed(presets) for name in (preset.name_ja, preset.name) if name}
@@ -124,19 +124,19 @@ class Lookups:
         return cls(named, default, members, hours.now(), mail)
 
     def host(self, text: str) -> Host:
-        """The one member of this name, or simply a name."""
+        """Return the only member of this name, otherwise the name without a member."""
         found = self.members.get(fold(text), []) if text else []
         return Host(found[0][0], found[0][1]) if len(found) == 1 else Host(text)
 
 
 def texts_of(cells: Sequence[str], places: Mapping[str, int]) -> dict[str, str]:
-    """The cells by field, without blanks around them; blank ones are left out."""
+    """Return the cells by field, stripped; empty ones are left out."""
     found = {name: cells[place].strip() for name, place in places.items() if place < len(cells)}
     return {name: text for name, text in found.items() if text}
 
 
 def parse_row(line: int, cells: Sequence[str], places: Mapping[str, int], known: Lookups) -> ParsedRow:
-    """One row. Everything that is wrong with it is named at once."""
+    """Parse one row and report all its problems at once."""
     row, texts = ParsedRow(line, list(cells)), texts_of(cells, places)
     for name, text in texts.items():
         if LOST_DIGITS in text:
@@ -153,7 +153,7 @@ def parse_row(line: int, cells: Sequence[str], places: Mapping[str, int], known:
     end = _end(row, texts, start, preset) if start else None
     if start and end:
         _check_hours(row, start, end, known.now)
-    # Where the hours are missing, the rest is looked at all the same: whoever corrects a list wants to hear all of it.
+    # Without hours, the rest is still checked, so that all problems can be corrected at once.
     begin = start or known.now
     order = _order(texts, begin, end or begin + timedelta(hours=1), preset, known)
     _check(row, order)
@@ -230,7 +230,7 @@ def _order(
 
 
 def _check(row: ParsedRow, order: CodeOrder) -> None:
-    """What the service's own limits refuse."""
+    """Add the problems from the service's own limits."""
     if order.email and not _is_valid(validate_email, order.email):
         row.problems.append(("email", "email", {}))
     named = {name for name, _word, _facts in row.problems}
@@ -250,7 +250,7 @@ def _is_valid(check: Callable[[str], None], text: str) -> bool:
 
 
 def order_to_json(order: CodeOrder) -> dict[str, Any]:
-    """An order as a row keeps it, without any code."""
+    """Return an order as JSON for a row, without the code."""
     return {
         "name": order.name,
         "start": order.start.isoformat(),
@@ -268,7 +268,7 @@ def order_to_json(order: CodeOrder) -> dict[str, Any]:
 
 
 def order_from_json(kept: Mapping[str, Any]) -> CodeOrder:
-    """The order of a row, as the dry run showed it."""
+    """Return the order of a row as the dry run showed it."""
     plain = {name: kept[name] for name in ("name", "area_ids", "keys", "grace_minutes", "email", "mail", "remarks",
                                            "company")}  # fmt: skip
     return CodeOrder(

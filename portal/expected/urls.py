@@ -1,4 +1,4 @@
-"""Addresses of this part of the desk, below /t/<tenant>/guests/."""
+"""Addresses of the expected guests' pages, below /t/<tenant>/guests/."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""Lists of expected guests: one address a list, whose page follows its state; every step a plain POST."""
+"""Views of lists of expected guests. Each list has one address whose page depends on its state; each step is a POST."""
 
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
@@ -29,7 +29,7 @@ DESK = Permission.GUESTS_DESK
 
 
 def page(request: TenantRequest, job: Job) -> HttpResponse:
-    """The page as the list's state wants it."""
+    """Show the page for the list's state."""
     view = JobPage(request, job)
     if job.erased_at is not None:
         return render(request, "expected/erased.html", view.context)
@@ -65,7 +65,7 @@ def _dry_run_page(view: JobPage) -> HttpResponse:
 
 @tenant_view(DESK, methods=["GET", "POST"])
 def index(request: TenantRequest) -> HttpResponseBase:
-    """The lists there are, and a form for the next one."""
+    """Show the lists and the upload form."""
     chosen = DeskSettings.objects.first() or DeskSettings()
     posted = request.method == "POST"
     form = UploadForm(request.POST, request.FILES) if posted else UploadForm(initial={"delivery": chosen.delivery})
@@ -85,7 +85,7 @@ def index(request: TenantRequest) -> HttpResponseBase:
 
 @tenant_view(DESK, is_file=True)
 def badge_file(request: TenantRequest, job_id: int) -> HttpResponse:
-    """The badges of everybody on the list who has a code, ready before they come."""
+    """Return the badges of all guests on the list who have a code, to print before they arrive."""
     issued = queries.issued_visits(queries.list_or_404(request, job_id)).values_list("pk", flat=True)
     return badges_pdf(request, upcoming_visits(issued), "badge", f"list-{job_id}")
 
@@ -94,7 +94,7 @@ template = views.template_view(DESK, FIELDS, "guests")
 
 
 def _confirm(request: TenantRequest, _job: Job) -> str:
-    """A list is started from its own page."""
+    """Check the nonce of the form. A list is started only from its own page."""
     try:
         nonces.check_nonce(request)
     except nonces.BadNonce as refusal:

@@ -1,4 +1,4 @@
-"""What people read about lists of expected guests: problems of files and rows, and what came of each row."""
+"""Texts about lists of expected guests: problems of files and rows, and results of rows."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -55,7 +55,7 @@ _REFUSAL_TEXTS: dict[RefusalCause, Callable[[], str]] = {
 
 
 def file_error_text(word: str, facts: Facts) -> str:
-    """Why a file cannot be used, and that nothing was kept."""
+    """Return why a file cannot be used, and that nothing was saved."""
     if word == "no_names":
         said = _("No name column found. Use the heading “Name” or “氏名”.")
     elif word == "rows":
@@ -67,13 +67,13 @@ def file_error_text(word: str, facts: Facts) -> str:
 
 
 def label(field: str) -> str:
-    """A column's name; empty when it is no column's."""
+    """Return a column's label; empty if the field is not a column."""
     known = BY_NAME.get(field)
     return str(known.label) if known else ""
 
 
 def outcome_chip(row: Row) -> Chip:
-    """What came of a row, in a word."""
+    """Return the result of a row in one word."""
     return Chip(_OF_INTENT[State(row.intent.state)]) if row.intent is not None else lists.outcome_chip(row)
 
 
@@ -90,7 +90,7 @@ _OF_INTENT = {
 
 
 def reasons(row: Row) -> list[str]:
-    """Everything to be said about what came of a row; the service's code and words among it."""
+    """Return the details of a row's result, including the service's code and words."""
     intent = row.intent
     if intent is None or intent.state in (*UNDER_WAY, State.SUCCEEDED):
         return problem_texts([*row.problems, *row.notes], row.job)
@@ -103,7 +103,7 @@ def reasons(row: Row) -> list[str]:
 
 
 def _refusal(intent: Intent) -> str:
-    """What a refusal means, as the environment's table of codes has it."""
+    """Return the meaning of a refusal from the environment's table of error codes."""
     meaning = current_tenant().environment.catalogue.errors.meaning(intent.error_code)
     if meaning is not None and meaning.cause in _REFUSAL_TEXTS:
         return _REFUSAL_TEXTS[meaning.cause]()

@@ -1,1 +1,1 @@
-"""Why somebody may enter a place at a moment, or may not."""
+"""The access check: why a person has access to a place at a moment, or has not."""

@@ -1,7 +1,7 @@
-"""The answer: yes, no, or that it cannot be told; by which rule; until when, or from when on.
+"""The answer of an access check: yes, no or unknown, the deciding rule, and until or from when it applies.
 
-What decides, in this order: the contract (without it the service opens nothing here), the use period, whether there is
-anything to show at a reader at all, and the rights with their schedules and the tenant's holidays.
+The checks in order: the contract (without it the service opens nothing), the use period, whether the person has a
+credential, and the rights with their schedules and the tenant's holidays.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _CONTRACTS = {False: "door", True: "key_box"}
 
 @dataclass(frozen=True)
 class ReasonLine:
-    """One line of the reasoning: a name, what holds, and whether it admits (None: cannot be told)."""
+    """One line of the reasoning: a name, a text, and whether the check is passed (None: unknown)."""
 
     name: str
     words: str
@@ -33,7 +33,7 @@ class ReasonLine:
 
 
 class AccessAnswer:
-    """One answer, worked out from what the mirror knows; no call is made."""
+    """One answer, computed from the mirror without calls to the service."""
 
     def __init__(
         self, member: Member, place: CheckedPlace, at: datetime, holidays: Holidays, connection: Connection
@@ -46,14 +46,14 @@ class AccessAnswer:
 
     @cached_property
     def openings(self) -> OpeningHours | None:
-        """When the place is open by rights and period; None while either is not known."""
+        """Return when the place is open by rights and use period; None if either is unknown."""
         if self.member.rights is None or self.unreadable:
             return None
         return OpeningHours(self.rights, self.place.access_place, self.holidays, self.period)
 
     @cached_property
     def decision(self) -> Decision:
-        """By use period and rights alone."""
+        """Return the decision from use period and rights alone."""
         if self.openings is not None:
             return self.openings.decision_at(self.at)
         if self.unreadable:
@@ -67,7 +67,7 @@ class AccessAnswer:
 
     @cached_property
     def deciding_factor(self) -> str:
-        """What the answer rests on: contract, period, credential or rights."""
+        """Return what decided: contract, period, credential or rights."""
         if not self.has_contract:
             return "contract"
         if self.unreadable or self.decision.rule in (DecisionRule.BEFORE_USE, DecisionRule.AFTER_USE):
@@ -86,7 +86,7 @@ class AccessAnswer:
 
     @property
     def reason(self) -> str:
-        """The deciding rule in one sentence."""
+        """Return the deciding rule in one sentence."""
         if self.deciding_factor == "contract":
             return _no_contract(self.place)
         if self.deciding_factor == "credential":
@@ -95,7 +95,7 @@ class AccessAnswer:
 
     @property
     def reason_lines(self) -> list[ReasonLine]:
-        """The reasoning line by line; the one that decides is marked."""
+        """Return the reasoning line by line; the deciding line is marked."""
         outside = self.decision.rule in (DecisionRule.BEFORE_USE, DecisionRule.AFTER_USE)
         period = None if self.unreadable else not outside
         credential = ", ".join(_credentials(self.member)) or _no_credential()
@@ -111,19 +111,19 @@ class AccessAnswer:
 
     @cached_property
     def until(self) -> datetime | None:
-        """When the answer ends; None when no end is in sight, or nothing can be told."""
+        """Return when the answer ends; None if it does not end or is unknown."""
         return self.openings.next_change(self.at) if self.openings is not None and self.depends_on_time else None
 
     @cached_property
     def next_opening(self) -> DecisionSpan | None:
-        """When the place opens next; None while it is open, or when it never does."""
+        """Return when the place opens next; None while it is open, or if it never opens."""
         if self.openings is None or self.is_allowed or not self.depends_on_time:
             return None
         return self.openings.next_opening(self.at)
 
     @property
     def next_closing(self) -> datetime | None:
-        """When the next opening ends."""
+        """Return when the next opening ends."""
         return (
             self.openings.next_change(self.next_opening.start)
             if self.openings is not None and self.next_opening
@@ -132,7 +132,7 @@ class AccessAnswer:
 
     @cached_property
     def next_unknown(self) -> DecisionSpan | None:
-        """The first stretch of which nothing can be told, when that comes before the next opening."""
+        """Return the first span with an unknown answer, if it comes before the next opening."""
         if self.openings is None or self.is_allowed is not False or not self.depends_on_time:
             return None
         found = self.openings.next_unknown(self.at)
@@ -140,7 +140,7 @@ class AccessAnswer:
 
     @property
     def moment_texts(self) -> dict[str, str]:
-        """The moments above in words, as far as there are any: until when, for how long, from when on."""
+        """Return the known moments in words: until when, for how long, from when."""
         opens = self.next_opening.start if self.next_opening else None
         return {
             "until": _moment_text(self.until, self.at),
@@ -152,7 +152,7 @@ class AccessAnswer:
 
     @property
     def unknown_values(self) -> list[tuple[str, Any]]:
-        """Values that nobody knows, as they came."""
+        """Return unknown values as the service sent them."""
         if self.unreadable or self.decision.rule != DecisionRule.UNKNOWN_VALUE:
             return self.unreadable
         held = pass_for_place(self.rights, self.place)
@@ -162,7 +162,7 @@ class AccessAnswer:
 
     @property
     def depends_on_time(self) -> bool:
-        """Whether another moment could have another answer."""
+        """Return whether the answer could be different at another moment."""
         return self.deciding_factor in ("rights", "period")
 
     def _by_rights(self) -> str:
@@ -175,7 +175,7 @@ class AccessAnswer:
 
 
 def _moment_text(moment: datetime | None, beside: datetime | None) -> str:
-    """`19:00` on the same day, `2026-11-23 08:00` on another; nothing for None."""
+    """Return `19:00` for the same day, `2026-11-23 08:00` for another; empty for None."""
     if moment is None:
         return ""
     same_day = beside is not None and local(beside).date() == local(moment).date()
@@ -183,7 +183,7 @@ def _moment_text(moment: datetime | None, beside: datetime | None) -> str:
 
 
 def _duration_text(end: datetime | None, start: datetime) -> str:
-    """`2 h 10 min`, rounded to what matters; nothing for None."""
+    """Return a duration as `2 h 10 min`, suitably rounded; empty for None."""
     if end is None:
         return ""
     minutes = max(round((end - start).total_seconds() / 60), 1)
@@ -198,7 +198,7 @@ def _duration_text(end: datetime | None, start: datetime) -> str:
 
 
 def _unreadable_ends(member: Member) -> list[tuple[str, Any]]:
-    """Ends of the use period that the service told in a way that cannot be read."""
+    """Return the limits of the use period that are not readable, as the service sent them."""
     named = [name for name in ("use_date_start", "use_date_end") if name in member.extra]
     if not named and member.use_end_key == UNREADABLE:
         return [("use_date_end", None)]
@@ -206,7 +206,7 @@ def _unreadable_ends(member: Member) -> list[tuple[str, Any]]:
 
 
 def _credentials(member: Member) -> list[str]:
-    """What this person has to show at a reader."""
+    """Return the person's credentials in words."""
     words = {"has_card": _("card"), "has_qr": _("QR code"), "has_face": _("face")}
     return [word for name, word in words.items() if getattr(member, name)]
 
@@ -237,7 +237,7 @@ def _period_text(member: Member, unreadable: bool) -> str:
 
 
 def _reason(decision: Decision, rights: Any, place: CheckedPlace) -> str:
-    """The rule in plain words."""
+    """Return the rule in plain words."""
     names = {"place": place.name}
     if decision.rule == DecisionRule.NOWHERE and rights in (None, {}):
         return _("This person has no rights of this kind.")
@@ -265,7 +265,7 @@ def _reason(decision: Decision, rights: Any, place: CheckedPlace) -> str:
 
 
 def pass_for_place(rights: Any, place: CheckedPlace) -> Any:
-    """The pass that rights give this very place, None where none is listed for it."""
+    """Return the pass listed for this place in the rights, or None."""
     if not isinstance(rights, dict) or rights.get("default_mode") != "option":
         return None
     listed = rights.get("key_devices_list" if place.is_key else "areas_list")
@@ -284,7 +284,7 @@ def _find_part(listed: list[Any], name: str, wanted: str, part: str) -> Any:
 
 
 def _holiday_line(at: datetime, holidays: Holidays) -> list[ReasonLine]:
-    """The day, when it is a holiday: schedules often differ then."""
+    """Return a line about the day if it is a holiday, because schedules often differ then."""
     name = holidays.name_of(local(at).date())
     if name is None:
         return []

@@ -1,7 +1,7 @@
-"""What is known to have changed since a moment: an answer about the past is worked out from the rights of today.
+"""Known changes since a moment. An answer about the past is computed from today's rights, so changes must be shown.
 
-Three sources: what staff did to this member alone, what a change of many did to them, and what two readings of their
-rights tell apart (somebody else's doing). And what the log has of this person around the moment. No call is made.
+There are three sources: requests about this member, bulk changes, and differences between two readings of the rights
+(changes made elsewhere). The log's records of the person around the moment are added. No call is made.
 """
 
 from collections.abc import Iterable, Mapping
@@ -30,7 +30,7 @@ from tenants.access import Access
 from tenants.models import AuditEntry
 
 MOST, RECORDS = 20, 6
-# How far around the moment the log is looked at.
+# How far before and after the moment the log is searched.
 AROUND = timedelta(hours=12)
 _RIGHTS = tuple(each.name for each in DOORS_AND_KEYS)
 _ACCESS_FIELDS = {START.name, END.name, CARD.name, QR.name, *_RIGHTS}
@@ -39,9 +39,9 @@ Fields = list[tuple[str, str, str]]
 
 @dataclass(frozen=True)
 class AccessChange:
-    """Something that decides about entry became something else at `at`; `visible_since` where only a span is known.
+    """A change of data that decides about access, made at `at`, or between `since` and `at`.
 
-    `by` is empty where nobody here did it. `href` leads to more about it.
+    `by` is empty if the change was not made in the portal. `href` leads to details.
     """
 
     at: datetime
@@ -53,7 +53,7 @@ class AccessChange:
 
 
 class ChangesSince:
-    """What changed about a member since a moment of the past, newest first, and what the log has around it."""
+    """Changes of a member since a moment in the past, newest first, and log records around it."""
 
     def __init__(self, member: Member, place: CheckedPlace, at: datetime, access: Access) -> None:
         self.member, self.place, self.at, self.access = member, place, at, access
@@ -70,13 +70,13 @@ class ChangesSince:
 
     @property
     def visible_from(self) -> datetime | None:
-        """From when on the person sees records, where that leaves out some of those around the moment."""
+        """Return from when the person has access to records, if that hides some around the moment."""
         begin = visibility.visible_since(self.access)
         return begin if begin is not None and begin > self.at - AROUND else None
 
     @property
     def no_records_text(self) -> str:
-        """What follows from the lack of records; empty where nothing does, as of days that the person cannot see."""
+        """Return the text for missing records; empty if they prove nothing, as on days that the person cannot see."""
         begin, end = self.visible_from, self.log.through
         if not self.log_covers or end is None:
             return ""
@@ -87,7 +87,7 @@ class ChangesSince:
 
     @cached_property
     def records(self) -> list[History]:
-        """The nearest records before and after the moment, oldest first."""
+        """Return the nearest records before and after the moment, oldest first."""
         mine = visibility.visible_records(self.access).filter(member_id=self.member.member_id).order_by("-at", "-pk")
         before = mine.filter(at__lte=self.at, at__gte=self.at - AROUND)[:RECORDS]
         after = mine.filter(at__gt=self.at, at__lte=self.at + AROUND).order_by("at", "pk")[:RECORDS]
@@ -99,7 +99,7 @@ class ChangesSince:
 
     @property
     def log_covers(self) -> bool:
-        """Whether the log is loaded for the moment: otherwise nothing follows from the lack of records."""
+        """Return whether the log is loaded for the moment. Otherwise missing records prove nothing."""
         begin, end = self.log.known_from, self.log.through
         return begin is not None and end is not None and begin <= self.at <= end
 
@@ -108,7 +108,7 @@ class ChangesSince:
         return places.load_place_names()
 
     def _own_changes(self) -> Iterable[AccessChange]:
-        """Requests about this member alone that were carried out, or may have been."""
+        """Yield requests about this member alone that were applied, or may have been."""
         asked = Intent.objects.filter(
             target=target_of("member", self.member.member_id),
             operation__in=["create_member", "update_member"],
@@ -130,13 +130,13 @@ class ChangesSince:
                 )
 
     def _bulk_changes(self) -> Iterable[AccessChange]:
-        """Rows of jobs that were carried out."""
+        """Yield rows of jobs that were applied."""
         rows = Row.objects.filter(member_id=self.member.member_id, state=RowState.SUCCEEDED, part__isnull=False)
         later = rows.filter(part__intent__created_at__gt=self.at).annotate(done_at=F("part__intent__finished_at"))
         for row in later.select_related("job__by", "job__tenant", "part__intent").order_by("-id")[:MOST]:
             if _ACCESS_FIELDS & row.content.get("body", {}).keys():
                 fields = [(str(kinds.kind_of(row.job).title_of(row.job)), "", ""), *self._row_changes(row)]
-                at = row.done_at or row.part.intent.created_at  # type: ignore[union-attr]  # rows have one
+                at = row.done_at or row.part.intent.created_at  # type: ignore[union-attr] # these rows have one
                 yield AccessChange(at, str(row.job.by), fields, kinds.page_address(row.job))
 
     def _row_changes(self, row: Row) -> Fields:
@@ -170,5 +170,5 @@ class ChangesSince:
 def changes_since(
     member: Member, place: CheckedPlace, at: datetime, now: datetime, access: Access
 ) -> ChangesSince | None:
-    """For a moment that is past: None for now and later, about which today's rights are the right ones."""
+    """Return the changes for a past moment; None for now and later, where today's rights apply."""
     return ChangesSince(member, place, at, access) if at < now - timedelta(minutes=1) else None

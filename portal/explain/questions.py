@@ -1,4 +1,7 @@
-"""What is asked: who, where and when. All of it stands in the address, so that a link is the question."""
+"""The question of an access check: person, place and time.
+
+All are in the address, so that a link repeats the question.
+"""
 
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -24,7 +27,7 @@ MOST_MEMBERS = 12
 
 @dataclass(frozen=True)
 class CheckedPlace:
-    """An area, or one key of a key box, with its name. `value` is what addresses call it."""
+    """An area, or one key of a key box, with its name. `value` identifies it in addresses."""
 
     value: str
     name: str
@@ -40,7 +43,7 @@ class CheckedPlace:
 
 
 class Question:
-    """The question that a request's address asks. Ids that the tenant does not have are answered by 404."""
+    """The question in a request's address. IDs that the tenant does not have lead to 404."""
 
     def __init__(self, request: TenantRequest) -> None:
         self.request, self.query = request, request.GET
@@ -64,7 +67,7 @@ class Question:
 
     @cached_property
     def place(self) -> CheckedPlace | None:
-        """From `place=area:<id>`, `place=key:<unit>:<box>`, or a hand-made `area=<id>` or `box=<id>&unit=<no>`."""
+        """Return the place from `place=area:<id>`, `place=key:<unit>:<box>`, `area=<id>` or `box=<id>&unit=<no>`."""
         kind, _colon, rest = self.query.get("place", "").partition(":")
         if kind == "area" or self.query.get("area"):
             return self._area(rest or self.query.get("area", ""))
@@ -79,7 +82,7 @@ class Question:
 
     @cached_property
     def chosen_at(self) -> datetime | None:
-        """The moment that was asked for, None for now. What cannot be read is now, and said."""
+        """Return the requested moment, None for now. An unreadable one counts as now and sets `trouble`."""
         text = self.query.get("at", "").strip()
         found = parse_moment(text) if text else None
         if text and found is None:
@@ -102,13 +105,13 @@ class Question:
 
     @cached_property
     def found_members(self) -> list[Member]:
-        """The first members that the typed text finds, one more than are shown."""
+        """Return the first members that match the typed text, and one more than the page shows."""
         if not self.text or self.member is not None:
             return []
         return list(member_search.search_for_reader(self.request.access, self.text)[: MOST_MEMBERS + 1])
 
     def address(self, view: str = "explain:index", **changes: str | None) -> str:
-        """The page of this question with some of it changed; None leaves a part out."""
+        """Return the address of this question with some parts changed; None removes a part."""
         place = self.place.value if self.place else ""
         member = self.member.member_id if self.member else ""
         parts: dict[str, Any] = {"member": member, "place": place, "at": self.chosen_at_text} | changes
@@ -118,7 +121,7 @@ class Question:
 
     @property
     def member_links(self) -> list[tuple[Member, str]]:
-        """Whom the text finds, each with the question that has them chosen."""
+        """Return the found members, each with the address that selects them."""
         return [(hit, self.address(member=hit.member_id)) for hit in self.found_members[:MOST_MEMBERS]]
 
     @property
@@ -134,7 +137,7 @@ class Question:
         return self.address(at=None)
 
     def address_at(self, moment: datetime) -> str:
-        """The same question for another moment."""
+        """Return the address of the same question for another moment."""
         return self.address(at=f"{local(moment):%Y-%m-%dT%H:%M:%S}")
 
     @property
@@ -159,7 +162,7 @@ class Question:
 
     @property
     def place_choices(self) -> list[tuple[str, list[tuple[str, str]]]]:
-        """The places to choose from: areas, then each key box with its keys."""
+        """Return the places to choose from: areas, then each key box with its keys."""
         areas = [(f"area:{area_id}", name) for area_id, name in self.places.areas.items()]
         boxes = [
             (box.name, [(f"key:{no}:{box_id}", _key_name(box.name, no, name)) for no, name in box.units.items()])

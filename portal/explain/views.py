@@ -1,4 +1,4 @@
-"""Who may pass where and when, and why: one page, whose address is the question."""
+"""The page of access checks: who has access where and when, and why. Its address is the question."""
 
 from typing import Any
 
@@ -25,14 +25,14 @@ def index(request: TenantRequest) -> HttpResponse:
 
 @tenant_view(Permission.AREAS_VIEW)
 def reading(request: TenantRequest) -> HttpResponse:
-    """The same after one budgeted reading of the member: the answer alone for htmx, else back to the page."""
+    """Read the member once within the budget. Show only the answer for htmx, otherwise return to the page."""
     question, trouble = Question(request), ""
     if question.member is not None:
         try:
             read_member_for_page(question.member.member_id)
         except ReadFailed as why:
             trouble = str(why)
-        question = Question(request)  # the member again, as it was just told
+        question = Question(request)  # load the member again after the reading
     if request.htmx:
         gone = Member.objects.filter(member_id=request.GET.get("member", ""), gone_at__isnull=False).exists()
         context = {"trouble": trouble, "read": True} | ({} if gone else _context(request, question))
@@ -43,7 +43,7 @@ def reading(request: TenantRequest) -> HttpResponse:
 
 
 def _same_url(request: TenantRequest) -> str:
-    """This question's page, whether or not the member is still there."""
+    """Return the address of this question's page, even if the member no longer exists."""
     return f"{request.path.removesuffix('reading/')}?{request.GET.urlencode()}"
 
 

@@ -1,4 +1,4 @@
-"""A person's week at a place, drawn day by day with its dates, holidays and the moment in question."""
+"""A person's week at a place for drawing, with dates, holidays and the moment of the question."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from portal.core.ui.times import local
 
 @dataclass(frozen=True)
 class OpenSpan:
-    """A stretch of a day in minutes from 00:00, open or of which nothing can be told."""
+    """A part of a day in minutes from 00:00, open or unknown."""
 
     start: float
     width: float
@@ -24,7 +24,7 @@ class OpenSpan:
 
 @dataclass(frozen=True)
 class WeekDay:
-    """One row of the picture. `moment`: minutes at which the moment stands, on its day."""
+    """One row of the picture. `moment` is the moment of the question in minutes, on its day."""
 
     date: date
     name: str
@@ -37,16 +37,16 @@ class WeekDay:
         return ", ".join(span.words for span in self.spans) or _("closed")
 
 
-LEFT, MINUTE = 150, 1  # where 00:00 stands in the picture, and how wide a minute is
+LEFT, MINUTE = 150, 1  # the x position of 00:00 in the picture, and the width of a minute
 
 
 def hour_marks() -> list[tuple[int, str]]:
-    """Where the hours stand, with what is written there."""
+    """Return (x position, label) of each hour."""
     return [(LEFT + hour * 60 * MINUTE, f"{hour:02d}" if not hour % 3 else "") for hour in range(25)]
 
 
 def days_of_week(openings: OpeningHours, holidays: Holidays, monday: date, at: datetime) -> list[WeekDay]:
-    """Seven days from `monday` on."""
+    """Return seven days, beginning with `monday`."""
     days = [monday + timedelta(days=number) for number in range(7)]
     moment = local(at)
     found = []
@@ -68,6 +68,6 @@ def _spans(openings: OpeningHours, day: date) -> Iterator[OpenSpan]:
 
 
 def _times(start: float, end: float) -> str:
-    """`08:00–19:00`: both ends as people say them, the service's last second counted in."""
+    """Return `08:00–19:00`, with the end rounded up from the service's last second."""
     first, last = int(start), round(end)
     return f"{first // 60:02d}:{first % 60:02d}–{last // 60:02d}:{last % 60:02d}"

@@ -1,4 +1,4 @@
-"""What staff ask the service about groups: a new one, or another name. There is no deletion in the specification."""
+"""Changes of groups that staff request from the service: create and rename. The specification has no deletion."""
 
 from portal.core.intents.actions import Requester, submit
 from portal.core.intents.models import Intent, target_of
@@ -10,7 +10,7 @@ from tenants.wording import coded_sentence
 
 
 def create(*, name: str, by: Requester, nonce: Nonce) -> Intent:
-    """Ask the service for a new group (operation 17), at most once. The returned intent says how far it came."""
+    """Request a new group (operation 17), at most once. The returned intent holds the result."""
     return submit(
         by=by,
         permission=Permission.GROUPS_EDIT,
@@ -24,7 +24,7 @@ def create(*, name: str, by: Requester, nonce: Nonce) -> Intent:
 
 
 def rename(*, group: Group, name: str, by: Requester, nonce: Nonce) -> Intent:
-    """Ask the service to give a group another name (operation 18). The returned intent says how far it came."""
+    """Request a new name for a group (operation 18). The returned intent holds the result."""
     return submit(
         by=by,
         permission=Permission.GROUPS_EDIT,
@@ -41,7 +41,7 @@ def rename(*, group: Group, name: str, by: Requester, nonce: Nonce) -> Intent:
 
 
 def _known_ids() -> list[str] | None:
-    """The groups that the mirror knows now, or None while the list was never read: then nothing can be told from it."""
+    """Return the IDs of the mirror's groups, or None if the list was never read and thus proves nothing."""
     if not MirrorState.objects.filter(kind=MirrorKind.GROUPS, as_of__isnull=False).exists():
         return None
     return list(Group.objects.order_by("pk").values_list("membergroup_id", flat=True))

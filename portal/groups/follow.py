@@ -1,4 +1,4 @@
-"""What follows from a group's intent: the mirror learns of it; a lost answer is looked for in the list of groups."""
+"""Steps after a request about a group: update the mirror, and find lost results in the list of groups."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from tenants.connections.service_clients import current_connection
 
 
 def on_finished(intent: Intent) -> None:
-    """The service took it: the mirror shows the group's name at once. Without its id, the list is read again."""
+    """Save the new name in the mirror if the service accepted it. If the ID is missing, read the list again."""
     if intent.state != State.SUCCEEDED:
         return
     found = intent.result.get("evidence", {})
@@ -30,13 +30,13 @@ def on_finished(intent: Intent) -> None:
     if not membergroup_id:
         sync_schedule.request_reading(intent.tenant, MirrorKind.GROUPS, by=intent.by)
         return
-    intent.target = target_of("membergroup", membergroup_id)  # a creation belongs to its group's story from now on
+    intent.target = target_of("membergroup", membergroup_id)  # links the creation to its new group
     intent.save(update_fields=["target"])
     local_writes.apply_group_write(intent.tenant, membergroup_id, intent.body["membergroup_name"])
 
 
 def find_new_group(intent: Intent) -> Finding:
-    """Whether exactly one group of that name is there that was not before and that nobody else made from here."""
+    """Return whether exactly one new group of that name exists that no other request created."""
     known = (intent.snapshot or {}).get("known")
     groups = _read_groups(intent)
     there = [each for each, name in groups.names.items() if name == intent.body["membergroup_name"]]
@@ -51,7 +51,7 @@ def find_new_group(intent: Intent) -> Finding:
 
 
 def check_name(intent: Intent) -> Finding:
-    """Which name the group has now: ours, the one from before, or one that somebody else gave it since."""
+    """Compare the group's current name with the requested and the former one. Any other name is inconclusive."""
     groups = _read_groups(intent)
     name = groups.names.get(intent.path["membergroup_id"])
     seen = {"read": _moment(groups.at), "membergroup_name": name or ""}
@@ -64,8 +64,7 @@ def check_name(intent: Intent) -> Finding:
 
 @dataclass(frozen=True)
 class _Groups:
-    """The names of a tenant's groups by id, read from `at` on; not `is_complete` when one of them came without an
-    id."""
+    """The names of a tenant's groups by ID, read at `at`. `is_complete` is False if a group had no ID."""
 
     at: datetime
     names: dict[str, str]
@@ -73,7 +72,7 @@ class _Groups:
 
 
 def _read_groups(intent: Intent) -> _Groups:
-    """The tenant's groups at the service, now. Raises the error tree and BudgetExhausted."""
+    """Read the tenant's groups from the service. Raises ServiceError and BudgetExhausted."""
     at = database_now()
     pages = list(client(current_connection(), Priority.PEOPLE).pages("list_membergroups", {"limit": PAGE_MAX}))
     names = {item.membergroup_id: item.membergroup_name or "" for page in pages for item in page.value.items}
@@ -81,7 +80,7 @@ def _read_groups(intent: Intent) -> _Groups:
 
 
 def _created_by_others(intent: Intent, membergroup_ids: Sequence[str]) -> set[str]:
-    """Those of the groups that are known to come from another creation than this one."""
+    """Return which of these groups came from other requests than this one."""
     others = Intent.objects.filter(operation=intent.operation, state=State.SUCCEEDED).exclude(pk=intent.pk)
     found = others.filter(result__membergroup_id__in=list(membergroup_ids))
     return set(found.values_list("result__membergroup_id", flat=True))

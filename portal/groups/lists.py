@@ -61,7 +61,7 @@ class Groups(Table):
 
 
 def group_count() -> int:
-    """How many groups the tenant has, without counting them."""
+    """Return the number of the tenant's groups from the last reading, without counting them."""
     return MirrorState.objects.filter(kind=MirrorKind.GROUPS).values_list("total", flat=True).first() or 0
 
 
@@ -70,7 +70,7 @@ def _group_query(request: Any) -> str:
 
 
 def _comparison_cell(row: Any) -> Chip | str:
-    """How a member's rights compare with those of most in the group. The rule stays quiet, what differs stands out."""
+    """Return how a member's rights compare with those of most members. Only differences are highlighted."""
     if row.rights is None:
         return _t("Not loaded yet")
     return _t("Same as most") if member_rights.digest(row.rights) == row.main else Chip("change", _t("Differs"))
@@ -114,7 +114,7 @@ class GroupMembers(Table):
 
     @property
     def export_links(self) -> list[tuple[str, str]]:
-        """The members list gives the files, with its columns and its entry in the audit trail."""
+        """Return links to the members list's exports, which have its columns and its audit entry."""
         if not self.may(Permission.MEMBERS_EXPORT):
             return []
         match = {"group": self.group.membergroup_id, **({"q": self.search_text} if self.search_text else {})}

@@ -1,7 +1,7 @@
-"""A group's rights at a glance: do all have the same, who deviates, and of how many is anything known.
+"""Comparison of the rights in a group: whether all members have the same, who differs, and how many are known.
 
-The service ties no rights to a group; what is compared are the members' own, as far as single reads have told the
-mirror. Rights that are written differently and mean the same count as the same.
+The service stores no rights for groups, so the members' own rights are compared, as far as the mirror has read them.
+Rights with different notation and the same meaning count as equal.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from portal.core.mirror.background_reads import prioritise_members
 from portal.core.mirror.models import Group, Member
 from portal.core.rights import member_rights, places, words
 
-# Members that are looked at, the first by name, and ways of writing rights that are compared; beyond, the page says so.
+# The most members (first by name) and the most notations to compare; the page says so if there are more.
 MOST_MEMBERS = 5000
 MOST_VARIANTS = 200
 SHOWN_VARIANTS = 5
@@ -25,7 +25,7 @@ SHOWN_MEMBERS = 5
 
 @dataclass
 class RightsVariant:
-    """Members of the group with the same rights: how many, the first of them by name, and the rights in words."""
+    """Members with the same rights: their number, the first of them by name, and the rights in words."""
 
     count: int
     rights: Mapping[str, Any]
@@ -36,8 +36,10 @@ class RightsVariant:
 
 @dataclass(frozen=True)
 class RightsComparison:
-    """`variants`, the commonest first, of the `known` among `compared_count` members; the oldest reading is of
-    `since`."""
+    """The result: `variants`, most frequent first, of `known_count` among `compared_count` members.
+
+    `since` is the time of the oldest reading.
+    """
 
     variants: list[RightsVariant]
     known_count: int
@@ -45,8 +47,8 @@ class RightsComparison:
     has_more_members: bool
     since: datetime | None
     hidden_variants: int = 0  # variants that are not shown
-    main_digest: str = ""  # the digest of the commonest
-    is_complete: bool = False  # nobody was left out: `compared_count` is how many there are
+    main_digest: str = ""  # the digest of the most frequent variant
+    is_complete: bool = False  # True if `compared_count` covers the whole group
 
     @property
     def is_uniform(self) -> bool:
@@ -54,7 +56,7 @@ class RightsComparison:
 
     @property
     def has_no_majority(self) -> bool:
-        """No rights are those of most."""
+        """Return whether no variant is held by more than half of the members."""
         return bool(self.variants) and self.variants[0].count * 2 <= self.known_count
 
     @property
@@ -71,7 +73,7 @@ class RightsComparison:
 
 
 def compare_rights(group: Group) -> RightsComparison:
-    """Two queries and one for the names of the places, however large the group is. Asks for what is not known."""
+    """Compare the rights of a group, in a few queries for any size. Also requests rights that are not loaded."""
     members = _compared_members(group)
     written = members.order_by().values("rights").annotate(n=Count("pk"), since=Min("rights_read_at"))
     rows = list(written.order_by("-n")[: MOST_VARIANTS + 2])
@@ -103,7 +105,7 @@ def _compared_members(group: Group) -> QuerySet[Member]:
 
 
 def _count_members(members: QuerySet[Member], rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    """How many there are, and of how many rights are known: added up, unless there are more ways than were read."""
+    """Return the number of members and of known rights; counted only if there are more notations than were read."""
     if len(rows) == MOST_VARIANTS + 2:
         return members.order_by().aggregate(all=Count("pk"), known=Count("pk", filter=Q(rights__isnull=False)))
     known = sum(row["n"] for row in rows if row["rights"] is not None)
@@ -111,7 +113,7 @@ def _count_members(members: QuerySet[Member], rows: Sequence[Mapping[str, Any]])
 
 
 def _group_by_meaning(found: Sequence[Mapping[str, Any]]) -> dict[str, RightsVariant]:
-    """By meaning, the commonest first."""
+    """Return the variants by digest, most frequent first."""
     together: dict[str, RightsVariant] = {}
     for each in found:
         variant = together.setdefault(member_rights.digest(each["rights"]), RightsVariant(0, each["rights"]))
@@ -121,7 +123,7 @@ def _group_by_meaning(found: Sequence[Mapping[str, Any]]) -> dict[str, RightsVar
 
 
 def _describe_variants(members: QuerySet[Member], shown: list[RightsVariant]) -> None:
-    """Put rights into words, and name the first of those who deviate."""
+    """Add the rights in words, and the first members of each rarer variant."""
     known = places.load_place_names() if shown else places.PlaceNames()
     for variant in shown:
         variant.lines = words.group_by_time(words.rights_lines(variant.rights, known))

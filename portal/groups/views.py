@@ -1,4 +1,4 @@
-"""Groups: the list, a new one, and the page of one with its members and its name."""
+"""Views of groups: the list, a new group, and a group's page with its members and name."""
 
 from collections.abc import Callable
 from functools import partial
@@ -37,7 +37,7 @@ class GroupNameForm(forms.Form):
 
 
 class RenameForm(ConflictForm, GroupNameForm):
-    """Another name for a group that is there."""
+    """The new name of an existing group."""
 
 
 @tenant_view(Permission.GROUPS_VIEW)
@@ -67,7 +67,7 @@ def new(request: TenantRequest) -> HttpResponse:
 def _submit_name(
     request: TenantRequest, form: GroupNameForm, act: Callable[..., Intent], **on: Any
 ) -> HttpResponse | None:
-    """Ask for a name, and go on to the group's page."""
+    """Request the name and redirect to the group's page."""
     name = form.cleaned_data["membergroup_name"]
     to = partial(address_of_target, route="groups:group", name="membergroup_id")
     on |= {"body": {"membergroup_name": name}, "inputs": MEMBERGROUP.input_names, "to": to}

@@ -1,7 +1,7 @@
-"""The user's guide: `docs/guide` has a Markdown page for each task and language, `guide.toml` says whose each is.
+"""The user guide: `docs/guide` has a page for each task and language, and `guide.toml` lists roles and views.
 
-The same files are read on the site and in the repository. Links to other pages and pictures are relative in the files;
-here they become addresses of the site. Pages are drawn once in a process.
+The files are read on the site and in the repository. Their relative links and pictures are replaced by addresses of the
+site. Each page is rendered once in a process.
 """
 
 import tomllib
@@ -31,7 +31,7 @@ _MARKDOWN = MarkdownIt("commonmark", {"html": False})
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A page of the guide: the roles that have the task, its own first, and the views whose help leads to it."""
+    """A page of the guide: its roles, the main one first, and the views whose help links to it."""
 
     name: str
     roles: tuple[str, ...]
@@ -40,7 +40,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """A page as it is shown: `address` on the site, the first heading, and everything after it as HTML."""
+    """A rendered page: its `address` on the site, the first heading, and everything after it as HTML."""
 
     name: str
     address: str
@@ -57,7 +57,7 @@ def tasks() -> dict[str, Task]:
 
 @cache
 def article(name: str, language: str) -> Article:
-    """Return the page of the task `name`, or the front page. Raises FileNotFoundError for another."""
+    """Return the page of the task `name`, or the front page. Raises FileNotFoundError if it does not exist."""
     path = FOLDER / language / f"{name}.md"
     tokens = _MARKDOWN.parse(path.read_text(encoding="utf-8"))
     for token in tokens:
@@ -68,7 +68,10 @@ def article(name: str, language: str) -> Article:
 
 
 def _with_site_addresses(part: Token, folder: Path) -> list[Token]:
-    """Return the part with addresses of the site. A picture gets its size and opens by itself: phones show it small."""
+    """Return the tokens with addresses of the site.
+
+    A picture gets its size and a link to its file, because phones show it small.
+    """
     if part.type == "link_open" and str(part.attrs["href"]).endswith(".md"):
         part.attrs["href"] = address(str(part.attrs["href"]).removesuffix(".md"))
     if part.type != "image":
@@ -81,7 +84,7 @@ def _with_site_addresses(part: Token, folder: Path) -> list[Token]:
 
 
 def contents(language: str) -> Sequence[tuple[Promise, list[Article]]]:
-    """Return the pages by the title of the role whose task they are, in the order of the guide."""
+    """Return the pages by the title of their main role, in the order of the guide."""
     parts: dict[str, list[Article]] = {}
     for task in tasks().values():
         parts.setdefault(task.roles[0], []).append(article(task.name, language))
@@ -94,7 +97,7 @@ def address(name: str) -> str:
 
 
 def page_for_view(view: str) -> str:
-    """Return the name of the page about this view: its own, else that of its area, else the front page."""
+    """Return the name of the page about this view, otherwise about its app, otherwise the front page."""
     about = _pages_of_views()
     return about.get(view) or about.get(f"{view.partition(':')[0]}:index") or FRONT_PAGE
 
@@ -105,6 +108,6 @@ def _pages_of_views() -> Mapping[str, str]:
 
 
 def help_link(request: HttpRequest) -> Mapping[str, Any]:
-    """Return where the frame's help leads from this page."""
+    """Return the address that the help link of this page leads to."""
     match = request.resolver_match
     return {"address": address(page_for_view(match.view_name if match else ""))}

@@ -1,4 +1,4 @@
-"""`{% load guest_codes %}`: the code, wherever the desk shows one."""
+"""The template tags of `{% load guest_codes %}`, which show a code on the desk's pages."""
 
 from typing import Any
 
@@ -18,9 +18,9 @@ register = template.Library()
 
 @register.inclusion_tag("guests/codes/code.html", takes_context=True)
 def guest_code(context: Context, visit: Visit | Guest, trouble: str = "") -> dict[str, Any]:
-    """`{% guest_code visit %}`: the code, large, and in words from when until when it works.
+    """Render `{% guest_code visit %}`: the code, large, with its hours in words.
 
-    A button reads it from the service where it is not known here. Whoever may not show codes sees the words alone.
+    If the code is not loaded, a button reads it from the service. People without the permission see only the words.
     """
     request = context["request"]
     known = visit if isinstance(visit, Visit) else Visit.objects.filter(guest_id=visit.guest_id).first()
