@@ -1,8 +1,8 @@
 """Counts of the members with access to an area, by kind and at a moment, fast for any number of members.
 
 Numbers are added up from the tallies. PostgreSQL cannot estimate how many members hold a pass, and would join all of
-them to show fifty. The tallies show which query is faster: for few holders, they are found by index and then sorted;
-for many, the list is read in its order with an index look-up for each row.
+them to show fifty. The tallies show which query is faster. Few holders are found by index and then sorted. For many
+holders, the list is read in its order with an index look-up for each row.
 """
 
 import json
@@ -128,7 +128,7 @@ def passes_at(moment: datetime, area_id: str, passes: Iterable[HeldPass], holida
 
 
 def _gone_grants() -> QuerySet[Grant]:
-    """Return grants of members that the service no longer has and that are still in the tallies."""
+    """Return grants of members who are gone from the service, until a complete list confirms it."""
     # With the tenant as a condition, the query can use the short index of members who are gone.
     return Grant.objects.filter(member__gone_at__isnull=False, member__tenant_id=current_tenant_id())
 

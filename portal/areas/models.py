@@ -1,9 +1,9 @@
 """An index of members' rights by area, so that an area's page need not read the rights of all members.
 
-The mirror keeps a member's rights as one JSON value. Here they become rows: one for each area in them, one with the
-area `EVERYWHERE` for rights to all areas or with an unknown mode, and always one with `KNOWN`. Each different pass of a
-tenant is stored once as `Pass`. Members share few different passes, so access at a moment is decided once per pass and
-the members are found by an index.
+The mirror keeps a member's rights as one JSON value. Here they become rows: one for each area, and always one with
+`KNOWN`. Rights to all areas, or with an unknown mode, become a row with `EVERYWHERE`. Each different pass of a tenant
+is stored once as `Pass`. Members share few different passes, so access at a moment is decided once per pass and the
+members are found by an index.
 """
 
 from enum import StrEnum

@@ -24,7 +24,7 @@ KIND = "GUEST 来訪者"
 
 
 class CodePhase(StrEnum):
-    """What the code does at a door now, as far as the portal knows."""
+    """The effect of a code at a door now, as far as the portal knows."""
 
     NOT_STARTED = "not_yet"
     ACTIVE = "works"

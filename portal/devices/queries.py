@@ -137,7 +137,7 @@ def latest_records(access: Access) -> dict[str, History]:
 
 
 def empty_state(request: TenantRequest) -> EmptyState | None:
-    """Return why no doors are shown: there are none, or they are not loaded."""
+    """Return why no doors are shown: there are none, they are not loaded, or the service refuses the list."""
     usual = EmptyState(_("No doors yet"), _("The vendor sets up door controllers."), "door")
     return freshness.empty_state(request, usual, MirrorKind.PASS_CONTROLLERS)
 

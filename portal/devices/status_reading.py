@@ -90,7 +90,10 @@ def _due() -> Q:
 
 
 def _due_for_board() -> Q:
-    """Return the condition for doors that an open board needs earlier than their regular time."""
+    """Return the condition for doors that an open board needs earlier than their regular time.
+
+    Doors that the service does not know are postponed for longer, so they wait for their regular time.
+    """
     now = ClockTime()
     untold = Q(state__in=_UNLOGGED_STATES, status_as_of__lte=now - _UNLOGGED_MAX_AGE)
     waited = Q(look_at__lte=now + door_states.USUAL_INTERVAL - _UNLOGGED_MAX_AGE)

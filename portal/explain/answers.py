@@ -1,7 +1,7 @@
 """The answer of an access check: yes, no or unknown, the deciding rule, and until or from when it applies.
 
-The checks in order: the contract (without it the service opens nothing), the use period, whether the person has a
-credential, and the rights with their schedules and the tenant's holidays.
+The checks in order: the contract, the use period, the credential, and the rights with their schedules and holidays.
+Without the contract, the service opens nothing.
 """
 
 from dataclasses import dataclass

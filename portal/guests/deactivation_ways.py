@@ -1,9 +1,8 @@
 """The ways to end a code, in the order in which they are tried, and the check that a code has ended.
 
-The specification does not say which hours the service accepts: an end in the past, an end equal to the start, or a
-start in the past may each be refused. If one way is refused or has no effect, the next one is tried. The later ways
-replace the code with a secret one and remove areas and keys, so that the old code opens nothing even if its hours do
-not change.
+The specification does not say which hours the service accepts. It may refuse an end or start in the past, or an end
+equal to the start. If one way is refused or has no effect, the next one is tried. The later ways replace the code with
+a secret one and remove areas and keys. The old code then opens nothing, even with unchanged hours.
 """
 
 from collections.abc import Callable, Mapping

@@ -63,8 +63,8 @@ class IssueForm(forms.Form):
     """The form for one guest, or several guests of one visit. `orders()` returns the codes to issue.
 
     A field of PRESET_FIELDS that still has the value of `shown_preset` takes the chosen preset's value when the form is
-    sent. So the areas follow the chosen preset even without script, and a page that was open for an hour does not
-    shorten the code by an hour.
+    sent. So the areas follow the chosen preset even without script. A page that was open for an hour does not shorten
+    the code.
 
     `clash`, `refused` and `issued_visits` hold the reasons why a valid form was not accepted.
     """
