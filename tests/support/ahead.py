@@ -1,6 +1,6 @@
-"""The clock of this process's database connection, ahead of the real one: an hour passes in a moment.
+"""Move the clock of this process's database connection ahead of the real one, for tests of what happens later.
 
-Everything that the portal decides by a clock asks the database's (tests/guards/test_one_clock.py).
+Everything that the portal decides by a clock uses the database's clock (tests/guards/test_one_clock.py).
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ $$SELECT pg_catalog.clock_timestamp() + current_setting('ahead.seconds')::float8
 
 
 class Clock:
-    """`move` it; it never goes back."""
+    """A clock that `move` sets forward; it never goes back."""
 
     def __init__(self) -> None:
         self._ahead = timedelta(0)
@@ -32,7 +32,7 @@ class Clock:
 
 @contextmanager
 def moved_clock() -> Iterator[Clock]:
-    """A clock that the test moves. What other connections see of it stays the real one."""
+    """Yield a clock that the test moves. Other database connections keep the real time."""
     with as_owner() as owner:
         owner.execute(_SCHEMA)
     with connection.cursor() as cursor:

@@ -1,4 +1,4 @@
-"""A tenant's areas at the screens: rights that the mirror knows, and edits as a manager makes them."""
+"""A tenant's areas on its pages: access rights in the portal's local copy, and edits as a manager makes them."""
 
 import html
 import re
@@ -22,7 +22,7 @@ PAST = "2026-01-01T00:00:00Z"
 
 
 class AreasDesk(MembersDesk):
-    """A facility manager's desk with areas. `pages` are under /areas/."""
+    """A facility manager who works with areas. `pages` are under /areas/."""
 
     def __init__(self, place: Any, role: str = "facility manager") -> None:
         super().__init__(place, role)
@@ -35,7 +35,7 @@ class AreasDesk(MembersDesk):
         return f"{self.areas_url}{self.area.area_id}/{rest}"
 
     def know(self, member: Member, devices: Any, **fields: Any) -> None:
-        """The mirror knows these rights of a member, read a moment ago."""
+        """Store these rights of a member in the portal's local copy, as read just now."""
         with self.scope():
             told = {"devices_pass": devices, "keys_pass": None, "privilege": None}
             now = {"rights": told, "rights_read_at": timezone.now(), "use_date_start": None}
@@ -43,7 +43,7 @@ class AreasDesk(MembersDesk):
             grants.update(self.place.tenant, Member.objects.filter(pk=member.pk))
 
     def set_at_service(self, member: Member, devices: Any) -> None:
-        """Somebody changes a member's rights past the portal, in the member site."""
+        """Change a member's rights at the service directly, as in the member site."""
         answer = self.place.sandbox.api(
             "PUT", f"/v1/members/{member.member_id}", token=self.place.service.token, json={"devices_pass": devices}
         )
@@ -56,7 +56,7 @@ class AreasDesk(MembersDesk):
         return self.client.post(self.at(rest), values)
 
     def prepared(self, act: str, members: list[Member], **values: Any) -> Job:
-        """Choose members, fill in the form, and come to the preview."""
+        """Choose members, fill in the form, and return the job that is at its preview."""
         ids = ",".join(str(member.pk) for member in members)
         given = {"ids": ids, "step": "preview", "trust": "60", "when": "now"} | values
         if act == "grant" and "pass_.choice" not in given:
@@ -70,13 +70,13 @@ class AreasDesk(MembersDesk):
             return Job.objects.select_related("tenant").get(pk=pk)
 
     def run(self, job: Job, *, start: bool = True) -> Job:
-        """Start an edit by its button and let workers do their part until it is over."""
+        """Start an edit by its button and do the workers' steps until it is over."""
         if start:
             assert self.post(f"edits/{job.pk}/start/", {}).status_code == 302
         return self.finish(job)
 
     def step(self, job: Job) -> None:
-        """What one round of the workers does: also what calls of another test's hour cannot hold up."""
+        """Do one round of the workers. Also sends and polls requests that a shared hourly limit would delay."""
         with self.scope():
             advancing.advance(job.pk)
             for intent in Intent.objects.filter(target=f"change:{job.pk}", due_at__isnull=False):

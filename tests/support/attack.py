@@ -1,7 +1,7 @@
-"""Calls made up from the OpenAPI document, and what any answer to them must be.
+"""Generate API calls from the OpenAPI document, and check that each answer is as the document says.
 
-`calls` draws a call of one operation, within the document or beyond it; `furnish` puts identifiers that exist in the
-place of invented ones; `judged` makes the call and looks at the answer.
+`calls` draws a call of one operation, within the document or beyond it. `furnish` replaces invented identifiers by real
+ones. `judged` makes the call and checks the answer.
 """
 
 import re
@@ -48,7 +48,7 @@ schemathesis.openapi.media_type("image/jpeg", st.binary(max_size=200) | st.just(
 
 @cache
 def _found() -> dict[str, Any]:
-    # Who signs is certain: what is drawn is the rest.
+    # The caller's token is always valid: only the rest of the call is generated.
     config = schemathesis.Config.from_dict({"generation": {"with-security-parameters": False}})
     schema = schemathesis.openapi.from_dict(build_document(), config=config)
     operations = (each.ok() for each in schema.get_all_operations())
@@ -56,16 +56,16 @@ def _found() -> dict[str, Any]:
 
 
 def calls(row: Operation, *, sound: bool) -> st.SearchStrategy[Case]:
-    """Calls of an operation that the document allows, or (not `sound`) forbids."""
+    """Return a strategy for calls of an operation that the document allows, or (not `sound`) forbids."""
     mode = GenerationMode.POSITIVE if sound else GenerationMode.NEGATIVE
     found: st.SearchStrategy[Case] = _found()[row.name].as_strategy(generation_mode=mode)
     return found
 
 
 def identifiers(sandbox: Sandbox, tenant: SandboxTenant) -> dict[str, str]:
-    """One of each kind that the tenant has, by the name of its field.
+    """Return one identifier of each kind that the tenant has, by the name of its field.
 
-    A door is opened, so that a log is there, and the member is one that may do everything.
+    A door is opened, so that a log exists. The member has every right.
     """
 
     def first(path: str, key: str, name: str) -> str:
@@ -105,7 +105,7 @@ def identifiers(sandbox: Sandbox, tenant: SandboxTenant) -> dict[str, str]:
 
 
 def furnish(case: Case, known: Mapping[str, str]) -> None:
-    """Puts identifiers that exist in the place of invented ones; what the document forbids stays as it is."""
+    """Replace invented identifiers by existing ones. Values that the document forbids stay as they are."""
     case.path_parameters = _furnished(dict(case.path_parameters or {}), known)
     case.query = _furnished(dict(case.query or {}), known)
     case.body = _furnished(case.body, known)
@@ -129,12 +129,12 @@ def _replaceable(name: str, value: Any) -> bool:
 
 
 def judged(sandbox: Sandbox, tenant: SandboxTenant, row: Operation, case: Case, known: Mapping[str, str]) -> int:
-    """Makes the call; the answer must be as the document says, JSON, and no failure. Returns its status."""
+    """Make the call and return its status. The answer must be JSON as the document says, and no failure."""
     headers = {"Authorization": f"Bearer {tenant.token}", "License-Key": tenant.licence_key}
     if row.number > 38:
         headers["AUTHORIZATIONS"] = f"Bearer {known['token']}"
     answer = case.call(base_url=sandbox.url, headers=headers, allow_redirects=False)
-    # Any bytes are an image to the document, and the authorization endpoint refuses by leading back.
+    # To the document, any bytes are an image. The authorization endpoint refuses with a redirect.
     refuses = row.body is not Body.IMAGE and row.name != "authorize"
     case.validate_response(answer, checks=[*CHECKS, negative_data_rejection] if refuses else CHECKS)
     if row.name != "authorize":
@@ -143,7 +143,7 @@ def judged(sandbox: Sandbox, tenant: SandboxTenant, row: Operation, case: Case, 
 
 
 def assert_shaped(row: Operation, answer: Any) -> None:
-    """JSON in the service's shapes; only a revoked token's answer has no body."""
+    """Check that the answer is JSON in the service's shapes. Only the answer to a revocation has no body."""
     if answer.status_code == 200 and row.name == "revoke_token":
         return
     assert answer.headers["content-type"] == ["application/json"], answer.headers

@@ -1,4 +1,4 @@
-"""Dumps of the site's database, as docs/backup.md has them made and restored."""
+"""Dumps of the site's database, created and restored as docs/backup.md describes."""
 
 import os
 import re

@@ -1,22 +1,23 @@
-"""What stands in the way of people who cannot see or point well, as axe finds it on a page."""
+"""Accessibility problems on a page, as axe finds them."""
 
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
-# Two rules that axe leaves off: a control is called what it shows, and is large enough for a finger.
+# Two rules that axe does not check by default: a control's name contains its visible text, and is large enough to
+# touch.
 _RULES = {name: {"enabled": True} for name in ("label-content-name-mismatch", "target-size")}
-# Without `preload` it does not put our style sheets into the page a second time; it describes only what it finds fault
-# with, not each element that passed.
+# Without `preload`, axe does not insert our style sheets into the page a second time. It reports only problems, not
+# each element that passed.
 _OPTIONS = {"preload": False, "reporter": "no-passes", "rules": _RULES}
 _SERIOUS = ("serious", "critical")
 
 
 def barriers(page: Page, *, every: bool = False) -> list[str]:
-    """Return what axe finds serious, or with `every` all that it finds: the rule and the first places.
+    """Return the serious problems that axe finds, or with `every` all of them: the rule and the first elements.
 
-    The window is as tall as the page meanwhile, with room for a banner that comes: a link that scrolling leaves half
-    under the footer or the banners would count as half a target. (That nothing focused stays there is
-    tests/manager/test_focus_in_sight.py.)
+    During the check the window is as tall as the page, with room for another banner. Otherwise a link half hidden by
+    the footer or the banners would count as too small a target. (tests/manager/test_focus_in_sight.py checks that no
+    focused element stays hidden there.)
     """
     size = page.viewport_size
     assert size

@@ -1,4 +1,4 @@
-"""Large buildings whose board somebody has open: their doors here and at the service, and hours that pass quickly."""
+"""Large buildings with an open door board: their doors here and at the service, and hours that pass quickly."""
 
 import contextlib
 import re
@@ -17,7 +17,7 @@ from tests.support.house import together
 from tests.support.stage import Customer
 from tests.support.waiting import until
 
-# A worker that reads no more for this long has read what it may.
+# Workers that make no call for this long (seconds) have read all that they may.
 _SETTLED = 0.3
 _HEARD = 60
 _SEEN = re.compile(r'id="board" data-seen="(\w+)"')
@@ -29,7 +29,8 @@ SELECT tenant_id, 'more-' || number, 'Door ' || number, area_id, in_out, true, t
 
 
 def building(customer: Customer, doors: int) -> None:
-    """Have so many doors in all, at the service and in the mirror, none of which was read yet."""
+    """Create doors up to this number at the service and in the portal's local copy. None of the new ones was read yet.
+    """
     with customer.scope():
         more = doors - PassController.objects.count()
         PassController.objects.bulk_create(
@@ -40,10 +41,10 @@ def building(customer: Customer, doors: int) -> None:
 
 
 def hour(customer: Customer, viewers: int, minutes: Sequence[int] = range(60)) -> int:
-    """Return the device calls of an hour in which so many people have the board open, or of these minutes of it.
+    """Return the device calls of an hour, or of some minutes of it, with so many viewers of the board.
 
-    Each minute every board asks as a browser does, and the house's workers are rung for twice, so that two may read
-    at one moment; then all that was read is a minute older. No call leaves the hour, so nothing else must be moved.
+    Each minute every board polls as a browser does, and the workers get two notifications, so that two may read at one
+    moment. Then all that was read is made a minute older. No call leaves the hour, so nothing else must be moved.
     """
     before = len(customer.calls(26))
     with contextlib.ExitStack() as stack:
@@ -52,7 +53,7 @@ def hour(customer: Customer, viewers: int, minutes: Sequence[int] = range(60)) -
         for _minute in minutes:
             together(lambda viewer: boards[viewer].ask(), viewers)
             enqueue(READ_STALE, [(customer.tenant.pk,)] * 2)
-            # A worker that is slow to hear the first bell has read nothing, and is quiet too.
+            # A worker that has not received the first notification yet has read nothing, and makes no calls either.
             until(lambda: len(customer.calls(26)) > before, _HEARD, saying="a worker hears the bell")
             until_quiet(lambda: len(customer.calls(26)))
             _a_minute_later(customer)
@@ -60,14 +61,14 @@ def hour(customer: Customer, viewers: int, minutes: Sequence[int] = range(60)) -
 
 
 class Board:
-    """A board that is open: it asks again with the mark of what it shows, as the browser does."""
+    """An open board: it polls with the mark of the state that it shows, as the browser does."""
 
     def __init__(self, customer: Customer, browser: Browser) -> None:
         self.browser, self.path = browser, customer.url("devices/?view=board")
         self.seen = self._mark(browser.get(self.path).text)
 
     def ask(self) -> None:
-        """Take over what is new, if anything is."""
+        """Poll once, and keep the new mark if anything changed."""
         headers = {"HX-Request": "true", "HX-Target": "board", "X-Seen": self.seen}
         answer = self.browser.get(self.path, headers=headers)
         assert answer.status_code in (200, 204), answer.text[:500]

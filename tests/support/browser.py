@@ -1,4 +1,4 @@
-"""A signed-in person's browser without a screen: cookies, CSRF and forms, over real HTTP, whatever the status."""
+"""A signed-in person's browser without a screen: cookies, CSRF and forms over real HTTP. No status is an error."""
 
 import re
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from accessapi.transport import tls_context
 
 @dataclass
 class Form:
-    """A form of a page, with what it would send as it stands."""
+    """A form of a page, with the values that it would send unchanged."""
 
     action: str
     method: str = "get"
@@ -53,7 +53,7 @@ class Forms(HTMLParser):
 
 
 class Browser:
-    """One session. Answers are returned as they come; nothing is followed unless asked."""
+    """One session. Answers are returned as they are; redirects are followed only on request."""
 
     def __init__(self, url: str, transport: httpx2.BaseTransport | None = None) -> None:
         self.url = url
@@ -63,7 +63,7 @@ class Browser:
             timeout=60,
             verify=tls_context(),
             headers={"Accept-Language": "en", "Referer": url + "/"},
-            # The site ends a connection that was idle for two seconds, maybe while something is sent on it.
+            # The site ends a connection that was idle for two seconds, possibly while a request is being sent on it.
             limits=httpx2.Limits(max_connections=100, keepalive_expiry=1.0),
         )
 
@@ -87,13 +87,13 @@ class Browser:
         return self.send("POST", path, data=(data or {}) | values)
 
     def send(self, method: str, path: str, **options: Any) -> httpx2.Response:
-        """Any method, with a valid CSRF token."""
+        """Send a request by any method, with a valid CSRF token."""
         name = "__Host-csrftoken" if self.url.startswith("https:") else "csrftoken"
         headers = {"X-CSRFToken": self.http.cookies.get(name, "")} | options.pop("headers", {})
         return self.http.request(method, path, headers=headers, **options)
 
     def form(self, path: str, action: str = "", *, having: str = "") -> Form:
-        """The form of a page that has this in its address, or this field; its action resolved."""
+        """Return the form of a page with this text in its address, or with this field. Its action is resolved."""
         page = self.get(path, follow_redirects=True)
         assert page.status_code == 200, f"{path}: {page.status_code} {gist(page)}"
         for form in forms_of(page, self.url):
@@ -103,12 +103,12 @@ class Browser:
 
 
 def upload(browser: Browser, path: str, field: str, name: str, content: bytes) -> httpx2.Response:
-    """POST a file and follow where it leads."""
+    """POST a file and follow the redirect."""
     return browser.send("POST", path, files={field: (name, content)}, follow_redirects=True)
 
 
 def forms_of(page: httpx2.Response, url: str) -> list[Form]:
-    """The forms of a page, their actions resolved to paths."""
+    """Return the forms of a page, their actions resolved to paths."""
     reader = Forms()
     reader.feed(page.text)
     for form in reader.found:
@@ -117,6 +117,6 @@ def forms_of(page: httpx2.Response, url: str) -> list[Form]:
 
 
 def gist(page: httpx2.Response, most: int = 400) -> str:
-    """What a page says, without its tags."""
+    """Return a page's text without its tags, shortened."""
     text = re.sub(r"(?s)<(script|style|head).*?</\1>|<[^>]+>", " ", page.text)
     return " ".join(text.split())[:most]

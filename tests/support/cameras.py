@@ -1,4 +1,4 @@
-"""What a tenant's service says of its cameras."""
+"""Camera usage as a tenant's service reports it."""
 
 from typing import Any
 
@@ -7,6 +7,6 @@ from tenants.models import Tenant
 
 
 def used(tenant: Tenant, **seconds: float) -> dict[str, Any]:
-    """So many seconds of the period, as a reading of now has them in the service's unit."""
+    """Return a usage reading of now: so many seconds of the period, in the service's unit."""
     unit = tenant.environment.catalogue.media.usage_seconds
     return {name: value / unit for name, value in seconds.items()} | {"read_at": database_now()}

@@ -11,7 +11,7 @@ from cryptography.x509.oid import NameOID
 
 
 def write_certificate(path: Path, *names: str) -> None:
-    """Write a private key, and the certificate that it signs itself, for these names and 127.0.0.1 into one file."""
+    """Write a private key and its self-signed certificate for these names and 127.0.0.1 into one file."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, names[0])])
     now = datetime.datetime.now(datetime.UTC)

@@ -1,4 +1,4 @@
-"""Somebody at the list of members, who changes many of them."""
+"""A person who changes many members from the list of members."""
 
 from django.utils import timezone
 
@@ -10,10 +10,10 @@ from tests.support.members import MembersDesk, said
 
 
 class ChangesDesk(MembersDesk):
-    """Somebody at the list of members, who changes many of them."""
+    """A person who changes many members from the list of members."""
 
     def plain(self):
-        """Members whose use has begun and has no end."""
+        """Return members whose use period has begun and has no end."""
         now = timezone.now()
         begun = [m for m in self.members() if m.use_date_start is None or m.use_date_start < now]
         return [m for m in begun if m.use_date_end is None and m.use_end_key == NEVER]
@@ -25,7 +25,7 @@ class ChangesDesk(MembersDesk):
         return f"/t/{self.place.tenant.slug}/changes/{rest}"
 
     def ask(self, act, members=(), *, match=None, **values):
-        """Post the list's selection with the change's form filled in; where it leads."""
+        """Post the list's selection with the change's form filled in; follow the redirect."""
         chosen = {"scope": "match", "match": match} if match is not None else {"ids": self.ids(members)}
         return self.client.post(self.changes(f"new/{act}/"), {"preview": "1", "when": "now", **chosen, **values})
 
@@ -60,7 +60,7 @@ class ChangesDesk(MembersDesk):
         return [str(row.state) for row in self.rows(job)]
 
     def sync(self):
-        """Have the list of members read anew."""
+        """Read the list of members from the service again."""
         with self.scope():
             kept.read_anew(
                 self.place, unread=[kind for kind in MirrorKind if kind not in (MirrorKind.MEMBERS, MirrorKind.GROUPS)]

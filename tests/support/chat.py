@@ -1,4 +1,4 @@
-"""A chat's web address on this machine, over TLS with a certificate of its own."""
+"""A chat's web address on this machine, over TLS with its own certificate."""
 
 import ssl
 import threading
@@ -21,7 +21,8 @@ class Post:
 
 
 class Chat(ThreadingHTTPServer):
-    """A context manager. Each POST is answered by the next of `answers` (status, headers, body), then by 200."""
+    """A chat server, used as a context manager. `answers` (status, headers, body) are given in turn to POSTs, then 200.
+    """
 
     daemon_threads = True
 

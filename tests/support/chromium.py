@@ -1,7 +1,7 @@
-"""A real browser for tests: one for all tests of a process, pages that end in good order.
+"""A real browser for tests: one for all tests of a process, with pages that are closed in an orderly way.
 
-The driver keeps an event loop in this thread for as long; nothing of the site runs inside it. Django keeps connections
-apart for code under a loop: `end` closes those, or they would hold the tests' database at its end.
+The driver keeps an event loop in this thread; no code of the site runs inside it. For code under a loop, Django keeps
+separate connections. `end` closes those: otherwise the tests' database could not be dropped.
 """
 
 import os
@@ -15,18 +15,18 @@ from django.db import connections
 from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect, sync_playwright
 
-PATIENCE = 60_000  # milliseconds, for a machine that others use too
+PATIENCE = 60_000  # milliseconds, because the machine may be busy
 _SETTLES = 10  # seconds
-# A camera that shows something. Nobody is asked for it.
+# Provide a fake camera, and allow its use without a prompt.
 _OPTIONS = ("--no-sandbox", "--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream")
-# Chromium reports violations of the policy to the page; this hands them on.
+# Chromium reports violations of the policy to the page; this passes them to the test.
 _TELL = "addEventListener('securitypolicyviolation', e => told(`${e.violatedDirective}: ${e.blockedURI}`))"
 _running: list[tuple[Browser, ExitStack]] = []
 
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """Chromium without a window, driven from this thread: started when first asked for, the same from then on."""
+    """Yield Chromium without a window, driven from this thread. It is started once and reused."""
     if not _running:
         _running.append(_start())
     yield _running[0][0]
@@ -45,13 +45,13 @@ def _start() -> tuple[Browser, ExitStack]:
 
 
 def end() -> None:
-    """Ends the browser, if one was started."""
+    """Close the browser, if one was started."""
     while _running:
         _running.pop()[1].close()
 
 
 class Tab:
-    """A page in a context of its own, watched: what pages of `site` complain of, and which requests are under way."""
+    """A page in a separate browser context. It records complaints of pages of `site`, and requests under way."""
 
     def __init__(self, complaints: list[str], site: str, **options: Any) -> None:
         with chromium() as browser:
@@ -69,7 +69,7 @@ class Tab:
         self.context.on("console", self._heard)
         self.context.on("weberror", lambda fault: self._complain(fault.page, fault.error))
         self.context.on("request", lambda request: self._under_way.add(request))
-        # An answer whose body no script reads never "finishes": its head is its end.
+        # A response whose body no script reads never fires "finished": its headers count as its end.
         self.context.on("response", lambda answer: self._under_way.discard(answer.request))
         for end in ("requestfinished", "requestfailed"):
             self.context.on(end, lambda request: self._under_way.discard(request))
@@ -80,16 +80,18 @@ class Tab:
 
     def _complain(self, page: Page | None, words: object) -> None:
         where = page.url if page else ""
-        if where.startswith(self.site) and not self.is_closing:  # other sites' pages are somebody else's
+        if where.startswith(self.site) and not self.is_closing:  # complaints of other sites' pages are ignored
             self.complaints.append(f"{where}: {words}")
 
     def sign_in(self, url: str, client: Client) -> None:
-        """Goes on with the session of the test's own client."""
+        """Use the session of the test's own client."""
         session = client.cookies[settings.SESSION_COOKIE_NAME].value
         self.context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": url}])
 
     def close(self) -> None:
-        """Lets what is under way come to its end, then closes: what is cut off from here on is our own doing."""
+        """Wait until requests under way have ended, then close. Complaints about requests that the closing cuts off are
+        ignored.
+        """
         end = time.monotonic() + _SETTLES
         while self._under_way and self.context.pages and time.monotonic() < end:
             self.context.pages[0].wait_for_timeout(10)
@@ -98,9 +100,9 @@ class Tab:
 
 
 class Tabs:
-    """Opens pages for one test and closes them all. `excused` are words of complaints that the test brings about.
+    """The pages of one test, which are closed together. Complaints that contain words of `excused` are ignored.
 
-    422 is how a form is refused: the browser complains of it, people see what to correct.
+    422 is the status of a refused form: the browser complains about it, people see what to correct.
     """
 
     def __init__(self) -> None:
@@ -119,7 +121,7 @@ class Tabs:
         return tab.page
 
     def close(self) -> None:
-        """Ends every page. AssertionError with what they complained of."""
+        """Close every page. Raises AssertionError with the pages' complaints."""
         while self._open:
             self._open.pop().close()
         found = [each for each in self._complaints if not any(words in each for words in self.excused)]

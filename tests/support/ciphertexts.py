@@ -6,7 +6,7 @@ from tenants.models import Connection, Tenant, TenantModel
 from tenants.scope import tenant_scope
 from tenants.vault import VaultError
 
-#: Every field that a secret of the connection or of its webhook rests in.
+#: Every field that stores a secret of the connection or of its webhook.
 FIELDS: dict[str, type[TenantModel]] = {
     "access_token": Connection,
     "previous_token": Connection,
@@ -18,7 +18,7 @@ FIELDS: dict[str, type[TenantModel]] = {
 
 
 def furnish(tenant: Tenant) -> None:
-    """A secret in every field. A call that works lets the former token go: it stays where none is made."""
+    """Put a secret in every field. The previous token stays only until the next successful call."""
     with tenant_scope(tenant):
         row = Connection.objects.get()
         row.previous_token = "a former token"
@@ -29,7 +29,7 @@ def furnish(tenant: Tenant) -> None:
 
 
 def opens(tenant: Tenant, field: str) -> bool:
-    """Whether a read of this field gives anything at all."""
+    """Check whether this field can be decrypted and is not empty."""
     with tenant_scope(tenant):
         row = FIELDS[field].objects.get()
         try:

@@ -1,4 +1,4 @@
-"""Visits with codes, put where our own issuing would have put them, and reading back what was drawn."""
+"""Visits with codes, stored as issuing would store them, and reading of drawn codes."""
 
 import io
 import re
@@ -22,7 +22,9 @@ CODE = "3f1c2a7be0954d8c9a6b1e7f20d4c8aa"
 
 
 def visit(place: Place, name: str = "田中 愛子", *, code: str | None = CODE, guest_id: str = "", **facts: Any) -> Visit:
-    """An issued visit that began an hour ago and ends in eight; `code` None: nobody here knows it."""
+    """Create an issued visit that began an hour ago and ends in eight. With `code` None the portal does not know the
+    code.
+    """
     now = timezone.now().replace(microsecond=0)
     start = facts.pop("start", now - timedelta(hours=1))
     end = facts.pop("end", now + timedelta(hours=8))
@@ -39,13 +41,13 @@ def url(place: Place, rest: str = "") -> str:
 
 
 def read_png(content: bytes) -> list[str]:
-    """What a reader finds in a picture."""
+    """Return what a code reader finds in a picture."""
     picture = Image.open(io.BytesIO(content)).convert("L")
     return [found.text for found in zxingcpp.read_barcodes(picture)]
 
 
 def read_svg(text: str, module: int = 4) -> list[str]:
-    """What a reader finds in the first code of a page or file, drawn from its paths alone."""
+    """Return what a code reader finds in the first code of a page or file, drawn from its paths alone."""
     found = _DRAWN.search(text)
     assert found, "No link was created because there is no code to show."
     side = int(found[1])
@@ -54,12 +56,12 @@ def read_svg(text: str, module: int = 4) -> list[str]:
         for column in range(int(x), int(x) + int(length)):
             picture.putpixel((column, int(y)), 0)
     big = picture.resize((side * module, side * module), Image.Resampling.NEAREST)
-    # In the dots of a large code a reader that looks for all kinds finds the stripes of a shop's code at times.
+    # In the dots of a large QR code, a reader that looks for all kinds of codes sometimes finds a barcode.
     return [each.text for each in zxingcpp.read_barcodes(big, formats=zxingcpp.BarcodeFormat.QRCode)]
 
 
 def read_pdf(content: bytes) -> tuple[str, list[tuple[float, float]], list[str]]:
-    """The text of a PDF of ours, the sizes of its pages in millimetres, and what a reader finds on each page."""
+    """Return a PDF's text, the sizes of its pages in millimetres, and the codes on each page."""
     streams = [zlib.decompress(raw) for raw in re.findall(rb"/FlateDecode.*?stream\n(.*?)\nendstream", content, re.S)]
     letters: dict[str, str] = {}
     plain = [raw for raw in re.findall(rb"stream\n(.*?)\nendstream", content, re.S) if b"beginbfchar" in raw]
@@ -82,7 +84,7 @@ def _words(page: bytes, letters: dict[str, str]) -> str:
 
 
 def _codes(page: bytes) -> list[str]:
-    """The filled rectangles of a page as a picture, read."""
+    """Draw the filled rectangles of a page as a picture, and return the codes in it."""
     scale = 4
     boxes = [tuple(map(float, box)) for box in re.findall(rb"([\d.]+) ([\d.]+) ([\d.]+) (-?[\d.]+) re f", page)]
     if not boxes:
@@ -101,7 +103,7 @@ def _codes(page: bytes) -> list[str]:
 
 
 def stranger(language: str = "en") -> Client:
-    """A phone that nobody has signed in on."""
+    """Return the browser of a phone on which no one has signed in."""
     return Client(headers={"Accept-Language": language})
 
 

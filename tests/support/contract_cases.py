@@ -1,4 +1,4 @@
-"""`python -m tests.support.contract_cases`: what the contract suite holds of each operation, as JSON."""
+"""Print the contract suite's sentences about each operation as JSON: `python -m tests.support.contract_cases`."""
 
 import json
 

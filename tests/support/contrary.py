@@ -1,7 +1,7 @@
-"""The contrary sandbox: a service that decides the other way wherever the specification is silent.
+"""The contrary sandbox: a service that makes the opposite choice wherever the specification leaves one.
 
-`SERVICE=contrary` puts it in the place of the usual one for all tests that take the sandbox as it is given to them.
-Tests go on to write down the usual addresses: `Addresses` turns those into the service's own, and back.
+`SERVICE=contrary` uses it instead of the usual sandbox in all tests that take the `sandbox` fixture. Tests still use
+the usual addresses: `Addresses` translates them to the service's own, and back.
 """
 
 import os
@@ -12,29 +12,29 @@ from accessapi.operations import Operation
 from accessapi.overrides import Catalogue, load_overrides
 from stack.paths import ROOT
 
-#: Text of the overrides file that a portal needs for it.
+#: Text of the overrides file that a portal needs for this service.
 OVERRIDES = (ROOT / "sandbox" / "contrary.toml").read_text(encoding="utf-8")
 _PARAMETER = re.compile(r"\{(\w+)\}")
 
 
 def wanted() -> bool:
-    """Whether this run is to be against the contrary service."""
+    """Check whether this run uses the contrary service."""
     return os.environ.get("SERVICE") == "contrary"
 
 
 class Addresses:
-    """Method and path of each operation: as everybody knows them, and as a service under `overrides` has them."""
+    """The usual method and path of each operation, and those of a service under `overrides`."""
 
     def __init__(self, overrides: str) -> None:
         self.catalogue = Catalogue(load_overrides(overrides))
         self._usual = Catalogue()
 
     def theirs(self, method: str, target: str) -> tuple[str, str]:
-        """The service's own address for a usual one; what is none of an operation stays as it is."""
+        """Return the service's own address for a usual one. An address of no operation stays as it is."""
         return _translated(self._usual, self.catalogue, method, target)
 
     def usual(self, line: str) -> str:
-        """The line of a request to the service ("METHOD /path?query") as it would be at the usual one."""
+        """Return the usual form of a request line ("METHOD /path?query") of this service."""
         return " ".join(_translated(self.catalogue, self._usual, *line.split(" ", 1)))
 
 

@@ -1,11 +1,11 @@
-"""Databases for tests: copies of one that was migrated once for the whole run.
+"""Databases for tests: copies of one that is migrated once for the whole run.
 
-The workers of a run, the houses of the promises and every sandbox begin with a copy: a tenth of a second each, where
-migrating takes seconds. The name of the migrated one tells what it was made of, so that lasting services keep it until
-the migrations change. The launcher's own PostgreSQL has them already (stack/migrated_databases.py,
+Test workers, the sites of the promise tests and every sandbox begin with a copy. This takes a tenth of a second each;
+migrating takes seconds. The migrated database's name contains a hash of its migrations, so that long-lived services can
+reuse it until the migrations change. The launcher's own PostgreSQL already contains them (stack/migrated_databases.py,
 which runs this module).
 
-Databases are made by the role that owns their tables; programs and tests sign in as the site's.
+Databases are created by the role that owns their tables; programs and tests sign in as the site's role.
 """
 
 import os
@@ -25,25 +25,25 @@ from stack.migrated_databases import MIGRATED_SITES
 from stack.paths import ROOT
 from stack.services import SHORT_LIVED_VARIABLE
 
-_LOCK = 20260101  # any number that nobody else locks
+_LOCK = 20260101  # an arbitrary number that no other lock uses
 
 
 @contextmanager
 def migrated_copy(site: str) -> Iterator[str]:
-    """The address of a fresh, migrated database of "portal" or "sandbox", dropped afterwards."""
+    """Yield the address of a fresh, migrated database of "portal" or "sandbox"; drop it afterwards."""
     with _fresh(site, of=template(site)) as address:
         yield address
 
 
 @contextmanager
 def empty(site: str) -> Iterator[str]:
-    """The address of an empty database, dropped afterwards."""
+    """Yield the address of an empty database; drop it afterwards."""
     with _fresh(site, of="template1") as address:
         yield address
 
 
 def template(site: str) -> str:
-    """The name of the run's migrated database of this site; whoever asks first makes it."""
+    """Return the name of the run's migrated database of this site. The first caller creates it."""
     name = migrated_databases.database_name(site)
     with _server(site) as server:
         server.execute("SELECT pg_advisory_lock(%s)", [_LOCK])
@@ -56,7 +56,7 @@ def template(site: str) -> str:
 
 
 def forget() -> None:
-    """Drops the migrated databases of this run, unless their server goes with it."""
+    """Drop the migrated databases of this run, unless their server is temporary."""
     for site in MIGRATED_SITES:
         _drop(site, migrated_databases.database_name(site))
 
@@ -86,7 +86,7 @@ def _is_there(server: psycopg.Connection, name: str) -> bool:
 
 
 def _create(server: psycopg.Connection, name: str, of: str) -> None:
-    create = "CREATE DATABASE {} TEMPLATE {} STRATEGY file_copy"  # the usual way takes five times as long
+    create = "CREATE DATABASE {} TEMPLATE {} STRATEGY file_copy"  # the default strategy takes five times as long
     server.execute(sql.SQL(create).format(sql.Identifier(name), sql.Identifier(of)))
 
 
@@ -108,7 +108,7 @@ def _address(site: str, name: str) -> str:
 
 
 def address_of_owner(site: str, name: str) -> str:
-    """The address of this database for the role that owns its tables."""
+    """Return the address of this database for the role that owns its tables."""
     return _of(MIGRATED_SITES[site][1][1], name)
 
 
@@ -119,8 +119,9 @@ def _of(variable: str, name: str) -> str:
 
 @contextmanager
 def as_owner() -> Iterator[psycopg.Connection]:
-    """A session of the role that owns the tables of the test's database, with every tenant's rows. What a test has not
-    committed it does not see.
+    """Yield a session of the role that owns the tables of the test's database, with every tenant's rows.
+
+    It does not see rows that the test has not committed.
     """
     name = str(connection.settings_dict["NAME"])
     with psycopg.connect(address_of_owner("portal", name), autocommit=True) as owner:

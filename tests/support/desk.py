@@ -1,4 +1,4 @@
-"""A tenant's reception desk at its screens: a mirror that was read, a person, forms as a browser fills them."""
+"""A tenant's reception desk on its pages: a local copy that was read, a person, and forms as a browser fills them."""
 
 import html
 import re
@@ -20,7 +20,8 @@ NAME, UNTIL = "山田 太郎", "+90"
 
 
 class GuestDesk:
-    """A desk whose mirror has been read but for `unread`, and a person at it (a receptionist by default)."""
+    """A desk and a person at it (a receptionist by default). The service's lists were read, except those in `unread`.
+    """
 
     unread: tuple[MirrorKind, ...] = (
         MirrorKind.RIGHTS,
@@ -34,7 +35,7 @@ class GuestDesk:
         self.url = f"/t/{place.tenant.slug}/guests/"
         kept.read(place, unread=self.unread)
         with self.scope():
-            # Guests that the service had before anybody came to this desk.
+            # Guests that the service had before this desk was opened.
             self.others = set(Visit.objects.filter(intent__isnull=True).values_list("guest_id", flat=True))
         self.user = place.staff(role)
         self.client = place.client(self.user)
@@ -53,16 +54,16 @@ class GuestDesk:
         return str(answer.content.decode())
 
     def fields(self, rest: str = "new/", action: str = "") -> dict[str, Any]:
-        """What a form of a page would send as it stands; the one that posts to `action`, if given."""
+        """Return the values that a page's form would send unchanged; the form that posts to `action`, if given."""
         return fields_of(self.get(rest), action)
 
     def issue(self, fields: dict[str, Any] | None = None, **values: Any) -> Any:
-        """Type the walk-in's fields and press Enter; follows where it leads."""
+        """Type the walk-in's fields and press Enter; follow the redirect."""
         given = (self.fields() if fields is None else fields) | {"name": NAME, "until": UNTIL} | values
         return self.client.post(self.url + "new/", given, follow=True)
 
     def issued(self, **values: Any) -> Visit:
-        """A guest with a code."""
+        """Issue a code and return the guest's visit."""
         answer = self.issue(**values)
         visit = self.visits()[-1]
         assert visit.guest_id, said(answer)
@@ -91,16 +92,16 @@ class GuestDesk:
             return list(Intent.objects.select_related("by", "tenant__environment").order_by("pk"))
 
     def at_service(self, guest_id: str | None) -> dict[str, Any]:
-        """The guest as the service tells it, read past the portal."""
+        """Return the guest as read directly from the service."""
         answer = self.place.sandbox.api("GET", f"/v1/guests/{guest_id}", token=self.place.service.token)
         return dict(answer.json()) if answer.status_code == 200 else {}
 
     def end_at_service(self, visit: Visit) -> datetime:
-        """When the code's time is over at the service."""
+        """Return the end of the code's validity at the service."""
         return datetime.fromisoformat(self.at_service(visit.guest_id)["use_date_end"])
 
     def all_at_service(self) -> list[dict[str, Any]]:
-        """The guests that came to be since this desk was opened, as the service lists them."""
+        """Return the guests created since this desk was opened, as the service lists them."""
         query = {"limit": "1000", "fields": "email,use_date_start,use_date_end"}
         answer = self.place.sandbox.api("GET", "/v1/guests", params=query, token=self.place.service.token)
         return [guest for guest in answer.json()["guests"] if guest["guest_id"] not in self.others]
@@ -109,18 +110,18 @@ class GuestDesk:
         self.place.sandbox.fault(kind, operation, self.place.service.tenant_id, **values)
 
     def calls(self, since: int = 0) -> list[int]:
-        """The operations that the service was asked for, oldest first, after the first `since`."""
+        """Return the operations that were called at the service, oldest first, after the first `since`."""
         return [int(str(call["operation"])) for call in self.place.calls()][since:]
 
 
 def order(name: str = NAME, minutes: int = 60, **values: Any) -> CodeOrder:
-    """An order of a code from now on for so many minutes."""
+    """Return an order of a code that is valid from now on for so many minutes."""
     start = timezone.now()
     return CodeOrder(name=name, start=start, end=start + timedelta(minutes=minutes), **values)
 
 
 def fields_of(page: str, action: str = "") -> dict[str, Any]:
-    """The values of a page's form, as a browser would send them."""
+    """Return the values of a page's form, as a browser would send them."""
     forms = re.findall(r"<form[^>]*>.*?</form>", page, re.DOTALL)
     wanted = [form for form in forms if (action in form.partition(">")[0] if action else 'name="nonce"' in form)]
     form = wanted[0]

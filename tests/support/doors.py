@@ -1,4 +1,4 @@
-"""Doors of a place in the mirror, and what the log or a reading tells of them."""
+"""Doors of a place in the portal's local copy, and their states from the log or a status reading."""
 
 from datetime import timedelta
 from typing import Any
@@ -13,7 +13,7 @@ from tests.support.places import Place
 
 
 def real_doors(place: Place) -> list[str]:
-    """The sandbox's doors of this tenant, put into the mirror."""
+    """Copy the sandbox's doors of this tenant into the portal's local copy; return their IDs."""
     listed = place.sandbox.doors(place.service.token)
     with tenant_scope(place.tenant):
         PassController.objects.bulk_create(PassController(**each) for each in listed)
@@ -23,7 +23,7 @@ def real_doors(place: Place) -> list[str]:
 def shows(
     place: Place, device_id: str, *, door: str = "close", lock: str = "lock", ago: float = 0, **more: Any
 ) -> None:
-    """A reading of so many seconds ago says this."""
+    """Store a status reading of the door from so many seconds ago."""
     theirs = place.tenant.environment.catalogue.states.service_word
     errors, line = [theirs(each) for each in more.pop("errors", [])], more.pop("cloud_com_status", "connected")
     told = {
@@ -42,13 +42,13 @@ def door(place: Place, device_id: str) -> PassController:
 
 
 def read_due(place: Place) -> int:
-    """What a worker does when the bell of the watch rings."""
+    """Read the doors that are due, as a worker does when it is notified."""
     with tenant_scope(place.tenant):
         return status_reading.read_stale()
 
 
 def hear(place: Place) -> None:
-    """The log is read, as it is every two minutes."""
+    """Read the log, as workers do every two minutes."""
     with tenant_scope(place.tenant):
         MirrorState.objects.get_or_create(kind=MirrorKind.HISTORIES)
         MirrorState.objects.filter(kind=MirrorKind.HISTORIES).update(due_at=database_now(), lease_until=None)
@@ -56,7 +56,7 @@ def hear(place: Place) -> None:
 
 
 def moved(place: Place, device_id: str, action: str) -> None:
-    """Somebody forces a door, leaves it open (hold) or shuts it (close), as the service sees it."""
+    """Force a door, leave it open (hold) or shut it (close) at the service."""
     place.sandbox.console("doors", tenant_id=place.service.tenant_id, device_id=device_id, action=action)
 
 

@@ -1,4 +1,4 @@
-"""How long each file of tests takes, as measured: longer ones begin first. `make durations` measures anew."""
+"""Measured seconds of each file of tests, so that longer ones begin first. `make durations` measures again."""
 
 import json
 from collections import Counter
@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 _KEPT = Path(__file__).resolve().parents[1] / "durations.json"
-_NEW = 1.0  # a file that was not measured yet
+_NEW = 1.0  # for a file that was not measured yet
 _measured: Counter[str] = Counter()
 
 
@@ -16,12 +16,12 @@ def of(path: str) -> float:
 
 
 def add(nodeid: str, seconds: float) -> None:
-    """Count one phase of a test."""
+    """Add one phase of a test to its file's seconds."""
     _measured[nodeid.partition("::")[0]] += seconds
 
 
 def keep() -> None:
-    """Write down what was measured in this run; other files keep their figures."""
+    """Save the measurements of this run; other files keep their figures."""
     tests = _KEPT.parents[1]
     found = {path: round(seconds, 1) for path, seconds in (_all() | _measured).items() if (tests / path).exists()}
     _KEPT.write_text(json.dumps(dict(sorted(found.items())), indent=0) + "\n")

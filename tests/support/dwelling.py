@@ -1,4 +1,4 @@
-"""A tenant's house of the sandbox as a test walks through it: doors, keys, people and what was written down."""
+"""One tenant's building in the sandbox as a test walks through it: doors, keys, people and log records."""
 
 from datetime import datetime
 from typing import Any
@@ -11,7 +11,7 @@ NOTHING = {"default_mode": "deny_all"}
 
 
 class House:
-    """One tenant's house as a test walks through it."""
+    """One tenant's building as a test walks through it."""
 
     def __init__(self, sandbox: Sandbox, tenant: SandboxTenant) -> None:
         self.sandbox, self.tenant = sandbox, tenant
@@ -60,7 +60,7 @@ class House:
         return self.histories(limit=1)[0]
 
     def free_key(self) -> str:
-        """A key of the first box that is in its place and of ordinary use."""
+        """Return a key of the first box that is in its place and has no restriction."""
         listed = self.get("/v1/devices/keys")["key_devices"][0]["units"]
         usual = {unit["unit_no"] for unit in listed if not unit["restriction"]}
         is_in = {
@@ -86,5 +86,5 @@ class House:
 
 
 def wire(moment: datetime) -> str:
-    """The moment as the interface writes it."""
+    """Return the moment as the interface writes it."""
     return moment.astimezone(JST).isoformat(timespec="seconds")

@@ -1,4 +1,4 @@
-"""How hard to try: `make test` stays under five minutes, `make soak` takes its time."""
+"""How many cases tests try: `make test` stays under five minutes, `make soak` has no limit."""
 
 import os
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ def examples(thorough: int, *, quick: int = 0) -> int:
 
 
 def one_in(share: int, values: Iterable[Any]) -> list[Any]:
-    """For `parametrize`: one in `share` of the values is tried by `make test`, the others by `make soak`."""
+    """Return values for `parametrize`: `make test` tries one in `share` of them, `make soak` the others."""
     return [
         value if not number % share else pytest.param(*_several(value), marks=pytest.mark.soak)
         for number, value in enumerate(values)

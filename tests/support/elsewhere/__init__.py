@@ -1,7 +1,7 @@
-"""A second service of the same interface, small and in memory, that shares nothing with the sandbox.
+"""A second service with the same interface, small and in memory, that shares no code with the sandbox.
 
-Where the specification is silent it chooses otherwise, so that a suite which asserts more than is shown raises an
-alarm here. `FLAWS` are single deviations from what is shown, each of which a suite should notice.
+Where the specification leaves a choice it chooses differently, so that a suite which asserts too much raises a false
+alarm here. `FLAWS` are single deviations from the specification, each of which a suite should notice.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ SCOPES = frozenset(route.scope for route in ROUTES.values() if route.scope)
 
 
 class Elsewhere:
-    """The service while it runs: `with Elsewhere() as service: service.base_url`.
+    """The running service: `with Elsewhere() as service: service.base_url`.
 
-    `contracts` are those of its first tenant, `neighbours` those of others; `flaws` names from FLAWS; `scopes` what
-    its tokens may do. `oauth`, `mock_devices` and `cameras` say whether the credentials have them, and further
-    arguments what the service does: see Choices.
+    `contracts` are those of its first tenant, `neighbours` those of others. `flaws` are names from FLAWS, `scopes` the
+    scopes of its tokens. `oauth`, `mock_devices` and `cameras`: whether the credentials have them. Further arguments
+    set `Choices`.
     """
 
     def __init__(
@@ -77,12 +77,12 @@ class Elsewhere:
 
     @property
     def token(self) -> str:
-        """The access token of its first tenant."""
+        """Return the access token of its first tenant."""
         return self._tokens[0]
 
     @property
     def credentials(self) -> str:
-        """Text of a credentials file."""
+        """Return the text of a credentials file."""
         rows = []
         for house, token in zip(self.world.houses, self._tokens, strict=True):
             rows += ["[[tenants]]", _line("access_token", token), _line("contracts", list(house.contracts))]
@@ -100,7 +100,9 @@ class Elsewhere:
 
     @property
     def overrides(self) -> str:
-        """Text of an overrides file: every method, path, shape and state that is this service's own."""
+        """Return the text of an overrides file: every method, path, shape and state that this service defines
+        differently.
+        """
         rows = []
         for number, route in sorted(ROUTES.items()):
             if number not in _SHOWN:

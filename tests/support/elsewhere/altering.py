@@ -1,4 +1,4 @@
-"""Ways to spoil an answer."""
+"""Functions that change a field of an answer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Alter = Callable[[Any], Any]
 
 
 def without(*path: str) -> Alter:
-    """Takes a field away; a list on the way stands for each of its items."""
+    """Return a function that removes a field. A list on the path means each of its items."""
 
     def alter(data: Any) -> Any:
         for owner in _owners(data, path):
@@ -20,7 +20,7 @@ def without(*path: str) -> Alter:
 
 
 def changed(*path: str, to: Alter) -> Alter:
-    """Puts another value in place of a field that is there."""
+    """Return a function that replaces the value of a field if it exists."""
 
     def alter(data: Any) -> Any:
         for owner in _owners(data, path):

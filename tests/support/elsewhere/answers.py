@@ -1,4 +1,4 @@
-"""What a call is given and what it gives back: requests, answers, refusals and the table of routes."""
+"""The input and output of a call: requests, answers, refusals and the table of routes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Json = dict[str, Any]
 
 @dataclass
 class Answer:
-    """What goes back when it is not simply an object in JSON."""
+    """An answer that is not simply an object in JSON."""
 
     status: int = 200
     body: bytes = b""
@@ -30,14 +30,14 @@ class Answer:
 
 
 class Refusal(Exception):
-    """The service says no: a status, a code of five digits and a sentence."""
+    """A refusal of the service: a status, a code of five digits and a sentence."""
 
     def __init__(self, status: int, code: int | str, detail: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(detail)
         self.status, self.code, self.detail, self.headers = status, str(code), detail, dict(headers or {})
 
     def answer(self, flaws: frozenset[str] = frozenset()) -> Answer:
-        """The error body of the specification, with a field that nobody asked for."""
+        """Return the error body of the specification, with an additional field."""
         reason = HTTPStatus(self.status).phrase
         body = {"trace": "t-17", "error_detail": self.detail, "error_code": self.code, "message": reason}
         if "refusals_with_another_message" in flaws:
@@ -69,18 +69,18 @@ class Call:
         return flaw in self.world.flaws
 
     def unchecked(self, name: str) -> bool:
-        """Whether a flaw lets any value of this field pass at this operation."""
+        """Check whether a flaw accepts any value of this field at this operation."""
         return any(
             flaw in self.world.flaws and name in FLAWS[flaw].unchecked and self.number == FLAWS[flaw].concerns[0]
             for flaw in self.world.flaws
         )
 
     def most(self, limit: int, flaw: str) -> int:
-        """A limit, one less by a flaw."""
+        """Return a limit, reduced by one if the flaw is set."""
         return limit - 1 if self.has(flaw) else limit
 
     def asked(self, name: str, default: str = "") -> str:
-        """One parameter of the query; given twice it is refused."""
+        """Return one parameter of the query; refuse it if it is given twice."""
         values = self.query.get(name, [default])
         if len(values) > 1:
             raise Refusal(400, 40002, f"{name} is given twice")
@@ -92,7 +92,7 @@ Handler = Callable[[Call], "Json | Answer"]
 
 @dataclass(frozen=True)
 class Route:
-    """How one operation is reached, and what it takes to be let in."""
+    """The address of one operation, and what a caller needs to use it."""
 
     number: int
     method: str
@@ -104,7 +104,7 @@ class Route:
     slow: bool = False
 
     def match(self, method: str, segments: list[str]) -> dict[str, str] | None:
-        """Path parameters when this is the route of the decoded segments."""
+        """Return the path parameters if the decoded segments match this route, else None."""
         wanted = self.path.strip("/").split("/")
         if method != self.method or len(wanted) != len(segments):
             return None
@@ -121,7 +121,7 @@ ROUTES: dict[int, Route] = {}
 
 
 def route(number: int, method: str, path: str, scope: str = "", **more: Any) -> Callable[[Handler], Handler]:
-    """Adds the handler below to the table."""
+    """Return a decorator that adds the handler to the table."""
 
     def add(handler: Handler) -> Handler:
         ROUTES[number] = Route(number, method, path, handler, scope, **more)

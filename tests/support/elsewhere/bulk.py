@@ -23,7 +23,7 @@ def _submit(call: Call, tag: str, work: Callable[[Json], Json]) -> Json:
             if call.has("bulk_all_or_nothing") and any(each.get("card_data") in _cards(call) for each in members):
                 raise Refusal(422, 40901, "somebody has a card of these")
             before = call.house.members.get(str(item.get("member_id")))
-            name = before["member_name"] if before else None  # an update tells whose it was by the name before it
+            name = before["member_name"] if before else None  # an update reports the name that the member had before it
             done = people.brief(work(item))
             return {**done, "member_name": name or done["member_name"], "status": "succeeded", "at": len(members)}
         except Refusal as refusal:

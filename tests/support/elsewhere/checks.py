@@ -1,4 +1,4 @@
-"""Whether what was sent is within the limits of the specification."""
+"""Checks that a request is within the limits of the specification."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+09:00")
 
 
 def invalid(detail: str) -> Refusal:
-    """A field of a body does not do: its status and code are this service's own."""
+    """Return the refusal of an invalid field of a body, with this service's own status and code."""
     return Refusal(422, 42217, detail)
 
 
@@ -25,7 +25,7 @@ def bad_query(detail: str) -> Refusal:
 
 
 def moment(text: Any) -> datetime:
-    """Raises ValueError for anything but the one format."""
+    """Parse a datetime. Raises ValueError for anything but the one format."""
     if not isinstance(text, str) or not _MOMENT.fullmatch(text):
         raise ValueError(text)
     return datetime.fromisoformat(text)
@@ -40,7 +40,7 @@ def now() -> datetime:
 
 
 class Body:
-    """The fields of a JSON object, taken one by one; what is left over at the end is refused."""
+    """The fields of a JSON object, taken one by one. Fields left over at the end are refused."""
 
     def __init__(self, call: Call, data: Any, name: str = "the body") -> None:
         if not isinstance(data, dict):
@@ -52,7 +52,7 @@ class Body:
         return name in self.data
 
     def take(self, name: str, fits: Callable[[Any], bool], *, required: bool = False, nullable: bool = False) -> Any:
-        """The value of a field, None when it is absent."""
+        """Return the value of a field, None when it is absent."""
         self.seen.add(name)
         value = self.data.get(name)
         if self.call.unchecked(name):
@@ -100,7 +100,7 @@ class Body:
 
 
 def whole(call: Call, name: str, least: int, most: int, default: int) -> int:
-    """A whole number of the query."""
+    """Return a whole number of the query."""
     text = call.asked(name, str(default))
     if call.unchecked(name):
         return int(text)
@@ -110,9 +110,9 @@ def whole(call: Call, name: str, least: int, most: int, default: int) -> int:
 
 
 def page(call: Call, rows: list[Json], key: str, view: Callable[[Json], Json]) -> Json:
-    """One page of rows, which are in order and have each a `_seq` of their own.
+    """Return one page of rows, which are in order and have a unique `_seq` each.
 
-    The cursor is a long text with every awkward character, and remembers the query that it belongs to.
+    The cursor is a long text with every awkward character, and is bound to its query.
     """
     flaw = f"{key}_"
     default = 50 if call.has(flaw + "default_of_50") else 100

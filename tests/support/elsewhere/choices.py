@@ -1,4 +1,4 @@
-"""What the specification leaves to a service, where this one can do either."""
+"""Choices that the specification leaves to a service, where this one can do either."""
 
 from __future__ import annotations
 
@@ -7,41 +7,41 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Choices:
-    """Whether this service…"""
+    """How this service decides where the specification leaves a choice."""
 
-    #: …sees a face in a picture
+    #: Find a face in a picture.
     sees_faces: bool = True
-    #: …is used by others at the same time
+    #: Behave as if others used the service at the same time.
     lively: bool = True
-    #: …uses an authorization code up when the redirect URI was wrong
+    #: Use an authorization code up even when the redirect URI was wrong.
     burns_codes: bool = False
-    #: …sends to its sign-in page before it looks at a request for authorisation
+    #: Redirect to the sign-in page before checking a request for authorisation.
     signs_in_first: bool = False
-    #: …refuses a token once it was reissued
+    #: Refuse a token once it was reissued.
     old_token_dies: bool = False
-    #: …takes guests whose period is over
+    #: Accept guests whose period is over.
     takes_past_guests: bool = True
-    #: …has words of its own for the fields of a guest in the list
+    #: Use different names for the fields of a guest in the list.
     own_words: bool = False
-    #: …lets key boxes be used for a time, and by guests
+    #: Allow temporary use of key boxes, also by guests.
     lends_keys: bool = True
-    #: …holds so many members more
+    #: How many additional members there are.
     crowd: int = 0
-    #: …takes so many seconds for a bulk request
+    #: How many seconds a bulk request takes.
     bulk_seconds: float = 0.03
-    #: …tells the result of a request to anybody who knows its identifier
+    #: Return the result of a request to any tenant that knows its identifier.
     tells_anybody: bool = False
-    #: …takes pictures and bulk requests in as they are, and lets them fail later
+    #: Accept pictures and bulk requests unchecked, and let them fail later.
     judges_late: bool = False
-    #: …holds anything but a group and the tenant itself
+    #: Hold more than a group and the tenant itself.
     furnished: bool = True
-    #: …has a secret token for its webhook
+    #: Have a secret token for its webhook.
     has_secret: bool = False
-    #: …deletes a face once, and then says that there is none
+    #: Delete a face once; a second time, answer that there is none.
     deletes_once: bool = False
-    #: …shows what is not there as null
+    #: Show missing values as null.
     shows_nulls: bool = False
-    #: …tells the calls that are left with every answer
+    #: Send the number of remaining calls with every answer.
     counts_aloud: bool = False
-    #: Calls, general and of devices, that the token has left this hour
+    #: General calls and device calls that the token has left this hour.
     calls_left: tuple[int, int] = (720, 180)

@@ -1,4 +1,4 @@
-"""Authorisation: operations 37 to 40. Codes and tokens are long; tokens live until they are revoked."""
+"""Authorisation: operations 37 to 40. Codes and tokens are long; tokens are valid until they are revoked."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _json(data: Any, status: int = 200) -> Answer:
 
 
 def authorize(world: World, query: dict[str, list[str]]) -> Answer:
-    """Sends a browser to the member site to sign in; what is wrong goes to the redirect URI when that is ours."""
+    """Redirect a browser to the member site to sign in. Errors go to the redirect URI if it is registered."""
     one = {name: values[0] for name, values in query.items()}
     if world.choices.signs_in_first:
         return Answer(303, headers={"Location": "/member-site/sign-in?next=%2F"})
@@ -103,7 +103,7 @@ def _issue(world: World, form: dict[str, str]) -> Answer:
         raise _No(400, "invalid_request")
     code = form.get("code", "")
     if code not in world.codes and "token_for_any_code" not in world.flaws:
-        if code in world.used_codes:  # as RFC 6749 advises: what came of it is revoked
+        if code in world.used_codes:  # as RFC 6749 advises, the token issued for this code is revoked
             world.tokens.pop(world.used_codes[code], None)
         raise _No(403, "invalid_grant")
     world.codes.discard(code)
@@ -140,5 +140,5 @@ def _revoke(world: World, form: dict[str, str], header: str) -> Answer:
 
 
 def fresh() -> str:
-    """A token of 64 characters, with all that a bearer token may hold."""
+    """Return a token of 64 characters, with all characters that a bearer token may contain."""
     return secrets.token_urlsafe(42)[:56] + ".~+/-_=="

@@ -1,6 +1,6 @@
-"""Single deviations from what the specification shows, by name.
+"""Single deviations from the specification, by name.
 
-A flaw without a function is acted on where the service does the work: look for its name there.
+Flaws without a function take effect in the service's handlers: search for their names there.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from tests.support.elsewhere.altering import Alter, changed, number, spaced, utc
 
 @dataclass(frozen=True)
 class Flaw:
-    """`concerns` are the operations that may rightly be said to differ, the first of them being the one at fault.
+    """One deviation. `concerns` are the operations that a suite may report; the first of them has the flaw.
 
-    Fields in `unchecked` are taken as they come by the first operation, fields in `forgets` are dropped from its
-    request, and `after` alters its answer. `choices` are those that bring it to light.
+    The first operation accepts fields in `unchecked` with any value, drops fields in `forgets` from its request, and
+    alters its answer by `after`. `choices` are those under which the flaw can be noticed.
     """
 
     concerns: tuple[int, ...]
@@ -231,5 +231,5 @@ FLAWS: dict[str, Flaw] = {
     "refusals_in_html": Flaw((4, *range(1, 41))),
 }
 
-#: Each operation, in turn, answers those whose token nobody knows. Of 34 no permission is required.
+#: Each operation in turn answers callers with an unknown token. Operation 34 needs no permission.
 FLAWS |= {f"anybody_may_call_{number:02}": Flaw((number,)) for number in range(1, 37) if number != 34}

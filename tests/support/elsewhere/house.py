@@ -1,4 +1,4 @@
-"""One tenant of this service: who and what is in it. Everything is invented."""
+"""One tenant of this service with invented people, places and records."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DENY: Json = {"default_mode": "deny_all"}
 
 
 class House:
-    """A tenant with its rows, each kept by its identifier in the order in which it was made."""
+    """A tenant with its rows, by identifier and in the order of creation."""
 
     def __init__(self, number: int, contracts: tuple[str, ...], *, furnished: bool = True) -> None:
         self.furnished = furnished
@@ -109,11 +109,11 @@ class House:
     def _past(self) -> None:
         self.record(now() - timedelta(days=100), 1)
         for back in range(120, 0, -1):
-            # Two at a time share one second, and some are of no door, of nobody or of a key.
+            # Two records at a time share one second. Some have no door or no person, or have a key.
             self.record(now() - timedelta(minutes=7 * (back // 2)), back)
 
     def record(self, at: Any, kind: int = 0) -> None:
-        """Writes a line of the log."""
+        """Add a record to the log."""
         member = {"id": "", "name": "", "_type": "nobody", "data": "", "label": "", "attribute": ""}
         if kind % 3:
             someone = {"id": f"m{kind}", "name": "山田", "_type": "member", "data": "C1", "label": "L"}

@@ -15,7 +15,7 @@ _PIXEL = b"\x89PNG\r\n\x1a\n" + bytes(40)
 
 @route(23, "GET", "/v1/histories", "histories:read")
 def histories(call: Call) -> Json:
-    """Life goes on: each time somebody asks, somebody else has just come in."""
+    """Return records of the log. If the service is lively, each request finds a new one."""
     if call.world.choices.lively and call.house.furnished:
         call.house.record(now(), 1)
     since, until = _moment(call, "since"), _moment(call, "until")
@@ -67,7 +67,7 @@ def snapshots(call: Call) -> Json:
     if not reached:
         raise Refusal(409, 40977, "the camera is out of reach")
     picture = base64.b64encode(_PIXEL).decode()
-    # In an order of its own.
+    # The order differs from the request's.
     return {"cameras": [{"snapshot": picture, "camera_id": id_} for id_ in sorted(reached)]}
 
 
@@ -91,7 +91,7 @@ def status(call: Call) -> Json:
 
 @route(33, "GET", "/v1/video/of/{history_id}", "cameras:read")
 def video(call: Call) -> Json:
-    """A video is ready a minute after its log, and for 90 days."""
+    """Return a video. It is available from a minute after its record, for 90 days."""
     rows = [row for row in call.house.histories if row["history_id"] == call.path["history_id"]]
     if not rows:
         raise gone("log")

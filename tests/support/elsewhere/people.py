@@ -27,7 +27,7 @@ def find(call: Call) -> Json:
 
 
 def fields(call: Call, data: Any, *, new: bool, bulk: bool = False) -> Json:
-    """What a body sets of a member. What is not covered by a contract is passed over without a word."""
+    """Return the member's fields that a body sets. Fields that no contract covers are silently ignored."""
     house, body, found = call.house, Body(call, data), {}
     if bulk:
         body.text("member_id")
@@ -88,7 +88,7 @@ def _qrcode(call: Call, data: Any, *, new: bool) -> Json:
 
 
 def check_unique(call: Call, found: Json, own_id: str = "") -> None:
-    """Raises Refusal when somebody else has the card or, which is a rule of this service alone, the code."""
+    """Raise Refusal when another member has the card or, a rule of this service alone, the code."""
     for name, code in (("card_data", 40901), ("member_code", 40955)):
         if name == "card_data" and call.number == 4 and call.has("member_card_twice"):
             continue
@@ -110,7 +110,7 @@ def change(call: Call, member: Json, found: Json) -> None:
 
 
 def shown(call: Call, member: Json) -> Json:
-    """Everything of a member, in lists too; what is empty is left out, except dates."""
+    """Return all fields of a member, in lists too. Empty ones are left out, except dates."""
     house = call.house
     view = {name: value for name, value in member.items() if not name.startswith("_") and value not in ("", {})}
     view["membergroup_name"] = house.groups.get(member["membergroup_id"], {}).get("membergroup_name")
@@ -151,7 +151,7 @@ def list_members(call: Call) -> Json:
 def create(call: Call) -> Json:
     found = fields(call, call.json, new=True)
     check_unique(call, found)
-    found.setdefault("membergroup_id", "組 1")  # only a flaw comes so far without one
+    found.setdefault("membergroup_id", "組 1")  # only a flaw lets a member without a group get here
     return brief(call.house.add_member(**found))
 
 

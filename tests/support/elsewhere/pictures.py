@@ -14,7 +14,7 @@ FIELD = "member[image]"
 
 
 def image(call: Call) -> bytes:
-    """The file in a multipart body."""
+    """Return the file in a multipart body."""
     kind = call.headers.get("Content-Type", "")
     if not kind.startswith("multipart/form-data"):
         raise Refusal(415, 41500, "a form with one file is wanted")

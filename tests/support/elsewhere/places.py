@@ -1,4 +1,4 @@
-"""Areas, controllers, key boxes and what is done to them: operations 11, 24 to 28, 35 and 36."""
+"""Areas, door controllers and key boxes, and operating them: operations 11, 24 to 28, 35 and 36."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def temporary_use(call: Call) -> Json:
 
 
 def _may_take(member: Json, box: str, unit: str) -> bool:
-    """Whether the member's rights let the key be taken at some time."""
+    """Check whether the member's rights allow the key at some time."""
     rights = member["keys_pass"]
     if rights["default_mode"] != "option":
         return bool(rights["default_mode"] == "allow_all")
@@ -53,7 +53,7 @@ def areas(call: Call) -> Json:
 
 @route(25, "GET", "/v1/devices/passes", "devices:read")
 def controllers(call: Call) -> Json:
-    """Their fields are not shown: here they have other names."""
+    """Return the door controllers. The specification does not show their fields: here they have other names."""
     shown = call.house.controllers.items() if "door" in call.house.contracts else ()
     return {"controllers": [{"id": id_, "label": name} for id_, name in shown]}
 
@@ -63,7 +63,7 @@ def controller_status(call: Call) -> Json:
     id_ = call.path["device_id"]
     if id_ not in call.house.controllers and not call.has("door_unknown_shown"):
         raise gone("controller")
-    if id_ == next(iter(call.house.controllers)):  # out of reach, and says little
+    if id_ == next(iter(call.house.controllers)):  # not reachable, so it reports little
         return {"device_id": id_, "device_name": call.house.controllers[id_], "door_status": None, **_power()}
     status = {"door": "ajar", "lock": "half", "errors": ["unlock_error", "E-17"]}
     return {"device_id": id_, "device_name": call.house.controllers.get(id_), "door_status": status, **_power()}

@@ -1,6 +1,6 @@
-"""What takes its time: requests that are answered with an identifier, and operation 34.
+"""Asynchronous requests, which are answered with an identifier, and operation 34.
 
-A bulk request waits, then is half done, then done; all within moments, one after another.
+A bulk request waits, then is half done, then done: all within moments, one request after another.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ class Request:
             self.end(house)
 
     def begin(self, house: House) -> None:
-        """What happens when the service turns to it."""
+        """Do what happens when the service begins the work."""
 
     def end(self, house: House) -> None:
-        """What happens at the end."""
+        """Do what happens at the end."""
 
     def shown(self, call: Call) -> Json:
         raise NotImplementedError
 
 
 class Face(Request):
-    """Registration of a face. A service that sees no face in any picture fails as this one says."""
+    """Registration of a face. It fails if the service finds no face in the picture."""
 
     kind = "face"
 
@@ -71,7 +71,7 @@ class Face(Request):
 
 
 class Bulk(Request):
-    """Many members; `work` does one of them and gives its result."""
+    """A change of many members; `work` does one of them and returns its result."""
 
     kind = "members_bulk"
 
@@ -115,7 +115,7 @@ class Bulk(Request):
 
 
 class Device(Request):
-    """A lock that is operated. `outcome` is this service's word for the end, None while it never ends."""
+    """A request to operate a lock. `outcome` is this service's word for the final status, None if it never ends."""
 
     kind = "device_request"
 
@@ -129,7 +129,7 @@ class Device(Request):
 
 
 def submit(call: Call, request: Request) -> Json:
-    """Takes a request in; a bulk request waits for those before it."""
+    """Accept a request. A bulk request waits for those before it."""
     earlier = [each.ends for each in call.house.requests.values() if each.kind == request.kind == "members_bulk"]
     if call.has("bulk_overtakes") and request.kind == "members_bulk":
         request.ends += 0 if earlier else 900

@@ -1,4 +1,4 @@
-"""Entry and key permissions: what is taken, and how it is shown again, with every default written out."""
+"""Permissions for doors and keys: which ones are accepted, and how they are shown, with every default included."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wire: answers in turn with a length, in chunks, and as HTTP/1.0 does."""
+"""The HTTP server. Answers have, in turn, a length, chunks, or the form of HTTP/1.0."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.support.elsewhere.world import World
 
 
 def server(world: World) -> ThreadingHTTPServer:
-    """A server of `world` on a free port of the loopback; not yet serving."""
+    """Return a server of `world` on a free port of the loopback; it does not serve yet."""
 
     class Handler(_Handler):
         pass
@@ -28,7 +28,7 @@ class _Handler(BaseHTTPRequestHandler):
     server_version = "Elsewhere"
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-        """Silence."""
+        """Log nothing."""
 
     def _serve(self) -> None:
         number = self.world.slow_down()
@@ -46,7 +46,7 @@ class _Handler(BaseHTTPRequestHandler):
         return b"".join(parts)
 
     def _send(self, answer: Answer, way: int) -> None:
-        """`way` 0: with a length; 1: in chunks; 2: HTTP/1.0, to the end of the connection."""
+        """Send an answer. `way` 0: with a length; 1: in chunks; 2: HTTP/1.0, until the connection ends."""
         bare = answer.status == 204
         self.protocol_version = "HTTP/1.0" if way == 2 else "HTTP/1.1"
         self.send_response(answer.status)

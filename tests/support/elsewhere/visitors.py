@@ -117,7 +117,7 @@ def _keys(call: Call, data: Any) -> Json:
 
 
 def _whole(call: Call, guest: Json) -> Json:
-    """Everything of a guest; rights are shown as the schedule of the use period."""
+    """Return all fields of a guest; rights are shown as the schedule of the use period."""
     view = {name: guest[name] for name in guest if name not in ("_seq", "area_id_list", "key_devices_list")}
     grace = timedelta(minutes=guest["return_grace_period"])
     view["key_return_date_end"] = said(moment(guest["use_date_end"]) + grace)

@@ -1,4 +1,4 @@
-"""The service itself: who may call what, and how a request becomes an answer."""
+"""The service as a whole: checks who may call what, and turns a request into an answer."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from tests.support.elsewhere.house import House
 
 PARTS = (bulk, groups, logs, people, pictures, places, visitors)
 _MAPS = ("public_holiday", "include_date", "exclude_date")
-#: The base address has a path of its own.
+#: The base address contains a path.
 PREFIX = "/api.v9/~elsewhere"
-#: Statuses of success that are not 200.
+#: Operations whose status of success is not 200.
 _CREATED, _TAKEN = (4, 17, 20), (8, 13, 14, 15, 35, 36)
 _UNGATED = {27: "boxes_without_contract"} | dict.fromkeys((19, 20), "guests_without_contract")
-#: Calls of one hour: in general, and of devices.
+#: Limits of one hour: general calls and device calls.
 _LIMITS = (720, 180)
 _BODIES = (2, 4, 6, 11, 13, 14, 15, 17, 18, 20, 22, 35, 36)
 
@@ -49,7 +49,7 @@ class World:
         return token
 
     def answer(self, method: str, target: str, headers: Message, raw: bytes) -> Answer:
-        """The answer to one request; never raises for what a caller can send."""
+        """Return the answer to one request; never raises for anything that a caller can send."""
         split = urlsplit(target)
         if not split.path.startswith(PREFIX + "/"):
             return Answer(404, b"Nothing here")
@@ -165,12 +165,12 @@ class World:
         return data
 
     def somebody_else(self, house: House) -> None:
-        """Now and then somebody else makes a member while others read."""
+        """Create a member now and then, as other users of the service would."""
         if self.choices.lively and house.groups and next(self.others) % 9 == 4:
             house.add_member(member_name="Change person", membergroup_id=next(iter(house.groups)))
 
     def slow_down(self) -> int:
-        """How many requests came so far; now and then one takes its time."""
+        """Return the number of requests so far; now and then, wait a moment."""
         number = next(self.counter)
         if number % 200 == 150:
             time.sleep(0.05)
@@ -178,7 +178,7 @@ class World:
 
 
 def wider(data: Any, name: str = "") -> Any:
-    """Adds to each object a field that nobody has heard of, but not to maps by date."""
+    """Add an unknown field to each object, except maps by date."""
     if isinstance(data, list):
         return [wider(item, name) for item in data]
     if not isinstance(data, dict):
