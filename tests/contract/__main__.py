@@ -1,4 +1,4 @@
-"""`python -m tests.contract`: does a service keep to the specification? See docs/contract.md."""
+"""Check whether a service keeps to the specification: `python -m tests.contract`. See docs/contract.md."""
 
 import argparse
 import json
@@ -16,7 +16,10 @@ from tests.contract.runner import EVERYTHING, Unusable, run
 
 
 def main() -> int:
-    """0: nothing differs. 1: something does. 2: it cannot run; 130: it was interrupted (what it made is gone)."""
+    """Return 0 when nothing differs, 1 when something does, 2 when it cannot run, 130 when it was interrupted.
+
+    An interrupted run deletes what it made.
+    """
     parser = argparse.ArgumentParser(prog="python -m tests.contract", description=__doc__)
     parser.add_argument("--base-url", required=True, help="where the service is, http(s)://host[:port][/path]")
     parser.add_argument("--credentials", required=True, metavar="FILE", help="TOML: tenants and an OAuth client")
@@ -52,7 +55,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def numbers(text: str) -> frozenset[int]:
-    """The operations in a list such as 4,6,13-15. Raises ValueError."""
+    """Return the operations in a list such as 4,6,13-15. Raises ValueError."""
     found: set[int] = set()
     for part in text.split(","):
         first, dash, last = part.strip().partition("-")
@@ -66,7 +69,7 @@ def numbers(text: str) -> frozenset[int]:
 
 def _say(text: str) -> None:
     if text == "Cleaning up":
-        # Once begun it goes on to the end: what is left behind would have to be found by hand.
+        # Cleaning up is not interrupted: otherwise a person would have to find and delete the rest by hand.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     if sys.stderr.isatty():

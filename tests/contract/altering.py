@@ -1,6 +1,6 @@
-"""A small reverse proxy that alters what passes: a service that keeps to the specification but for one thing.
+"""A small reverse proxy that alters traffic: a service that keeps to the specification except in one respect.
 
-The faults are for `tests.support.proxy.HttpProxy`; each sees one exchange.
+The faults are for `tests.support.proxy.HttpProxy`; each handles one exchange.
 """
 
 import json
@@ -15,7 +15,9 @@ Alter = Callable[[Any], Any]
 
 
 def changed(alter: Alter, *, status: int | None = None) -> Fault:
-    """The answer's JSON as `alter` returns it; answers that are not JSON pass as they are. `status` picks answers."""
+    """Return a fault that passes the answer's JSON through `alter`. Other answers pass unchanged. `status` selects
+    answers.
+    """
 
     def fault(exchange: Exchange) -> None:
         answer = exchange.forward()
@@ -45,7 +47,7 @@ def _with_body(head: bytes, body: bytes) -> bytes:
 
 
 def asked(alter: Alter) -> Fault:
-    """The request's JSON as `alter` returns it, before the service sees it."""
+    """Return a fault that passes the request's JSON through `alter` before the service sees it."""
 
     def fault(exchange: Exchange) -> None:
         body = json.dumps(alter(json.loads(exchange.request.body)), ensure_ascii=False).encode()
@@ -57,7 +59,7 @@ def asked(alter: Alter) -> Fault:
 
 
 def addressed(pattern: str, instead: str) -> Fault:
-    """The request's address with what matches `pattern` replaced."""
+    """Return a fault that replaces the part of the request's address that matches `pattern`."""
 
     def fault(exchange: Exchange) -> None:
         line, rest = exchange.request.head.split(b"\r\n", 1)
@@ -69,7 +71,7 @@ def addressed(pattern: str, instead: str) -> Fault:
 
 
 def instead(status: int, body: Any = None) -> Fault:
-    """Another answer, without the service ever seeing the request."""
+    """Return a fault that answers in place of the service, which never sees the request."""
 
     def fault(exchange: Exchange) -> None:
         content = b"" if body is None else json.dumps(body).encode()
@@ -80,12 +82,13 @@ def instead(status: int, body: Any = None) -> Fault:
 
 
 def put(name: str, value: Any) -> Alter:
-    """Sets a field; `name` may be dotted, and * stands for each item of an array or value of an object."""
+    """Return a function that sets a field. `name` may be dotted; * means each item of an array or value of an object.
+    """
     return lambda data: _at(data, name.split("."), lambda owner, key: owner.__setitem__(key, value))
 
 
 def drop(name: str) -> Alter:
-    """Takes a field away; named as in `put`."""
+    """Return a function that removes a field; named as in `put`."""
     return lambda data: _at(data, name.split("."), lambda owner, key: owner.pop(key, None))
 
 

@@ -1,4 +1,4 @@
-"""Operation 37: the authorization endpoint, as far as nobody signs in."""
+"""Operation 37: the authorization endpoint, as far as it works without signing in."""
 
 from tests.contract.credentials import OAuthClient
 from tests.contract.lab import NO_ROUTE, Lab, said
@@ -36,7 +36,7 @@ def refuses_to_authorise(lab: Lab) -> None:
     for what, query, code in cases:
         reply = lab.raw.oauth("authorize", query=query)
         location = location_of(reply)
-        # Somewhere to sign in first: whether the request is looked at before is not shown.
+        # This is a page to sign in first. The specification does not show whether the request is checked before.
         if location and not location.startswith(client.redirect_uri) and not error_in(location):
             continue
         expect(lab, "authorize", what, code, reply, also_pages=True)

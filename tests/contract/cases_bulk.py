@@ -1,4 +1,4 @@
-"""Operations 13 to 15 and 34: members by the list, and what became of them."""
+"""Operations 13 to 15 and 34: many members in one request, and the results."""
 
 from collections.abc import Callable
 
@@ -21,7 +21,7 @@ def _submit(house: House, operation: str, members: list[Json]) -> str:
 
 
 def _created(house: House) -> Json:
-    """Two bulk requests, one behind the other; in the second the middle member's card is taken."""
+    """Make two bulk requests, one after the other. In the second, the middle member's card is already used."""
 
     def make() -> Json:
         group, card = house.group_id(), house.card()
@@ -48,7 +48,7 @@ def _items(record: Json) -> list[Json]:
 
 
 def _check_record(record: Json, names: list[str]) -> None:
-    """What a finished record must say of members of these names (specification: "Request record")."""
+    """Check a finished record for members of these names (specification: "Request record")."""
     result = record.get("result")
     if not isinstance(record.get("tag"), str):
         raise Differs(_RESULT, f"tag: expected a string for a bulk request, got {kind(record.get('tag'))}")
@@ -128,7 +128,7 @@ def works_in_order(house: House) -> None:
 
 
 def _refuse_too_many(house: House, name: str, make: Callable[[int], Json]) -> None:
-    """1001 members: refused, or accepted (which "only confirms acceptance") and then ended in failed."""
+    """Send 1001 members: they are refused, or accepted (which "only confirms acceptance") and end in failed."""
     body = {"members": [make(number) for number in range(limits.BULK_MEMBERS_MAX + 1)]}
     reply = house.lab.raw.api(name, token=house.credentials.access_token, body=body)
     data = reply.json
@@ -141,7 +141,7 @@ def _refuse_too_many(house: House, name: str, make: Callable[[int], Json]) -> No
 
 @case("bulk_create_members", "refuses more than 1000 members", refusal=True)
 def refuses_too_many(house: House) -> None:
-    # Of a group that does not exist: if they were taken after all, each would fail.
+    # The members name a group that does not exist: if they were accepted after all, each would fail.
     _refuse_too_many(
         house,
         "bulk_create_members",
@@ -150,7 +150,7 @@ def refuses_too_many(house: House) -> None:
 
 
 def _people(house: House) -> tuple[list[str], str]:
-    """Two members, made by the bulk request or else one by one, and a card that a third one has."""
+    """Create two members, by the bulk request or else one by one; return their IDs and the card of a third one."""
     try:
         made = _created(house)
         found = [item["member_id"] for item in _items(made["record"]) if item.get("status") == "succeeded"][:2]
@@ -174,7 +174,7 @@ def updates_in_bulk(house: House) -> None:
         {"member_id": second, "card_data": card},
     ]
     record = follow(house, _submit(house, "bulk_update_members", members))
-    _check_record(record, ["", ""])  # whether a renamed member has the old or the new name there is not shown
+    _check_record(record, ["", ""])  # the specification does not show whether a renamed member has its old or new name there
     items = _items(record)
     _check_taken("bulk_update_members", items[1])
     if items[0]["status"] != "succeeded" or items[0]["member_id"] != first:

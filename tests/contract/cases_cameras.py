@@ -1,5 +1,7 @@
-"""Operations 29 to 33: cameras. The interface does not list them: their identifiers come from the credentials, or from
-an answer that happens to name some. No picture or video is fetched."""
+"""Operations 29 to 33: cameras. No picture or video is fetched.
+
+The interface does not list cameras: their identifiers come from the credentials, or from an answer that names some.
+"""
 
 import contextlib
 from collections.abc import Callable
@@ -14,7 +16,7 @@ from tests.contract.registry import case
 from tests.contract.shapes import Json, array_in
 from tests.contract.wire import Reply
 
-#: Cameras and logs that are asked before giving up.
+#: How many cameras and logs are tried before giving up.
 _TRIES, _LOGS = 3, 20
 
 
@@ -33,7 +35,7 @@ def refuses_usage(house: House) -> None:
 def _cameras(house: House, name: str) -> list[str]:
     if found := list(dict.fromkeys([*house.credentials.cameras, *house.cameras_seen])):
         return found
-    # Reading where identifiers may be named; what an operation answers does not matter here.
+    # Read answers that may name cameras. Their other content does not matter here.
     for read in (house.doors, house.areas, lambda: newest(house)):
         with contextlib.suppress(Outcome):
             read()
@@ -43,7 +45,7 @@ def _cameras(house: House, name: str) -> list[str]:
 
 
 def _first_answer(house: House, name: str, ask: Callable[[str], Json]) -> tuple[str, Json]:
-    """The first camera that `ask` gets an answer for, and the answer. One that is not connected may be refused."""
+    """Return the first camera that `ask` gets an answer for, and the answer. A disconnected camera may be refused."""
     last: Reply | None = None
     for camera_id in _cameras(house, name)[:_TRIES]:
         last = house.reply(name, **ask(camera_id))
@@ -81,7 +83,7 @@ def takes_snapshots(house: House) -> None:
 def refuses_snapshots(house: House) -> None:
     house.refused("camera_snapshots", "a request without cameras_list")
     unknown = [f"{UNKNOWN_ID}-{number}" for number in range(limits.SNAPSHOT_CAMERAS_MAX)]
-    # First the one that answered: another may be refused for being out of reach.
+    # Begin with the camera that answered: another may be refused because it cannot be reached.
     known = dict.fromkeys([_snapshot(house)[0], *_cameras(house, "camera_snapshots")])
     many = [*known, *unknown][: limits.SNAPSHOT_CAMERAS_MAX + 1]
     house.refused("camera_snapshots", "11 cameras", query=[("cameras_list", ",".join(many))])
@@ -138,7 +140,7 @@ def gives_videos(house: House) -> None:
 
 
 def _distinct(rows: list[Json]) -> list[str]:
-    """Logs of different devices first, oldest first among those of one: video can lag its log."""
+    """Return logs of different devices first, and the oldest first for one device: videos can lag behind logs."""
     by_device: dict[str, str] = {}
     kept = write_moment(datetime.now(limits.JST) - timedelta(days=limits.VIDEO_RETENTION_DAYS - 1))
     rows = [row for row in rows if row["datetime"] > kept]

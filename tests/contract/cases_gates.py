@@ -1,6 +1,6 @@
-"""What a tenant without a contract is refused. Tried only where the credentials name one with it and one without.
+"""Refusals for a tenant without a contract. Tried only where the credentials name one tenant with it and one without.
 
-How a list is refused is not shown: an empty one will do.
+The specification does not show how a list is refused: an empty one is accepted.
 """
 
 from accessapi.overrides import RequestOutcome as Meaning
@@ -76,7 +76,7 @@ def gives_nothing_more(house: House) -> None:
         body = {"member_name": other.name("without"), "membergroup_id": other.group_id(), field: value}
         reply = other.reply("create_member", body=body)
         if not reply.fine:
-            continue  # refused, which is as good as not kept
+            continue  # refused, which is as good as not storing it
         path = {"member_id": other.judged("create_member", reply)["member_id"]}
         shown = other.call("read_member", path=path).get(field)
         if isinstance(shown, dict) and (shown.get("data") or shown.get("default_mode") == "allow_all"):

@@ -1,4 +1,4 @@
-"""Operations 16 to 18: member groups. The interface cannot delete them, so a run makes one at most."""
+"""Operations 16 to 18: member groups. The interface cannot delete them, so a run creates at most one."""
 
 from accessapi import limits
 from tests.contract import paging
@@ -84,7 +84,7 @@ def refuses_groups(house: House) -> None:
 
 
 def _own_group(house: House) -> tuple[str, str]:
-    """One of the suite's own groups, and its name."""
+    """Return one of the suite's own groups, and its name."""
     group_id = house.group_id()
     row = _listed(house, group_id)
     if row is None or group_id not in house.suite_groups():

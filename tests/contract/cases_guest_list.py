@@ -9,7 +9,7 @@ from tests.contract.shapes import Json
 from tests.contract.trips import guest_trip, second_guest
 from tests.contract.values import differences, raise_first
 
-#: Names that the specification shows of a listed guest, the default ones among them.
+#: Field names that the specification shows for a listed guest, with the default ones.
 _NAMED = "guest_id,guest_name,use_date_start,use_date_end"
 
 
@@ -25,10 +25,10 @@ def lists_guests(house: House) -> None:
         raise Differs("list_guests", "a guest that was just created is not in the list")
     names = ("guest_name", "use_date_start", "use_date_end", "is_for_reserve")
     given = {name: trip.given[name] for name in names if name not in trip.lost_by_create}
-    # By default only the name must be there; whatever else comes must be right.
+    # By default only the name is required; any other field must be correct.
     raise_first("list_guests", differences({k: v for k, v in given.items() if k == "guest_name" or k in row}, row))
     if not house.reply("list_guests", query={"limit": 1, "fields": _NAMED}).fine:
-        return  # which names are allowed is not shown
+        return  # the specification does not show which names are allowed
     named = _find(house, trip.identifier, {"fields": _NAMED})
     if named is None:
         raise Differs("list_guests", "with fields, a guest is no longer in the list")

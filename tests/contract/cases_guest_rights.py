@@ -1,4 +1,4 @@
-"""Operations 20 to 22: what guests may enter and use. Tomorrow they might; cleaning up ends them before."""
+"""Operations 20 to 22: guests' access to areas and keys. It begins tomorrow; cleaning up ends it before."""
 
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ def _read(house: House, guest: SecondGuest) -> Json:
 
 
 def _open_areas(read: Json) -> set[str]:
-    """Areas that a guest may enter at some time; "*" stands for all."""
+    """Return the areas that a guest can access at some time; "*" means all."""
     rights = read.get("devices_pass") or {}
     if rights.get("default_mode") == "allow_all":
         return {"*"}
@@ -26,7 +26,7 @@ def _open_areas(read: Json) -> set[str]:
 
 
 def _open_keys(read: Json) -> set[tuple[str, str]]:
-    """Keys that a guest may use at some time; "*" stands for all."""
+    """Return the keys that a guest can use at some time; "*" means all."""
     rights = read.get("keys_pass") or {}
     if rights.get("default_mode") == "allow_all":
         return {("*", "*")}
@@ -45,7 +45,7 @@ def _told(found: set[str]) -> str:
 
 
 def _areas_shown(house: House) -> SecondGuest:
-    """The guest, whose area the read is able to show. When only an update makes it show, the creation lost it."""
+    """Return the guest whose area the read can show. If only an update makes it appear, the creation lost it."""
 
     def look() -> SecondGuest:
         guest = second_guest(house)
@@ -108,7 +108,7 @@ class _Keys:
 
 
 def _keys_shown(house: House) -> _Keys:
-    """Whether the guest's key is shown. Without the device setting for guest keys it may never be."""
+    """Return the guest whose key the read can show. Without the device setting for guest keys it may never appear."""
 
     def look() -> _Keys:
         guest = second_guest(house)

@@ -1,4 +1,4 @@
-"""Operations 20 to 22: guests. Their QR data is given directly, so that no mail is ever sent, and they open nothing."""
+"""Operations 20 to 22: guests. Their QR data is given directly, so that no mail is sent. They have no access."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -33,7 +33,7 @@ def creates_long(house: House) -> None:
 
 
 def _email(length: int = limits.EMAIL_MAX) -> str:
-    """An address of so many characters. The QR data is given directly: nothing is sent there."""
+    """Return an address of so many characters. The QR data is given directly: no mail is sent to it."""
     labels = "b" * 60 + "." + "c" * 60 + "." + "d" * 50 + ".example.com"
     return f"{'a' * (length - len(labels) - 1)}@{labels}"
 
@@ -43,7 +43,7 @@ def _keys(number: int) -> Json:
 
 
 def _bad_fields(house: House) -> list[tuple[str, Json]]:
-    """Values outside the limits; what needs a contract only with it, for it may be ignored without."""
+    """Return values outside the limits. Fields of a contract are used only with it: without, they may be ignored."""
     found: list[tuple[str, Json]] = [
         ("a name of 41 characters", {"guest_name": house.long_name(limits.GUEST_NAME_MAX + 1)}),
         ("an empty name", {"guest_name": ""}),
@@ -104,7 +104,7 @@ def reads_the_return_date(house: House) -> None:
 
 
 def _shows_return(house: House, guest_id: str) -> bool:
-    """When an update brings the end of return where it belongs, the creation had not; else the read is at fault."""
+    """Check the shown end of return. If an update corrects it, the creation was wrong; otherwise the read is wrong."""
     if wrong := return_fault(guest_trip(house).read, GRACE_MINUTES):
         path = {"guest_id": guest_id}
         house.call("update_guest", path=path, body={"return_grace_period": GRACE_MINUTES})
@@ -114,7 +114,7 @@ def _shows_return(house: House, guest_id: str) -> bool:
 
 
 def return_fault(read: Json, grace: int) -> str:
-    """How the end of return does not fit the end of use, both as shown ("" when it does)."""
+    """Return how the shown end of return does not match the end of use ("" when it does)."""
     shown, end = read.get("key_return_date_end"), read["use_date_end"]
     expected = write_moment(datetime.fromisoformat(end) + timedelta(minutes=grace))
     if shown == expected:

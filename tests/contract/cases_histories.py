@@ -1,4 +1,4 @@
-"""Operation 23: the log. Nothing is made here; what the tenant's log holds is read."""
+"""Operation 23: the log. Nothing is created here; the existing log of the tenant is read."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def _records(house: House, **query: Any) -> list[Json]:
 
 
 def newest(house: House) -> list[Json]:
-    """The first page as it comes by default. Raises NotTried when the log is empty."""
+    """Return the first page of the log, as it is by default. Raises NotTried when the log is empty."""
     found = house.once("histories", lambda: _records(house))
     if not found:
         raise NotTried(_NAME, "the log is empty")
@@ -26,11 +26,11 @@ def newest(house: House) -> list[Json]:
 
 
 def _window(house: House) -> Json:
-    """since and until around the first page, so that what is logged meanwhile changes nothing."""
+    """Return since and until around the first page, so that new records change nothing."""
     times = [row["datetime"] for row in newest(house) if _is_moment(row.get("datetime"))]
     if not times:
         raise Differs(_NAME, "no record has a datetime")
-    # What was logged in the newest second may still be growing.
+    # The newest second may still get records.
     until = sorted(times)[-1]
     older = [time for time in times if time < until]
     return {"since": min(times), "until": max(older) if older else until}
@@ -49,7 +49,7 @@ def shows_records(house: House) -> None:
             if row.get(name) is None:
                 raise Differs(_NAME, f"{name} is missing in a record")
     for name in _DEFAULT:
-        # A door that was forced has no member, and so on: in some record each must be.
+        # Some records lack a member or a device, such as a forced door. Some record must have each of them.
         if not any(name in row for row in rows) and (len(rows) >= 5 or name not in ("member", "device")):
             raise Differs(_NAME, f"{name} is missing in all of {len(rows)} records")
 
@@ -81,7 +81,7 @@ def bounds(house: House) -> None:
 
 @case(_NAME, "skips the first records by offset")
 def skips(house: House) -> None:
-    # Records of one second may come in any order, but which times follow each other is certain.
+    # Records of one second may be in any order, but the order of their times is certain.
     window = _window(house)
     times = [row["datetime"] for row in _records(house, **window, limit=10)]
     if len(set(times)) < 2:

@@ -1,4 +1,6 @@
-"""Operations 7 to 9: profile and face images. Whose face it is decides the service; the picture here shows none."""
+"""Operations 7 to 9: profile and face images. Whether a picture shows a face is the service's decision; ours shows
+none.
+"""
 
 import contextlib
 
@@ -32,7 +34,7 @@ def refuses_a_picture(house: House) -> None:
 
 
 def _register(house: House, member_id: str, image: object) -> str:
-    """Registers a face; the request's final status."""
+    """Register a face; return the request's final status."""
     answer = house.call("register_face_image", path={"member_id": member_id}, body=image)
     raise_first("register_face_image", differences({"request_type": "face"}, answer))
     record = follow(house, answer["request_id"])
@@ -50,7 +52,7 @@ def tells_of_faces(house: House) -> None:
 
 
 def _face(house: House) -> tuple[str, object]:
-    """A member with a registered face, and the image. Raises NotTried when the service finds no face in it."""
+    """Return a member with a registered face, and the image. Raises NotTried when the service finds no face in it."""
 
     def make() -> tuple[str, object, str]:
         member_id, image = house.new_member("face"), jpeg(1200, 1600)
@@ -67,7 +69,7 @@ def registers_a_face(house: House) -> None:
     try:
         member_id, _ = _face(house)
     except NotTried:
-        return  # accepted and finished, which is all that is shown of a picture without a face
+        return  # accepted and finished: nothing more is shown for a picture without a face
     path = {"member_id": member_id}
 
     def check() -> str | None:
@@ -102,7 +104,8 @@ def refuses_faces(house: House) -> None:
 
 
 def _refuse_face(house: House, what: str, path: dict[str, str], image: Image) -> None:
-    """Refused, or accepted and then ended in failed_…; a server may also hang up instead of reading so much."""
+    """Check that the image is refused, or accepted and ends in failed_…. A server may also close the connection early.
+    """
     reply = house.lab.raw.api("register_face_image", token=house.credentials.access_token, path=path, body=image)
     data = reply.json
     request_id = data.get("request_id") if isinstance(data, dict) else None
@@ -114,7 +117,7 @@ def _refuse_face(house: House, what: str, path: dict[str, str], image: Image) ->
 
 
 def _without_face(house: House) -> str:
-    """The member of `_face`, whose face was deleted: once, for what comes of a second time is not shown."""
+    """Delete the face of `_face`'s member once, and return the member. A second deletion is not specified."""
     member_id, _ = _face(house)
     house.once("deleted face", lambda: house.call("delete_face_image", path={"member_id": member_id}))
     return member_id

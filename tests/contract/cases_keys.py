@@ -9,12 +9,12 @@ from tests.contract.outcomes import Differs, NotTried
 from tests.contract.registry import case
 from tests.contract.shapes import Json
 
-#: Key boxes that are asked before giving up: some may not be set up for it.
+#: How many key boxes are tried before giving up: some may not be set up for temporary use.
 _TRIES = 3
 
 
 def use_of(box: Json, **fields: Any) -> Json:
-    """One second of temporary use of a key that everybody may take, without light or sound."""
+    """Return a body for one second of temporary use of an unrestricted key, without light or sound."""
     units = sorted(box["units"], key=lambda unit: bool(unit.get("restriction")))
     target = {"device_id": box["key_device_id"], "unit_no_list": [units[0]["unit_no"]]}
     body = {"target": "key", "timer": 1, "targets_list": [target], "device_action": False, "info": "contract suite"}
@@ -22,7 +22,7 @@ def use_of(box: Json, **fields: Any) -> Json:
 
 
 def working(house: House) -> tuple[dict[str, str], Json, Json]:
-    """A member, a key box that takes temporary use, and its answer."""
+    """Return a member, a key box that accepts temporary use, and its answer."""
 
     def find() -> tuple[dict[str, str], Json, Json]:
         boxes = house.usable_boxes()[:_TRIES]
@@ -54,7 +54,7 @@ def sends_temporary_use(house: House) -> None:
 def gives_nothing(house: House) -> None:
     _, box, _ = working(house)
     reply = house.reply("temporary_use", path={"member_id": house.member()}, body=use_of(box))
-    # Refused, or sent to no key box: which of them is not shown.
+    # Refused, or sent to no key box: the specification does not show which.
     if reply.fine and house.judged("temporary_use", reply)["sent_device_id_list"]:
         raise Differs("temporary_use", "it was sent for a member who holds no permission for the key")
 

@@ -12,7 +12,7 @@ from tests.contract.values import differences, raise_first
 
 
 def crowd(house: House) -> None:
-    """More members than the default page holds, if a bulk request can make them."""
+    """Create more members than the default page holds, if a bulk request can create them."""
 
     def make() -> bool:
         here = len(house.everyone())
@@ -50,7 +50,7 @@ def lists_members(house: House) -> None:
     raise_first("list_members", differences(given, row))
     if "card_data" not in trip.lost_by_create:
         carded = _listed(house, trip.identifier, fields="card_data")
-        # fields adds to what is shown anyway.
+        # `fields` adds to what is always shown.
         expected = {name: trip.given[name] for name in ("member_name", "card_data") if name not in trip.lost_by_create}
         raise_first("list_members", differences(expected, carded))
     if row.get("face_data") is not None:

@@ -98,11 +98,11 @@ def reads_one_time_qr(house: House) -> None:
 
 
 def one_time_member(house: House) -> tuple[str, Json]:
-    """A member with one-time QR enabled, and the qrcode that was given."""
+    """Return a member with one-time QR enabled, and its qrcode as it was given."""
 
     def make() -> tuple[str, Json]:
         body = {"member_name": house.name("one-time QR"), "membergroup_id": house.group_id()}
-        for timestep, skew in ((60, 1), (300, 0)):  # which values are allowed is not shown
+        for timestep, skew in ((60, 1), (300, 0)):  # the specification does not show which values are allowed
             given = {
                 "data": house.qr(),
                 "one_time_qr": {"enabled": True, "timestep": timestep, "skew": skew},
@@ -220,7 +220,7 @@ def deletes(house: House) -> None:
 def keeps_other_tenants(house: House) -> None:
     other = house.lab.another("delete_member", house)
     path = {"member_id": house.member()}
-    if other.reply("read_member", path=path).fine:  # identifiers may repeat between tenants: touch nobody else's
+    if other.reply("read_member", path=path).fine:  # identifiers may repeat between tenants: do not delete another tenant's member
         raise NotTried("delete_member", "the other tenant has a member of the same identifier")
     other.reply("delete_member", path=path)
     if not house.reply("read_member", path=path).fine:

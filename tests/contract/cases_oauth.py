@@ -1,4 +1,4 @@
-"""Operations 38 to 40: tokens. Only the one that this run got for the code in the credentials is ended."""
+"""Operations 38 to 40: tokens. Only the token that this run got for the code in the credentials is revoked."""
 
 from accessapi.errors import OAuthError, OutcomeUnknown, ServiceError
 from accessapi.oauth import OAuth
@@ -43,7 +43,7 @@ def exchanges(lab: Lab) -> None:
 
 
 def _exchanged(lab: Lab) -> str:
-    """The token for the code of the credentials, which can be exchanged once."""
+    """Return the token for the code of the credentials, which can be exchanged only once."""
     client = client_of(lab, "issue_token")
     if not client.code:
         raise NotTried("issue_token", "no code in [oauth]")
@@ -127,7 +127,7 @@ def _refuses(lab: Lab, name: str) -> None:
 
 
 def _adopt(lab: Lab, name: str, reply: Reply) -> None:
-    """A token that was given though it should not have been is revoked in the end, too."""
+    """Keep a token that should not have been issued, so that cleaning up revokes it."""
     data = reply.json
     if name == "reissue_token" and isinstance(data, dict) and isinstance(data.get("access_token"), str):
         lab.oauth_old_tokens.append(lab.oauth_token)
@@ -153,12 +153,12 @@ def reissues(lab: Lab) -> None:
     if new == token:
         raise Differs("reissue_token", "expected a new token, got the one that was to be reissued")
     if worked and not _works(lab, new):
-        lab.oauth_token = token  # which may still do for what follows
+        lab.oauth_token = token  # which may still be valid for the next cases
         raise Differs("reissue_token", f"the new token is refused: {said(lab.recorder.last)}")
 
 
 def _works(lab: Lab, token: str) -> bool:
-    """Whether a token may read something that is not shown to everybody; its scopes decide what."""
+    """Check whether a token can read something that needs a token; the operation depends on its scopes."""
 
     def closed() -> list[str]:
         names = ("get_tenant", "list_areas", "list_membergroups")
@@ -169,7 +169,7 @@ def _works(lab: Lab, token: str) -> bool:
 
 @case("revoke_token", "answers invalid_client, invalid_request and Not Found")
 def refuses_to_revoke(lab: Lab) -> None:
-    # No refusal as the others: afterwards the token is gone.
+    # This must come after the other refusals: afterwards the token is gone.
     _refuses(lab, "revoke_token")
 
 

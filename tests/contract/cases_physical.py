@@ -1,7 +1,8 @@
 """Operations 35 and 36, on the mock devices alone: no real door or key box is ever operated.
 
-The words for a device request's status are not shown. What is: mock_succeeded succeeds at once, mock_succeeded_5 after
-5 seconds (with the same word, or one that the overrides' states call done), and mock_timeout does not.
+The specification does not show the words for a device request's status. It shows that mock_succeeded succeeds at once,
+mock_succeeded_5 after 5 seconds (with the same word, or one that the overrides' states call done), and that
+mock_timeout does not.
 """
 
 import time
@@ -23,7 +24,7 @@ _CONTROLS = {
     "operate_door": ("lock", "cont_unlock", "in_unlock", "out_unlock"),
     "operate_keys": ("lock",),
 }
-#: When mock_succeeded_5 surely has not succeeded yet, and when it must have (seconds).
+#: Seconds at which mock_succeeded_5 cannot have succeeded yet, and at which it must have.
 _EARLY, _LATE = 4.0, 20.0
 
 
@@ -58,7 +59,7 @@ def _status(house: House, request_id: str) -> str:
 
 
 def _asked(house: House, name: str, device: str) -> _Asked:
-    """A request to a mock device, made once, and what its status was right away."""
+    """Send one request to a mock device; return its status right after it."""
 
     def ask() -> _Asked:
         check_mocks(house, name)
@@ -76,14 +77,14 @@ def _meaning(house: House, status: str) -> Meaning:
 def _succeeds(house: House, name: str) -> None:
     asked = _asked(house, name, "mock_succeeded")
     if _meaning(house, asked.first) in (Meaning.FAILED, Meaning.WAITING, Meaning.RUNNING):
-        time.sleep(1)  # the request and its record may be kept in different places
+        time.sleep(1)  # the request and its record may be stored in different places
         status = _status(house, asked.request_id)
         if _meaning(house, status) in (Meaning.FAILED, Meaning.WAITING, Meaning.RUNNING):
             raise Differs(name, f"expected an immediate success of mock_succeeded, got {status!r}")
 
 
 def _is_success(house: House, name: str, status: str) -> bool:
-    """Whether a status means success: by the states of the overrides, or by the word that mock_succeeded has."""
+    """Check whether a status means success: by the overrides' states, or because mock_succeeded has it."""
     if _meaning(house, status) is Meaning.DONE:
         return True
     success = house.once(f"{name} success", lambda: _status(house, _asked(house, name, "mock_succeeded").request_id))
@@ -91,7 +92,7 @@ def _is_success(house: House, name: str, status: str) -> bool:
 
 
 def _watched(house: House) -> dict[str, tuple[_Asked, str] | Outcome]:
-    """For both operations mock_succeeded_5, and its status four seconds later: the waiting is done once."""
+    """Return for both operations the request to mock_succeeded_5 and its status four seconds later; wait only once."""
 
     def watch() -> dict[str, tuple[_Asked, str] | Outcome]:
         found: dict[str, tuple[_Asked, str] | Outcome] = {}

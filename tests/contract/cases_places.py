@@ -1,4 +1,4 @@
-"""Operations 24 to 28: areas, pass controllers and key boxes, as they are."""
+"""Operations 24 to 28: reading areas, door controllers and key boxes."""
 
 import re
 
@@ -7,7 +7,7 @@ from tests.contract.outcomes import Differs, NotTried, Outcome
 from tests.contract.registry import case
 from tests.contract.shapes import Json, kind
 
-#: Devices whose status is read: one may be out of reach and say less.
+#: How many devices' statuses are read: some may not be reachable and report less.
 _TRIES = 3
 _UNIT = re.compile(r"[0-9]{2}", re.ASCII)
 
@@ -45,7 +45,7 @@ def refuses_doors(house: House) -> None:
 
 
 def _statuses(house: House, name: str, parameter: str, identifiers: list[str], wanted: tuple[str, ...]) -> list[Json]:
-    """Statuses of devices until one has everything of `wanted` (dotted). Raises Differs when none has."""
+    """Read statuses until one has all fields of `wanted` (dotted). Raises Differs when none has."""
     found: list[Json] = []
     for identifier in identifiers[:_TRIES]:
         status = house.call(name, path={parameter: identifier})

@@ -1,6 +1,6 @@
-"""Every operation that other files do not try so: whoever comes without a known access token gets nothing.
+"""Callers without a known access token get nothing, at all operations for which other files do not try this.
 
-The calls are valid ones and would do no harm: they go to what this run made, or say what is so already.
+The calls are valid and harmless: they use what this run created, or repeat existing values.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from tests.contract.shapes import Json
 from tests.contract.things import days_ahead
 from tests.contract.trips import guest_body, guest_trip
 
-#: Cameras and logs that are asked for: one may be out of reach, or without a video.
+#: How many cameras and logs are tried: some may not be reachable, or have no video.
 _TRIES = 3
 
 Calls = Callable[[House], list[Json]]
@@ -40,7 +40,7 @@ def _temporary(house: House) -> Json:
 
 
 def _webhook(house: House) -> Json:
-    cases_tenant.original(house)  # whatever becomes of this, it will be put back
+    cases_tenant.original(house)  # restores the settings at the end
     return {"body": cases_tenant.webhook_body(True, cases_tenant.ADDRESS, ["normal"])}
 
 
@@ -54,7 +54,7 @@ def _mock(name: str) -> Calls:
 
 
 def _group(house: House) -> Json:
-    """A new name for the group of this run, which is what it is called already."""
+    """Return a body that renames this run's group to its current name."""
     group_id = house.group_id()
     name = next(row["membergroup_name"] for row in house.groups() if row["membergroup_id"] == group_id)
     return {"path": {"membergroup_id": group_id}, "body": {"membergroup_name": name}}

@@ -60,7 +60,7 @@ def webhook_body(is_invalid: bool, url: str, categories: list[str], **more: Any)
 
 
 def original(house: House) -> Json:
-    """The settings as they were; from now on they will be put back."""
+    """Return the original settings, and have them restored at the end."""
 
     def read() -> Json:
         webhook = _webhook(house)
@@ -82,7 +82,7 @@ def _put_back(house: House, body: Json) -> None:
 @case("update_webhook", "keeps address, validity flag and categories; an omitted secret token stays as it is")
 def keeps_settings(house: House) -> None:
     before = original(house)
-    # Nobody answers at these addresses, and there is no such host.
+    # No server answers at these addresses: the host does not exist.
     for is_invalid, url, category in ((False, ADDRESS, "operation"), (True, f"{ADDRESS}/2", "normal")):
         house.call("update_webhook", body=webhook_body(is_invalid, url, [category]))
         after = _webhook(house)

@@ -1,4 +1,4 @@
-"""Taking everything away again, whatever happened. Groups stay: the interface cannot delete them."""
+"""Delete everything that a run created, even after an error. Groups stay: the interface cannot delete them."""
 
 import contextlib
 from collections.abc import Callable
@@ -14,16 +14,16 @@ from tests.contract.requests import follow
 from tests.contract.things import PREFIX
 from tests.contract.wire import Reply
 
-#: From so many members on one bulk request takes them away.
+#: From so many members on, one bulk request deletes them.
 _BULK_FROM = 4
-#: Whatever the service says or does not say, the rest must be taken away.
+#: Errors of the service that must not stop the rest of the cleaning.
 _TROUBLE = (Outcome, Unreachable, ServiceError, KeyError, TypeError)
-#: Statuses of what is not there (any more).
+#: Statuses for things that do not exist (any more).
 _GONE = (404, 410)
 
 
 def clean(lab: Lab, say: Callable[[str], None]) -> list[str]:
-    """Undoes and deletes everything that this run made; what could not be taken away, a sentence each."""
+    """Undo and delete everything that this run created. Return a sentence for each thing that could not be deleted."""
     left: list[str] = []
     for house in lab.houses:
         house.cleaning = True
@@ -42,7 +42,7 @@ def clean(lab: Lab, say: Callable[[str], None]) -> list[str]:
 
 
 def _tokens(lab: Lab) -> None:
-    """The token that this run got is revoked, and those that it stood for before."""
+    """Revoke the token that this run got, and the tokens that it replaced."""
     client = lab.credentials.oauth
     for token in [lab.oauth_token, *lab.oauth_old_tokens]:
         if client and token and token not in lab.revoked:
@@ -52,7 +52,7 @@ def _tokens(lab: Lab) -> None:
 
 
 def _settle(house: House) -> list[str]:
-    """Waits for bulk requests, so that nobody appears after the cleaning, and finds by name whoever is not known."""
+    """Wait for bulk requests, so that none creates a member after the cleaning. Find unknown members by their names."""
     for request_id in list(house.bulk_ids):
         with contextlib.suppress(*_TROUBLE):
             follow(house, request_id)
@@ -74,14 +74,14 @@ def _members(house: House) -> list[str]:
         for start in range(0, len(ids), limits.BULK_MEMBERS_MAX):
             with contextlib.suppress(*_TROUBLE):
                 _bulk_delete(house, ids[start : start + limits.BULK_MEMBERS_MAX])
-    # One by one whoever is still there: few, or the bulk request did not take them.
+    # Delete the members that are left one by one: they are few, or the bulk request did not delete them.
     for member_id in list(house.member_ids):
         with contextlib.suppress(*_TROUBLE):
             path = {"member_id": member_id}
             if _done(house, house.reply("delete_member", path=path), "read_member", path):
                 house.gone(member_id)
     left = set(house.member_ids)
-    with contextlib.suppress(*_TROUBLE):  # what was answered is one thing, who is still listed another
+    with contextlib.suppress(*_TROUBLE):  # the list may still contain members that were reported as deleted
         left |= {row["member_id"] for row in house.everyone() if row["member_id"] in ids}
     count = len(left)
     return [f"{count} members whose names begin with {PREFIX!r} could not be deleted"] if count else []
@@ -103,7 +103,7 @@ def _bulk_delete(house: House, ids: list[str]) -> None:
 
 
 def _guests(house: House) -> list[str]:
-    """Guests cannot be deleted: they end more than a week ago, so that the service takes them away, or else now."""
+    """End guests, which cannot be deleted: over a week ago, so that the service removes them, or else now."""
     now = datetime.now(limits.JST)
     left = []
     for guest_id in house.guest_ids:
@@ -128,5 +128,5 @@ def _end(house: House, guest_id: str, at: datetime) -> bool:
 
 
 def _done(house: House, reply: Reply, read: str, path: dict[str, str]) -> bool:
-    """Whether it worked, or was not needed: 404 may also mean that there is no such route, so the read must agree."""
+    """Check that it worked or was not needed. A 404 may also mean a missing route, so the read must return one, too."""
     return reply.fine or (reply.status in _GONE and house.reply(read, path=path).status in _GONE)

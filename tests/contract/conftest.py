@@ -1,4 +1,4 @@
-"""Tenants of the run's one sandbox, each behind a proxy of its own."""
+"""Tenants of the run's one sandbox, each behind its own proxy."""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -13,13 +13,13 @@ from tests.support.sandbox import Sandbox
 
 @pytest.fixture(autouse=True)
 def quick_to_judge(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody else is at work on these tenants."""
+    """Do not look a second time: no one else changes these tenants."""
     monkeypatch.setattr(lab, "PAUSES", [0.01])
 
 
 @pytest.fixture(scope="module")
 def trials(sandbox: Sandbox) -> Iterator[Callable[..., Trial]]:
-    """`trials(members=5)`: another tenant."""
+    """Yield a function that makes another tenant: `trials(members=5)`."""
     with contextlib.ExitStack() as stack:
 
         def make(**wanted: Any) -> Trial:

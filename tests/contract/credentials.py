@@ -1,4 +1,4 @@
-"""The credentials file: whom the suite may be, and what their tenants have. See docs/contract.md."""
+"""The credentials file: the identities that the suite uses, and what their tenants have. See docs/contract.md."""
 
 import tomllib
 from dataclasses import dataclass, field
@@ -11,12 +11,12 @@ CONTRACTS = ("door", "key_box", "qr", "face", "licence")
 
 
 class CredentialsError(ValueError):
-    """The file cannot be used; the text says where and why."""
+    """The file cannot be used; the text reports where and why."""
 
 
 @dataclass(frozen=True)
 class Tenant:
-    """One tenant: its token, licence key, contracts, and what may be done there.
+    """One tenant: its token, licence key, contracts, and allowed actions.
 
     `cameras` are identifiers of cameras, which the interface does not list.
     """
@@ -30,7 +30,7 @@ class Tenant:
 
 @dataclass(frozen=True)
 class OAuthClient:
-    """A registered client and, if any, fresh authorization codes of it: one to use, one to waste."""
+    """A registered client and, optionally, two fresh authorization codes of it: one to use, one to waste."""
 
     client_id: str
     client_secret: str = field(repr=False)
@@ -48,7 +48,7 @@ class Credentials:
 
     @property
     def secrets(self) -> list[str]:
-        """Everything that a report must not show."""
+        """Return everything that a report must not show."""
         found = [text for tenant in self.tenants for text in (tenant.access_token, tenant.license_key)]
         if self.oauth:
             found += [self.oauth.client_secret, self.oauth.code, self.oauth.spare_code]
@@ -56,7 +56,7 @@ class Credentials:
 
 
 def load(path: Path) -> Credentials:
-    """The credentials in the TOML file at `path`. Raises CredentialsError."""
+    """Return the credentials in the TOML file at `path`. Raises CredentialsError."""
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -69,7 +69,7 @@ def load(path: Path) -> Credentials:
 
 
 def read(data: dict[str, Any]) -> Credentials:
-    """The credentials in a TOML document. Raises CredentialsError."""
+    """Return the credentials in a TOML document. Raises CredentialsError."""
     _known(data, "the file", {"tenants", "oauth"})
     tables = data.get("tenants")
     if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):

@@ -1,4 +1,4 @@
-"""Picture files, made here: a flat grey JPEG of any size that no two calls repeat, and one that is no JPEG."""
+"""Picture files, made here: a flat grey JPEG of any size that no two calls repeat, and a PNG."""
 
 import secrets
 import struct
@@ -10,13 +10,13 @@ _ZEROES = bytes(16)
 
 
 def jpeg(width: int = 480, height: int = 640, *, size: int = 0) -> Image:
-    """A grey baseline JPEG, padded with a comment to at least `size` bytes; its bytes are new each time."""
+    """Return a grey baseline JPEG, padded with a comment to at least `size` bytes; its bytes are new each time."""
     comments = _segment(0xFE, b"contract suite " + secrets.token_hex(16).encode())
     while len(comments) < size:
         comments += _segment(0xFE, b"\x20" * 65000)
     table = _segment(0xDB, b"\x00" + b"\x01" * 64)
     frame = _segment(0xC0, struct.pack(">BHHB", 8, height, width, 1) + b"\x01\x11\x00")
-    # One code of one bit each: "no change of the average" and "no details". A block is two zero bits.
+    # One code of one bit each: "same average" and "no details". A block is two zero bits.
     codes = _segment(0xC4, b"\x00\x01" + _ZEROES[1:] + b"\x00") + _segment(0xC4, b"\x10\x01" + _ZEROES[1:] + b"\x00")
     scan = _segment(0xDA, b"\x01\x01\x00\x00\x3f\x00")
     bits = 2 * -(-width // 8) * -(-height // 8)
@@ -26,7 +26,7 @@ def jpeg(width: int = 480, height: int = 640, *, size: int = 0) -> Image:
 
 
 def png() -> Image:
-    """One grey pixel as PNG."""
+    """Return one grey pixel as PNG."""
     head = _chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 0, 0, 0, 0))
     return Image(
         b"\x89PNG\r\n\x1a\n" + head + _chunk(b"IDAT", zlib.compress(b"\x00\x80")) + _chunk(b"IEND", b""), "image/png"

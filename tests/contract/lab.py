@@ -1,4 +1,4 @@
-"""What all cases share: the service, one House for each tenant, what is known already, and what must be undone."""
+"""What all cases share: the service, one House for each tenant, known facts, and what must be undone."""
 
 import re
 import time
@@ -17,20 +17,20 @@ from tests.contract.outcomes import Differs, Limited, NotOffered, Unneeded
 from tests.contract.things import Things
 from tests.contract.wire import RawCall, Recorder, Reply
 
-#: Calls of an hour that are kept for cleaning up.
+#: Calls of an hour that are reserved for cleaning up.
 RESERVE = 30
-#: Seconds until something is looked at again before it is called different.
+#: Seconds to wait before a difference is checked again.
 PAUSES = [1.0, 3.0]
 #: Statuses of requests to addresses that the service does not have.
 NO_ROUTE = (404, 405, 501)
-#: Refusals that the service itself words; others may come from what stands before it.
+#: Refusals that have the service's error body; others may come from a server in front of it.
 _WORDED = (400, 403, 404, 409, 422)
 UNKNOWN_ID = "contract-suite-unknown"
 UNKNOWN_TOKEN = "contract-suite-unknown-token"
 
 
 class Lab(Memory):
-    """The service under test. `name` marks everything that this run makes."""
+    """The service under test. `name` marks everything that this run creates."""
 
     def __init__(self, base_url: str, credentials: Credentials, catalogue: Catalogue) -> None:
         super().__init__()
@@ -51,12 +51,12 @@ class Lab(Memory):
         return self.recorder.calls
 
     def house_with(self, contracts: tuple[str, ...]) -> "House | None":
-        """The tenant with the most contracts that has all of `contracts`; the first of several."""
+        """Return the tenant with the most contracts that has all of `contracts`; the first of several."""
         richest = sorted(self.houses, key=lambda house: -len(house.credentials.contracts))
         return next((house for house in richest if house.has(*contracts)), None)
 
     def another(self, operation: str, house: "House", *, having: str = "", lacking: str = "") -> "House":
-        """The house of surely another tenant, with or without a contract. Raises Unneeded when there is none."""
+        """Return the house of a different tenant, with or without a contract. Raises Unneeded when there is none."""
         for other in self.houses:
             fits = (not having or other.has(having)) and not (lacking and other.has(lacking))
             if fits and other is not house and house.tenant_id and other.tenant_id not in (None, house.tenant_id):
@@ -65,21 +65,21 @@ class Lab(Memory):
         raise Unneeded(operation, f"the credentials name no second tenant{wanted}")
 
     def secret(self, value: str) -> str:
-        """`value`, which no report will show."""
+        """Return `value`, and hide it in all reports."""
         self.secrets.add(value)
         return value
 
     def masked(self, text: str) -> str:
-        """`text` without any secret of the credentials or of this run."""
+        """Return `text` without any secret of the credentials or of this run."""
         for secret in sorted(filter(None, self.secrets), key=len, reverse=True):
-            # A short one is looked for as a word of its own: it may be part of any other.
+            # A short secret is replaced only as a separate word: it may be part of any other word.
             edge = r"(?<!\w)%s(?!\w)" if len(secret) < 8 else "%s"
             text = re.sub(edge % re.escape(secret), "***", text)
         return text
 
 
 class House(Things):
-    """The service as one tenant sees it. Things: what cases need there, each made once."""
+    """The service as one tenant sees it. See Things for what cases need there, each created once."""
 
     def __init__(self, lab: Lab, credentials: Tenant, number: int) -> None:
         self.lab = lab
@@ -100,7 +100,7 @@ class House(Things):
         return all(name in self.credentials.contracts for name in contracts)
 
     def call(self, name: str, *, path: Any = None, query: Any = None, body: Any = None) -> Any:
-        """A valid call; the answer's JSON, whose shape is right.
+        """Make a valid call; return the answer's JSON, whose shape is right.
 
         Raises Differs when it is refused, breaks or has another shape, NotOffered when there is no such route (unless
         it has worked before), and Limited.
@@ -108,8 +108,8 @@ class House(Things):
         return self.judged(name, self.reply(name, path=path, query=query, body=body))
 
     def judged(self, name: str, reply: Reply) -> Any:
-        """The JSON of an answer to a valid call. Raises as `call`."""
-        row = self.lab.catalogue.find(name)
+        """Return the JSON of an answer to a valid call. Raises as `call`."""
+        row = self.lab.catalogue.operation(name)
         if not reply.fine:
             raise self._unfit(row, reply)
         self.lab.worked.add(name)
@@ -121,8 +121,8 @@ class House(Things):
         return data
 
     def reply(self, name: str, *, path: Any = None, query: Any = None, body: Any = None) -> Reply:
-        """A valid call; whatever answer comes. A read that breaks, here or at the service, is made once more."""
-        row = self.lab.catalogue.find(name)
+        """Make a valid call; return any answer. A read that breaks, here or at the service, is made once more."""
+        row = self.lab.catalogue.operation(name)
         reply = self._once(row, path, query, body)
         if row.delivery is Delivery.READ and (
             not reply.status or (reply.status >= 500 and reply.status not in NO_ROUTE)
@@ -132,7 +132,7 @@ class House(Things):
         return reply
 
     def refused(self, name: str, what: str, *, worded: bool = True, token: str = "", **given: Any) -> Reply:
-        """A call that the specification does not allow, `what` in words; any 4xx will do. Raises Differs, Limited.
+        """Make a call that the specification does not allow, `what` in words; accept any 4xx. Raises Differs, Limited.
 
         Takes path, query (pairs), body and licence_key. With `worded` the body must be the specified error.
         """
@@ -159,7 +159,7 @@ class House(Things):
         except InvalidRequest:
             raise
         except ServiceError:
-            pass  # judged by what came over the wire
+            pass  # the recorded answer is judged instead
         reply = self.lab.recorder.last
         self._after(row, reply)
         return reply
@@ -181,7 +181,7 @@ class House(Things):
             self._look_for_cameras(data)
 
     def _look_for_cameras(self, value: Any) -> None:
-        """Cameras are listed nowhere, but an answer may name some."""
+        """Collect cameras that an answer names, because no operation lists them."""
         if isinstance(value, dict):
             if isinstance(value.get("camera_id"), str):
                 self.cameras_seen[value["camera_id"]] = True
@@ -215,7 +215,7 @@ class House(Things):
 
 
 def said(reply: Reply) -> str:
-    """An answer in a few words: its status, and its error code if it has one."""
+    """Return an answer in a few words: its status, and its error code if it has one."""
     if not reply.status:
         return f"no answer ({reply.lost})"
     data = reply.json
@@ -230,7 +230,7 @@ def said(reply: Reply) -> str:
 
 
 def patiently(check: Callable[[], str | None]) -> str | None:
-    """What `check` says is wrong; asked again after a while, since others may be at work on the same tenant."""
+    """Return the fault that `check` finds. Repeats it after a while, since others may change the same tenant."""
     found = check()
     for pause in PAUSES:
         if found is None:

@@ -1,4 +1,4 @@
-"""What a run finds out once and keeps in mind."""
+"""Facts that a run finds out once."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,13 +7,13 @@ from tests.contract.outcomes import Outcome
 
 
 class Memory:
-    """What was found out once."""
+    """Results that are computed once."""
 
     def __init__(self) -> None:
         self._known: dict[str, Any] = {}
 
     def once(self, what: str, make: Callable[[], Any]) -> Any:
-        """What `make` gives, made on first use; when it fails, it fails the same way for everybody after."""
+        """Return what `make` returns on first use. When it fails, it fails the same way every time after."""
         if what not in self._known:
             try:
                 self._known[what] = make()

@@ -1,4 +1,4 @@
-"""Services that differ from the specification in one thing, and the operation where the suite must say so."""
+"""Services that differ from the specification in one respect, and the operation at which the suite must report it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ def _always(fault: Fault) -> Callable[[], Fault]:
 
 
 def _twice(list_key: str) -> Callable[[], Fault]:
-    """Each page begins with the first item of the first page."""
+    """Return a maker of faults: each page begins with the first item of the first page."""
 
     def make() -> Fault:
         first: list[Any] = []
@@ -42,7 +42,7 @@ def _twice(list_key: str) -> Callable[[], Fault]:
 
 
 def _short(name: str, length: int) -> Callable[[Any], Any]:
-    """Cuts a text to its limit, so that a longer one is taken."""
+    """Return a function that cuts a text to its limit, so that a longer one is accepted."""
 
     def alter(data: Any) -> Any:
         if isinstance(data.get(name), str):

@@ -1,6 +1,7 @@
-"""What the cases of OAuth share.
+"""Helpers that the cases of OAuth share.
 
-Neither the HTTP statuses of OAuth's errors nor where their codes stand is shown: the code must be somewhere.
+The specification shows neither the HTTP statuses of OAuth's errors nor where their codes are: the code must be
+anywhere.
 """
 
 from urllib.parse import parse_qs, urlsplit
@@ -16,25 +17,25 @@ Pairs = list[tuple[str, str]]
 
 
 def client_of(lab: Lab, name: str) -> OAuthClient:
-    """The client of the credentials. Raises NotTried without."""
+    """Return the client of the credentials. Raises NotTried without one."""
     if lab.credentials.oauth is None:
         raise NotTried(name, "no [oauth] in the credentials")
     return lab.credentials.oauth
 
 
 def location_of(reply: Reply) -> str:
-    """Where a redirect leads; "" for any other answer."""
+    """Return the address that a redirect leads to; "" for any other answer."""
     return reply.headers.get("Location", "") if 300 <= reply.status <= 399 else ""
 
 
 def error_in(location: str) -> str:
-    """The parameter error of an address; "" without."""
+    """Return the parameter `error` of an address; "" without one."""
     parts = urlsplit(location)
     return "".join(parse_qs(parts.query or parts.fragment).get("error", [""])[:1])
 
 
 def expect(lab: Lab, name: str, what: str, code: str, reply: Reply, *, also_pages: bool = False) -> None:
-    """The reply must be an error that says `code`. Of a page for people (4xx) the wording is free."""
+    """Check that the reply is an error with `code`. The wording of a page for people (4xx) is free."""
     text = f"{reply.text} {location_of(reply)} {reply.headers.get('WWW-Authenticate', '')}".lower()
     if code == "not_found":
         if reply.status == 404 or any(word in text for word in _NOT_FOUND):

@@ -1,4 +1,4 @@
-"""What can come of a case besides passing. Each names the operation that it is said of."""
+"""The outcomes of a case besides passing. Each names the operation that it is about."""
 
 
 class Outcome(Exception):
@@ -11,7 +11,7 @@ class Outcome(Exception):
 
 
 class Differs(Outcome):
-    """The service does something other than the specification shows; the reason says what was expected and got."""
+    """The service does something other than the specification shows. The reason gives the expected and the actual."""
 
 
 class NotOffered(Outcome):
@@ -19,16 +19,16 @@ class NotOffered(Outcome):
 
 
 class NotTried(Outcome):
-    """Nothing can be said: what the case needs is missing."""
+    """The case could not be tried, because something that it needs is missing."""
 
 
 class Unneeded(NotTried):
-    """What nobody misses: only a second tenant, or another overrides file, could show it."""
+    """The case was not tried and no one misses it: it needs a second tenant, or another overrides file."""
 
 
 class Limited(NotTried):
-    """The calls of this hour are used up, but for those that cleaning up needs."""
+    """The calls of this hour are used up, except those reserved for cleaning up."""
 
 
 class Unreachable(Exception):
-    """Nobody answers at the base address."""
+    """No server answers at the base address."""

@@ -1,4 +1,4 @@
-"""What holds of every list with pages (specification: "Pagination", "List page size")."""
+"""Rules for every list with pages (specification: "Pagination", "List page size")."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from tests.contract.lab import House, patiently
 from tests.contract.outcomes import Differs, NotTried
 from tests.contract.shapes import Json
 
-#: What each list is a list of.
+#: The field that identifies the items of each list.
 IDENTIFIERS = {
     "list_members": "member_id",
     "list_membergroups": "membergroup_id",
@@ -17,7 +17,7 @@ IDENTIFIERS = {
 
 
 def page(house: House, name: str, **query: Any) -> tuple[list[str], str | None]:
-    """The identifiers on one page, and the cursor if there is more. Raises Differs when there are more than asked."""
+    """Return the identifiers on one page, and the cursor if there is more. Raises Differs when the page is too long."""
     answer: Json = house.call(name, query=query)
     rows = answer[str(house.lab.catalogue.find(name).list_key)]
     size = query.get("limit", limits.PAGE_DEFAULT)
@@ -28,7 +28,7 @@ def page(house: House, name: str, **query: Any) -> tuple[list[str], str | None]:
 
 
 def walk(house: House, name: str, *, pages_max: int = 40, **query: Any) -> tuple[list[str], int]:
-    """All identifiers, page by page, and how many pages there were. Raises Differs when a cursor repeats."""
+    """Return all identifiers, page by page, and the number of pages. Raises Differs when a cursor repeats."""
     found: list[str] = []
     seen: set[str] = set()
     cursor = None
@@ -45,7 +45,7 @@ def walk(house: House, name: str, *, pages_max: int = 40, **query: Any) -> tuple
 
 
 def check_walk(house: House, name: str, **query: Any) -> None:
-    """Page by page the list is the same as in one page, and each item comes once."""
+    """Check that the list page by page is the same as in one page, and that no item comes twice."""
 
     def check() -> str | None:
         whole, cursor = page(house, name, limit=limits.PAGE_MAX, **query)
@@ -67,7 +67,7 @@ def check_walk(house: House, name: str, **query: Any) -> None:
 
 
 def _first_pages(house: House, name: str, whole: list[str], query: Json) -> str | None:
-    """Of a long list: the first pages hold nothing twice, and together what one page holds."""
+    """Check the first pages of a long list: no item comes twice, and together they are the same as one page."""
     size = limits.PAGE_MAX // 2
     found, cursor = page(house, name, limit=size, **query)
     if cursor is None:
@@ -81,7 +81,7 @@ def _first_pages(house: House, name: str, whole: list[str], query: Json) -> str 
 
 
 def check_end(house: House, name: str, **query: Any) -> None:
-    """A page that holds all there is carries no last_evaluated_key."""
+    """Check that a page with all items has no last_evaluated_key."""
 
     def check() -> str | None:
         whole, cursor = page(house, name, limit=limits.PAGE_MAX, **query)
@@ -102,7 +102,7 @@ def check_end(house: House, name: str, **query: Any) -> None:
 
 
 def check_default(house: House, name: str, **query: Any) -> None:
-    """Without limit a page is as with limit=100."""
+    """Check that a page without limit is the same as with limit=100."""
 
     def check() -> str | None:
         default, more = page(house, name, **query)
@@ -116,7 +116,7 @@ def check_default(house: House, name: str, **query: Any) -> None:
 
 
 def check_limits(house: House, name: str) -> None:
-    """limit is 1 to 1000."""
+    """Check that limit is 1 to 1000."""
     page(house, name, limit=limits.PAGE_MIN)
     for size in (limits.PAGE_MIN - 1, limits.PAGE_MAX + 1):
         house.refused(name, f"limit={size}", query=[("limit", str(size))])

@@ -1,4 +1,4 @@
-"""All cases of the suite: which operation each is about, and the sentence that it holds a service to."""
+"""All cases of the suite: the operation of each, and the sentence that the service must fulfil."""
 
 import importlib
 from collections.abc import Callable
@@ -16,9 +16,9 @@ _CASES: list["Case"] = []
 class Case:
     """One promise of the specification and the function that tries it.
 
-    `operation` is a name of the table. `needs` are the contracts that it wants of the tenant besides the operation's
-    own. A `refusal` shows only what the service turns down: it is tried once the operation has worked, and does not
-    make it conform.
+    `operation` is a name of the table. `needs` are the contracts that the tenant must have besides the operation's own.
+    A `refusal` only shows what the service refuses: it is tried after the operation has worked, and alone does not make
+    it conform.
     """
 
     operation: str
@@ -33,7 +33,7 @@ class Case:
 
     @property
     def contracts(self) -> tuple[str, ...]:
-        """Every contract that the tenant must have."""
+        """Return every contract that the tenant must have."""
         own = [str(self.row.contract)] if self.row.contract else []
         return (*own, *(["licence"] if self.row.needs_licence else []), *self.needs)
 
@@ -45,7 +45,8 @@ def case(
     needs: tuple[str, ...] = (),
     refusal: bool = False,
 ) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
-    """Adds the function below as a case of `operation`. It takes a House (a Lab, for the operations of OAuth)."""
+    """Return a decorator that adds a case of `operation`. The case takes a House (a Lab, for the operations of OAuth).
+    """
 
     def add(run: Callable[[Any], None]) -> Callable[[Any], None]:
         _CASES.append(Case(operation, sentence, run, needs, refusal))
@@ -55,7 +56,8 @@ def case(
 
 
 def load() -> list[Case]:
-    """All cases in the order of the operations' numbers, those that show an operation working before refusals."""
+    """Return all cases in the order of the operations' numbers, those that show an operation working before refusals.
+    """
     for path in sorted(Path(__file__).parent.glob("cases_*.py")):
         importlib.import_module(f"tests.contract.{path.stem}")
     return sorted(_CASES, key=lambda each: (each.row.number, each.refusal))

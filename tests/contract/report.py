@@ -1,4 +1,4 @@
-"""What came of a run, operation by operation, as text and as JSON."""
+"""The results of a run, operation by operation, as text and as JSON."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from accessapi.operations import OPERATIONS, Operation
 
 
 class Verdict(StrEnum):
-    """What can be said of an operation, or of a case."""
+    """The result of an operation, or of a case."""
 
     CONFORMS = "conforms"
     DIFFERS = "differs"
@@ -19,7 +19,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Tried:
-    """A case and what came of it. `quiet`: nothing that a reader misses."""
+    """A case and its result. `quiet`: a reader does not need it in the report."""
 
     sentence: str
     verdict: Verdict
@@ -30,7 +30,7 @@ class Tried:
 
 @dataclass
 class Result:
-    """Everything that is known of one operation."""
+    """All results of one operation."""
 
     row: Operation
     cases: list[Tried] = field(default_factory=list)
@@ -40,7 +40,7 @@ class Result:
 
     @property
     def verdict(self) -> Verdict:
-        """Refusals alone make no operation conform: it must have worked."""
+        """Return the operation's verdict. Refusals alone do not make it conform: it must also have worked."""
         for verdict in (Verdict.DIFFERS, Verdict.NOT_OFFERED):
             if self.of(verdict):
                 return verdict
@@ -49,12 +49,12 @@ class Result:
 
     @property
     def seen(self) -> bool:
-        """Whether the service does offer it."""
+        """Check whether the service offers it."""
         return any(not each.refusal for each in self.of(Verdict.CONFORMS)) or bool(self.of(Verdict.DIFFERS))
 
     @property
     def reasons(self) -> list[str]:
-        """Why the verdict is what it is, each reason once; of a conforming operation what was left out."""
+        """Return the reasons of the verdict, each once; for a conforming operation, what was left out."""
         verdict = self.verdict
         if verdict is Verdict.CONFORMS:
             verdict = Verdict.NOT_TRIED
@@ -66,7 +66,7 @@ class Result:
 
 @dataclass
 class Report:
-    """The outcome of a run. `selected` are the numbers of the operations that were asked for."""
+    """The outcome of a run. `selected` are the numbers of the requested operations."""
 
     selected: frozenset[int]
     results: dict[str, Result] = field(default_factory=lambda: {row.name: Result(row) for row in OPERATIONS})
@@ -86,7 +86,7 @@ class Report:
         return 1 if self.totals[Verdict.DIFFERS] else 0
 
     def text(self) -> str:
-        """One line for each operation, and one of totals."""
+        """Return one line for each operation, and one of totals."""
         return "\n".join([*map(_line, self.shown), *(f"Left behind: {each}" for each in self.left), self.last_line()])
 
     def last_line(self) -> str:
@@ -98,7 +98,7 @@ class Report:
         )
 
     def json(self) -> dict[str, Any]:
-        """The same, with every case."""
+        """Return the same as JSON, with every case."""
         return {
             "calls": self.calls,
             "totals": {str(verdict): self.totals[verdict] for verdict in Verdict},

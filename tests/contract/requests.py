@@ -1,4 +1,4 @@
-"""Following asynchronous requests: gently, until they are finished or a deadline has passed."""
+"""Follow asynchronous requests with pauses, until they are finished or a deadline has passed."""
 
 import time
 from collections.abc import Iterator
@@ -8,11 +8,11 @@ from accessapi.overrides import RequestOutcome as Meaning
 from tests.contract.lab import House
 from tests.contract.outcomes import Differs, NotTried
 
-#: Longest wait for a bulk or face request. The specification shows no time.
+#: Longest wait for a bulk or face request in seconds. The specification shows none.
 DEADLINE = 120.0
-#: The same once a request took longer than that.
+#: The wait after a request took longer than that.
 IMPATIENT = 10.0
-#: How long a request whose members are all finished may still be called in progress.
+#: How long a request whose members are all finished may still be reported as in progress.
 _SETTLING = 15.0
 _WAITING = ("pending", "progress")
 
@@ -24,9 +24,9 @@ def _pauses() -> Iterator[float]:
 
 
 def follow(house: House, request_id: str) -> dict[str, Any]:
-    """The record of a request once it is finished. Raises NotTried when it takes too long, Differs when it never will.
+    """Return the record of a finished request. Raises NotTried when it takes too long, Differs when it never will.
 
-    What a record must always have is checked on the way (specification: "Request record", "States and transitions").
+    Each record is checked (specification: "Request record", "States and transitions").
     """
     started = time.monotonic()
     deadline = IMPATIENT if house.is_slow else DEADLINE

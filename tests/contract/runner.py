@@ -1,4 +1,4 @@
-"""Runs cases, each at the first tenant that has what it needs, and says what came of them."""
+"""Run cases, each at the first tenant that has what it needs, and report the results."""
 
 from collections.abc import Callable, Iterable
 
@@ -13,18 +13,18 @@ from tests.contract.report import Report, Tried, Verdict
 from tests.contract.things import PREFIX
 
 EVERYTHING = frozenset(row.number for row in OPERATIONS)
-#: Reads that any token may make; when all are refused, the token is at fault.
+#: Reads that any token may make. If all are refused, the token is wrong.
 _PROBES = ("list_members", "list_membergroups", "list_areas")
 
 
 class Unusable(Exception):
-    """The suite cannot run with these credentials; the text says why."""
+    """The suite cannot run with these credentials; the text reports why."""
 
 
 def run(lab: Lab, *, only: Iterable[int] = EVERYTHING, say: Callable[[str], None] = lambda text: None) -> Report:
-    """Tries everything of the operations `only`, takes away what it made, and reports.
+    """Try all cases of the operations `only`, delete what was created, and return the report.
 
-    Raises Unusable and Unreachable; whatever is raised, it cleans up first.
+    Raises Unusable and Unreachable; it cleans up before any error.
     """
     report = Report(frozenset(only))
     cases = [case for case in registry.load() if case.row.number in report.selected]
@@ -44,12 +44,12 @@ def run(lab: Lab, *, only: Iterable[int] = EVERYTHING, say: Callable[[str], None
 def _cleaned(lab: Lab, say: Callable[[str], None]) -> list[str]:
     try:
         return [lab.masked(each) for each in clean(lab, say)]
-    except Exception as error:  # whatever the service said while cleaning: the report must come
+    except Exception as error:  # no answer of the service while cleaning may prevent the report
         return [f"cleaning up broke down ({type(error).__name__}); look for names that begin with {PREFIX!r}"]
 
 
 def _greet(house: House) -> None:
-    """Raises Unusable when the service refuses the token whatever is asked."""
+    """Raise Unusable when the service refuses the token for every request."""
     if house.tenant_id is not None:
         return
     statuses = [house.lab.recorder.last.status]
@@ -97,7 +97,8 @@ def _house(lab: Lab, case: Case) -> House:
 
 
 def _take(lab: Lab, case: Case, outcome: Outcome, report: Report) -> None:
-    """A difference belongs to the operation that it was seen in; a case of another could then not be tried."""
+    """Record an outcome. A difference counts for the operation in which it was seen; the case of another was not tried.
+    """
     verdict = (
         Verdict.DIFFERS
         if isinstance(outcome, Differs)

@@ -1,7 +1,7 @@
-"""Whether an answer has the shape that the specification shows.
+"""Check whether an answer has the shape that the specification shows.
 
-Types come from accessapi's resources, taken at their word: a string is a string, a datetime has the one format. What
-may be missing may be null. Fields and values that nobody described are fine.
+Types come from accessapi's resources and are strict: a string is a string, a datetime has the one format. Optional
+fields may be null. Unknown fields and values are allowed.
 """
 
 import re
@@ -19,7 +19,7 @@ Json = dict[str, Any]
 
 MOMENT = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\+09:00", re.ASCII)
 
-#: What must be in an answer (for a list: in each of its items).
+#: Required fields of an answer (for a list: of each of its items).
 REQUIRED: dict[str, tuple[str, ...]] = {
     "get_tenant": ("tenant_id", "tenant_name", "settings"),
     "list_members": ("member_id", "member_name"),
@@ -65,7 +65,7 @@ _WORDS = {str: "a string", int: "an integer", bool: "true or false", float: "a n
 
 
 def faults(operation: Operation, data: Any) -> list[str]:
-    """What is wrong with an answer's JSON, a sentence each; empty when nothing is."""
+    """Return the faults of an answer's JSON, a sentence each; empty when there are none."""
     model = ANSWERS.get(operation.name)
     if model is None:
         return []
@@ -91,7 +91,7 @@ def _page(operation: Operation, model: type[ReceivedModel], data: Json) -> Itera
     if cursor is not None and not isinstance(cursor, str):
         yield f"last_evaluated_key: expected a string, got {kind(cursor)}"
     for number, row in enumerate(rows):
-        # One sentence for a fault that all items have.
+        # Report only one sentence for a fault that all items have.
         if found := list(_record(model, REQUIRED.get(operation.name, ()), row, f"{key}[{number}].")):
             yield from found
             return
@@ -115,7 +115,7 @@ def _fields(model: type[ReceivedModel], data: Json, at: str) -> Iterator[str]:
 
 @cache
 def _hints(model: type[ReceivedModel]) -> dict[str, Any]:
-    """The type of each field, by its name on the wire."""
+    """Return the type of each field, by its name in JSON."""
     hints = get_type_hints(model)
     return {field.alias or name: _plain(hints[name]) for name, field in model.model_fields.items()}
 
@@ -162,7 +162,7 @@ def _expected(model: type[ReceivedModel], name: str) -> str:
 
 
 def kind(value: Any) -> str:
-    """The JSON type of a value, in words; never the value, which may be a secret."""
+    """Return the JSON type of a value, in words; never the value, which may be a secret."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -179,7 +179,7 @@ def _shown(value: Any) -> str:
 
 
 def array_in(data: Any) -> list[Any] | None:
-    """The first array in an answer, wherever it is."""
+    """Return the first array in an answer, at any depth."""
     if isinstance(data, list):
         return data
     if isinstance(data, dict):
@@ -188,7 +188,7 @@ def array_in(data: Any) -> list[Any] | None:
 
 
 def error_faults(status: int, data: Any) -> list[str]:
-    """What is wrong with the body of a refusal (specification: Errors)."""
+    """Return the faults in the body of a refusal (specification: Errors)."""
     if not isinstance(data, dict):
         return [f"its body is not the specified error object but {kind(data)}"]
     found = [

@@ -1,5 +1,7 @@
-"""Another service that decides the other way wherever the specification is silent: the same outcomes, by an overrides
-file alone, and no refused call that a person did not cause. `make soak` runs journeys and fault tests against it too.
+"""Run the portal against a service that makes the opposite choice wherever the specification leaves one.
+
+The outcomes are the same with an overrides file alone, and no call is refused that no person caused. `make soak` runs
+journeys and fault tests against it too.
 """
 
 import contextlib
@@ -34,7 +36,7 @@ from tests.support.places import fresh_nonce, make_place, place_elsewhere
 
 @pytest.fixture
 def place(contrary, db):
-    """A tenant of the contrary sandbox, which at the end of the test had no reason to refuse anything."""
+    """Yield a tenant of the contrary sandbox; check at the end that the service refused nothing without a reason."""
     place = make_place(contrary, members=8)
     contrary.settings(place.service.tenant_id, device_seconds=0, face_seconds=0)
     yield place
@@ -42,7 +44,7 @@ def place(contrary, db):
 
 
 def time_passes(place):
-    """Everything accepted is followed to its end."""
+    """Follow every accepted request to its end."""
     with tenant_scope(place.tenant):
         for _ in range(100):
             waiting = list(Intent.objects.filter(state=State.ACCEPTED))
@@ -132,7 +134,7 @@ def test_who_has_a_key_is_known_by_other_words_of_the_log(place):
         unit = Key.objects.filter(read_state="in", restriction=False).order_by("number_order")[0].unit_no
         told = []
         for act in ("take", "return"):
-            time.sleep(1.01 - time.time() % 1)  # the log tells whole seconds; nobody does both within one
+            time.sleep(1.01 - time.time() % 1)  # the log has whole seconds, and no person does both within one
             assert house.key(act, unit, "CARD1")["admitted"] is True
             sync_schedule.schedule_all(place.tenant)
             MirrorState.objects.filter(kind=MirrorKind.HISTORIES).update(due_at=database_now())
@@ -159,7 +161,7 @@ def test_a_service_that_allows_far_fewer_calls_is_never_asked_too_often(contrary
 
 @pytest.fixture
 def elsewhere(db):
-    """A tenant at the service that shares nothing with the sandbox."""
+    """Return a tenant at the service that shares no code with the sandbox."""
     with Elsewhere(deletes_once=True, lively=False) as service:
         place = place_elsewhere(service)
         with tenant_scope(place.tenant):

@@ -1,4 +1,4 @@
-"""The suite on a service that shares nothing with the sandbox: no false alarm, and no flaw of it missed."""
+"""The suite on a service that shares no code with the sandbox: it raises no false alarm and misses no flaw."""
 
 import os
 import subprocess
@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[2]
 
 
 class LeapingTime:
-    """Nobody waits: sleeping moves the clock of the suite and of the service."""
+    """A clock that does not wait: sleeping moves the time of the suite and of the service."""
 
     def __init__(self) -> None:
         self._ahead = 0.0
@@ -55,7 +55,8 @@ def _run(service: Elsewhere, only: Iterable[int] = EVERYTHING, *, overrides: boo
 
 
 def _traces(service: Elsewhere) -> list[str]:
-    """What a run left behind at the service: people, guests that are not over, tokens, other settings."""
+    """Return what a run left behind at the service: people, guests whose period is not over, tokens, changed settings.
+    """
     found = [row["member_name"] for house in service.world.houses for row in house.members.values()]
     end = (datetime.now(JST) + timedelta(minutes=2)).isoformat(timespec="seconds")
     found += [row["guest_name"] for house in service.world.houses for row in house.guests.values()
@@ -80,7 +81,7 @@ def test_a_service_that_chose_otherwise_wherever_it_could_conforms() -> None:
     assert _traces(service) == []
 
 
-#: Choices besides, and the operations that cannot be tried then.
+#: Other choices, and the operations that cannot be tried then.
 CHOICES: dict[str, tuple[dict[str, Any], set[int]]] = {
     "sees no face, signs in before it looks, and wastes codes": (
         {"sees_faces": False, "signs_in_first": True, "burns_codes": True},
@@ -116,7 +117,7 @@ def test_so_does_one_that(name: str) -> None:
     assert not _traces(service) or report.left, report.text()
 
 
-#: Contracts that a tenant does not have, and what cannot be tried without them.
+#: Contracts that a tenant does not have, and the operations that cannot be tried without them.
 MISSING: dict[str, set[int]] = {
     "door": {26},
     "key_box": {11, 27, 28},

@@ -1,4 +1,4 @@
-"""A service that differs in one thing is told so, at that operation and no other."""
+"""A service that differs in one respect is reported at that operation and no other."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,7 @@ from tests.support.effort import one_in
 
 @pytest.fixture(scope="module")
 def quick(trials: Callable[..., Trial]) -> Trial:
-    """A tenant whose list of members is longer than a page, behind a proxy."""
+    """Return a tenant behind a proxy whose list of members is longer than a page."""
     return trials(members=105)
 
 

@@ -1,4 +1,4 @@
-"""The suite as strangers run it: what it says of whole services, of files it cannot use, and what it leaves."""
+"""The suite as outsiders run it: its reports on whole services, unusable files, and what it leaves behind."""
 
 import json
 import os
@@ -25,7 +25,7 @@ def _differing(report: Report) -> list[str]:
 
 
 def _toml(document: dict[str, Any]) -> str:
-    """The document as TOML; its values are strings, truths and lists of strings, as JSON writes them."""
+    """Return the document as TOML; its values are strings, booleans and lists of strings, as JSON writes them."""
 
     def table(fields: dict[str, Any]) -> str:
         return "\n".join(f"{name} = {json.dumps(value)}" for name, value in fields.items())
@@ -68,7 +68,7 @@ def test_the_sandbox_conforms_as_a_whole_and_so_does_the_contrary_one(
     other.proxy.close()
 
 
-@pytest.mark.soak  # the contrary service, above, chooses otherwise as well
+@pytest.mark.soak  # the contrary service, above, also makes other choices
 def test_another_service_that_chose_otherwise_where_nothing_is_shown_conforms(trials: Callable[..., Trial]) -> None:
     trial = trials(members=3)
     be_another_service(trial)

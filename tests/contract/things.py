@@ -1,4 +1,4 @@
-"""What cases need at a tenant, each made or read once, and the list of what must go away again."""
+"""Things that cases need at a tenant, each created or read once, and the list of what must be deleted again."""
 
 import re
 import secrets
@@ -14,17 +14,17 @@ from tests.contract.memory import Memory
 from tests.contract.outcomes import Differs, NotOffered, NotTried, Outcome
 
 PREFIX = "Contract suite"
-#: Groups stay for ever: a run adds one until there are so many, then the last is used again.
+#: Groups cannot be deleted: a run adds one up to this number, then the last is reused.
 GROUPS_MAX = 20
-#: Pages of 1,000 members that are read to find one's own.
+#: Pages of 1,000 members that are read to find the suite's own.
 PAGES_MAX = 5
-#: Names of a run that began so long ago are left over from one that was killed.
+#: Names of a run that began so long ago are left over from a killed run.
 STALE_MINUTES = 120
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 def days_ahead(days: float) -> str:
-    """A moment so many days from now, on the hour, as the interface writes it."""
+    """Return a moment so many days from now, on the hour, as the interface writes it."""
     at = datetime.now(limits.JST).replace(minute=0, second=0) + timedelta(days=days)
     return write_moment(at)
 
@@ -34,7 +34,7 @@ def _base36(number: int) -> str:
 
 
 class Things(Memory):
-    """Mixed into House, which brings `call`, `reply` and `lab`."""
+    """A base class of House, which provides `call`, `reply` and `lab`."""
 
     lab: Any
     call: Callable[..., Any]
@@ -54,7 +54,7 @@ class Things(Memory):
         super().__init__()
 
     def made(self, operation: str, data: Any) -> None:
-        """Keeps in mind what an answer says was made."""
+        """Remember what an answer reports as created."""
         if not isinstance(data, dict):
             return
         if operation == "create_member" and isinstance(data.get("member_id"), str):
@@ -67,7 +67,7 @@ class Things(Memory):
             self.must_sweep = True
 
     def finished(self, record: Any) -> None:
-        """A request is finished: whom it made is known now."""
+        """Remember the members that a finished request created."""
         if record["request_id"] not in self.bulk_ids:
             return
         self.bulk_ids.remove(record["request_id"])
@@ -78,42 +78,43 @@ class Things(Memory):
                 self.made("create_member", item)
 
     def expects(self, operation: str) -> None:
-        """Whoever is about to be made must be looked for by name, unless the answer says who it is."""
+        """Note that a member may be created without a known ID. Unless an answer gives it, cleaning looks for its name.
+        """
         self.awaits = self.awaits or operation in ("create_member", "bulk_create_members")
 
     def answered(self, operation: str) -> None:
-        """The answer came."""
+        """Note that the answer was received."""
         if operation in ("create_member", "bulk_create_members"):
             self.awaits = False
 
     def gone(self, member_id: str) -> None:
-        """The member was deleted."""
+        """Forget a deleted member."""
         self.member_ids.pop(member_id, None)
 
     # Names
 
     def name(self, label: str) -> str:
-        """A name that says whose it is, of at most 40 characters."""
+        """Return a name that shows that it is this run's, of at most 40 characters."""
         return f"{PREFIX} {self.run} {label}"[: limits.MEMBER_NAME_MAX]
 
     def long_name(self, length: int) -> str:
-        """A name of exactly so many characters, most of them of three bytes."""
+        """Return a name of exactly so many characters, most of them of three bytes."""
         return (self.name("") + "契約検査" * length)[:length]
 
     def code(self, length: int) -> str:
-        """Random letters and digits."""
+        """Return random letters and digits."""
         return "".join(secrets.choice("ABCDEFGHJKLMNPQRSTUVWXYZ23456789") for _ in range(length))
 
     def card(self, length: int = limits.CARD_DATA_MAX) -> str:
-        """Card data that nobody has."""
+        """Return card data that no one has."""
         return str(self.lab.secret(secrets.token_hex(length)[:length].upper()))
 
     def qr(self, length: int = 24) -> str:
-        """QR data that nobody has."""
+        """Return QR data that no one has."""
         return str(self.lab.secret(f"CS{self.code(length - 2)}"))
 
     def is_ours(self, name: Any) -> bool:
-        """Whether a name was given by this run, or by one that was killed long ago."""
+        """Check whether a name was given by this run, or by one that was killed long ago."""
         if not isinstance(name, str) or not name.startswith(f"{PREFIX} "):
             return False
         run = name.removeprefix(f"{PREFIX} ").partition(" ")[0]
@@ -127,26 +128,26 @@ class Things(Memory):
 
     @property
     def tenant_id(self) -> str | None:
-        """The tenant's identifier, if the service says it."""
+        """Return the tenant's identifier, if the service reports it."""
         try:
             return str(self.once("tenant", lambda: self.call("get_tenant"))["tenant_id"])
         except Outcome:
             return None
 
     def groups(self) -> list[shapes.Json]:
-        """The member groups, as far as the first page of 1,000."""
+        """Return the member groups on the first page of 1,000."""
         answer = self.once("groups", lambda: self.call("list_membergroups", query={"limit": limits.PAGE_MAX}))
         return list(answer["membergroups"])
 
     def suite_groups(self) -> list[str]:
-        """Identifiers of the suite's own groups."""
+        """Return identifiers of the suite's own groups."""
         return [row["membergroup_id"] for row in self.groups() if str(row["membergroup_name"]).startswith(PREFIX)]
 
     def group_name(self, number: int) -> str:
         return f"{PREFIX} {number}"
 
     def group_id(self) -> str:
-        """A group for this run's members: the suite's own, made if there is none; else any other."""
+        """Return a group for this run's members: the suite's own, created if there is none; otherwise any other."""
         return str(self.once("group", self._group))
 
     def _group(self) -> str:
@@ -161,7 +162,7 @@ class Things(Memory):
             raise outcome
 
     def made_group(self) -> shapes.Json:
-        """A group made by this run, for which there is no way back; none once there are many of them."""
+        """Return a group created by this run, which cannot be deleted; none once there are many."""
         return dict(self.once("made group", self._made_group))
 
     def _made_group(self) -> shapes.Json:
@@ -192,7 +193,7 @@ class Things(Memory):
         return [row["area_id"] for row in self.areas()]
 
     def doors(self) -> list[str]:
-        """Identifiers of pass controllers, from their list, or from the areas when it does not name them."""
+        """Return identifiers of door controllers, from their list, or from the areas when the list has none."""
         rows = shapes.array_in(self.once("doors", lambda: self.call("list_pass_controllers"))) or []
         found = [row["device_id"] for row in rows if isinstance(row, dict) and isinstance(row.get("device_id"), str)]
         return found or [device["device_id"] for area in self.areas() for device in area["devices_list"]]
@@ -201,7 +202,7 @@ class Things(Memory):
         return list(self.once("key boxes", lambda: self.call("list_key_boxes"))["key_devices"])
 
     def usable_boxes(self) -> list[shapes.Json]:
-        """Key boxes with their units that can be named in a request."""
+        """Return key boxes with units that can be named in a request."""
         boxes = []
         for box in self.key_boxes():
             units = [unit for unit in box["units"] if re.fullmatch(limits.UNIT_PATTERN, str(unit.get("unit_no")))]
@@ -212,16 +213,16 @@ class Things(Memory):
     # Members
 
     def new_member(self, label: str, **fields: Any) -> str:
-        """A member of this run; its identifier."""
+        """Create a member of this run; return its identifier."""
         body = {"member_name": self.name(label), "membergroup_id": self.group_id(), **fields}
         return str(self.call("create_member", body=body)["member_id"])
 
     def member(self) -> str:
-        """A member of this run with nothing but a name."""
+        """Return a member of this run with only a name."""
         return str(self.once("member", lambda: self.new_member("plain")))
 
     def everyone(self, **query: Any) -> list[shapes.Json]:
-        """All members. Raises NotTried when they are too many."""
+        """Return all members. Raises NotTried when they are too many."""
         found: list[shapes.Json] = []
         query = {"limit": limits.PAGE_MAX, **query}
         for _ in range(PAGES_MAX):

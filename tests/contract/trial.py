@@ -1,4 +1,4 @@
-"""A tenant of the sandbox to try the suite on, with a proxy before it that can make it another service."""
+"""A tenant of the sandbox on which the suite is tried, behind a proxy that can make it another service."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ REDIRECT_URI = "https://portal.example.com/callback"
 
 
 class Trial:
-    """One tenant and a proxy of its own; `lab()` is the suite's view of it."""
+    """One tenant and its own proxy; `lab()` is the suite's view of it."""
 
     def __init__(self, sandbox: Sandbox, *, members: int = 5, operations: str = "") -> None:
         self.sandbox = sandbox
@@ -28,7 +28,7 @@ class Trial:
         self.proxy = HttpProxy(int(sandbox.url.rpartition(":")[2]))
 
     def document(self, *, with_code: bool = True, **changed: Any) -> dict[str, Any]:
-        """The credentials as a TOML document has them; `changed` are fields of the tenant."""
+        """Return the credentials as a TOML document has them; `changed` are fields of the tenant."""
         tenant = {
             "access_token": self.tenant.token,
             "license_key": self.tenant.licence_key,
@@ -46,19 +46,19 @@ class Trial:
         return {"tenants": [tenant | changed], "oauth": oauth}
 
     def lab(self, *, with_code: bool = True, **changed: Any) -> Lab:
-        """A fresh run against the proxy."""
+        """Return a fresh run against the proxy."""
         return self.lab_of(self.document(with_code=with_code, **changed))
 
     def lab_of(self, document: dict[str, Any]) -> Lab:
-        """A fresh run against the proxy with these credentials."""
+        """Return a fresh run against the proxy with these credentials."""
         return Lab(self.proxy.url, credentials.read(document), Catalogue(load_overrides(self.operations)))
 
     def webhook(self) -> dict[str, Any]:
-        """The tenant's webhook settings."""
+        """Return the tenant's webhook settings."""
         settings = self.sandbox.api("GET", "/v1/tenant", token=self.tenant.token).json()["settings"]
         return dict(settings["webhook"])
 
     def left_behind(self) -> list[str]:
-        """Names of the suite's members that are still there."""
+        """Return the names of the suite's members that still exist."""
         rows = self.sandbox.api("GET", "/v1/members", token=self.tenant.token, params={"limit": 1000}).json()["members"]
         return [row["member_name"] for row in rows if row["member_name"].startswith("Contract suite")]

@@ -1,6 +1,6 @@
-"""Round trips: what is written must be read again. They find out which of the operations loses a field.
+"""Round trips: written values must be read again. They find out which of the operations loses a field.
 
-A field that the read does not show after the creation is written again by an update. If it shows then, the creation
+A field that the read does not show after the creation is written again by an update. If it appears then, the creation
 lost it; if it still does not, the read does not show it.
 """
 
@@ -21,7 +21,7 @@ WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday")
 
 @dataclass
 class Trip:
-    """A record that was created with `given`; which fields were lost, by which operation."""
+    """A record that was created with `given`, and the fields that were lost, by the operation that lost them."""
 
     identifier: str
     given: Json
@@ -30,12 +30,12 @@ class Trip:
     lost_by_read: dict[str, str] = field(default_factory=dict)
 
     def seen(self, fields: Json) -> Json:
-        """Those of `fields` that the read is able to show."""
+        """Return those of `fields` that the read can show."""
         return {name: value for name, value in fields.items() if name not in self.lost_by_read}
 
 
 def member_trip(house: House) -> Trip:
-    """A member with everything that the tenant's contracts allow; made once."""
+    """Return a member with everything that the tenant's contracts allow; created once."""
     return house.once("member trip", lambda: _member_trip(house))  # type: ignore[no-any-return]
 
 
@@ -55,13 +55,13 @@ def _member_trip(house: House) -> Trip:
 
 
 def _blame(trip: Trip, wrong: dict[str, str], still: dict[str, str]) -> None:
-    """`wrong` after the creation; `still` so after an update: then the read is at fault."""
+    """Set which operation lost each field: the read if the field is still missing after an update (`still`)."""
     trip.lost_by_read = still
     trip.lost_by_create = {name: text for name, text in wrong.items() if name not in still}
 
 
 def _ask_the_list(house: House, trip: Trip) -> None:
-    """Where the list agrees with the read about a field, it was not the read that lost it."""
+    """Blame the creation instead of the read for fields on which the list agrees with the read."""
     try:
         rows = house.everyone()
     except Outcome:
@@ -73,7 +73,8 @@ def _ask_the_list(house: House, trip: Trip) -> None:
 
 
 def member_fields(house: House) -> Json:
-    """Every field of a member that can be given here. Its use period is far ahead: nobody could enter by it."""
+    """Return every field of a member that can be set here. Its use period begins tomorrow, so that it gives no access.
+    """
     fields: Json = {
         "member_name": house.name("everything"),
         "membergroup_id": house.group_id(),
@@ -94,7 +95,7 @@ def member_fields(house: House) -> Json:
 
 
 def area_rights(area_ids: list[str]) -> Json:
-    """Rights by option: a weekly and a range schedule, always, and never, as far as there are areas."""
+    """Return rights by option: weekly and range schedules, always, and never, as far as there are areas."""
     start, end = days_ahead(301), days_ahead(302)
     scheduled = permissions.by_schedule(
         permissions.weekly("09:00:00", "17:30:00", *WEEKDAYS),
@@ -107,7 +108,7 @@ def area_rights(area_ids: list[str]) -> Json:
 
 
 def key_rights(boxes: list[Json]) -> Json:
-    """Rights by option: single units of the first key box with a schedule and always, all of the second."""
+    """Return rights by option: single units of the first key box with a schedule and always, all of the second."""
     morning = permissions.by_schedule(permissions.weekly("06:00:00", "11:59:59", "Monday", "Saturday"))
     numbers = [unit["unit_no"] for unit in boxes[0]["units"]]
     units = [
@@ -126,7 +127,7 @@ def _edge(moment: str) -> Json:
 
 
 def guest_trip(house: House) -> Trip:
-    """A guest with neither areas nor keys whose period is still to come; made once."""
+    """Return a guest with neither areas nor keys whose period is in the future; created once."""
     return house.once("guest trip", lambda: _guest_trip(house))  # type: ignore[no-any-return]
 
 
@@ -149,7 +150,7 @@ def _guest_trip(house: House) -> Trip:
 
 
 def guest_body(house: House, label: str, **fields: Any) -> Json:
-    """A guest as it is created: QR data given directly, so that no mail is ever sent; an hour, tomorrow."""
+    """Return the body of a new guest for an hour tomorrow. QR data is given directly, so that no mail is sent."""
     body: Json = {
         "guest_name": house.name(label),
         "use_date_start": days_ahead(1),
@@ -164,7 +165,7 @@ def guest_body(house: House, label: str, **fields: Any) -> Json:
 
 @dataclass(frozen=True)
 class SecondGuest:
-    """A guest that was created with one area and one key, as far as there are some and the service takes them."""
+    """A guest that was created with one area and one key, if they exist and the service accepts them."""
 
     identifier: str
     area_id: str = ""
@@ -178,12 +179,12 @@ class SecondGuest:
 
     @property
     def key(self) -> Json:
-        """The key, as a guest is given it."""
+        """Return the key in the form in which a guest is given it."""
         return {"key_device_id": self.key_device_id, "units_no_list": [self.unit_no]}
 
 
 def second_guest(house: House) -> SecondGuest:
-    """Made once, and read at once. The period is tomorrow, and cleaning up ends it before."""
+    """Create the guest once, and read it at once. The period is tomorrow, and cleaning up ends it before."""
 
     def make() -> SecondGuest:
         guest = _second_guest(house)

@@ -1,4 +1,4 @@
-"""Comparing what was given with what is shown, field by field, and saying so without showing secrets."""
+"""Compare given values with shown ones, field by field, and report differences without secrets."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ _BOX = {"key_device_id", "default_mode", "units"}
 
 
 def differences(given: Json, shown: Json) -> dict[str, str]:
-    """Fields of `given` that `shown` does not have as given, with a sentence each (expected, got)."""
+    """Return fields of `given` that `shown` has differently, with a sentence each (expected, got)."""
     found = {}
     for name, value in given.items():
         if sentence := _difference(name, value, shown.get(name)):
@@ -21,7 +21,7 @@ def differences(given: Json, shown: Json) -> dict[str, str]:
 
 
 def raise_first(operation: str, wrong: dict[str, str]) -> None:
-    """Raises Differs with the first three of what `differences` found."""
+    """Raise Differs with the first three results of `differences`."""
     if wrong:
         raise Differs(operation, "; ".join(list(wrong.values())[:3]))
 
@@ -29,7 +29,7 @@ def raise_first(operation: str, wrong: dict[str, str]) -> None:
 def _difference(name: str, given: Any, shown: Any) -> str:
     if name in ("devices_pass", "keys_pass"):
         return rights_difference(name, given, shown)
-    if given is False and shown is None:  # the default may be left out
+    if given is False and shown is None:  # a default may be left out
         return ""
     if given is None:
         return "" if blank(shown) else f"{name}: expected nothing after null, got {said(name, shown)}"
@@ -43,12 +43,12 @@ def _difference(name: str, given: Any, shown: Any) -> str:
 
 
 def blank(value: Any) -> bool:
-    """Whether a value that may be missing is."""
+    """Check whether an optional value is missing."""
     return value is None or value in ("", {})
 
 
 def said(name: str, value: Any) -> str:
-    """A value for the report; of a secret its kind alone."""
+    """Return a value for the report; for a secret only its kind."""
     if value is None:
         return "nothing"
     if name in _SECRET or isinstance(value, (dict, list)):
@@ -58,7 +58,7 @@ def said(name: str, value: Any) -> str:
 
 
 def rights_difference(name: str, given: Any, shown: Any) -> str:
-    """How what rights mean differs ("" when it does not): order, empty lists and additions do not matter."""
+    """Return how rights differ in meaning ("" when they do not). Order, empty lists and additions do not matter."""
     if shown is not None and not isinstance(shown, dict):
         return f"{name}: expected an object, got {kind(shown)}"
     compare = compare_devices if name == "devices_pass" else compare_keys
@@ -81,7 +81,7 @@ def _pass(value: Json | None) -> str:
 
 
 def _plain(rights: Any) -> Any:
-    """Rights without what nobody described: additions to an entry are fine."""
+    """Return rights without unknown additions to an entry, which are allowed."""
     if not isinstance(rights, dict):
         return rights
     plain = {key: rights[key] for key in ("default_mode",) if key in rights}
@@ -133,7 +133,7 @@ def _plain_item(item: Any) -> Any:
 
 
 def rights_faults(name: str, rights: Any) -> list[str]:
-    """What is wrong with the shape of rights as shown; modes and effects that nobody described are fine."""
+    """Return the faults in the shape of shown rights. Unknown modes and effects are allowed."""
     if rights is None:
         return []
     if not isinstance(rights, dict):

@@ -1,4 +1,4 @@
-"""Another service that keeps to the specification, and chose otherwise wherever it shows nothing."""
+"""Another service that keeps to the specification, and makes other choices wherever the specification leaves one."""
 
 from typing import Any
 
@@ -10,12 +10,12 @@ _OPTIONAL = ("member_code", "card_data", "face_data", "use_date_start", "use_dat
 
 
 def be_another_service(trial: Trial) -> None:
-    """From now on the trial's proxy answers as that service would."""
+    """Make the trial's proxy answer as that service would."""
     trial.proxy.on(r"^\S+ /v1/", _otherwise)
 
 
 def _otherwise(exchange: Exchange) -> None:
-    """Other statuses and codes for refusals, fields that nobody described, null for what is not there."""
+    """Change refusals' statuses and codes, add unknown fields, and show missing values as null."""
     answer: list[bytes] = []
     caught = Exchange(exchange.request, _Catch(answer), exchange.proxy)  # type: ignore[arg-type]
     changed(_richer)(caught)

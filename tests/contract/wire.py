@@ -1,4 +1,4 @@
-"""Below accessapi's client: what came over the wire, word for word, and requests that it refuses to build."""
+"""HTTP below accessapi's client: answers exactly as received, and requests that the client refuses to build."""
 
 import contextlib
 import json
@@ -21,7 +21,7 @@ _NOTHING = object()
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer as it came. `status` 0: the connection broke, or no answer came in time (`lost` says which)."""
+    """An answer as it was received. `status` 0: the connection broke, or no answer arrived in time (see `lost`)."""
 
     status: int
     headers: httpx2.Headers = field(default_factory=httpx2.Headers, repr=False)
@@ -30,7 +30,7 @@ class Reply:
 
     @property
     def json(self) -> Any:
-        """The body's value; None when it is not JSON."""
+        """Return the body's value; None when it is not JSON."""
         try:
             return reading.read_json(self.content)
         except ValueError:
@@ -46,7 +46,7 @@ class Reply:
 
 
 class Recorder(ServiceTransport):
-    """accessapi's wire, which counts the requests and keeps the last answer."""
+    """accessapi's transport, which counts the requests and keeps the last answer."""
 
     def __init__(self, base_url: str) -> None:
         super().__init__(shared_pool(base_url))
@@ -71,7 +71,7 @@ class Recorder(ServiceTransport):
 
 
 class RawCall:
-    """Requests in the service's form but outside its limits."""
+    """Sends requests in the service's form but outside its limits."""
 
     def __init__(self, recorder: Recorder, base_url: str, catalogue: Catalogue) -> None:
         self._recorder = recorder
@@ -88,7 +88,7 @@ class RawCall:
         query: Sequence[tuple[str, str]] = (),
         body: Any = _NOTHING,
     ) -> Reply:
-        """One call of an operation. `body` is any JSON value, or an Image."""
+        """Call an operation. `body` is any JSON value, or an Image."""
         row = self._catalogue.find(name)
         url = self._base_url + encoding.encode_path(row, path or {})
         headers = {"Accept": "application/json", "Authorization": f"Bearer {token}"}
@@ -109,7 +109,7 @@ class RawCall:
         form: Sequence[tuple[str, str]] = (),
         bearer: str = "",
     ) -> Reply:
-        """One call of an OAuth endpoint; `bearer` goes into the header AUTHORIZATIONS."""
+        """Call an OAuth endpoint; `bearer` goes into the header AUTHORIZATIONS."""
         row = self._catalogue.find(name)
         headers = {"Accept": "text/html" if row.method == "GET" else "application/json"}
         content = b""
@@ -123,7 +123,7 @@ class RawCall:
     def send(
         self, method: str, url: str, *, query: Sequence[tuple[str, str]], headers: dict[str, str], content: bytes
     ) -> Reply:
-        """One request; failures of the connection come back as a Reply of status 0. Raises Unreachable."""
+        """Send one request. Failures of the connection become a Reply of status 0. Raises Unreachable."""
         if query:
             url += "?" + urlencode(query, quote_via=quote)
         with contextlib.suppress(NotSent, OutcomeUnknown):

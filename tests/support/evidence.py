@@ -1,4 +1,4 @@
-"""What tests of evidence need: records with video, workers' turns, exports, and what checks those."""
+"""Helpers for tests of evidence: records with video, workers' steps, exports, and their checks."""
 
 import subprocess
 import sys
@@ -42,7 +42,7 @@ def at_cameras(sandbox: Sandbox, tenant_id: str) -> list[tuple[dict[str, Any], s
 
 
 def records(place: Place, count: int = 1, **before: float) -> list[History]:
-    """Keep records of the service's log, of an hour ago unless said otherwise: those at doors with a camera."""
+    """Store records of the service's log at doors with a camera, by default from an hour ago."""
     there = at_cameras(place.sandbox, place.service.tenant_id)[:count]
     at = timezone.now() - timedelta(**(before or {"hours": 1}))
     with tenant_scope(place.tenant):
@@ -70,7 +70,7 @@ def opened(place: Place, client: Client, count: int = 1, **before: float) -> Any
 
 
 def work(place: Place) -> None:
-    """Do what workers do: fetch what is wanted, then write the exports that are asked for."""
+    """Do what workers do: load the requested files, then write the requested exports."""
     with tenant_scope(place.tenant):
         for item in fetching.DUE.claim_batch():
             fetching.fetch(item.pk)
@@ -103,7 +103,7 @@ def held(place: Place, client: Client, reason: str = "Police case 2026-118") -> 
 
 
 def exported(place: Place, client: Client) -> bytes:
-    """Make an export, and return its bytes as they are downloaded."""
+    """Create an export, and return its bytes as they are downloaded."""
     client.post(url(place, "export", 1))
     work(place)
     return downloaded(place, client)
@@ -119,14 +119,14 @@ def downloaded(place: Place, client: Client) -> bytes:
 
 
 def public_key(folder: Path) -> Path:
-    """Write the public key of this installation to a file, as anybody may take it from the site."""
+    """Write the public key of this installation to a file, as anyone can download it from the site."""
     path = folder / "key.pem"
     path.write_bytes(signing.public_pem(SigningKey.objects.get(retired_at=None)))
     return path
 
 
 def checked(*arguments: Path) -> tuple[int, str]:
-    """Run the checking program as a program of its own, without the portal; return its code and what it said."""
+    """Run the checking program as a separate process, without the portal; return its exit code and its output."""
     command = [sys.executable, "-I", str(CHECK), *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd="/")
     return done.returncode, done.stdout + done.stderr

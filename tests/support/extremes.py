@@ -1,4 +1,4 @@
-"""Values of JSON from outside that programs stumble over: times, numbers, identifiers, texts and shapes."""
+"""JSON values from outside that often break programs: times, numbers, identifiers, texts and shapes."""
 
 import json
 from typing import Any
@@ -29,7 +29,7 @@ SHAPES = (
     *("null", "true", "false", "[]", "{}", "[null]", "[[[]]]", '{"a": {"b": {}}}', '{"": ""}', '{"a": 1, "a": 2}'),
     *('["x", 1, {}]', nested(20), '{"\\u0000": "\\ud83d"}', '[{"id": []}]'),
 )
-# Not JSON, or more than anything sensible holds: whole bodies.
+# Whole bodies that are not JSON, or are larger than any sensible body.
 BODIES = (
     *(b"", b"nonsense", b"\xff\xfe", b"[", b"{", b'{"a": ', b"NaN", b"[Infinity]", b"[-Infinity]"),
     *(b'{"a": NaN}', b"\x00", b'{"a": Infinity}'),
@@ -39,11 +39,11 @@ BODIES = (
 )
 
 
-#: Everything, as texts of JSON.
+#: All values, as texts of JSON.
 VALUES = (*map(json.dumps, MOMENTS), *NUMBERS, *map(json.dumps, TEXTS), *map(json.dumps, NUMBERS[3:8]), *SHAPES)
 
 
-#: All of them in a soak, else of each kind some, and those that broke something once.
+#: All values in a soak; otherwise some of each kind, and those that once broke something.
 SOME = VALUES if SOAK else (
     *(json.dumps(each) for each in (*MOMENTS[:3], TEXTS[1], TEXTS[3], TEXTS[5], TEXTS[6], TEXTS[-1])),
     *NUMBERS[3:9], *SHAPES[:4], nested(20),

@@ -1,6 +1,6 @@
-"""What can go wrong with one HTTP request on its way: functions of the exchange, some made with a value.
+"""Faults that can affect one HTTP request on its way: functions of the exchange, some created with a value.
 
-For `tests.support.proxy.HttpProxy`, whose rules say which request meets which fault.
+For `tests.support.proxy.HttpProxy`, whose rules decide which request gets which fault.
 """
 
 import re
@@ -19,7 +19,7 @@ ABORT = struct.pack("ii", 1, 0)
 
 @dataclass(frozen=True)
 class Request:
-    """A request as it came: `line` is "METHOD /path?query"."""
+    """A request as it was received: `line` is "METHOD /path?query"."""
 
     at: float
     line: str
@@ -36,11 +36,11 @@ class Request:
 
 
 class Over(Exception):
-    """The connection carries nothing more."""
+    """Raised when the connection is over."""
 
 
 class Passing(Protocol):
-    """What a fault needs of the proxy that it happens in."""
+    """The part of the proxy that a fault uses."""
 
     closing: threading.Event
 
@@ -49,7 +49,7 @@ class Passing(Protocol):
 
 @dataclass
 class Exchange:
-    """One request in the hands of a fault."""
+    """One request that a fault handles."""
 
     request: Request
     client: socket.socket
@@ -68,7 +68,7 @@ class Exchange:
         raise Over
 
     def end(self) -> None:
-        """End the connection in good order."""
+        """End the connection normally."""
         raise Over
 
     def hold(self) -> None:
@@ -84,19 +84,19 @@ Fault = Callable[[Exchange], None]
 
 @dataclass
 class Rule:
-    """Which requests meet a fault: a pattern searched in the request line, after `skip` of them, `times` of them."""
+    """Which requests get a fault: those whose line matches a pattern, after `skip` of them, `times` of them."""
 
     pattern: str
     fault: Fault
     times: int | None = None
     skip: int = 0
     seen: threading.Event = field(default_factory=threading.Event)
-    #: A request's fault came to its end.
+    #: Set when the fault of a request has ended.
     over: threading.Event = field(default_factory=threading.Event)
     met: int = 0
 
     def wait(self, seconds: float = PATIENCE) -> None:
-        """Until a request met the fault. AssertionError when none did."""
+        """Wait until a request got the fault. Raises AssertionError when none did."""
         assert self.seen.wait(seconds), f"no request matched {self.pattern!r} within {seconds} s"
 
     def takes(self, request: Request) -> bool:
@@ -112,30 +112,31 @@ class Rule:
 
 
 def reset_before(exchange: Exchange) -> None:
-    """The connection breaks before the service sees the request."""
+    """Break the connection before the service sees the request."""
     exchange.reset()
 
 
 def reset_after(exchange: Exchange) -> None:
-    """The service did the work; the connection breaks before its answer."""
+    """Let the service do the work, then break the connection before its answer."""
     exchange.forward()
     exchange.reset()
 
 
 def swallow(exchange: Exchange) -> None:
-    """A black hole: written by the site, never seen by the service, never answered."""
+    """Keep the request: the site has sent it, the service never sees it, no answer comes."""
     exchange.hold()
 
 
 def swallow_answer(exchange: Exchange) -> None:
-    """A black hole behind the service: the work is done, the answer never comes."""
+    """Let the service do the work, but never deliver its answer."""
     exchange.forward()
     exchange.hold()
 
 
 def network_standstill(exchange: Exchange) -> None:
-    """The network stands still until the sender gives up, then delivers what the sender's kernel would go on sending:
-    all of it after an ordinary close, nothing after a reset.
+    """Stop the network until the sender gives up, then deliver what the sender's kernel would go on sending.
+
+    This is everything after an ordinary close, and nothing after a reset.
     """
     while not exchange.proxy.closing.is_set():
         if select.select([exchange.client], [], [], 0.1)[0]:
@@ -148,7 +149,7 @@ def network_standstill(exchange: Exchange) -> None:
 
 
 def delay_answer(seconds: float) -> Fault:
-    """The request arrives at once, its answer late."""
+    """Deliver the request at once and its answer late."""
 
     def fault(exchange: Exchange) -> None:
         answer = exchange.forward()
@@ -159,7 +160,7 @@ def delay_answer(seconds: float) -> Fault:
 
 
 def answer(status: int, body: bytes = b"", *, applied: bool = False, **headers: str) -> Fault:
-    """Another answer in the service's place: without the request ever reaching it, or (`applied`) after it worked."""
+    """Replace the service's answer. The request never reaches the service, or (`applied`) it was done before."""
 
     def fault(exchange: Exchange) -> None:
         if applied:
@@ -173,7 +174,7 @@ def answer(status: int, body: bytes = b"", *, applied: bool = False, **headers: 
 
 
 def truncate(keep: int) -> Fault:
-    """The service's answer, cut off after `keep` bytes of its body."""
+    """Cut the service's answer off after `keep` bytes of its body."""
 
     def fault(exchange: Exchange) -> None:
         head, _, body = exchange.forward().partition(b"\r\n\r\n")
@@ -184,7 +185,7 @@ def truncate(keep: int) -> Fault:
 
 
 def headers(**changed: str | None) -> Fault:
-    """The service's answer with headers that lie (a value) or are missing (None)."""
+    """Change headers of the service's answer (a value) or remove them (None)."""
 
     def fault(exchange: Exchange) -> None:
         head, _, body = exchange.forward().partition(b"\r\n\r\n")
@@ -197,7 +198,9 @@ def headers(**changed: str | None) -> Fault:
 
 
 class Gate:
-    """A fault that keeps the request until the test lets it go: before the service sees it, or (`after`) behind it."""
+    """A fault that holds the request until the test opens it: before the service sees it, or (`after`) before the
+    answer.
+    """
 
     def __init__(self, *, after: bool = False) -> None:
         self.after = after

@@ -28,40 +28,40 @@ from tests.support.places import Place, make_place
 from tests.support.sandbox import Sandbox
 from tests.support.stage import Stage
 
-# Deadlines and leases are what they are in production; only pauses that nobody is promised are shorter.
+# Deadlines and leases are those of production. Only pauses without a promised length are shorter.
 PAUSES = "0.1"
-#: What long tests measured.
+#: The measurements of long tests.
 FIGURES = ROOT / "test-results" / "soak.txt"
 
 
 @pytest.fixture(scope="session", autouse=True)
 def quick_passwords() -> None:
-    """Hashing well takes a fifth of a second; a run signs in a thousand times."""
+    """Use a quick password hasher: a good hash takes a fifth of a second, and a run signs in a thousand times."""
     if settings.configured:
         settings.PASSWORD_HASHERS = ["tests.support.hashing.QuickHasher"]
 
 
 @pytest.fixture(scope="session", autouse=True)
 def no_sweeps_by_chance() -> None:
-    """A request in 200 sweeps what is over: the statements that a test counts would be one more."""
+    """Never clean up the cache at random: that statement would change the number of statements that a test counts."""
     postgres_cache._DELETE_ONE_IN = sys.maxsize
 
 
 @pytest.fixture(autouse=True)
 def no_language_of_others() -> None:
-    """A test begins in no language: the last one's person may have read Japanese."""
+    """Begin each test without a language: the previous test may have used Japanese."""
     translation.deactivate()
 
 
 @pytest.fixture(scope="session", autouse=True)
 def pages_alone(django_test_environment: None) -> None:
-    """Tests look at what a person sees: nobody asks which templates a page is made of, which are hundreds."""
+    """Do not record the templates of each page. No test uses them, and a page has hundreds."""
     Template._render = test_utils._TestState.saved_data.template_render
 
 
 @pytest.fixture(scope="session", autouse=True)
 def orderly_ends() -> Iterator[None]:
-    """Tables are emptied when nobody is at work on them; the browser ends with the run."""
+    """Empty tables only when no thread uses them. Close the browser at the end of the run."""
     flushing.install()
     yield
     chromium.end()
@@ -69,8 +69,9 @@ def orderly_ends() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
-    """The log's months are there, as workers have them. Tests sign in as the site does. The browser's event loop has
-    connections of its own: they end before the database goes.
+    """Create the log's partitions, as workers do, and sign in to the database as the site does.
+
+    The browser's event loop has separate connections. They are closed before the database is dropped.
     """
     here = connections["default"]
     owners, here.settings_dict = here.settings_dict, settings.DATABASES["default"]
@@ -86,7 +87,10 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
 
 @pytest.fixture
 def open_tab() -> Iterator[chromium.Tabs]:
-    """`open_tab(live_server.url, client, width=390)`: a page signed in as `client`; its complaints fail the test."""
+    """Yield a function that opens a signed-in page: `open_tab(live_server.url, client, width=390)`.
+
+    Complaints of the page fail the test.
+    """
     tabs = chromium.Tabs()
     yield tabs
     tabs.close()
@@ -94,7 +98,10 @@ def open_tab() -> Iterator[chromium.Tabs]:
 
 @pytest.fixture
 def open_page(open_tab: chromium.Tabs, live_server: LiveServer) -> Callable[..., Page]:
-    """`open_page(client, "/t/…", width=390)`: a page of the site as `client` sees it; its complaints fail the test."""
+    """Return a function that opens a page of the site: `open_page(client, "/t/…", width=390)`.
+
+    Complaints of the page fail the test.
+    """
 
     def make(client: Client | None = None, path: str = "", **options: Any) -> Page:
         page = open_tab(live_server.url, client, **options)
@@ -107,40 +114,40 @@ def open_page(open_tab: chromium.Tabs, live_server: LiveServer) -> Callable[...,
 
 @pytest.fixture
 def page(open_page: Callable[..., Page], desk: Any) -> Page:
-    """The browser of whoever is at the test's `desk`; any complaint of it fails."""
+    """Return the page in the browser of the person at the test's `desk`. Any complaint of the page fails the test."""
     return open_page(desk.client)
 
 
 @pytest.fixture(scope="session")
 def sandbox() -> Iterator[Sandbox]:
-    """One service for the whole run; each test takes tenants of its own."""
+    """Yield one service for the whole run; each test uses separate tenants."""
     with Sandbox() as running:
         yield running
 
 
 @pytest.fixture(scope="session")
 def contrary() -> Iterator[Sandbox]:
-    """A service that decides the other way wherever the specification is silent."""
+    """Yield a service that makes the opposite choice wherever the specification leaves one."""
     with Sandbox(contrary=True) as running:
         yield running
 
 
 @pytest.fixture
 def make(sandbox: Sandbox, db: None) -> Callable[..., Place]:
-    """`make(members=3)`: a connected tenant, another one each time."""
+    """Return a function that makes another connected tenant each time: `make(members=3)`."""
     numbers = itertools.count(1)
     return lambda **wanted: make_place(sandbox, number=next(numbers), alone=False, **wanted)
 
 
 @pytest.fixture
 def place(make: Callable[..., Place]) -> Place:
-    """A tenant with every contract and five members."""
+    """Return a tenant with every contract and five members."""
     return make()
 
 
 @pytest.fixture(scope="session")
 def _house(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """One set of real processes for the whole run, with static files where a browser looks at its pages."""
+    """Yield one set of real processes for the whole run, with static files when a browser opens its pages."""
     with_browser = any({"house", "open_tab"} <= {*getattr(each, "fixturenames", ())} for each in request.session.items)
     static = "finders" if with_browser else "none"
     with House(tmp_path_factory.mktemp("house"), PORTAL_STATIC=static, PORTAL_PAUSES=PAUSES) as house:
@@ -149,7 +156,7 @@ def _house(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 @pytest.fixture
 def house(_house: House, django_db_blocker: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
-    """The house, whole again; this process looks at its database and rings its bells."""
+    """Yield the running site, repaired after the last test. This process uses its database and its broker."""
     monkeypatch.setenv("CELERY_BROKER_URL", _house.redis_url)
     _forget_broker()
     with django_db_blocker.unblock(), _house.database():
@@ -165,14 +172,14 @@ def _forget_broker() -> None:
 
 @pytest.fixture
 def stage(house: House) -> Iterator[Stage]:
-    """An environment of the service of its own, behind a proxy of its own."""
+    """Yield a separate environment of the service behind its own proxy."""
     with house.stage() as made:
         yield made
 
 
 @pytest.fixture
 def mailbox(settings: Any) -> Iterator[Mailbox]:
-    """The mail server of this test's site."""
+    """Yield the mail server of this test's site."""
     with Mailbox() as made:
         settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
         settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", made.server_address[1]
@@ -181,7 +188,10 @@ def mailbox(settings: Any) -> Iterator[Mailbox]:
 
 @pytest.fixture
 def figure(request: pytest.FixtureRequest) -> Callable[..., None]:
-    """`figure("unlock at most once", "arrivals per click, most", 1, "1")` adds a line to the table."""
+    """Return a function that adds a line to the table of results.
+
+    For example `figure("unlock at most once", "arrivals per click, most", 1, "1")`.
+    """
 
     def add(promise: str, what: str, reached: object, must: str) -> None:
         line = f"{promise:28} {what:52} {reached!s:>14}   must be {must}"

@@ -1,4 +1,4 @@
-"""Emptying the tables after a test that other threads take part in: when none of them is at work on the tables."""
+"""Empty the tables after a test with other threads, when none of them uses the tables."""
 
 import threading
 import time
@@ -15,7 +15,8 @@ from tenants.scope import across_tenants
 
 #: Filled by the migrations' own signals and never changed by a test.
 _KEPT = {"django_migrations", "django_content_type", "auth_permission"}
-#: Tables whose rows no DELETE takes (holds keep those of their incidents too). Rows whose end leads to others go first.
+#: Tables whose rows cannot be deleted (holds also protect those of their incidents). Rows whose deletion leads to
+#: others go first.
 _ONLY_ADDED_TO, _HOLDS, _FIRST = "tenants_auditentry", "evidence_legalhold", "areas_grant"
 _EMPTIED = (
     f"ALTER TABLE {_ONLY_ADDED_TO} DISABLE TRIGGER append_only_as_a_whole",
@@ -27,7 +28,7 @@ _at_work: set[threading.Thread] = set()
 
 
 def install() -> None:
-    """From now on, tests end this way."""
+    """Make all tests end in this way."""
     request_started.connect(_begins, dispatch_uid="flushing")
     request_finished.connect(_ends, dispatch_uid="flushing")
     TransactionTestCase._fixture_teardown = _empty
@@ -35,7 +36,7 @@ def install() -> None:
 
 
 def _is_lost(_case: TransactionTestCase) -> bool:
-    """A session that works serves the next test: a new one plans everything anew."""
+    """Check whether the session is broken. A working one is kept, since a new one plans every statement again."""
     return not connection.is_usable()
 
 
@@ -49,7 +50,8 @@ def _ends(**_: object) -> None:
 
 
 def wait_for_requests() -> None:
-    """A page that was closed may have left a request with the test's own server, whose locks we would meet."""
+    """Wait for requests of closed pages that the test's own server still handles: their locks would block the deletion.
+    """
     end = time.monotonic() + _SECONDS
     while any(thread.is_alive() for thread in list(_at_work)):
         assert time.monotonic() < end, f"a request goes on after the test: {_at_work}"
@@ -58,14 +60,14 @@ def wait_for_requests() -> None:
 
 
 def end() -> None:
-    """Close the owner's session: the database is dropped now."""
+    """Close the owner's session, because the database is about to be dropped."""
     if owner.cache_info().currsize:
         owner().close()
         owner.cache_clear()
 
 
 def _empty(_case: TransactionTestCase) -> None:
-    """Delete what there is, table by table: to truncate one takes longer than to look for rows in all of them."""
+    """Delete all rows, table by table. Truncating one table takes longer than looking for rows in all of them."""
     wait_for_requests()
     with across_tenants("a test's rows are deleted"), owner().cursor() as cursor:
         cursor.execute(_filled().execute_text({}))
@@ -83,7 +85,9 @@ def _empty(_case: TransactionTestCase) -> None:
 
 @cache
 def owner() -> Any:
-    """A session of the role that owns the tables, for as long as the process lives: the site's cannot empty them."""
+    """Return a session of the role that owns the tables, kept until the process ends. The site's role cannot empty
+    them.
+    """
     session = connection.copy("owner")
     session.settings_dict = owner_settings(connection.settings_dict)
     return session
@@ -91,9 +95,9 @@ def owner() -> Any:
 
 @cache
 def _filled() -> PreparedStatement:
-    """Return the statement that tells which tables have rows: to plan it takes ten times as long as to run it.
+    """Return the statement that lists the tables with rows.
 
-    It would have to be planned anew after each TRUNCATE of a table in it.
+    Planning it takes ten times as long as running it, and a TRUNCATE of one of its tables would make it planned again.
     """
     tables = set(connection.introspection.django_table_names(include_views=False)) - _KEPT
     tables = sorted(tables - {_ONLY_ADDED_TO, _HOLDS})

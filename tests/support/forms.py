@@ -1,4 +1,4 @@
-"""The forms of a page as a browser has them: what they would send as they stand, and where text can be typed."""
+"""The forms of a page as a browser has them: the values that they would send, and their text fields."""
 
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
@@ -11,7 +11,7 @@ _TYPED = ("text", "search", "email", "tel", "url", "textarea")
 
 @dataclass
 class PageForm:
-    """A form that is posted: its address, its values in order, and the names of its fields by kind."""
+    """A form that is sent by POST: its address, its values in order, and the names of its fields by kind."""
 
     address: str
     values: list[tuple[str, str]] = field(default_factory=list)
@@ -22,7 +22,7 @@ class PageForm:
     buttons: list[tuple[str, str]] = field(default_factory=list)
 
     def data(self, **typed: str) -> dict[str, list[str]]:
-        """What it sends with these texts typed."""
+        """Return the values that it sends after these texts were typed."""
         sent: dict[str, list[str]] = {}
         for name, value in self.values:
             sent.setdefault(name, []).append(value)
@@ -30,7 +30,7 @@ class PageForm:
 
 
 def forms_of(text: str, path: str) -> list[PageForm]:
-    """The forms of a page that are posted."""
+    """Return the forms of a page that are sent by POST."""
     return _Forms(text, path).found
 
 

@@ -1,4 +1,4 @@
-"""A tenant in which something of most areas has happened, and walking all of its pages by their links."""
+"""A tenant with data in most areas, and walking all of its pages by their links."""
 
 import re
 import uuid
@@ -24,7 +24,7 @@ _MOST = 200 if SOAK else 80
 
 
 def furnish(make: Callable[..., Place]) -> Place:
-    """Let something of most areas happen in a tenant. A soak draws more people: some pass a door with a camera."""
+    """Fill a new tenant with data in most areas. A soak draws more people, some of whom pass a door with a camera."""
     place = make(members=30 if SOAK else 5)
     desk, owner, now = ReviewsDesk(place), place.client(), timezone.now()
     desk.start()
@@ -44,7 +44,7 @@ def furnish(make: Callable[..., Place]) -> Place:
 
 
 def pages_of(client: Client, start: str) -> dict[str, int]:
-    """Return every page that links lead to, with its status; of those alike only two."""
+    """Return every page that links lead to, with its status; of similar pages only two."""
     found: dict[str, int] = {}
     kinds: dict[str, int] = {}
     waiting = deque([start])

@@ -1,4 +1,4 @@
-"""Guests of the sandbox as tests make, read and change them through the API."""
+"""Guests of the sandbox as tests create, read and change them through the API."""
 
 from typing import Any
 
@@ -59,7 +59,7 @@ def boxes(sandbox: Sandbox, tenant: SandboxTenant) -> list[str]:
 
 
 def rights(area_ids: list[str], keys: dict[str, list[str]]) -> dict[str, Any]:
-    """devices_pass and keys_pass of somebody who may enter these areas and use these keys."""
+    """Return devices_pass and keys_pass of a person who has access to these areas and keys."""
     entries = [{"area_id": area_id, "pass": ALWAYS} for area_id in area_ids]
     devices = [
         {

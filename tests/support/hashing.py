@@ -1,4 +1,4 @@
-"""Passwords of tests are hashed once, not a million times. Any process of the site verifies them all the same."""
+"""A hasher with one iteration for the passwords of tests. Every process of the site can verify its hashes."""
 
 from django.contrib.auth.hashers import PBKDF2PasswordHasher
 

@@ -1,4 +1,4 @@
-"""Customers of a running house whose service notifies them, and what of its log they have."""
+"""Customers of the running site with a webhook, and the log records that the portal has received."""
 
 import secrets
 from collections import Counter
@@ -18,7 +18,7 @@ LOG = 23
 
 
 def read_once(customer: Customer) -> Customer:
-    """The same when its log was read once."""
+    """Wait until the customer's log was read once; return the customer."""
     sync_schedule.schedule_all(customer.tenant)
     until(lambda: log_of(customer).as_of is not None, saying="the log is read")
     return customer
@@ -35,7 +35,7 @@ def row_of(customer: Customer) -> Webhook:
 
 
 def ask(customer: Customer, act: WebhookChange) -> None:
-    """What the page of settings does, until the service has confirmed it."""
+    """Change the webhook as the settings page does, and wait until the service has confirmed it."""
     with customer.scope():
         nonce = Nonce(secrets.token_urlsafe(12))
         intent = actions.submit_change(
@@ -45,14 +45,14 @@ def ask(customer: Customer, act: WebhookChange) -> None:
 
 
 def happen(customer: Customer, times: int) -> None:
-    """Doors are forced and shut: so many records at the service."""
+    """Force and shut a door: creates so many records at the service."""
     for number in range(times):
         where = {"tenant_id": customer.service.tenant_id, "device_id": customer.doors[0]}
         customer.house.sandbox.console("doors", **where, action=("force", "close")[number % 2])
 
 
 def at_service(customer: Customer) -> set[str]:
-    """Every record that the service has by now."""
+    """Return the IDs of all records that the service has by now."""
     found, after = set(), 0
     look, now = customer.house.sandbox.look, customer.house.sandbox.now().isoformat()
     while rows := look("histories", tenant_id=customer.service.tenant_id, after=after)["histories"]:
@@ -62,7 +62,10 @@ def at_service(customer: Customer) -> set[str]:
 
 
 def missing(customer: Customer) -> set[str]:
-    """What the service has recorded since the tenant came to be, and the log has not, or from a notification alone."""
+    """Return the IDs of the service's records that the portal has not read, or has only from a notification.
+
+    Records before the first reading are left out.
+    """
     with customer.scope():
         here = Counter(History.objects.filter(notified=False).values_list("history_id", flat=True))
     assert set(here.values()) <= {1}
@@ -70,14 +73,14 @@ def missing(customer: Customer) -> set[str]:
 
 
 def before_us(customer: Customer) -> set[str]:
-    """What lies further back than the first reading goes."""
+    """Return the IDs of records that are older than the first reading goes."""
     since = log_of(customer).memory["known_from"]
     rows = customer.house.sandbox.look("histories", tenant_id=customer.service.tenant_id)["histories"]
     return {row["history_id"] for row in rows if row["datetime"] < since}
 
 
 def deliveries(customer: Customer) -> Counter[int | None]:
-    """What the service was answered."""
+    """Count the portal's answers to notifications by status; -1 for those not sent yet."""
     statuses: Counter[int | None] = Counter()
     after = 0
     look = customer.house.sandbox.look

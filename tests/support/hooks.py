@@ -38,7 +38,7 @@ class Hook:
             return Webhook.objects.select_related("tenant__environment").get()
 
     def change(self, **values: Any) -> None:
-        """What the page of settings would do."""
+        """Change the webhook's settings as the settings page does."""
         row = self.row
         for name, value in values.items():
             setattr(row, name, value)
@@ -46,7 +46,7 @@ class Hook:
             row.save(update_fields=list(values))
 
     def headers(self, body: bytes, secret: str | None = None, **changed: str | None) -> dict[str, str]:
-        """The headers of a notification; `changed` ones by name, None leaves one out."""
+        """Return the headers of a notification. `changed` replaces headers by name; None leaves one out."""
         names = self.tenant.environment.catalogue.webhook
         told: dict[str, str | None] = {
             "Content-Type": "application/json",
@@ -61,7 +61,7 @@ class Hook:
 
 
 def all_categories(tenant: Tenant) -> list[str]:
-    """Every category that the tenant's service is known to have."""
+    """Return every category that the tenant's service is known to have."""
     return list(tenant.environment.catalogue.records.categories)
 
 
@@ -70,7 +70,7 @@ def sign(body: bytes, secret: str) -> str:
 
 
 def notification(history_id: str = "", **more: Any) -> dict[str, Any]:
-    """A notification as it is published."""
+    """Return a notification as the service sends it."""
     at = more.pop("at", None) or database_now()
     return {
         "history_id": history_id or f"h-{secrets.token_hex(8)}",

@@ -1,4 +1,4 @@
-"""Pictures, PDFs and spreadsheets made to break whoever reads them: the same ones in every run."""
+"""Pictures, PDFs and spreadsheets made to break programs that read them: the same ones in every run."""
 
 import io
 import random
@@ -49,7 +49,7 @@ def pictures() -> dict[str, bytes]:
     boxes = ("0 0 1e9 1e9", "0 0 -5 -5", "0 0 0 0", "a b c d")
     found |= {f"pdf of {box}": _patched_box(small["pdf"], box.encode()) for box in boxes}
     script = b"<</S/JavaScript/JS(app.alert(1))>>"
-    if SOAK:  # what takes seconds to make
+    if SOAK:  # these take seconds to create
         found |= {"144 megapixels": huge_jpeg(), "a stream of 256 MB in a pdf": _bursting()}
         found["8 MB and a byte"] = small["png"] + bytes(8 * 1024 * 1024)
     return found | {

@@ -1,4 +1,4 @@
-"""A service that takes another number of calls an hour than it did."""
+"""A service whose limit of calls an hour changes."""
 
 from accessapi.operations import CallClass
 from portal.core.budget import ledger
@@ -9,7 +9,7 @@ from tests.support.sandbox import Sandbox
 
 
 def an_hour_of(general: int, sandbox: Sandbox, connection: Connection) -> None:
-    """From now on the service takes so many general calls an hour of this tenant, and has just said so."""
+    """Set this tenant's hourly limit of general calls at the service, and record that the portal has seen it."""
     sandbox.settings(connection.service_tenant_id, general_limit=general)
     with tenant_scope(connection.tenant):
         ledger.read_gauge(connection, CallClass.GENERAL)

@@ -1,8 +1,8 @@
-"""The whole house for the promise tests: real web, worker and beat processes, PostgreSQL, Valkey and the sandbox.
+"""The running site for promise tests: real web, worker and beat processes, PostgreSQL, Valkey and the sandbox.
 
-Started once per test session on databases of its own, so that a test may kill, stop and starve what it likes. The test
-process looks at the same database (`House.database`). Nothing is ever flushed: every test makes its own tenants, with
-a proxy of its own between them and the sandbox (`House.stage`).
+It is started once per test session on separate databases, so that a test may kill, stop and starve any process. The
+test process uses the same database (`House.database`). No table is ever emptied: every test creates tenants, with a
+proxy between them and the sandbox (`House.stage`).
 """
 
 import contextlib
@@ -41,7 +41,8 @@ T = TypeVar("T")
 
 
 def together(work: Callable[[int], T], times: int) -> list[T]:
-    """Run `work(0)` … `work(times - 1)` in as many threads, all let go at one moment: each has its session by then."""
+    """Run `work(0)` … `work(times - 1)` in as many threads. All start at one moment, when each has a database session.
+    """
     barrier = threading.Barrier(times)
 
     def one(number: int) -> T:
@@ -57,7 +58,7 @@ def together(work: Callable[[int], T], times: int) -> list[T]:
 
 
 class Process:
-    """One program of the house with all of its children."""
+    """One program of the site with all of its children."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -72,12 +73,12 @@ class Process:
             self.child = self.program.start()
 
     def wait(self, seconds: float = 60) -> int:
-        """Until it ends by itself; its code."""
+        """Wait until the process exits without a signal; return its exit code."""
         assert self.child is not None
         return self.child.wait(seconds)
 
     def kill(self) -> None:
-        """SIGKILL to the program and its children, as a power cut would."""
+        """Send SIGKILL to the program and its children, as a power cut would."""
         self._signal(signal.SIGKILL)
         if self.child is not None:
             self.child.wait()
@@ -97,7 +98,7 @@ class Process:
             self.resume()
 
     def stop(self) -> None:
-        """At once: nothing of the house is worth waiting for."""
+        """Stop at once, without an orderly end."""
         if self.child is not None:
             self.kill()
             stop(self.child)
@@ -112,7 +113,7 @@ class Process:
         return tail(self.program.log, 40)
 
     def processor_seconds(self) -> float:
-        """What the program and its children have taken of the processor so far."""
+        """Return the processor time that the program and its children have used so far, in seconds."""
         assert self.child is not None
         ticks = 0
         for entry in Path("/proc").glob("[0-9]*/stat"):
@@ -123,7 +124,9 @@ class Process:
 
 
 class House:
-    """`start()` it, or use it as a context manager. `settings` are variables of its own programs and of no others."""
+    """The site's processes. `start()` it, or use it as a context manager. `settings` are additional variables of its
+    programs.
+    """
 
     def __init__(self, folder: Path, **settings: str) -> None:
         self.folder, self.settings = folder, settings
@@ -144,14 +147,14 @@ class House:
         self.stop()
 
     def start(self) -> "House":
-        """Everything but the workers: those start when a test first asks for them."""
+        """Start all programs, and wait until the web answers and the workers listen."""
         self.database_url = self._cleanup.enter_context(databases.migrated_copy("portal"))
         self.owner_url = databases.address_of_owner("portal", urlsplit(self.database_url).path.lstrip("/"))
         self.env = dict(os.environ) | {
             "DATABASE_URL": self.database_url,
             "PORTAL_URL": self.url,
             "EMAIL_URL": f"folder:{self.folder / 'mails'}",
-            # `make check` makes them; here each worker that takes a killed one's place would begin with them.
+            # `make check` runs these checks. Here, each new worker process would run them again.
             "CELERY_SKIP_CHECKS": "1",
             **self.settings,
         }
@@ -165,9 +168,9 @@ class House:
         return self
 
     def move_to(self, database_url: str) -> None:
-        """End every program as a power cut would, and begin anew on another database, with the same broker.
+        """Kill every program, as a power cut would, and start again on another database, with the same broker.
 
-        A test that looks at the house's database looks at this one from now on.
+        From now on a test that uses the site's database uses this one.
         """
         for process in self.processes:
             process.stop()
@@ -193,12 +196,12 @@ class House:
         self._cleanup.close()
 
     def programs(self, **changed: str) -> Programs:
-        """The programs of the house, with these variables changed."""
+        """Return the programs of the site, with these variables changed."""
         return Programs(self.env | changed, self.folder)
 
     @contextlib.contextmanager
     def python(self, code: str, **changed: str) -> Iterator[Process]:
-        """A process of its own that runs this code inside the site, for the length of the block."""
+        """Run this code in a separate process of the site during the block."""
         log = self.folder / f"python-{secrets.token_hex(3)}.log"
         env = self.env | {"DJANGO_SETTINGS_MODULE": "portal.site.settings"} | changed
         code = f"import django\ndjango.setup()\n{code}"
@@ -216,23 +219,26 @@ class House:
 
     @contextlib.contextmanager
     def still(self) -> Iterator[None]:
-        """Beat stands still, and what it last rang for is through: no sweep finds what a test records from here on."""
+        """Pause beat during the block, after all work that it started is done.
+
+        Then no sweep finds what a test records.
+        """
         with self.beat.paused():
             self.until_idle()
             yield
 
     def until_idle(self) -> None:
-        """Wait until the urgent worker has done everything that it was rung for."""
+        """Wait until the urgent worker has done everything that it was notified of."""
         until(lambda: not self.redis().llen("doors") and not self._busy("urgent"), saying="no bell is heard any more")
 
     @contextlib.contextmanager
     def quiet(self) -> Iterator[None]:
-        """Nothing happens by itself: no timer, no sync; only what the test asks for."""
+        """Stop all automatic work during the block: no timer, no sync; only what the test requests."""
         with self.still(), self.steady.paused():
             yield
 
     def mend(self) -> None:
-        """Bring back whatever a test killed, stopped or starved."""
+        """Restart all processes that a test killed, stopped or starved."""
         if self.broker.poll() is not None:
             self.restart_broker()
         with contextlib.suppress(ProcessLookupError):
@@ -247,7 +253,7 @@ class House:
             self.until_heard()
 
     def until_heard(self) -> None:
-        """Until each queue has a worker that listens."""
+        """Wait until each queue has a worker that listens."""
 
         def heard() -> bool:
             with Celery("ask", broker=self.redis_url, set_as_current=False) as app:
@@ -258,7 +264,7 @@ class House:
         until(heard, 2 * PATIENCE, saying="workers listen")
 
     def _busy(self, worker: str) -> bool:
-        """Whether this worker has a task in hand, as it says itself; one that stands still says nothing."""
+        """Check whether this worker reports a running task; a paused worker reports nothing."""
         with Celery("ask", broker=self.redis_url, set_as_current=False) as app:
             told = app.control.inspect(timeout=10, limit=1, pattern=f"{worker}@*", matcher="glob").active() or {}
         return any(told.values())
@@ -274,7 +280,7 @@ class House:
         self._cleanup.callback(lambda: stop(self.broker))
 
     def kill_broker(self) -> None:
-        """kill -9; it keeps no file, so that everything queued is gone."""
+        """Kill the broker. It keeps no file, so that everything queued is lost."""
         self.broker.kill()
         self.broker.wait()
 
@@ -299,7 +305,7 @@ class House:
         return redis.Redis.from_url(self.redis_url)
 
     def deliver(self, task: str, *given: Any, queue: str, times: int = 1) -> None:
-        """Send that many messages for one task, as a broker that delivers again and again would."""
+        """Send so many messages for one task, as a broker that delivers repeatedly would."""
         with (
             Celery("deliver", broker=self.redis_url, set_as_current=False) as app,
             app.connection_for_write() as broker,
@@ -311,7 +317,7 @@ class House:
 
     @contextlib.contextmanager
     def database(self) -> Iterator[None]:
-        """The test process looks at the house's database for the length of the block, in every thread."""
+        """Make the test process use the site's database during the block, in every thread."""
         facts = connections["default"].settings_dict
         before = facts["NAME"]
         connections["default"].close()
@@ -323,7 +329,7 @@ class House:
             facts["NAME"] = before
 
     def sql(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
-        """Raw SQL past all of the site's own layers, row security but for `portal.across`."""
+        """Run raw SQL without the site's own layers; for row security it sets `portal.across`."""
         with psycopg.connect(self.database_url, autocommit=True) as direct:
             direct.execute("SET portal.across = 'on'")
             cursor = direct.execute(statement, values or None)
@@ -331,7 +337,7 @@ class House:
 
     @contextlib.contextmanager
     def locked(self, table: str, pk: int) -> Iterator[None]:
-        """Hold one row's lock: whoever wants to change it waits, and can be killed waiting."""
+        """Lock one row during the block. A process that wants to change it waits, and can be killed while it waits."""
         with psycopg.connect(self.database_url) as direct:
             direct.execute("SET portal.across = 'on'")
             direct.execute(f"SELECT 1 FROM {table} WHERE id = %s FOR UPDATE", (pk,))
@@ -339,13 +345,13 @@ class House:
             direct.rollback()
 
     def waiting_for_locks(self) -> int:
-        """How many of the house's statements wait for a row."""
+        """Return how many statements of the site wait for a row lock."""
         return int(self.sql("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
                             " AND wait_event_type = 'Lock'")[0][0])  # fmt: skip
 
     @contextlib.contextmanager
     def database_down(self) -> Iterator[None]:
-        """Every connection of the house is ended and no new one let in, the test's included."""
+        """End every database connection of the site and refuse new ones during the block, the test's included."""
         address = urlsplit(self.owner_url)
         name = address.path.lstrip("/")
         elsewhere = urlunsplit(address._replace(path="/postgres"))
@@ -362,7 +368,7 @@ class House:
 
     @contextlib.contextmanager
     def stage(self, **wanted: Any) -> Iterator[Stage]:
-        """An environment of the service for one test, behind a proxy of its own. See `Stage`."""
+        """Yield an environment of the service for one test, behind its own proxy. See `Stage`."""
         with Stage(self, **wanted) as made:
             yield made
 
@@ -382,7 +388,9 @@ class House:
         return "\n".join(path.read_text(errors="replace") for path in sorted(self.folder.glob("*.log")))
 
     def mails(self) -> list[EmailMessage]:
-        """Return each mail that left. Two of one second may stand in one file, with a line of hyphens after each."""
+        """Return each mail that was sent. One file may contain two of the same second, each followed by a line of
+        hyphens.
+        """
         texts = [path.read_text() for path in (self.folder / "mails").glob("*")]
         mails = [each.strip() for text in texts for each in text.split("-" * 79 + "\n")]
         return [email.message_from_string(each, EmailMessage, policy=email.policy.default) for each in mails if each]

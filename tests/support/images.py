@@ -1,4 +1,4 @@
-"""Pictures as cameras, phones and attackers make them."""
+"""Pictures as cameras, phones and attackers create them."""
 
 import struct
 import zlib
@@ -10,7 +10,7 @@ from tests.support.codes import read_svg
 
 
 def jpeg(width: int = 900, height: int = 1200, *, orientation: int = 0, colour: int = 128, **saved: object) -> bytes:
-    """A JPEG; its left upper corner is white. `orientation` as EXIF says it, with words that tell too much."""
+    """Return a JPEG with a white upper left corner. `orientation` adds an EXIF entry, with private data."""
     picture = Image.new("RGB", (width, height), (colour, 120, 90))
     picture.paste((255, 255, 255), (0, 0, width // 3, height // 3))
     if orientation:
@@ -29,14 +29,14 @@ def png(width: int = 900, height: int = 1200) -> bytes:
 
 
 def huge_jpeg() -> bytes:
-    """A real JPEG of 144 megapixels in under 2 MB."""
+    """Return a real JPEG of 144 megapixels in under 2 MB."""
     made = BytesIO()
     Image.new("L", (12_000, 12_000), 200).save(made, "JPEG", quality=10, optimize=True)
     return made.getvalue()
 
 
 def huge_png() -> bytes:
-    """A PNG that says it has 400 megapixels, in some hundred bytes."""
+    """Return a PNG of a few hundred bytes that claims to have 400 megapixels."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
@@ -47,5 +47,5 @@ def huge_png() -> bytes:
 
 
 def read_qr(page: str) -> str:
-    """What a reader finds in the QR code that a page draws; empty when it draws none."""
+    """Return the text of the QR code that a page draws; empty when there is none."""
     return "".join(read_svg(page)) if 'class="qr"' in page else ""

@@ -1,4 +1,4 @@
-"""A browser whose requests the site answers in the test's own process: there is no server, everything else is real."""
+"""A browser whose requests the site answers in the test's own process: only the server is missing."""
 
 from functools import cache
 
@@ -14,7 +14,7 @@ from tests.support.browser import Browser
 from tests.support.places import signed_in
 
 URL = "http://testserver"
-#: What a jar of cookies makes of the name of a host without dots.
+#: The domain that a cookie jar uses for a host name without dots.
 _DOMAIN = "testserver.local"
 
 
@@ -24,7 +24,7 @@ def _site() -> WSGIHandler:
 
 
 class Inside(Browser):
-    """A browser in which this person has just signed in, or nobody. An error of the site is an answer of 500."""
+    """A browser in which this person has just signed in, or no one. An error of the site becomes an answer of 500."""
 
     def __init__(self, user: User | None = None) -> None:
         super().__init__(URL, httpx2.WSGITransport(_site()))

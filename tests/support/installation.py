@@ -1,6 +1,6 @@
 """A production installation as README.md describes it, command by command, behind the proxies that it describes.
 
-The PostgreSQL and the Valkey are new and its own, as is the environment: PATH, HOME and what `portal.env` sets.
+Its PostgreSQL, Valkey and environment are new: PATH, HOME and the variables of `portal.env`.
 """
 
 import contextlib
@@ -21,15 +21,17 @@ from tests.support.mailbox import Mailbox
 from tests.support.readme import blocks, commands, filled
 from tests.support.receiver import Receiver
 
-# Where Python keeps what it has compiled: the run's other processes have done it.
+# Python's bytecode cache is shared: other processes of the run have filled it.
 _OF_PYTHON = ("PYTHONPYCACHEPREFIX", "PYTHONDONTWRITEBYTECODE")
 OWNER, PASSWORD = "owner@example.com", "a long password of the owner"
-#: What is not run as it is written, and why.
+#: Commands that are not run, and why.
 LEFT_OUT = {"pip install --require-hashes -r requirements/base.txt": "the tests' own environment has these packages"}
 
 
 class Installation:
-    """Use it as a context manager: it stands at `url` when the block begins. `said` holds what each command printed."""
+    """The installation, used as a context manager. In the block it is running at `url`. `said` holds each command's
+    output.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -63,7 +65,7 @@ class Installation:
             self.run(command)
 
     def _placeholders(self) -> dict[str, str]:
-        """Start the services. Return what stands for each placeholder: passwords, ports, files, other machines."""
+        """Start the services. Return the value of each placeholder: passwords, ports, files, other machines."""
         owners, portals = secrets.token_urlsafe(24), secrets.token_urlsafe(24)
         accounts = {
             "portal_owner LOGIN PASSWORD '…'": f"portal_owner LOGIN PASSWORD '{owners}'",
@@ -89,7 +91,7 @@ class Installation:
 
     @contextlib.contextmanager
     def _postgresql(self, accounts: dict[str, str], *, owner: str, site: str) -> Iterator[int]:
-        """Run a server in which a superuser has run README's statements. Yield its port."""
+        """Run a server on which a superuser has run README's statements. Yield its port."""
         who = postgres_account.unprivileged_account()
         home = postgres_account.create_home(self.folder / "run", who)
         self._cleanup.callback(postgres_account.delete_home, self.folder / "run")
@@ -116,7 +118,7 @@ class Installation:
 
     @contextlib.contextmanager
     def switched_off(self) -> Iterator[Path]:
-        """Stop PostgreSQL for the length of the block. Yield the folder that is its disk."""
+        """Stop PostgreSQL during the block. Yield the folder of its data."""
         stop(self._server, signal.SIGINT)
         try:
             yield self._disk
@@ -132,13 +134,13 @@ class Installation:
         return ["sh", "-c", f"set -a; . {self.folder / 'portal.env'}; set +a; {filled(command, self.values)}"]
 
     def _environment(self) -> dict[str, str]:
-        # Files for browsers go elsewhere, so that the checkout's stay as they are.
+        # Static files go to a separate folder, so that those of the checkout do not change.
         ours = {"HOME": str(self.folder), "STATIC_ROOT": str(self.folder / "static"), "LANG": "C.UTF-8"}
         ours |= {name: os.environ[name] for name in _OF_PYTHON if name in os.environ}
         return ours | {"PATH": f"{Path(PYTHON).parent}{os.pathsep}{os.environ['PATH']}"}
 
     def run(self, command: str) -> str:
-        """Run a command to its end. Return what it printed. Raises AssertionError with that when it fails."""
+        """Run a command to its end and return its output. Raises AssertionError with the output when it fails."""
         done = subprocess.run(
             self._shell(command), cwd=ROOT, env=self._environment(), text=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
@@ -148,7 +150,7 @@ class Installation:
         return done.stdout
 
     def start(self, command: str) -> Server:
-        """Start a process that stays. Its output is in `said_by`."""
+        """Start a process that keeps running. Its output is in `said_by`."""
         log = self.folder / f"process-{len(self.said)}.log"
         self.said[command] = str(log)
         child = spawn(self._shell(command), env=self._environment(), cwd=ROOT, log=log)
@@ -156,11 +158,11 @@ class Installation:
         return child
 
     def said_by(self, words: str) -> str:
-        """Return what the process whose command holds these words has printed so far."""
+        """Return the output so far of the process whose command contains these words."""
         return "\n".join(Path(log).read_text() for command, log in self.said.items() if words in command)
 
 
 def copy_disk(source: Path, target: Path) -> None:
-    """Copy a folder of PostgreSQL's with the owners of its files, in place of what is there."""
+    """Replace a PostgreSQL data folder by a copy of another, with the owners of its files."""
     shutil.rmtree(target, ignore_errors=True)
     subprocess.run(["cp", "-a", source, target], check=True)

@@ -1,4 +1,4 @@
-"""A tenant to be kept from another one: something of everything, under names and ids that stand nowhere else."""
+"""A tenant that must be isolated from another one: data of every kind, with names and IDs that are unique."""
 
 import hashlib
 import itertools
@@ -29,7 +29,7 @@ _starts = itertools.count(1)
 
 @dataclass
 class Victim:
-    """Tenant B, with something of everything, and words that stand nowhere else."""
+    """Tenant B, with data of every kind, and words that occur nowhere else."""
 
     place: Place
     doors: list[str]
@@ -45,13 +45,13 @@ def url(place: Place, rest: str = "") -> str:
 
 
 def arrivals(place: Place) -> list[dict[str, object]]:
-    """Every command to unlock that the service accepted."""
+    """Return every unlock command that the service accepted."""
     found = place.sandbox.commands(place.service.tenant_id)
     return [each for each in found if each["control"] == "unlock"]
 
 
 def person(place: Place, role: str) -> User:
-    """Somebody new with this role here; platform roles come without any staff row."""
+    """Return a new person with this role here; platform roles have no staff row."""
     if not roles.find_role(role).is_platform:
         return place.staff(role)
     email = f"{uuid.uuid4().hex[:8]}@example.test"
@@ -59,7 +59,7 @@ def person(place: Place, role: str) -> User:
 
 
 def unlocking(place: Place, door: str, by: User | None = None) -> Intent:
-    """What the door's page records. Nobody is told of it."""
+    """Record a request as the door's page does, without notifying a worker."""
     with tenant_scope(place.tenant):
         return record_intent(
             by=Requester(place.tenant, by or place.owner),
@@ -75,7 +75,7 @@ def unlocking(place: Place, door: str, by: User | None = None) -> Intent:
 
 
 def furnish(place: Place) -> Victim:
-    """A victim with rows in every table that can be filled without a page, under ids that no other table has."""
+    """Create rows in every table that can be filled without a page, with IDs that no other table has."""
     _apart()
     tenant, mark = place.tenant, place.tenant.slug.removeprefix("place-")
     Tenant.objects.filter(pk=tenant.pk).update(name=f"Tenant {mark}")
@@ -100,12 +100,12 @@ def furnish(place: Place) -> Victim:
 
 
 def print_of(place: Place) -> str:
-    """A fingerprint of every row of a tenant, in every table."""
+    """Return a hash of every row of a tenant, in every table."""
     digest = hashlib.sha256()
     with across_tenants("a test looks at every row of a tenant"), connection.cursor() as cursor:
         for model in sorted(tenant_models(), key=lambda model: model._meta.label):
             if model._meta.app_label == "mirror" and "State" in model.__name__:
-                continue  # timers of its own sync
+                continue  # its own sync timers
             cursor.execute(
                 f"SELECT t::text FROM {model._meta.db_table} t WHERE tenant_id = %s ORDER BY 1", [place.tenant.pk]
             )
@@ -118,7 +118,7 @@ def tenant_models() -> list[type[TenantModel]]:
 
 
 def _apart() -> None:
-    """From now on each table counts from a number of its own, so that an id tells whose row it is."""
+    """Start each table's IDs at a different number, so that an ID shows whose row it is."""
     start = next(_starts)
     with as_owner() as owner:
         for number, model in enumerate([*tenant_models(), User], 1):

@@ -1,4 +1,4 @@
-"""Long jobs against a real service: what workers do is done here step by step, so that a test can stop in between."""
+"""Long jobs against a real service. Tests do the workers' steps one by one, so that they can stop in between."""
 
 import time
 
@@ -14,7 +14,7 @@ PAST = "2026-01-01T00:00:00Z"
 
 
 def step(job: Job) -> None:
-    """What one round of the workers does."""
+    """Do one round of the workers."""
     advancing.advance(job.pk)
     for part in Part.objects.filter(job=job, intent__due_at__isnull=False):
         intent = Intent.objects.get(pk=part.intent_id)
@@ -29,7 +29,7 @@ def step(job: Job) -> None:
 
 
 def run(job: Job, seconds: float = 60) -> Job:
-    """Step until the job has come to an end."""
+    """Repeat `step` until the job has ended."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         step(job)

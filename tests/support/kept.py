@@ -1,8 +1,8 @@
-"""Places that are set up once: what reading led to for the first of a kind is put back for each that is like it.
+"""Places that are read once: the result of the first reading is restored for each later place of the same kind.
 
 Reading a tenant's lists takes a third of a second, and hundreds of tests begin with it. Places of a kind are connected
-to copies of one tenant of the service, alike to the last identifier; they bear one number here, so that what is
-encrypted for one can be read for the others, and get the rows that the first one's reading wrote.
+to identical copies of one tenant of the service. They have the same number here, so that data encrypted for one can be
+read for the others. They get the rows that the first reading wrote.
 """
 
 import json
@@ -29,16 +29,16 @@ from tests.support.effort import SOAK
 if TYPE_CHECKING:
     from tests.support.places import Place
 
-#: Far from what sequences count.
+#: Far from the numbers of sequences.
 _FIRST_NUMBER = 1_000_000_000
-#: The apps that keep what a reading tells.
+#: The apps that store the result of a reading.
 _APPS = ("mirror", "areas", "guests")
-#: When the portal did something; all other times are the service's, whose tenant is like it was.
+#: Times at which the portal did something. All other times are the service's and are restored unchanged.
 _OURS = {
     "as_of", "due_at", "rung_at", "lease_until", "error_at", "started_at", "finished_at", "read_at", "detail_read_at",
     "first_hand_at", "rights_read_at", "status_as_of", "state_since", "known_at", "look_at", "created_at", "gone_at",
 }  # fmt: skip
-#: What calls leave behind at the connection.
+#: Fields of the connection that calls change.
 _HEARD = (
     "last_call_at", "last_call_operation", "last_call_status", "last_success_at", "scopes_refused", "contracts_refused",
     "refusals", "limits_learned",
@@ -47,7 +47,7 @@ _HEARD = (
 
 @dataclass
 class Written:
-    """What a reading left: rows as SQL, what was heard at the connection, and when it ended."""
+    """The result of a reading: rows as SQL, the connection's changed fields, and when it ended."""
 
     rows: sql.Composed
     heard: dict[str, Any]
@@ -56,16 +56,16 @@ class Written:
 
 @dataclass
 class Alike:
-    """Places of one kind: their number here, and what each reading left."""
+    """Places of one kind: their number here, and the result of each reading."""
 
     number: int
     written: dict[Sequence[MirrorKind], Written] = field(default_factory=dict)
 
 
 def alike(number: int, **wanted: Any) -> Alike | None:
-    """The kind of a test's place of this number; None where each is to differ from the others.
+    """Return the kind of a test's place of this number; None where each must differ from the others.
 
-    Another day is another kind: people come on days.
+    Another day is another kind, because the sandbox's records depend on the day.
     """
     if SOAK:
         return None
@@ -78,7 +78,7 @@ def _alike(_wanted: str, number: int, _day: date) -> Alike:
 
 
 def read(place: "Place", *, unread: Sequence[MirrorKind]) -> None:
-    """Have a place's lists read but for `unread`; of a kind that was read so before, put back what that led to."""
+    """Read a place's lists except `unread`. If the kind was read before, restore the result instead."""
     with tenant_scope(place.tenant):
         if place.alike is None or not _untouched(place):
             read_anew(place, unread=unread)
@@ -92,14 +92,14 @@ def read(place: "Place", *, unread: Sequence[MirrorKind]) -> None:
 
 
 def read_anew(place: "Place", *, unread: Sequence[MirrorKind]) -> None:
-    """Have a place's lists read but for `unread`, within its tenant."""
+    """Read a place's lists except `unread`, within its tenant."""
     sync_schedule.schedule_all(place.tenant)
     MirrorState.objects.filter(kind__in=unread).update(due_at=None)
     tasks.read_due()
 
 
 def _untouched(place: "Place") -> bool:
-    """Whether place and service are as they were made: a test may have prepared something else to be read."""
+    """Check that place and service are unchanged: otherwise the test has prepared something else to be read."""
     as_made = Connection.objects.filter(state=Connection.State.CONNECTED, last_call_at=None).exists()
     return as_made and place.touched == place.sandbox.touched and not any(each.objects.exists() for each in _models())
 
@@ -113,7 +113,7 @@ def _put_back(written: Written) -> None:
 
 
 def _rows(ended: datetime) -> Iterator[sql.Composed]:
-    """What puts back the tenant's rows in everything that a reading writes."""
+    """Yield statements that restore the tenant's rows in all tables that a reading writes."""
     for model in _models():
         table = sql.Identifier(model._meta.db_table)
         columns = [each.column for each in model._meta.local_fields if not each.generated]
@@ -127,7 +127,7 @@ def _rows(ended: datetime) -> Iterator[sql.Composed]:
 
 
 def _value(column: str, ended: datetime) -> sql.Composable:
-    """A column's value; of our own times, as long ago as it was then."""
+    """Return a column's value. The portal's own times are moved, so that they are as long ago as they were then."""
     name = sql.Identifier(column)
     return sql.SQL("{} + (statement_timestamp() - {})").format(name, ended) if column in _OURS else name
 

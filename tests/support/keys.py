@@ -1,4 +1,4 @@
-"""Key boxes of a place in the mirror, and what readings and the log tell of their keys."""
+"""Key boxes of a place in the portal's local copy, and states of their keys from readings and the log."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -16,7 +16,7 @@ NAMES = ("正面玄関 予備", "社用車", "倉庫")
 
 
 def key_box(place: Place, key_device_id: str = "K1", name: str = "総務キーボックス", size: int = 3) -> KeyBox:
-    """A key box with keys 01, 02, …, as the list tells of it."""
+    """Create a key box with keys 01, 02, …, as reading the list would."""
     units = [
         {"unit_no": f"{number + 1:02d}", "unit_name": NAMES[number % len(NAMES)], "restriction": False}
         for number in range(size)
@@ -31,7 +31,7 @@ def reads(
     place: Place, key_device_id: str = "K1", *, ago: float = 0, line: str = "connected",
     errors: dict[str, list[str]] | None = None, **units: Any,
 ) -> None:  # fmt: skip
-    """A reading of so many seconds ago says this of keys: `reads(place, u01="taken")`; `errors` by their numbers."""
+    """Store a reading of keys from so many seconds ago: `reads(place, u01="taken")`; `errors` by key number."""
     theirs, wrong = place.tenant.environment.catalogue.states.service_word, errors or {}
     status = {
         "cloud_com_status": theirs(line, "connected"),
@@ -53,7 +53,7 @@ def tells(
     place: Place, unit: str, content: str, at: datetime, *, who: str = "m-1", name: str = "佐藤 花子", box: str = "K1",
     history_id: str = "", **more: Any,
 ) -> None:  # fmt: skip
-    """The log tells of a key, as reading it would."""
+    """Store a log record of a key, as reading the log would."""
     more |= {"history_id": history_id} if history_id else {}
     units = [{"unit_no": unit, "unit_name": ""}]
     said = record(at, content=content, device_id=box, units=units, member_id=who, member_name=name, **more)

@@ -1,4 +1,4 @@
-"""Lockdowns as tests press them: start one, let workers do what was asked for, look at what the page says."""
+"""Lockdowns in tests: start one, do the workers' steps, and read the page."""
 
 import re
 from datetime import timedelta
@@ -18,7 +18,7 @@ NAMES = ("正面", "倉庫", "会議室")
 
 
 def furnish(place):
-    """Three doors that the service knows; the first two lead to an area."""
+    """Create three doors that the service knows; the first two lead to an area."""
     place.sandbox.settings(place.service.tenant_id, device_seconds=0)
     ids = [each["device_id"] for each in place.sandbox.doors(place.service.token)][:3]
     with tenant_scope(place.tenant):
@@ -40,14 +40,14 @@ def nonce_of(client, address):
 
 
 def start(client, place, act="start", **wanted):
-    """Choose doors, look at the preview and press; the page that follows."""
+    """Choose doors, look at the preview and press the button; return the page that follows."""
     wanted = wanted or {"scope": "all"}
     nonce = nonce_of(client, url(place, "new/?scope=all"))
     return client.post(url(place, f"{act}/"), {"nonce": nonce, **wanted}, follow=True)
 
 
 def press(client, place, act):
-    """Press a button of the lockdown's page."""
+    """Press a button of the lockdown's page; return the text of the next page."""
     page = url(place, f"{order(place).pk}/")
     return client.post(f"{page}{act}/", {"nonce": nonce_of(client, page)}, follow=True).content.decode()
 
@@ -58,7 +58,7 @@ def order(place):
 
 
 def settle(place):
-    """Workers send what was asked for and follow it to its end."""
+    """Send the queued requests and follow them to their end, as workers do."""
     with tenant_scope(place.tenant):
         for intent in Intent.objects.filter(state=State.QUEUED).order_by("pk"):
             sending.send(intent)
@@ -68,14 +68,14 @@ def settle(place):
 
 
 def step(place, of=None):
-    """The timer of an order, or of the latest, rings, and workers do what it asks for."""
+    """Run the timer of a lockdown (by default the latest), and do the workers' steps."""
     with tenant_scope(place.tenant):
         retrying.step((of or order(place)).pk)
     settle(place)
 
 
 def time_passes(place, **passed):
-    """Everything that was tried lies so far back."""
+    """Move the end of all finished requests back by this time."""
     with tenant_scope(place.tenant):
         for intent in Intent.objects.exclude(finished_at=None):
             Intent.objects.filter(pk=intent.pk).update(finished_at=intent.finished_at - timedelta(**passed))
@@ -86,7 +86,7 @@ def page(client, place):
 
 
 def came(place):
-    """What came of each door, in the order of their names' list."""
+    """Return the outcome of each door, in the order of `NAMES`."""
     with tenant_scope(place.tenant):
         row = Lockdown.objects.select_related("tenant__environment", "by").get(pk=order(place).pk)
         found = {each.row.name: each.result for each in door_outcomes.door_outcomes(row)}
@@ -98,7 +98,7 @@ def sent(place):
 
 
 def lose(place, name, reason=Reason.NOT_SENT, state=State.CANCELLED):
-    """The request to this door came to nothing."""
+    """Mark the request to this door as ended without success."""
     with tenant_scope(place.tenant):
         row = LockdownDoor.objects.get(name=name, lockdown=order(place))
         changes = {"state": state, "reason": reason, "finished_at": ClockTime(), "due_at": None}
@@ -106,7 +106,7 @@ def lose(place, name, reason=Reason.NOT_SENT, state=State.CANCELLED):
 
 
 def no_calls_left(place, left=0):
-    """The service said that so many device calls are left."""
+    """Record that the service reported so many device calls left."""
     with tenant_scope(place.tenant):
         connection = Connection.objects.get()
         Gauge.objects.update_or_create(
@@ -116,7 +116,7 @@ def no_calls_left(place, left=0):
 
 
 def calls_an_hour(place, limit):
-    """The service gives so many device calls an hour, and none of this hour was made yet."""
+    """Set the service's limit of device calls an hour, with none of this hour used yet."""
     place.sandbox.settings(place.service.tenant_id, device_limit=limit)
     with tenant_scope(place.tenant):
         connection = Connection.objects.get()

@@ -1,4 +1,4 @@
-"""Records of the log in the mirror, as reading it would have put them there."""
+"""Records of the log in the portal's local copy, as reading them would store them."""
 
 import itertools
 import json
@@ -23,19 +23,19 @@ _NOTHING: dict[str, Any] = {
 
 
 def clock(text: str, day: date | None = None) -> datetime:
-    """09:41 of a day (today by default), on the service's clock."""
+    """Return a time such as 09:41 on a day (today by default), on the service's clock."""
     return datetime.combine(day or timezone.now().astimezone(TOKYO).date(), time.fromisoformat(text), TOKYO)
 
 
 def record(at: datetime, **said: Any) -> HistoryColumns:
-    """A record that says this, and of an entry whatever is not said."""
+    """Return a record with these values; by default it is an entry."""
     name = said.pop("history_id", f"h-{next(_numbers)}")
     units, extra = json.dumps(said.pop("units", [])), json.dumps(said.pop("extra", {}))
     return HistoryColumns(history_id=name, at=at, **{**_NOTHING, **said, "units": units, "extra": extra})
 
 
 def happened(place: Place, *records: HistoryColumns) -> list[History]:
-    """The mirror has these records, in the words of the place's service; in their order."""
+    """Store these records in the words of the place's service; return the rows in the same order."""
     with tenant_scope(place.tenant):
         insert_records([theirs(place.tenant, each) for each in records])
         known = {row.history_id: row for row in History.objects.filter(history_id__in=[r.history_id for r in records])}
@@ -43,7 +43,7 @@ def happened(place: Place, *records: HistoryColumns) -> list[History]:
 
 
 def theirs(tenant: Tenant, usual: HistoryColumns) -> HistoryColumns:
-    """The record as the tenant's service would have written it."""
+    """Return the record as the tenant's service would have written it."""
     words = tenant.environment.catalogue
     return usual._replace(
         content=words.states.service_word(usual.content),
@@ -53,7 +53,7 @@ def theirs(tenant: Tenant, usual: HistoryColumns) -> HistoryColumns:
 
 
 def loaded(place: Place, *, days: float = 30, ago: float = 0) -> None:
-    """The log is complete from so many days before now, through so many seconds ago."""
+    """Mark the log as complete from so many days ago until so many seconds ago."""
     now = timezone.now()
     told = {"as_of": now - timedelta(seconds=ago), "memory": {"known_from": (now - timedelta(days=days)).isoformat()}}
     with tenant_scope(place.tenant):
@@ -61,14 +61,14 @@ def loaded(place: Place, *, days: float = 30, ago: float = 0) -> None:
 
 
 def area(place: Place, name: str, **sides: str) -> Area:
-    """An area with doors: `area(place, "Lab", D1="in", D2="out")`."""
+    """Create an area with doors: `area(place, "Lab", D1="in", D2="out")`."""
     listed = [{"device_id": device_id, "in_out": side} for device_id, side in sides.items()]
     with tenant_scope(place.tenant):
         return Area.objects.create(area_id=f"a-{name}", area_name=name, devices_list=listed)
 
 
 def keep(*rows: History) -> None:
-    """Have the mirror hold these records of the tenant in scope, found by all they say."""
+    """Store these records of the tenant in scope."""
     names = [name for name in HistoryColumns._fields if name not in ("units", "extra")]
     told = [{name: getattr(row, name) for name in names} for row in rows]
     texts = [{"units": json.dumps(row.units), "extra": json.dumps(row.extra)} for row in rows]
@@ -76,12 +76,12 @@ def keep(*rows: History) -> None:
 
 
 def keep_one(**said: Any) -> None:
-    """Have the mirror hold one record of the tenant in scope."""
+    """Store one record of the tenant in scope."""
     keep(History(**said))
 
 
 def lists_read(place: Place) -> None:
-    """The lists on which the overview rests were read just now."""
+    """Mark the lists that the overview needs as read just now."""
     with tenant_scope(place.tenant):
         for kind in (MirrorKind.MEMBERS, MirrorKind.GUESTS, MirrorKind.PASS_CONTROLLERS, MirrorKind.KEY_BOXES):
             MirrorState.objects.update_or_create(kind=kind, defaults={"as_of": timezone.now()})

@@ -1,4 +1,4 @@
-"""A mail server on this machine: takes what SMTP brings, or refuses, or says nothing, as a test wants."""
+"""A mail server on this machine that accepts mail, refuses it or does not answer, as a test wants."""
 
 import email
 import email.policy
@@ -10,9 +10,10 @@ from typing import Self
 
 
 class Mailbox(socketserver.ThreadingTCPServer):
-    """A context manager. `refuses` is answered to each recipient; while `held`, no message is confirmed.
+    """A mail server, used as a context manager. `refuses` is the answer to each recipient.
 
-    `mails` are those that arrived whole, whether or not the sender ever heard so; `visits` are all connections.
+    While `held` is set, no message is confirmed. `mails` are those that arrived complete, even if the sender got no
+    confirmation. `visits` counts all connections.
     """
 
     daemon_threads = allow_reuse_address = True

@@ -1,4 +1,4 @@
-"""A tenant's members at the screens: a mirror that was read, a signed-in person, forms as a browser fills them."""
+"""A tenant's members on the pages: a local copy that was read, a signed-in person, forms as a browser fills them."""
 
 import html
 import re
@@ -13,7 +13,7 @@ from tests.support.places import Place
 
 
 class MembersDesk:
-    """A tenant whose mirror has been read but for `unread`, and a person at its screens."""
+    """A tenant and a person at its pages. The service's lists were read, except those in `unread`."""
 
     unread: tuple[MirrorKind, ...] = (MirrorKind.RIGHTS, MirrorKind.GUESTS, MirrorKind.HISTORIES)
 
@@ -43,12 +43,12 @@ class MembersDesk:
         return answer.content.decode()
 
     def names(self, **query: Any) -> list[str]:
-        """The names in the list, in its order."""
+        """Return the names in the list, in its order."""
         found = re.findall(r'<a class="row-link" href="[^"]*">([^<]*)</a>', self.get(**query))
         return [html.unescape(name) for name in found]
 
     def fields(self, rest: str) -> dict[str, str]:
-        """What the form of a page would send as it stands."""
+        """Return the values that the form of a page would send unchanged."""
         page = self.get(rest)
         form = page[page.index('<form class="form') :]
         text = r'<input type="(?:hidden|text|email|number|datetime-local)" name="(\w+)" value="([^"]*)"'
@@ -60,12 +60,12 @@ class MembersDesk:
         return {name: html.unescape(value) for name, value in found.items()}
 
     def send(self, rest: str, fields: dict[str, str] | None = None, **values: Any) -> Any:
-        """POST a page's form with these values changed; follows where it leads."""
+        """POST a page's form with these values changed; follow the redirect."""
         given = (self.fields(rest) if fields is None else fields) | values
         return self.client.post(self.url + rest, given, follow=True)
 
     def at_service(self, member_id: str) -> dict[str, Any]:
-        """The member as the service tells it, read past the portal."""
+        """Return the member as read directly from the service."""
         token = self.place.service.token
         return dict(self.place.sandbox.api("GET", f"/v1/members/{member_id}", token=token).json())
 
@@ -75,16 +75,16 @@ class MembersDesk:
 
 
 def tight(page: str) -> str:
-    """The page without the blanks at the edges of its elements, which are the template's and not a person's."""
+    """Return the page without the spaces at the edges of its elements, which come from the template."""
     return re.sub(r"\s+(?=<)|(?<=>)\s+", "", page)
 
 
 def said(answer: Any) -> str:
-    """A page's words, without tags, as a person reads them: see `as_read`."""
+    """Return a page's words without tags, as a person reads them: see `as_read`."""
     without_icons = re.sub(r"(?s)<svg.*?</svg>", "", answer.content.decode())
     return as_read(html.unescape(re.sub(r"<[^>]+>", " ", without_icons)))
 
 
 def as_read(words: str) -> str:
-    """Words with one space between them: half the Japanese names have a wide one."""
+    """Return words with one space between them: half of the Japanese names contain a wide one."""
     return " ".join(words.split())

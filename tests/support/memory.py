@@ -1,4 +1,4 @@
-"""How far programs of the house grow, or the test's own process."""
+"""Memory growth of the site's programs, or of the test's own process."""
 
 import ctypes
 import gc
@@ -10,9 +10,9 @@ from tests.support.house import Process
 
 
 class Memory:
-    """How far a program of the house grows, in kilobytes: the one of its processes that grows most.
+    """Memory growth of one program in kilobytes: the highest of its processes.
 
-    Without any program it is the test's own process, which first gives back what it does not use.
+    Without a program it measures the test's own process, which first frees unused memory.
     """
 
     def __init__(self, *programs: Process) -> None:
@@ -22,7 +22,7 @@ class Memory:
             ctypes.CDLL(None).malloc_trim(0)
             self._pids = [os.getpid()]
         for pid in self._pids:
-            Path(f"/proc/{pid}/clear_refs").write_text("5")  # the highest so far is what it is now
+            Path(f"/proc/{pid}/clear_refs").write_text("5")  # resets the peak to the current use
         self._before = {pid: _peak(pid) for pid in self._pids}
 
     @property

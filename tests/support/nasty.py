@@ -1,4 +1,4 @@
-"""Values that programs stumble over."""
+"""Values that often break programs."""
 
 NASTY = (
     "", " ", "0", "-1", "1", "99999999999999999999", "1e309", "NaN", "null", "true", "[]", "{}", "%00", "a\x00b",

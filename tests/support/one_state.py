@@ -1,4 +1,4 @@
-"""What each page that shows a door says of it, in words, as a person reads them."""
+"""The state that each page with a door shows for it, in words, as a person reads them."""
 
 import re
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from playwright.sync_api import Page
 
 from tests.support.waiting import until
 
-#: Pages of a tenant that show any door; a test adds those of what it made.
+#: Pages of a tenant that show any door; a test adds pages of things that it created.
 PAGES = {
     "board": "devices/?view=board",
     "list": "devices/?view=list",
@@ -16,7 +16,7 @@ PAGES = {
     "overview": "",
 }
 _CHIP = re.compile(r'<span class="chip chip-\w+"><svg.*?</svg>(.*?)</span></span>|$', re.DOTALL)
-#: Where on a page the part begins that is about the door, where its name alone does not tell.
+#: Where the part about the door begins on a page, where its name alone is not enough to find it.
 _BEGINS = {
     "door": 'id="door-state"',
     "lockdown": "Known now:",
@@ -47,7 +47,7 @@ def _of_chip(part: str) -> str:
 
 
 class Kept:
-    """Pages that somebody keeps open, each in a tab of the browser of `page`. None of them is loaded again."""
+    """Pages that a person keeps open, each in a tab of the browser of `page`. None of them is loaded again."""
 
     def __init__(self, page: Page, addresses: Mapping[str, str]) -> None:
         self.tabs = {name: page.context.new_page() for name in addresses}
@@ -55,15 +55,17 @@ class Kept:
             tab.goto(addresses[name])
 
     def said(self, name: str) -> dict[str, str]:
-        """What each page shows of a thing now."""
+        """Return what each page shows for a thing now."""
         return {page: said_on(page, tab.content(), name) for page, tab in self.tabs.items()}
 
     def look(self) -> None:
-        """Look at each again, as at one that comes to the front: what is not drawn anew then stays as it is."""
+        """Bring each tab to the front. Parts of a page that are not updated then stay unchanged."""
         for tab in self.tabs.values():
             tab.evaluate("document.body.dispatchEvent(new Event('seen-again'))")
 
     def come_to_say(self, name: str, state: str, *, not_on: tuple[str, ...] = (), seconds: float = 10) -> None:
-        """Wait until all show a thing in this state at one moment, but for pages that do not show one that is calm."""
+        """Wait until all pages show a thing in this state at the same moment, except pages in `not_on`, which show
+        none.
+        """
         wanted = {page: "" if page in not_on else state for page in self.tabs}
         until(lambda: self.said(name) == wanted, seconds, saying=lambda: f"all say {state}: {self.said(name)}")

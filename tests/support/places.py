@@ -1,4 +1,4 @@
-"""Tenants of the portal, connected to a tenant of a sandbox: what most tests of the house begin with."""
+"""Tenants of the portal, each connected to a tenant of a sandbox: most tests of the portal begin with one."""
 
 import html
 import itertools
@@ -34,14 +34,15 @@ _numbers = itertools.count(1)
 
 @dataclass
 class Place:
-    """One tenant, its connection, and its other side."""
+    """One tenant, its connection, and its counterpart at the service."""
 
     tenant: Tenant
     connection: Connection
     service: SandboxTenant
     sandbox: Sandbox
     owner: User
-    #: Places like this one; None where each differs. And what had been done at the service when this one was made.
+    #: Places of the same kind; None where each differs. `touched`: the sandbox's counter of changes when this one was
+    #: made.
     alike: Alike | None = None
     touched: int = 0
 
@@ -50,7 +51,7 @@ class Place:
         return Requester(self.tenant, self.owner)
 
     def staff(self, role: str) -> User:
-        """A new person with this role here."""
+        """Return a new person with this role here."""
         with tenant_scope(self.tenant):
             return staff_of(self.tenant, role)
 
@@ -58,7 +59,7 @@ class Place:
         return self.sandbox.calls(self.service.tenant_id, operation)
 
     def client(self, user: User | None = None) -> Client:
-        """A browser in which this person (the owner by default) has just signed in with a password."""
+        """Return a browser in which this person (the owner by default) has just signed in with a password."""
         return signed_in(user or self.owner)
 
 
@@ -69,9 +70,9 @@ def staff_of(tenant: Tenant, role: str) -> User:
 
 
 def signed_in(user: User) -> Client:
-    """A browser in which this person has just signed in with a password.
+    """Return a browser in which this person has just signed in with a password.
 
-    It begins with the session that the form would have made; what the form does is told by tests/tenants/test_sign_in.
+    It begins with the session that the form would have made; tests/tenants/test_sign_in.py tests the form.
     """
     client, request = Client(), RequestFactory().get("/")
     request.session = session = import_module(settings.SESSION_ENGINE).SessionStore()
@@ -85,7 +86,7 @@ def signed_in(user: User) -> Client:
 
 
 def age_proof(session: SessionBase, seconds: int = 3600) -> None:
-    """Let the last proof of who is there lie so far back."""
+    """Move the last proof of identity back by so many seconds."""
     records = session["account_authentication_methods"]
     session["account_authentication_methods"] = [{**each, "at": each["at"] - seconds} for each in records]
     session.save()
@@ -101,10 +102,11 @@ def make_place(
     number: int = 1,
     alone: bool = True,
 ) -> Place:
-    """A tenant of the portal whose token works at `sandbox` (or at `base_url`, for a proxy before it).
+    """Create a tenant of the portal whose token works at `sandbox` (or at `base_url`, for a proxy in front of it).
 
-    Its people, rooms and cards follow from its `number`, the same in every run; `make soak` draws them. One that is not
-    `alone` is like all of its number that want the same: nobody else in the database may be.
+    Its people, rooms and cards depend on its `number` and are the same in every run; `make soak` draws them. With
+    `alone` false it equals earlier tenants of the same number and arguments, and must be the only one of them in the
+    database.
     """
     name = f"place-{uuid.uuid4().hex[:10]}"
     wanted = {"members": members, "contracts": list(contracts), "name": name if SOAK else f"Place {number}"}
@@ -120,7 +122,9 @@ def make_place(
 def connected(
     sandbox: Sandbox, service: SandboxTenant, name: str, *, overrides: str, base_url: str, number: int | None = None
 ) -> Place:
-    """A tenant of the portal (of this `number`, or the next), connected to this tenant of a service at `base_url`."""
+    """Create a tenant of the portal (of this `number`, or the next), connected to this tenant of a service at
+    `base_url`.
+    """
     environment = ServiceEnvironment.objects.create(
         name=name, base_url=base_url, client_id="c", client_secret="s", overrides=overrides
     )
@@ -141,9 +145,9 @@ def connected(
 
 
 def place_elsewhere(service: Elsewhere) -> Place:
-    """A tenant at the service that shares nothing with the sandbox; what it has was read once."""
+    """Create a tenant at the service that shares no code with the sandbox, and read its lists once."""
     there = SandboxTenant("170", "Elsewhere", [], service.house.licence_key, "", "", service.token)
-    host: Any = service  # its calls cannot be looked at like the sandbox's
+    host: Any = service  # its calls cannot be read like the sandbox's
     place = connected(host, there, "elsewhere", overrides=service.overrides, base_url=service.base_url)
     with tenant_scope(place.tenant):
         sync_schedule.schedule_all(place.tenant)

@@ -1,4 +1,4 @@
-"""How many rows PostgreSQL looks at to answer: what a bound on statements does not show."""
+"""How many rows PostgreSQL reads for an answer, which a limit on the number of statements does not show."""
 
 import json
 from collections.abc import Iterator
@@ -10,10 +10,10 @@ from django.db import connection
 
 @contextmanager
 def rows_read(table: str, unless: tuple[str, ...] = ()) -> Iterator[list[int]]:
-    """Fill a list with the rows of the table that each SELECT about it looks at, while inside.
+    """Yield a list that collects how many rows of the table each SELECT about it reads.
 
-    `unless` a statement says one of these: a test's table has no statistics, and PostgreSQL then reads a tenant's rows
-    where it would look up a page of keys.
+    Statements that contain a text of `unless` are left out. A test's table has no statistics, so that PostgreSQL reads
+    all rows of a tenant where in production it would look up a page of keys.
     """
     counted: list[int] = []
 

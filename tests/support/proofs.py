@@ -1,11 +1,11 @@
-"""What each address under /t/ and /platform/ asks of an old session: a level, or the reason why it asks nothing."""
+"""The proof of identity that each address under /t/ and /platform/ needs: a level, or the reason why it needs none."""
 
 from django.test import Client
 
 from tenants.models import User
 from tests.support.places import age_proof, signed_in
 
-#: Asked again after five minutes: doors and keys, secrets, safety rules, evidence, the connection, staff, support.
+#: Needed again after five minutes: doors and keys, secrets, safety rules, evidence, the connection, staff, support.
 SHORT = {
     "alerts:address_remove", "alerts:address_renew", "alerts:address_try", "alerts:addresses", "alerts:recipients",
     "alerts:rule", "connection:connect", "connection:licence_key", "connection:reissue", "connection:revoke",
@@ -17,7 +17,7 @@ SHORT = {
     "safety:confirm", "safety:decline", "staff:change_role", "staff:invite", "staff:remove", "staff:uninvite",
     "support:allow", "webhook:change", "webhook:reveal", "webhook:test",
 }  # fmt: skip
-#: Asked again after an hour: what decides who may enter, for many or for good, and what watches over it.
+#: Needed again after an hour: decisions about access, for many people or without an end, and what monitors it.
 LONG = {
     "areas:choose", "areas:edit_start", "areas:edit_undo", "areas:grant", "areas:withdraw", "cameras:edit",
     "cameras:new", "cameras:remove", "cameras:settings", "changes:continue", "changes:retry", "changes:start",
@@ -28,10 +28,10 @@ LONG = {
     "reviews:change", "reviews:finish", "reviews:groups", "reviews:new", "reviews:withdrawals", "rights:copy",
     "rights:template", "rights:template_delete", "rights:template_from", "rights:template_new",
 }  # fmt: skip
-#: Reading these answers with a file, which is asked for as the shorter ones are.
+#: Reading these returns a file. They need the same proof as `SHORT`.
 FILES = {"evidence:download", "guests:expected_badges", "logs:export_file", "reports:download", "reviews:file"}
 
-#: Every other write, and why it does not ask: a session that was left open can do no more than its day's work with it.
+#: Every other write, and why it needs no proof: a session that was left open can only do a day's usual work with it.
 HARMLESS = {
     "names groups, which open nothing": {"groups:new", "groups:rename"},
     "prepares work on many rows or puts it aside: nothing is sent before its start, which asks": {
@@ -80,7 +80,7 @@ HARMLESS = {
     "needs the permit of the first code, for which proof was given, for ten minutes": {"members:one_time_next"},
     "only takes access away": {"support:end"},
 }  # fmt: skip
-#: Every other read, and why it does not ask.
+#: Every other read, and why it needs no proof.
 LOOKED_AT = {
     "its list leaves as a file only after fresh proof (tests/manager/test_exports.py)": {
         "areas:area", "areas:index", "changes:page", "groups:index", "guests:building_file",
@@ -125,7 +125,7 @@ LOOKED_AT = {
 
 
 def aged(user: User, seconds: int = 3600) -> Client:
-    """Return a browser whose person signed in that long ago."""
+    """Return a browser whose person signed in so many seconds ago."""
     client = signed_in(user)
     age_proof(client.session, seconds)
     return client

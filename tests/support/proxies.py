@@ -1,4 +1,4 @@
-"""The real nginx and the real Caddy with README.md's text, on free ports, and a browser that finds them by name."""
+"""The real nginx and Caddy with README.md's configuration, on free ports, and a browser that finds them by name."""
 
 import contextlib
 import getpass
@@ -18,9 +18,9 @@ from tests.support.certificates import write_certificate
 from tests.support.readme import blocks
 
 HOST = "portal.example.com"
-#: From here the tests ask, so that the client's address differs from the proxy's.
+#: The tests' address, which differs from the proxy's.
 CLIENT = "127.0.0.2"
-# Around /etc/nginx/conf.d/*.conf Debian has the same, with a log of all servers.
+# Debian includes /etc/nginx/conf.d/*.conf in similar text, with one log for all servers.
 _NGINX = """
 daemon off;
 user {user};
@@ -37,7 +37,7 @@ http {{
 
 
 class Proxy:
-    """A running proxy: its ports, the folder of its logs, and the certificate that it shows."""
+    """A running proxy: its ports, the folder of its logs, and its certificate."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -68,7 +68,7 @@ class Proxy:
 
 
 class _Here(httpx2.BaseTransport):
-    """Leads what is meant for the host to the proxy on this machine; certificate and Host stay those of the name."""
+    """A transport that sends the host's requests to the proxy on this machine. Certificate and Host keep the name."""
 
     def __init__(self, proxy: Proxy) -> None:
         trusted = ssl.create_default_context(cafile=str(proxy.certificate))

@@ -1,9 +1,9 @@
-"""A fault-injecting proxy on the loopback address, between the site and whatever it talks to.
+"""A fault-injecting proxy on the loopback address, between the site and a service that it uses.
 
 `TcpProxy` passes bytes and can refuse, freeze or cut connections: for PostgreSQL and Valkey. `HttpProxy` reads each
-request whole and looks up its rules: the first one that matches and is not used up decides the fault (tests.support.
-faults). It counts what it saw and what it passed on, and tells the test the moment a request arrives, so that the
-sender can be killed just then.
+request whole and looks up its rules: the first one that matches and is not used up decides the fault
+(tests.support.faults). It counts the requests that it saw and passed on. It notifies the test the moment a request
+arrives, so that the test can kill the sender just then.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ from tests.support.faults import ABORT, Exchange, Fault, Over, Request, Rule
 
 
 class TcpProxy:
-    """Passes connections on to 127.0.0.1:`upstream`. A context manager."""
+    """A proxy that passes connections on to 127.0.0.1:`upstream`, used as a context manager."""
 
     def __init__(self, upstream: int) -> None:
         self.upstream = upstream
@@ -49,7 +49,7 @@ class TcpProxy:
             thread.join(10)
 
     def refuse(self) -> None:
-        """From now on nobody listens. Connections that stand stay."""
+        """Stop listening. Open connections are kept."""
         with self._lock, contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
@@ -61,7 +61,7 @@ class TcpProxy:
 
     @contextlib.contextmanager
     def down(self) -> Iterator[None]:
-        """Refuse and cut everything for the length of the block."""
+        """Refuse new connections and cut open ones during the block."""
         self.refuse()
         self.cut()
         try:
@@ -71,7 +71,7 @@ class TcpProxy:
 
     @contextlib.contextmanager
     def stalled(self) -> Iterator[None]:
-        """New connections hang in the making (their SYN is dropped) for the length of the block, then stand."""
+        """Keep new connections from completing during the block (their SYN is dropped). Afterwards they complete."""
         self.refuse()
         self._listener = self._listen(self.port, backlog=0)
         self._stalled = [self._knock() for _ in range(2)]
@@ -84,7 +84,7 @@ class TcpProxy:
             self._accept()
 
     def cut(self) -> None:
-        """Reset every connection that stands."""
+        """Reset every open connection."""
         with self._lock:
             victims = list(self._open)
         for each in victims:
@@ -164,10 +164,10 @@ class TcpProxy:
 
 
 class HttpProxy(TcpProxy):
-    """Passes HTTP/1.1 requests on, one upstream connection each, and applies rules."""
+    """A proxy that passes HTTP/1.1 requests on, with one upstream connection each, and applies rules."""
 
     def __init__(self, upstream: int, usual: Callable[[str], str] = str) -> None:
-        """`usual` gives the request line that rules know for the one that came."""
+        """Set the proxy up. `usual` translates a request line into the form that rules use."""
         self._usual = usual
         self.rules: list[Rule] = []
         self.seen: list[Request] = []
@@ -191,7 +191,7 @@ class HttpProxy(TcpProxy):
 
     @contextlib.contextmanager
     def during(self, pattern: str, fault: Fault, *, times: int | None = None, skip: int = 0) -> Iterator[Rule]:
-        """A rule for the length of the block."""
+        """Add a rule for the length of the block."""
         rule = self.on(pattern, fault, times=times, skip=skip)
         try:
             yield rule
@@ -200,7 +200,7 @@ class HttpProxy(TcpProxy):
                 self.rules.remove(rule)
 
     def count(self, pattern: str, *, forwarded: bool = True) -> int:
-        """How many requests of this kind were passed on (or, seen at all)."""
+        """Return how many requests of this kind were passed on (or, with `forwarded` false, seen)."""
         with self._lock:
             requests = list(self.forwarded if forwarded else self.seen)
         return sum(bool(re.search(pattern, request.line)) for request in requests)
@@ -230,7 +230,7 @@ class HttpProxy(TcpProxy):
                 rule.over.set()
 
     def pass_on(self, request: Request) -> bytes:
-        """The upstream's whole answer, as bytes that a keep-alive connection can carry."""
+        """Return the upstream's whole answer, as bytes that a keep-alive connection can carry."""
         asks_close = request.header("connection").lower() == "close"
         head = re.sub(rb"(?im)^connection:[^\r\n]*\r\n", b"", request.head)
         with socket.create_connection(("127.0.0.1", self.upstream), 5) as upstream, self._kept(upstream):

@@ -1,4 +1,4 @@
-"""README.md's section "Production" as it can be run: its fenced blocks, with the placeholders filled in."""
+"""README.md's section "Production" in a form that can be run: its code blocks with the placeholders replaced."""
 
 import re
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ def blocks(language: str) -> list[str]:
 
 
 def commands(block: str) -> list[str]:
-    """Return the commands of a block of shell, one each, those on several lines joined."""
+    """Return the commands of a shell block; commands on several lines are joined."""
     return [line for line in block.replace("\\\n", "").splitlines() if line.strip()]
 
 

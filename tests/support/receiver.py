@@ -1,4 +1,4 @@
-"""An HTTP server on the loopback that keeps what is posted to it, as quickly or slowly as a test wants."""
+"""An HTTP server on the loopback that stores what is posted to it. The test sets how quickly it answers."""
 
 import json
 import threading
@@ -12,7 +12,7 @@ from tests.support.waiting import until
 
 @dataclass
 class Post:
-    """One request as it came."""
+    """One request as it was received."""
 
     path: str
     headers: dict[str, str]
@@ -24,7 +24,7 @@ class Post:
 
 
 class Receiver:
-    """`posts` holds everything received, in order. It answers with `status` after `seconds`."""
+    """The server. `posts` holds all requests in order. It answers with `status` after `seconds`."""
 
     def __init__(self, *, status: int = 200, seconds: float = 0) -> None:
         self.posts: list[Post] = []
@@ -58,6 +58,6 @@ class Receiver:
         self._server.server_close()
 
     def wait(self, count: int) -> list[Post]:
-        """The posts once there are at least `count`."""
+        """Return the posts once there are at least `count`."""
         until(lambda: len(self.posts) >= count, saying=lambda: f"{len(self.posts)} of {count} posts")
         return self.posts

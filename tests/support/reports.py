@@ -1,4 +1,4 @@
-"""Somebody's desk with reports; workers' turns are taken in the test."""
+"""A desk with reports. The test does the workers' steps."""
 
 import uuid
 from datetime import timedelta
@@ -19,24 +19,24 @@ from tests.support.members import said
 
 
 class ReportsDesk(AreasDesk):
-    """Somebody's desk with the pages of reports."""
+    """A person at the pages of reports."""
 
     def link(self, name, *more):
         return reverse(f"reports:{name}", args=[self.place.tenant.slug, *more])
 
     def ask(self, kind, **values):
-        """Ask for a report by its form, and have it made."""
+        """Request a report by its form, and create it."""
         answer = self.client.post(self.link("new", kind), self.days(**values))
         assert answer.status_code == 302, said(answer)
         return self.made()
 
     def days(self, **values):
-        """The form of a report over the seven days before today."""
+        """Return the form values of a report over the seven days before today."""
         yesterday = (local(timezone.now()) - timedelta(days=1)).date()
         return {"nonce": str(uuid.uuid4()), "first": yesterday - timedelta(days=6), "last": yesterday, **values}
 
     def made(self):
-        """The newest report, made."""
+        """Create the newest report that was requested, and return it."""
         with self.scope():
             report = Report.objects.latest("pk")
             creating.create(report.pk)
@@ -49,12 +49,12 @@ class ReportsDesk(AreasDesk):
         return b"".join(self.client.get(self.link("download", report.pk, form)).streaming_content)
 
     def rows(self, report, number=0):
-        """The lines of a table of a report that was made, as its workbook has them."""
+        """Return the rows of a table of a created report, as its workbook contains them."""
         book = load_workbook(BytesIO(self.file(report, "xlsx")))
         return [list(row) for row in book.worksheets[number + 1].iter_rows(min_row=2, values_only=True)]
 
     def passes(self, member, times=1, days=2, category="normal"):
-        """The log has this member at the first door of the area."""
+        """Add log records of this member at the first door of the area."""
         at = timezone.now() - timedelta(days=days)
         with self.scope():
             [door, *_rest] = doors_into(self.area)
@@ -79,7 +79,7 @@ class ReportsDesk(AreasDesk):
             return Schedule.objects.latest("pk")
 
     def monday(self, schedule, weeks=1):
-        """So many Mondays passed since it was set up: let workers do what is due."""
+        """Move the schedule's creation back by so many weeks, and do the workers' steps that are due."""
         with self.scope():
             Schedule.objects.filter(pk=schedule.pk).update(made_at=timezone.now() - timedelta(weeks=weeks + 1))
             for _turn in range(2):

@@ -1,4 +1,4 @@
-"""An access review as its manager starts it and reviewers decide it; workers' turns are taken in the test."""
+"""An access review: its manager starts it and reviewers decide it. The test does the workers' steps."""
 
 import re
 import uuid
@@ -26,7 +26,7 @@ def option(*area_ids: str) -> dict[str, Any]:
 
 
 class ReviewsDesk(AreasDesk):
-    """Three people may enter the first area; a reviewer, who sees nothing else of the tenant, decides about them."""
+    """A review of the first area, to which three people have access. The reviewer sees nothing else of the tenant."""
 
     def __init__(self, place: Any) -> None:
         super().__init__(place)
@@ -37,7 +37,7 @@ class ReviewsDesk(AreasDesk):
             self.hold(member, option(self.area.area_id))
 
     def hold(self, member: Member, devices: Any) -> None:
-        """The service and the portal know these rights of a member."""
+        """Store these rights of a member at the service and in the portal."""
         self.set_at_service(member, devices)
         self.know(member, devices)
 
@@ -45,7 +45,7 @@ class ReviewsDesk(AreasDesk):
         return reverse(f"reviews:{name}", args=[self.place.tenant.slug, *more])
 
     def start(self, *reviewers: Any, **values: Any) -> Review:
-        """Start a review of the first area by the form, and have it listed."""
+        """Start a review of the first area by the form, and let its rights be listed."""
         due = timezone.now().date() + timedelta(days=14)
         told = {"title": "Autumn", "areas": [self.area.area_id], "due_on": due.isoformat(), "split": "even"}
         told |= {"reviewers": [user.pk for user in reviewers or [self.reviewer]], "nonce": str(uuid.uuid4()), **values}
@@ -56,14 +56,14 @@ class ReviewsDesk(AreasDesk):
         return self.work(int(found[1]))
 
     def work(self, review: Review | int) -> Review:
-        """Let a worker do what is due, and return the review as it is then."""
+        """Do the worker's steps that are due, and return the review as it is then."""
         pk = review if isinstance(review, int) else review.pk
         with self.scope():
             review_worker.run_steps(pk)
             return Review.objects.get(pk=pk)
 
     def look_again(self, review: Review) -> Review:
-        """The time of the next look has come."""
+        """Make the review's next check due, and do it."""
         with self.scope():
             Review.objects.filter(pk=review.pk).update(looked_at=timezone.now() - timedelta(hours=1))
         return self.work(review)
@@ -79,13 +79,13 @@ class ReviewsDesk(AreasDesk):
         return {act: f"{pk}:{rest}" for act, rest in _pressed(page, pk)}
 
     def press(self, review: Review, value: str, client: Client | None = None) -> Any:
-        """Press a button, without script."""
+        """Press a button, without JavaScript."""
         answer = (client or self.decider).post(self.link("press", review.pk), {"press": value}, follow=True)
         assert answer.status_code == 200
         return said(answer)
 
     def withdrawals(self, review: Review) -> Job:
-        """Go to the preview of what was withdrawn for the area."""
+        """Go to the preview of the withdrawals for the area; return its job."""
         answer = self.client.post(self.link("withdrawals", review.pk, self.area.area_id))
         found = re.search(r"/edits/(\d+)/", answer["Location"])
         assert found is not None, answer["Location"]

@@ -8,7 +8,7 @@ from tenants.scope import across_tenants
 
 
 def round_of(timer: str) -> Run:
-    """Do a whole round, whenever the last one was."""
+    """Do a whole round, even if the last one was just done."""
     Run.objects.filter(name=timer).update(due_at=ClockTime())
     app.tasks[f"portal.timers.{timer}"].run()
     run = Run.objects.get(name=timer)
@@ -17,6 +17,6 @@ def round_of(timer: str) -> Run:
 
 
 def tenants_with(rows: Querysets) -> list[int]:
-    """The tenants that have rows for a round."""
+    """Return the tenants that have rows for a round."""
     with across_tenants("a test looks at what is due of all tenants"):
         return sorted({pk for each in rows() for pk in each.values_list("tenant_id", flat=True)})

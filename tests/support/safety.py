@@ -1,4 +1,4 @@
-"""Safety rules as tests change them: each form that could loosen one, with what loosens and what tightens."""
+"""Safety rules as tests change them: each form that could loosen one, with values that loosen and tighten it."""
 
 from django.urls import reverse
 
@@ -16,7 +16,7 @@ OFFLINE = {"is_on": "on", "severity": "2", "minutes": "15", "quiet": "15"}
 
 
 class Setting:
-    """A setting as it is kept, the form that loosens it, one that tightens it, and how to see what is kept."""
+    """A stored setting, the form values that loosen and tighten it, and how to read it."""
 
     def __init__(self, rule, name, args=(), *, make, loosen, tighten=None):
         self.rule, self.name, self.args, self.make = rule, name, args, make

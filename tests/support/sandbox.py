@@ -1,4 +1,4 @@
-"""The sandbox as a real server for tests: a process of its own on a free port, on a database of its own.
+"""The sandbox as a real server for tests: a separate process on a free port, with its own database.
 
 with Sandbox() as sandbox:
     tenant = sandbox.tenant(members=20)
@@ -33,7 +33,7 @@ _CSRF = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
 
 @dataclass
 class SandboxTenant:
-    """A tenant of the sandbox as the console described it, with a token that may do everything."""
+    """A tenant of the sandbox as the console described it, with a token that has all scopes."""
 
     tenant_id: str
     name: str
@@ -55,7 +55,7 @@ class SandboxClient:
 
 @dataclass
 class Model:
-    """A tenant that nobody touches, copies of it that no test has yet, and how many to ask for next."""
+    """A tenant that no test changes, its copies that no test has used yet, and how many copies to make next."""
 
     tenant: SandboxTenant
     copies: list[SandboxTenant] = field(default_factory=list)
@@ -63,7 +63,7 @@ class Model:
 
 
 class Sandbox:
-    """Start it with `start()` or as a context manager; `stop()` ends the process and drops the database."""
+    """The server. Start it with `start()` or as a context manager; `stop()` ends the process and drops the database."""
 
     def __init__(
         self,
@@ -75,14 +75,15 @@ class Sandbox:
         workers: int = 1,
         threads: int = 16,
     ) -> None:
-        """`operations` is the text of an overrides file. A given `database_url` is used as it is and kept.
+        """Set the server up. `operations` is the text of an overrides file. A given `database_url` is used and kept.
 
-        `contrary`: the service decides the other way wherever the specification is silent; else as the run wants it.
+        `contrary`: the service makes the opposite choice wherever the specification leaves one; by default as the run
+        sets it.
         """
         self._contrary = (contrary_service.wanted() and not operations) if contrary is None else contrary
         #: Text of the overrides file that a portal needs for it.
         self.overrides = contrary_service.OVERRIDES if self._contrary else operations
-        #: Where tests find its operations; a service with `operations` of its own is asked as it says.
+        #: Translates tests' addresses. With `operations`, tests must use the service's own addresses.
         self.addresses = contrary_service.Addresses(self.overrides if self._contrary else "")
         self._operations = operations
         self._given = database_url
@@ -93,7 +94,7 @@ class Sandbox:
         self._http = httpx2.Client(timeout=60, verify=tls_context())
         self.database_url = ""
         self.url = ""
-        #: How often something was changed or prepared there but by making tenants.
+        #: Counts changes at the service, except the creation of tenants.
         self.touched = 0
         self._models: dict[str, Model] = {}
 
@@ -104,12 +105,12 @@ class Sandbox:
         self.stop()
 
     def start(self) -> "Sandbox":
-        """Creates the database and waits until the server listens, which prepares it."""
+        """Create the database, start the server and wait until it listens."""
         self.database_url = self._given or self._cleanup.enter_context(databases.migrated_copy("sandbox"))
         return self.serve()
 
     def serve(self) -> "Sandbox":
-        """Starts the server (again) on the database; the port stays what it was."""
+        """Start the server (again) on the database; the port stays the same."""
         command = [sys.executable, "sandbox/manage.py", "serve", "--port", str(self._port), *self._options]
         self._process = subprocess.Popen(
             command,
@@ -128,7 +129,7 @@ class Sandbox:
         raise RuntimeError(f"the sandbox ended with code {self._process.wait()} before it listened")
 
     def kill(self) -> None:
-        """Ends the server at once, as a power cut would; the database stays."""
+        """End the server at once, as a power cut would; the database is kept."""
         if self._process is None:
             return
         children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children").read_text().split()
@@ -138,7 +139,7 @@ class Sandbox:
         self._reap()
 
     def stop(self) -> None:
-        """Ends the server at once, since nothing of it is worth waiting for, and drops its database."""
+        """End the server at once, without an orderly end, and drop its database."""
         self._http.close()
         self.kill()
         self._cleanup.close()
@@ -155,11 +156,11 @@ class Sandbox:
         self._process = None
 
     def seed(self, *, tenants: int, members: int, seed: int = 1) -> str:
-        """Runs the command `seed`; returns what it printed."""
+        """Run the command `seed`; return its output."""
         return self._manage("seed", "--tenants", str(tenants), "--members", str(members), "--seed", str(seed))
 
     def tenant(self, *, token: bool = True, **wanted: Any) -> SandboxTenant:
-        """A new tenant; takes name, contracts, members, guests, seed, tenant_id, admin_login, admin_password."""
+        """Create a tenant; takes name, contracts, members, guests, seed, tenant_id, admin_login, admin_password."""
         touched = self.touched
         tenant = SandboxTenant(**self.console("tenants", **wanted))
         if token:
@@ -168,7 +169,8 @@ class Sandbox:
         return tenant
 
     def one_like(self, **wanted: Any) -> SandboxTenant:
-        """A tenant of this kind, as `tenant` takes it: a copy of one that is made once and that nobody touches."""
+        """Return a tenant of this kind, as `tenant` takes it: a copy of a tenant that is made once and never changed.
+        """
         kind = json.dumps(wanted, sort_keys=True)
         if kind not in self._models:
             self._models[kind] = Model(self.tenant(token=False, **wanted))
@@ -179,40 +181,40 @@ class Sandbox:
         return model.copies.pop()
 
     def copies(self, of: SandboxTenant, number: int = 1) -> list[SandboxTenant]:
-        """Tenants with another one's house, people and past as they stand now."""
+        """Return copies of a tenant with its building, people and past as they are now."""
         touched = self.touched
         made = self.console("copies", tenant_id=of.tenant_id, number=number)["tenants"]
         self.touched = touched
         return [SandboxTenant(token=each.pop("access_token"), **each) for each in made]
 
     def client(self, *redirect_uris: str, **wanted: Any) -> SandboxClient:
-        """Registers an OAuth client, with all scopes unless `scopes` says otherwise."""
+        """Register an OAuth client, by default with all scopes (`scopes`)."""
         made = self.console("clients", redirect_uris=list(redirect_uris), **wanted)
         return SandboxClient(made["client_id"], made["client_secret"], made["redirect_uris"])
 
     def token(self, tenant_id: str, **wanted: Any) -> str:
-        """An access token without the code flow; takes client_id and scopes."""
+        """Return an access token without the code flow; takes client_id and scopes."""
         return str(self.console("tokens", tenant_id=tenant_id, **wanted)["access_token"])
 
     def settings(self, tenant_id: str | None = None, **values: Any) -> dict[str, Any]:
-        """Changes the sandbox's behaviour towards one tenant or everybody; returns what is in force."""
+        """Change the sandbox's behaviour for one tenant or all; return the settings in force."""
         return self.console("settings", tenant_id=tenant_id, **values)
 
     def fault(
         self, kind: str, operation: int | str = 0, tenant_id: str | None = None, *, count: int = 1, **values: Any
     ) -> dict[str, Any]:
-        """Asks for a fault that meets the next `count` calls: of one operation or any, of one tenant or everybody.
+        """Request a fault for the next `count` calls: of one operation or any, of one tenant or all.
 
         `values` are the kind's own (docs/sandbox.md): `sandbox.fault("status", "list_members", status=503)`.
         """
         return self.console("faults", kind=kind, operation=operation, tenant_id=tenant_id, count=count, **values)
 
     def faults(self, tenant_id: str | None = None) -> list[dict[str, Any]]:
-        """The faults that are left, oldest first."""
+        """Return the faults that are left, oldest first."""
         return list(self.look("faults", tenant_id=tenant_id)["faults"])
 
     def clear_faults(self, tenant_id: str | None = None) -> int:
-        """Forgets all faults, or those of one tenant; how many."""
+        """Remove all faults, or those of one tenant; return how many."""
         self.touched += 1
         query = {"tenant_id": tenant_id} if tenant_id else {}
         answer = self._http.delete(f"{self.url}/console/api/faults", params=query)
@@ -220,34 +222,34 @@ class Sandbox:
         return int(answer.json()["cleared"])
 
     def move_clock(self, tenant_id: str | None = None, **by: float) -> datetime:
-        """Moves the clock of one tenant or of everybody, `by` what a timedelta takes (`days=30`); the time it is then.
+        """Move the clock of one tenant or all. `by` is what a timedelta takes (`days=30`). Return the time it is then.
 
-        By nothing: back to everybody's clock, or everybody's to the real time.
+        Without `by`: back to the common clock, or the common clock back to the real time.
         """
         move = {"seconds": timedelta(**by).total_seconds()} if by else {"reset": True}
         return datetime.fromisoformat(self.console("clock", tenant_id=tenant_id, **move)["now"])
 
     def now(self, tenant_id: str | None = None) -> datetime:
-        """What time it is for one tenant or everybody."""
+        """Return the time for one tenant or for all."""
         return datetime.fromisoformat(self.look("clock", tenant_id=tenant_id)["now"])
 
     def commands(self, tenant_id: str | None = None) -> list[dict[str, Any]]:
-        """Every physical command that was accepted, oldest first."""
+        """Return every physical command that was accepted, oldest first."""
         return list(self.look("commands", tenant_id=tenant_id)["commands"])
 
     def calls(self, tenant_id: str | None = None, operation: int | None = None) -> list[dict[str, Any]]:
-        """Every call by a known token, oldest first."""
+        """Return every call with a known token, oldest first."""
         return list(self.look("calls", tenant_id=tenant_id, operation=operation)["calls"])
 
     def console(self, what: str, **body: Any) -> dict[str, Any]:
-        """POST to the control API; raises on a refusal."""
+        """POST to the control API; raises AssertionError on a refusal."""
         self.touched += 1
         answer = self._http.post(f"{self.url}/console/api/{what}", json=body)
         assert answer.is_success, f"{answer.status_code} {answer.text}"
         return dict(answer.json())
 
     def look(self, what: str, **query: Any) -> dict[str, Any]:
-        """GET from the control API."""
+        """GET from the control API; raises AssertionError on a refusal."""
         given = {name: value for name, value in query.items() if value is not None}
         answer = self._http.get(f"{self.url}/console/api/{what}", params=given)
         assert answer.is_success, f"{answer.status_code} {answer.text}"
@@ -256,7 +258,7 @@ class Sandbox:
     def api(
         self, method: str, path: str, json: Any = None, *, token: str = "", licence: str = "", **options: Any
     ) -> httpx2.Response:
-        """One call of the API, at its usual address; `options` go to httpx2 (params, content, headers)."""
+        """Send a call of the API, at its usual address; `options` go to httpx2 (params, content, headers)."""
         self.touched += method != "GET"
         method, path = self.addresses.theirs(method, path)
         headers = dict(options.pop("headers", {}))
@@ -269,13 +271,13 @@ class Sandbox:
         return self._http.request(method, self.url + path, headers=headers, **options)
 
     def doors(self, token: str) -> list[dict[str, str]]:
-        """The doors of a tenant, with the device_id and device_name of each, whatever the service calls them."""
+        """Return the doors of a tenant, each with device_id and device_name, under the usual names."""
         shapes = self.addresses.catalogue.shapes
         listed = self.api("GET", "/v1/devices/passes", token=token).json()[shapes.pass_list_key]
         return [{ours: each[theirs] for ours, theirs in shapes.pass_list_names} for each in listed]
 
     def image(self, operation: str, content: bytes, *, token: str, **path: str) -> httpx2.Response:
-        """Register an image in the body that the service takes."""
+        """Register an image in the kind of body that the service takes."""
         self.touched += 1
         row, shapes = self.addresses.catalogue.find(operation), self.addresses.catalogue.shapes
         part = {shapes.image_field: ("picture", content, "image/jpeg")}
@@ -284,7 +286,7 @@ class Sandbox:
         return self._http.request(row.method, self.url + row.path.format(**path), headers=headers, **body)
 
     def consent(self, client: SandboxClient, tenant: SandboxTenant, *, state: str = "", decision: str = "allow") -> str:
-        """The address that the member site sends the administrator back to after signing in and deciding."""
+        """Sign in at the member site and decide; return the address that the administrator is sent back to."""
         query = {
             "response_type": "code",
             "client_id": client.client_id,
@@ -295,7 +297,7 @@ class Sandbox:
         )
 
     def visit(self, address: str, tenant: SandboxTenant, decision: str = "allow") -> str:
-        """Signs in and decides at an authorization address, as a browser would; returns where it leads."""
+        """Sign in and decide at an authorization address, as a browser would; return the redirect's address."""
         address = address if address.startswith("http") else self.url + address
         with httpx2.Client(timeout=60, verify=tls_context()) as browser:
             page = browser.get(address)
@@ -306,7 +308,7 @@ class Sandbox:
         return str(page.headers["Location"])
 
     def code(self, client: SandboxClient, tenant: SandboxTenant) -> str:
-        """A fresh authorization code."""
+        """Return a fresh authorization code."""
         return parse_qs(urlsplit(self.consent(client, tenant)).query)["code"][0]
 
     def _manage(self, *arguments: str) -> str:

@@ -1,4 +1,4 @@
-"""The project's own modules, which a process reads and parses once for all tests that look through them."""
+"""The project's own modules, parsed once per process for all tests that examine them."""
 
 import ast
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ def _tree(path: Path) -> ast.Module:
 
 
 def modules(*packages: str) -> Iterator[tuple[Path, ast.Module]]:
-    """Yield every module of these packages with its tree."""
+    """Yield every module of these packages with its syntax tree."""
     for package in packages:
         for path in sorted((ROOT / package).rglob("*.py")):
             yield path, _tree(path)

@@ -1,4 +1,4 @@
-"""Calls that somebody has made, as the portal counted them."""
+"""Calls that were already made, as the portal counts them."""
 
 from accessapi.operations import CallClass
 from portal.core.budget import ledger
@@ -8,7 +8,7 @@ from tenants.models import Connection
 
 
 def spend(connection: Connection, who: Priority, calls: int, *, over: float = 0) -> None:
-    """So many general calls were made for these: a moment ago, or evenly `over` the last so many seconds."""
+    """Record so many general calls for this priority: a moment ago, or evenly `over` the last so many seconds."""
     reading = ledger.read_gauge(connection, CallClass.GENERAL)
     steps = max(int(over) // STEP_SECONDS, 1)
     for number in range(steps):

@@ -1,4 +1,4 @@
-"""An environment of the service for one test: tenants, their staff, and a proxy of its own before the sandbox."""
+"""An environment of the service for one test: tenants, their staff, and a proxy in front of the sandbox."""
 
 import contextlib
 import secrets
@@ -44,7 +44,7 @@ def _password_hash() -> str:
 
 @dataclass(eq=False)
 class Customer:
-    """A tenant of the portal with its counterpart at the service. `doors` are device ids."""
+    """A tenant of the portal with its counterpart at the service. `doors` are device IDs."""
 
     stage: "Stage"
     tenant: Tenant
@@ -66,7 +66,7 @@ class Customer:
         return tenant_scope(self.tenant)
 
     def staff(self, role: str = "owner") -> User:
-        """A new person with this role here; platform roles come without any staff row."""
+        """Return a new person with this role here; platform roles have no staff row."""
         chosen = roles.find_role(role)
         user = User(email=f"{secrets.token_hex(4)}@example.com", name=f"{chosen.name} of {self.slug}")
         user.password = _password_hash()
@@ -80,7 +80,7 @@ class Customer:
 
     @contextlib.contextmanager
     def browser(self, who: User | str = "owner") -> Iterator[Browser]:
-        """Signed in through the sign-in page."""
+        """Yield a browser that signed in through the sign-in page."""
         user = self.staff(who) if isinstance(who, str) else who
         with Browser(self.house.url) as browser:
             yield browser.sign_in(user.email, PASSWORD)
@@ -103,9 +103,9 @@ class Customer:
         control: str = "unlock",
         rung: bool = True,
     ) -> Intent:
-        """What the door's page does, in this process: recorded, then left to a worker unless `inline`.
+        """Do in this process what the door's page does: record the request, then leave it to a worker unless `inline`.
 
-        Not `rung`: nobody is told; only the sweeper finds it.
+        Without `rung` no worker is notified; only the sweep finds it.
         """
         door = door or self.doors[0]
         asked = {
@@ -127,12 +127,12 @@ class Customer:
             return actions.submit(inline=inline, **asked)
 
     def intent(self, intent: Intent | int) -> Intent:
-        """The row as it stands now."""
+        """Return the row as it is now."""
         with self.scope():
             return Intent.objects.get(pk=intent if isinstance(intent, int) else intent.pk)
 
     def settled(self, intent: Intent, seconds: float = PATIENCE) -> Intent:
-        """Wait until nothing more happens to it by itself."""
+        """Wait until the request is final, or needs a decision."""
         until(
             lambda: (row := self.intent(intent)).is_final or (row.state == State.UNCERTAIN),
             seconds,
@@ -141,7 +141,7 @@ class Customer:
         return self.intent(intent)
 
     def age(self, intent: Intent, seconds: float = 60) -> None:
-        """Let the claim or lease of a process that is gone look this much older, instead of waiting for it."""
+        """Make the claim or lease of a killed process look this much older, instead of waiting for it."""
         self.house.sql(
             "UPDATE intents_intent SET claimed_at = claimed_at - make_interval(secs => %s),"
             " due_at = due_at - make_interval(secs => %s) WHERE id = %s",
@@ -151,7 +151,7 @@ class Customer:
         )
 
     def arrivals(self, door: str = "", control: str = "unlock") -> list[dict[str, Any]]:
-        """Every command that the service accepted for a door (or, for all doors)."""
+        """Return every command that the service accepted for a door (or for all doors)."""
         found = self.house.sandbox.commands(self.service.tenant_id)
         return [each for each in found if each["control"] == control and door in ("", each["device_id"])]
 
@@ -160,7 +160,9 @@ class Customer:
 
 
 class Stage:
-    """A context manager. `limits` are the calls an hour that both the portal's overrides and the sandbox keep to."""
+    """An environment, used as a context manager. `limits` are calls an hour, set in the portal's overrides and the
+    sandbox.
+    """
 
     def __init__(
         self,
@@ -193,13 +195,14 @@ class Stage:
         self.proxy.close()
 
     def retire(self) -> None:
-        """Nothing of this stage is worked on any more."""
+        """Stop all work for this stage's tenants."""
         ids = [customer.tenant.pk for customer in self.customers]
         with across_tenants("a test puts its tenants away"):
             Connection.objects_across_tenants.filter(tenant__in=ids).update(state=Connection.State.REVOKED)
             intents = Intent.objects_across_tenants.filter(tenant__in=ids)
             with transaction.atomic():
-                # In the order in which a worker takes two: whoever it settles, then the next in line.
+                # Lock two rows in the order in which a worker takes them: first the one it settles, then the next in
+                # line.
                 list(intents.order_by("pk").select_for_update().values_list("pk"))
                 intents.update(due_at=None)
                 intents.filter(state__in=[State.QUEUED, State.SENDING]).update(state=State.CANCELLED)
@@ -213,7 +216,7 @@ class Stage:
         mirrored: bool = True,
         behaviour: dict[str, Any] | None = None,
     ) -> Customer:
-        """A new tenant, here and at the service. `mirrored` puts its doors into the mirror without a sync."""
+        """Create a tenant, here and at the service. `mirrored` copies its doors to the portal without a sync."""
         slug = f"t-{secrets.token_hex(4)}"
         service = self.house.sandbox.tenant(
             name=f"Tenant {slug}", contracts=list(contracts), members=members, seed=slug

@@ -1,4 +1,4 @@
-"""What this session asks of the database, also by the names of statements that are planned already."""
+"""The SQL that this session sends to the database, with prepared statements in full."""
 
 from collections.abc import Iterable
 
@@ -6,13 +6,13 @@ from django.db import connection
 
 
 def prepared() -> dict[str, str]:
-    """The statements that this session has planned, by their names."""
+    """Return the prepared statements of this session, by name."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT name, statement FROM pg_prepared_statements")
         return dict(cursor.fetchall())
 
 
 def in_full(asked: Iterable[dict[str, str]]) -> list[str]:
-    """The SQL of captured queries, also of what was asked by its name."""
+    """Return the SQL of captured queries, with the text of prepared statements."""
     planned = prepared()
     return [planned.get(each["sql"].removeprefix("EXECUTE ").partition(" ")[0], each["sql"]) for each in asked]

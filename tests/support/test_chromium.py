@@ -1,4 +1,4 @@
-"""Pages of tests end in good order: what is under way comes to its end first."""
+"""Pages of tests are closed only after their requests have ended."""
 
 import threading
 

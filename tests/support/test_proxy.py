@@ -1,4 +1,4 @@
-"""The promise tests stand on the proxy: what it claims to do to a request must be what it does."""
+"""The promise tests rely on the proxy: its faults must do what their docstrings claim."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""Somebody at the sandbox's console with a browser that runs no script: pages, forms, cookies."""
+"""A person at the sandbox's console with a browser that runs no script: pages, forms, cookies."""
 
 from typing import Any
 
@@ -24,25 +24,25 @@ class Visitor:
         self.http.close()
 
     def look(self, path: str, **options: Any) -> str:
-        """The page's text, without its tags."""
+        """Return the page's text, without its tags."""
         self.page = self.http.get(path, follow_redirects=True, **options)
         return gist(self.page, 100_000)
 
     def form(self, act: str, **having: str) -> Form:
-        """The form of the page that does `act`, with these values in it."""
+        """Return the form of the page that does `act`, with these values in it."""
         for form in forms_of(self.page, self.url):
             if form.values.get("act") == act and having.items() <= form.values.items():
                 return form
         raise AssertionError(f"no form for {act}: {gist(self.page)}")
 
     def send(self, act: str, *, having: dict[str, str] | None = None, **values: Any) -> str:
-        """Fills the form in, sends it and follows where it leads; the text of the page that comes."""
+        """Fill in the form, send it and follow the redirect; return the text of the next page."""
         form = self.form(act, **(having or {}))
         self.page = self.http.post(str(self.page.url), data=form.values | values, follow_redirects=True)
         return gist(self.page, 100_000)
 
     def post(self, path: str, **values: Any) -> httpx2.Response:
-        """Sends anything at all, with the token of the page that is open."""
+        """POST any values, with the token of the page that is open."""
         token = next(
             form.values["csrfmiddlewaretoken"] for form in forms_of(self.page, self.url) if form.method == "post"
         )

@@ -1,17 +1,17 @@
-"""Waiting for what counts. A bound says only how long a failing test takes: the machine may be busy."""
+"""Wait for a condition. The time limit only ends a failing test: the machine may be busy."""
 
 import time
 from collections.abc import Callable
 from typing import TypeVar
 
 T = TypeVar("T")
-PATIENCE = 120.0  # seconds: a machine that others use, too, is slow now and then
+PATIENCE = 120.0  # seconds: other programs may slow the machine down
 
 
 def until(
     what: Callable[[], T], seconds: float = PATIENCE, *, saying: str | Callable[[], str] = "", pause: float = 0.02
 ) -> T:
-    """Poll until `what` is truthy and return it. AssertionError after `seconds`."""
+    """Poll until `what` is truthy and return it. Raises AssertionError after `seconds`."""
     end = time.monotonic() + seconds
     while not (found := what()):
         if time.monotonic() > end:
