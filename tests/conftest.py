@@ -1,4 +1,4 @@
-"""For every test: no network but the loopback's, and no process that outlives the run."""
+"""Settings for every test: no network except the loopback, and no process that outlives the run."""
 
 import ctypes
 import faulthandler
@@ -20,7 +20,8 @@ from accessapi.stack_memory import with_stack_memory
 from tests.support import databases, durations
 from tests.support.effort import SOAK, examples
 
-# What is drawn is the same in every run, so that one is as green as the other; `make soak` searches, and for longer.
+# Generated examples are the same in every run, so that results are stable. `make soak` generates more and different
+# ones.
 settings.register_profile(
     "project",
     deadline=None,
@@ -31,11 +32,12 @@ settings.register_profile(
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "project"))
 
-#: Attacks on a house of real processes, which `make promises` runs; those marked `quick` are part of `make test`.
+#: Attacks on a running site of real processes, which `make promises` runs. Those marked `quick` are part of `make
+#: test`.
 ATTACKS = "tests/promises/"
-#: Folders whose tests share one running house; they begin first.
+#: Folders whose tests share one running site; they begin first.
 LONG = ("tests/journey/", ATTACKS)
-#: Tests that look through the project's own modules.
+#: Tests that examine the project's own modules.
 SOURCES = "tests/guards/"
 _HOUSE = "house"
 #: Tests that share the contrary service, which is started for them once.
@@ -80,8 +82,10 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 
 def _watch(config: pytest.Config) -> None:
-    """Let a test that hangs say where, and end its process. Tests within a minute of each other share one watch: it is
-    a thread, which pytest's own option starts and ends with each test.
+    """Print the stack of a test that hangs, and end its process.
+
+    Tests within a minute of each other share one watch. A watch is a thread, and pytest's own option starts and ends
+    one for each test.
     """
     seconds, now = config.getoption("standstill"), time.monotonic()
     if seconds and now > _watched[0] + 60:
@@ -90,7 +94,7 @@ def _watch(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What is loaded by now stays: looking through it for garbage again and again took a tenth of a run."""
+    """Exclude loaded objects from garbage collection, which took a tenth of a run."""
     gc.freeze()
     gc.set_threshold(100_000, 50, 1_000)
     gc.enable()
@@ -98,7 +102,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> Iterator[None]:
-    """The tests' database begins as a copy of the run's migrated one. Whoever owns its tables makes and drops it."""
+    """Create the tests' database as a copy of the run's migrated one, by the role that owns its tables."""
     from django.db import connection
 
     from tenants.database_grants import as_owner
@@ -109,7 +113,7 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """At the end of a run that keeps no database, the migrated ones go."""
+    """Drop the migrated databases at the end of a run that keeps no database."""
     is_worker = hasattr(config, "workerinput")
     if not is_worker and os.environ.get("DATABASE_URL") and not config.getoption("reuse_db", False):
         databases.forget()
@@ -124,10 +128,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Spread over processes by files; files that take long by tests.
+    """Spread tests over processes by file; long files by test.
 
-    What needs a house is the work of one process, which ends when it is through: it would only be in the others' way.
-    With more `--houses` each process has its own. What needs the contrary service is together too, in any process.
+    One process does the tests that need a running site and then ends, so that it does not slow the others down. With
+    more `--houses` each process has its own site. Tests of the contrary service also stay together, in any process.
     """
     from xdist.scheduler import LoadScopeScheduling
 
@@ -140,7 +144,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             if nodeid.startswith(CONTRARY):
                 return "contrary"
             path = nodeid.partition("::")[0]
-            return SOURCES if path.startswith(SOURCES) else path  # a process parses all modules once
+            return SOURCES if path.startswith(SOURCES) else path  # one process parses all modules once
 
         def _reschedule(self, node: Any) -> None:
             if _HOUSE not in self.assigned_work[node] or len(self.nodes) == 1:
@@ -163,7 +167,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         durations.keep()
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)  # marks before they decide what is run, the order after all others'
+@pytest.hookimpl(wrapper=True, tryfirst=True)  # before marks decide what is run, but the order after all other plugins
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     for item in items:
         is_drawn = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
@@ -176,5 +180,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
         if item.nodeid.startswith(ATTACKS) and not item.get_closest_marker("quick"):
             item.add_marker(pytest.mark.attack)
     yield
-    # What takes longest begins first, so that no process is left with it at the end.
+    # The longest tests begin first, so that no process is left with one at the end.
     items.sort(key=lambda it: (not it.nodeid.startswith(LONG), -durations.of(it.nodeid.partition("::")[0]), it.path))

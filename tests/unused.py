@@ -1,10 +1,12 @@
-"""`python -m tests.unused`, a step of `make check`: names the functions, classes and methods that nothing uses.
+"""Name the functions, classes and methods that nothing uses: `python -m tests.unused`, a step of `make check`.
 
-vulture finds them: a name counts as used where any code says it. What else says names is told to it here: templates,
-dotted paths in strings, migrations, and the frameworks whose hooks we write (`HOOKS`, where an entry that nothing
-needs any more is an error, too). The product is looked at without its tests, so that code which only tests call is
-named; then the tests are looked at with everything. Variables are left out: most are settings, rows of the service's
-interface and enumerations, which are complete whether we read each value or not.
+vulture finds them: a name counts as used where any code mentions it. This module adds the names that vulture cannot
+see: templates, dotted paths in strings, migrations, and the frameworks' hooks that we write (`HOOKS`, where an unneeded
+entry is an error, too).
+
+The product is checked without its tests, to find code that only tests call; then the tests are checked with everything.
+Variables are left out: most are settings, fields of the service's interface and enumerations, which are complete even
+if some values are not read.
 """
 
 import ast
@@ -22,11 +24,11 @@ ROOT = Path(__file__).resolve().parents[1]
 PRODUCT = ("accessapi", "tenants", "portal", "sandbox", "stack", "bench", "manage.py")
 LOOKED_AT = ("function", "class", "method", "property")
 
-# Whom a function is handed to by what stands above it.
+# Decorators that pass a function on to a framework.
 DECORATORS = ["@*.register", "@register.*", "@receiver", "@*_validator", "@*_serializer", "@atexit.register"]
 DECORATORS += ["@pytest.fixture", "@case", "@cases", "@route", "@*.connect"]
 
-# By who calls them: names that we define and somebody else uses.
+# Names that we define and another program calls, by the caller.
 HOOKS = {
     "Django's models, fields and migrations": "Meta get_full_name get_short_name create_superuser get_by_natural_key "
     "pre_save get_db_prep_value value_to_string state_forwards database_forwards database_backwards",
@@ -52,7 +54,7 @@ _DOTTED = re.compile(r"[a-z_]\w*(?:\.\w+)*[.:](\w+)")
 
 
 def main() -> int:
-    """Prints what nothing uses and which hooks nobody writes any more; returns 1 when there is any."""
+    """Print unused names and unneeded hooks; return 1 when there are any."""
     found = Vulture(ignore_decorators=DECORATORS)
     found.scan("\n".join(sorted({*_said_by_templates()})), filename=ROOT / "templates")
     named = [*_unused(found, *PRODUCT), *_unused(found, "tests")]
@@ -68,7 +70,7 @@ def main() -> int:
 
 
 def _unused(found: Vulture, *folders: str) -> list[Item]:
-    """Reads `folders` besides what was read, and returns what is used nowhere of them."""
+    """Read `folders` in addition to what was read, and return their unused names."""
     found.scavenge([str(ROOT / each) for each in folders])
     found.scan("\n".join(sorted({*_said_by_strings(folders)})), filename=ROOT / "strings")
     return [item for item in found.get_unused_code() if item.typ in LOOKED_AT and _is_in(item, folders)]
@@ -87,7 +89,7 @@ def _said_by_templates() -> Iterator[str]:
 
 
 def _said_by_strings(folders: tuple[str, ...]) -> Iterator[str]:
-    """Yields what paths in strings end with: `"portal.site.worker:PatientConsumer"`, f"{__name__}.carry_through"."""
+    """Yield the last part of paths in strings: `"portal.site.worker:PatientConsumer"`, f"{__name__}.carry_through"."""
     for folder in folders:
         for path in sorted((ROOT / folder).rglob("*.py")):
             for node in ast.walk(ast.parse(path.read_text())):

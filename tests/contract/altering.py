@@ -15,9 +15,7 @@ Alter = Callable[[Any], Any]
 
 
 def changed(alter: Alter, *, status: int | None = None) -> Fault:
-    """Return a fault that passes the answer's JSON through `alter`. Other answers pass unchanged. `status` selects
-    answers.
-    """
+    """Return a fault that passes the answer's JSON through `alter`; with `status`, only answers that have it."""
 
     def fault(exchange: Exchange) -> None:
         answer = exchange.forward()
@@ -82,8 +80,7 @@ def instead(status: int, body: Any = None) -> Fault:
 
 
 def put(name: str, value: Any) -> Alter:
-    """Return a function that sets a field. `name` may be dotted; * means each item of an array or value of an object.
-    """
+    """Return a function that sets a field. `name` may be dotted; * is each item of an array or value of an object."""
     return lambda data: _at(data, name.split("."), lambda owner, key: owner.__setitem__(key, value))
 
 

@@ -174,7 +174,7 @@ def updates_in_bulk(house: House) -> None:
         {"member_id": second, "card_data": card},
     ]
     record = follow(house, _submit(house, "bulk_update_members", members))
-    _check_record(record, ["", ""])  # the specification does not show whether a renamed member has its old or new name there
+    _check_record(record, ["", ""])  # a renamed member's name there is not specified
     items = _items(record)
     _check_taken("bulk_update_members", items[1])
     if items[0]["status"] != "succeeded" or items[0]["member_id"] != first:

@@ -1,6 +1,4 @@
-"""Operations 7 to 9: profile and face images. Whether a picture shows a face is the service's decision; ours shows
-none.
-"""
+"""Operations 7 to 9: profile and face images. The service decides whether a picture shows a face; ours shows none."""
 
 import contextlib
 
@@ -104,8 +102,7 @@ def refuses_faces(house: House) -> None:
 
 
 def _refuse_face(house: House, what: str, path: dict[str, str], image: Image) -> None:
-    """Check that the image is refused, or accepted and ends in failed_…. A server may also close the connection early.
-    """
+    """Check that the image is refused, or accepted and ends in failed_…. The server may also close the connection."""
     reply = house.lab.raw.api("register_face_image", token=house.credentials.access_token, path=path, body=image)
     data = reply.json
     request_id = data.get("request_id") if isinstance(data, dict) else None

@@ -220,7 +220,7 @@ def deletes(house: House) -> None:
 def keeps_other_tenants(house: House) -> None:
     other = house.lab.another("delete_member", house)
     path = {"member_id": house.member()}
-    if other.reply("read_member", path=path).fine:  # identifiers may repeat between tenants: do not delete another tenant's member
+    if other.reply("read_member", path=path).fine:  # another tenant may have the same identifier
         raise NotTried("delete_member", "the other tenant has a member of the same identifier")
     other.reply("delete_member", path=path)
     if not house.reply("read_member", path=path).fine:

@@ -13,7 +13,7 @@ from tests.support.sandbox import Sandbox
 
 @pytest.fixture(autouse=True)
 def quick_to_judge(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Do not look a second time: no one else changes these tenants."""
+    """Check a difference again almost at once: no one else changes these tenants."""
     monkeypatch.setattr(lab, "PAUSES", [0.01])
 
 

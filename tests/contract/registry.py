@@ -45,8 +45,7 @@ def case(
     needs: tuple[str, ...] = (),
     refusal: bool = False,
 ) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
-    """Return a decorator that adds a case of `operation`. The case takes a House (a Lab, for the operations of OAuth).
-    """
+    """Return a decorator that adds a case of `operation`. The case takes a House (a Lab, for operations of OAuth)."""
 
     def add(run: Callable[[Any], None]) -> Callable[[Any], None]:
         _CASES.append(Case(operation, sentence, run, needs, refusal))
@@ -56,8 +55,7 @@ def case(
 
 
 def load() -> list[Case]:
-    """Return all cases in the order of the operations' numbers, those that show an operation working before refusals.
-    """
+    """Return all cases by the operations' numbers, those that show an operation working before refusals."""
     for path in sorted(Path(__file__).parent.glob("cases_*.py")):
         importlib.import_module(f"tests.contract.{path.stem}")
     return sorted(_CASES, key=lambda each: (each.row.number, each.refusal))

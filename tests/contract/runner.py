@@ -97,8 +97,7 @@ def _house(lab: Lab, case: Case) -> House:
 
 
 def _take(lab: Lab, case: Case, outcome: Outcome, report: Report) -> None:
-    """Record an outcome. A difference counts for the operation in which it was seen; the case of another was not tried.
-    """
+    """Record an outcome. A difference counts for the operation that showed it; a case of another was not tried."""
     verdict = (
         Verdict.DIFFERS
         if isinstance(outcome, Differs)

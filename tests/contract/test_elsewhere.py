@@ -55,8 +55,7 @@ def _run(service: Elsewhere, only: Iterable[int] = EVERYTHING, *, overrides: boo
 
 
 def _traces(service: Elsewhere) -> list[str]:
-    """Return what a run left behind at the service: people, guests whose period is not over, tokens, changed settings.
-    """
+    """Return what a run left behind at the service: people, guests with a current period, tokens, changed settings."""
     found = [row["member_name"] for house in service.world.houses for row in house.members.values()]
     end = (datetime.now(JST) + timedelta(minutes=2)).isoformat(timespec="seconds")
     found += [row["guest_name"] for house in service.world.houses for row in house.guests.values()

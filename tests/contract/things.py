@@ -78,8 +78,7 @@ class Things(Memory):
                 self.made("create_member", item)
 
     def expects(self, operation: str) -> None:
-        """Note that a member may be created without a known ID. Unless an answer gives it, cleaning looks for its name.
-        """
+        """Note that a member may be created without a known ID. Without an answer, cleaning looks for its name."""
         self.awaits = self.awaits or operation in ("create_member", "bulk_create_members")
 
     def answered(self, operation: str) -> None:

@@ -73,8 +73,7 @@ def _ask_the_list(house: House, trip: Trip) -> None:
 
 
 def member_fields(house: House) -> Json:
-    """Return every field of a member that can be set here. Its use period begins tomorrow, so that it gives no access.
-    """
+    """Return every field of a member that can be set here. Its use period begins tomorrow: it gives no access."""
     fields: Json = {
         "member_name": house.name("everything"),
         "membergroup_id": house.group_id(),

@@ -1,4 +1,4 @@
-"""A real browser at the house, which reports what pages complain of."""
+"""A real browser on the running site, whose pages' complaints fail the test."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ from tests.support.stage import Stage
 @pytest.fixture
 def stage(house: House) -> Iterator[Stage]:
     with house.stage() as made:
-        made.environment.base_url = house.sandbox.url  # the browser goes there, too: no proxy between
+        made.environment.base_url = house.sandbox.url  # the browser uses it too: no proxy in between
         made.environment.save()
         yield made
 
@@ -26,7 +26,7 @@ def page(house: House, open_tab: Tabs) -> Page:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item):
-    """A journey that broke off shows where it stood and what the house said."""
+    """Add the current page and the site's output to the report of a failed journey."""
     report = yield
     given = getattr(item, "funcargs", {})
     if report.failed and report.when == "call" and "page" in given:

@@ -1,4 +1,4 @@
-"""One journey through the whole house in a real browser: from signing in to the next tenant."""
+"""One journey through the whole site in a real browser: from signing in to the next tenant."""
 
 import csv
 import io
@@ -24,7 +24,7 @@ FREED, KEPT = TAKEN[:3], TAKEN[3:]
 
 @pytest.fixture
 def customer(stage: Stage) -> Customer:
-    """A tenant that nobody has connected yet."""
+    """Return a tenant that is not connected yet."""
     return stage.customer(members=30, connected=False, mirrored=False)
 
 
@@ -34,7 +34,7 @@ def next_tenant(stage: Stage) -> Customer:
 
 
 class Journey:
-    """The steps that recur."""
+    """Steps that are used several times."""
 
     def __init__(self, page: Page, customer: Customer) -> None:
         self.page, self.customer = page, customer
@@ -47,18 +47,18 @@ class Journey:
         self.page.get_by_role("button", name=name).first.click()
 
     def confirm(self) -> None:
-        """Say again who is there, if the site asks."""
+        """Confirm the identity, if the site requires it."""
         if "reauthenticate" in self.page.url:
             self.page.fill("input[name=password]", PASSWORD)
             self.page.locator("form:has(input[name=password]) button").first.click()
             self.page.wait_for_url(re.compile("/t/"))
 
     def look(self) -> None:
-        """What stands in the way of people who cannot see or point well."""
+        """Check the page for serious accessibility problems."""
         self.barriers += [f"{self.page.url}: {each}" for each in barriers(self.page)]
 
     def upload(self, name: str, content: str) -> None:
-        """Upload, have the dry run made, start, and wait until all is said."""
+        """Upload a file, do the dry run, start, and wait until all results are shown."""
         self.open("imports/new/")
         self.page.set_input_files(
             "input[type=file]", {"name": name, "mimeType": "text/csv", "buffer": content.encode()}
@@ -101,7 +101,7 @@ def sign_in(journey: Journey, email: str) -> None:
 
 
 def connect(journey: Journey) -> None:
-    """By consent of an administrator of the member site; then the licence key, and the first sync."""
+    """Connect by consent of the member site's administrator; then enter the licence key and wait for the first sync."""
     page, service = journey.page, journey.customer.service
     journey.open("connection/")
     journey.press("Connect")
@@ -143,7 +143,7 @@ def create_member(journey: Journey) -> None:
     page = journey.page
     journey.open("members/new/")
     journey.look()
-    name = "武者小路 花子"  # a name that the service draws for nobody
+    name = "武者小路 花子"  # a name that the service does not draw
     page.fill("input[name=member_name]", name)
     page.fill("input[name=member_code]", "J-0001")
     page.select_option("select[name=membergroup_id]", index=1)
@@ -156,19 +156,19 @@ def create_member(journey: Journey) -> None:
 
 
 def import_members(journey: Journey) -> None:
-    """A thousand rows, of which six meet cards that somebody else has registered meanwhile."""
+    """Import a thousand rows. Six have cards that other members have been given since the sync."""
     page, group = journey.page, _occupy_cards(journey.customer)
     journey.upload("staff.csv", _file(group))
     expect(page.get_by_role("button", name=f"Retry {len(TAKEN)} rows")).to_be_visible()
     journey.look()
 
-    # Three of the cards become free: those rows go through as they are, the others fail again.
+    # Three of the cards are freed: those rows succeed unchanged, the others fail again.
     _free_cards(journey.customer)
     journey.press(f"Retry {len(TAKEN)} rows")
     journey.start()
     expect(page.get_by_role("button", name=f"Retry {len(KEPT)} rows")).to_be_visible()
 
-    # The rest is corrected in the file that the site gives for it.
+    # The rest is corrected in the file that the site provides for it.
     journey.upload("corrected.csv", _corrected(journey))
     expect(page.get_by_role("button", name=re.compile("^Retry"))).to_have_count(0)
 
@@ -179,13 +179,13 @@ def import_members(journey: Journey) -> None:
 
 
 def unlock(journey: Journey) -> None:
-    """A door, once it was said again who is there; the command is followed to its end without a reload."""
+    """Unlock a door after a proof of identity, and follow the command to its end without a reload."""
     page = journey.page
     (session,) = [each["value"] for each in page.context.cookies() if each["name"] == settings.SESSION_COOKIE_NAME]
     age_proof(import_module(settings.SESSION_ENGINE).SessionStore(session))
     journey.open("devices/?view=list")
     journey.look()
-    # Those that need somebody come first: an offline one does not obey.
+    # Doors that need attention are listed first, but an offline one does not react.
     page.locator("tbody tr").filter(has_not_text="Offline").locator("a.row-link").first.click()
     page.wait_for_url(re.compile("/devices/.+/$"))
     page.get_by_role("button", name="Unlock", exact=True).click()
@@ -199,7 +199,7 @@ def unlock(journey: Journey) -> None:
 
 
 def switch(journey: Journey, next_tenant: Customer) -> None:
-    """The switcher lands on the same kind of page of the other tenant."""
+    """Check that the switcher leads to the same kind of page of the other tenant."""
     page = journey.page
     journey.open("devices/")
     page.locator("details.switcher summary").click()
@@ -209,7 +209,7 @@ def switch(journey: Journey, next_tenant: Customer) -> None:
 
 
 def _occupy_cards(customer: Customer) -> str:
-    """Cards are given out in the member site, after the sync; the name of a group for the rows."""
+    """Assign the rows' cards to other members at the service, after the sync; return a group's name for the rows."""
     group = _api(customer, "GET", "/v1/membergroups")["membergroups"][0]
     for card in TAKEN:
         member = {"member_name": f"Holder {card}", "membergroup_id": group["membergroup_id"], "card_data": card}
@@ -229,7 +229,7 @@ def _file(group: str) -> str:
 
 
 def _corrected(journey: Journey) -> str:
-    """The rows to correct, as downloaded, with cards that are free."""
+    """Return the downloaded rows to correct, with cards that are free."""
     page = journey.page
     page.get_by_text("Download rows to fix").first.click()
     with page.expect_download() as download:
@@ -259,7 +259,7 @@ def _members(customer: Customer) -> list[dict[str, object]]:
 
 
 def _api(customer: Customer, method: str, path: str, **more: object) -> dict[str, list[dict[str, object]]]:
-    """The service itself, past the portal."""
+    """Call the service directly, without the portal."""
     answer = customer.house.sandbox.api(method, path, token=customer.service.token, **more)
     assert answer.is_success, answer.text
     return answer.json() if answer.content else {}

@@ -1,4 +1,4 @@
-"""A walk-in at the reception desk, by keystrokes alone: from the empty desk to a code that a reader reads."""
+"""A walk-in at the reception desk, with the keyboard only: from the empty desk to a code that a reader can read."""
 
 import io
 import time
@@ -14,17 +14,17 @@ from tests.support.stage import PASSWORD, Customer, Stage
 
 CREATE = 20
 SERVICE_SECONDS = 0.2
-# Forty words a minute, which is how somebody types who is spoken to meanwhile.
+# Forty words a minute: a receptionist types while a guest speaks to them.
 KEY_SECONDS = 0.2
-# The issue's own figure: from the empty desk to a scannable code.
+# The required time from the empty desk to a code that can be scanned.
 MOST_SECONDS = 10.0
-# A machine that does something else at the moment is no slow desk: the quickest of so many guests counts.
+# The machine may be busy for a moment, so only the quickest of these guests counts.
 GUESTS = ("Aiko Tanaka", "Ken Sato", "Yui Abe")
 
 
 @pytest.fixture
 def customer(stage: Stage) -> Customer:
-    """A desk with a preset, at a service that answers every call in 200 ms."""
+    """Return a desk with a preset, at a service that answers every call in 200 ms."""
     customer = stage.customer()
     with customer.scope():
         Preset.objects.create(name="Meeting", name_ja="会議", minutes=90, is_default=True)
@@ -46,7 +46,7 @@ def test_a_walk_in_has_a_scannable_code_in_ten_seconds_of_keystrokes(page, custo
 
 
 def sign_in(page: Page, customer: Customer) -> None:
-    """Not counted: it happens once in the morning."""
+    """Sign in. This is not timed: it happens once in the morning."""
     page.goto("/accounts/login/")
     page.fill("input[name=login]", customer.staff("receptionist").email)
     page.fill("input[name=password]", PASSWORD)
@@ -55,7 +55,7 @@ def sign_in(page: Page, customer: Customer) -> None:
 
 
 def walk_in(page: Page, customer: Customer, name: str) -> float:
-    """Seconds from the first key to a code on the screen. The screenshot is then read as a reader would."""
+    """Return the seconds from the first key to a code on the screen. The screenshot must then be readable."""
     before = len(customer.calls(CREATE))
     page.goto(customer.url("guests/"))
     expect(page.locator("#board, .desk-keys").first).to_be_visible()
@@ -82,11 +82,11 @@ def walk_in(page: Page, customer: Customer, name: str) -> float:
 
 
 def key(page: Page, name: str) -> None:
-    """One key, at the pace of a hand."""
+    """Press one key, at a person's speed."""
     page.keyboard.press(name)
     time.sleep(KEY_SECONDS)
 
 
 def seen(page: Page) -> Image.Image:
-    """What stands on the screen, without scrolling."""
+    """Return what the screen shows, without scrolling."""
     return Image.open(io.BytesIO(page.screenshot())).convert("L")

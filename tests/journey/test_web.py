@@ -1,4 +1,4 @@
-"""The web as a process: its parent, which loads the site for its workers, and what its headers say of it."""
+"""The web server as a process: its parent, which loads the site for its workers, and its headers."""
 
 import os
 import re
@@ -10,7 +10,7 @@ from tests.support.house import House
 
 
 def test_nothing_is_opened_or_begun_before_the_workers_are_forked(house: House) -> None:
-    """They would share its connections, and have none of its threads."""
+    """Check the parent process: workers would share its connections, and have none of its threads."""
     assert house.web.child
     parent = Path(f"/proc/{house.web.child.pid}")
     sockets = [each for each in (parent / "fd").iterdir() if os.readlink(each).startswith("socket:")]

@@ -1,4 +1,4 @@
-"""`make mutants`: single changes that break a promise, each of which some quick test must notice.
+"""Check that quick tests notice each of many single changes that break a promise (`make mutants`).
 
 It needs services: `python -m stack services -- python -m tests.mutants [--only WORDS] [--workers N]`.
 """
@@ -18,7 +18,7 @@ from tests.mutants.workshop import Trial, Workshop
 
 
 def main() -> int:
-    """Tries the list, prints what came of each, and returns 0 when every change was noticed."""
+    """Try all changes and print the results; return 0 when every change was noticed."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
     parser.add_argument("--only", default="", metavar="WORDS", help="those with all these words in name or file")
     parser.add_argument("--workers", type=int, default=min(os.cpu_count() or 1, 4))
@@ -38,7 +38,7 @@ def _is_meant(mutant: Mutant, words: str) -> bool:
 
 
 def _tried(chosen: Sequence[Mutant], workers: int) -> list[Trial]:
-    """Every change, spread over `workers` copies; none whose tests are red without it, which says nothing."""
+    """Try every change, spread over `workers` copies. Changes whose tests fail without them are left out."""
     waiting: queue.SimpleQueue[Mutant] = queue.SimpleQueue()
     for mutant in chosen:
         waiting.put(mutant)
@@ -53,7 +53,7 @@ def _tried(chosen: Sequence[Mutant], workers: int) -> list[Trial]:
                 compared.wait()
                 return list(_each(shop, waiting, red))
         except BaseException:
-            compared.abort()  # nobody waits for a worker that is gone
+            compared.abort()  # do not wait for a killed worker
             raise
 
     with ThreadPoolExecutor(workers) as pool:

@@ -1,4 +1,4 @@
-"""What an entry of the kept list is."""
+"""The form of an entry in the list of changes."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +8,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True)
 class Mutant:
-    """One single change: in `file`, `text` (which occurs there once) becomes `instead`; one of `tests` must fail."""
+    """One single change: in `file`, `text` (which occurs once) is replaced by `instead`; one of `tests` must fail."""
 
     name: str
     file: str
@@ -17,7 +17,7 @@ class Mutant:
     tests: tuple[str, ...]
 
     def applied(self, source: str) -> str:
-        """`source` with the change. ValueError when its text is not there exactly once."""
+        """Return `source` with the change. Raises ValueError when its text is not there exactly once."""
         found = source.count(self.text)
         if found != 1:
             raise ValueError(f"the text occurs {found} times in {self.file}")

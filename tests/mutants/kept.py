@@ -1,4 +1,4 @@
-"""The kept list, from the files beside this one."""
+"""The list of changes, from the files in this folder."""
 
 import tomllib
 from pathlib import Path

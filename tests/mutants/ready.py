@@ -1,7 +1,7 @@
-"""Runs pytest in children of a process that has imported what is not ours already, which is most of a start's time.
+"""Run pytest in child processes of a process that has already imported most packages, to save their start time.
 
 A line of its input is one run: JSON with pytest's arguments and where its output goes. It answers with two lines: the
-child's process group, so that whoever waits can end it, and its exit code.
+child's process group, so that the caller can end it, and its exit code.
 """
 
 import contextlib
@@ -23,10 +23,10 @@ _NOT_OURS = (
 
 
 def main() -> None:
-    """Answers until its input ends."""
-    sys.path[0] = os.getcwd()  # as `python -m pytest` has it, instead of this file's folder
+    """Answer requests until the input ends."""
+    sys.path[0] = os.getcwd()  # as with `python -m pytest`, instead of this file's folder
     for name in _NOT_OURS:
-        with contextlib.suppress(Exception):  # what is not there, or wants settings first, costs its time later
+        with contextlib.suppress(Exception):  # modules that are missing or need settings are imported later
             importlib.import_module(name)
     for line in sys.stdin:
         run = json.loads(line)

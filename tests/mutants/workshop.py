@@ -1,4 +1,4 @@
-"""A copy of the project where one change at a time is made and tried."""
+"""A copy of the project in which one change at a time is made and tried."""
 
 import json
 import os
@@ -17,17 +17,15 @@ from urllib.parse import urlsplit, urlunsplit
 
 from tests.mutants.entry import ROOT, Mutant
 
-_SECONDS = (
-    300  # for the tests of one change; those of the unchanged project may take as many times as there are changes
-)
+_SECONDS = 300  # for the tests of one change; multiplied by the number of changes for the unchanged project
 _TESTS_FAILED = 1
 _NOT_GREEN = re.compile(r"^(?:FAILED|ERROR) (\S+?(?:::\w+)+)", re.MULTILINE)
-_MADE = ("static/vendor", "locale/ja/LC_MESSAGES/django.mo", ".venv", "node_modules")  # what is not tracked and needed
+_MADE = ("static/vendor", "locale/ja/LC_MESSAGES/django.mo", ".venv", "node_modules")  # not tracked, but needed
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What came of a change: "killed", "survived", or how it could not be tried."""
+    """The result of a change: "killed", "survived", or the reason why it could not be tried."""
 
     mutant: Mutant
     outcome: str
@@ -36,7 +34,7 @@ class Trial:
 
 
 class Workshop:
-    """A context manager: the tracked files in a temporary folder, and a database of its own."""
+    """A copy of the tracked files in a temporary folder, with its own database. Used as a context manager."""
 
     def __init__(self, number: int) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix=f"mutants-{number}-"))
@@ -78,7 +76,7 @@ class Workshop:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def red(self, tests: Sequence[str]) -> set[str]:
-        """Return those of these tests that are not green on the project as it is, without their parameters."""
+        """Return those of these tests that fail on the unchanged project, without their parameters."""
         if not tests:
             return set()
         code, said = self._pytest(list(tests), seconds=_SECONDS * len(tests))
@@ -89,7 +87,7 @@ class Workshop:
         return named if code == _TESTS_FAILED and named else {each.partition("[")[0] for each in tests}
 
     def try_out(self, mutant: Mutant) -> Trial:
-        """Make the change, run its tests, take it back."""
+        """Make the change, run its tests, and undo it."""
         began = time.monotonic()
         path = self.folder / mutant.file
         source = path.read_text(encoding="utf-8") if path.exists() else ""
@@ -98,7 +96,7 @@ class Workshop:
         except ValueError as wrong:
             return Trial(mutant, "broken", 0, str(wrong))
         path.write_text(changed, encoding="utf-8")
-        is_migration = path.parent.name == "migrations"  # a database with the change, then one without it
+        is_migration = path.parent.name == "migrations"  # first a database with the change, then one without it
         self._keeps_database &= not is_migration
         try:
             code, said = self._pytest(["-x", *mutant.tests], seconds=_SECONDS)
@@ -119,5 +117,5 @@ class Workshop:
         late.start()
         code = int(self._hear.readline())
         late.cancel()
-        self._keeps_database = code >= 0  # else it was ended, and nobody knows how it left the database
+        self._keeps_database = code >= 0  # otherwise it was killed, and the state of its database is unknown
         return code, output.read_text(errors="replace")[-4000:]

@@ -1,4 +1,4 @@
-"""What the house said when an attack fails."""
+"""Show the output of the site's processes when a promise test fails."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from stack.supervisor import tail
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
-    """A failed test shows what the house's processes said meanwhile."""
+    """Add the output of the site's processes to the report of a failed test."""
     report = yield
     house = getattr(item, "funcargs", {}).get("house")
     if house is not None and report.failed:

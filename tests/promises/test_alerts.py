@@ -1,4 +1,4 @@
-"""Alerts: none lost, none doubled, each told once, whoever is killed; and no way through them into private networks."""
+"""Alerts: none is lost or doubled, each is notified once even if workers are killed, never into private networks."""
 
 import socket
 from collections import Counter
@@ -33,7 +33,7 @@ KILLS = 5 if SOAK else 1
 
 @pytest.fixture
 def customer(stage: Stage) -> Customer:
-    """A tenant that is watched, with one person who is told of alarms."""
+    """Return a tenant with alert rules, and with one person who is notified of alarms."""
     customer = stage.customer()
     customer.owner = customer.staff("owner")
     with customer.scope():
@@ -42,7 +42,7 @@ def customer(stage: Stage) -> Customer:
 
 
 def take_over(customer: Customer, *records) -> list[History]:
-    """Records are taken over from the log and told to whoever listens, in one transaction as the mirror does."""
+    """Store records as if read from the log and publish them to the listeners, in one transaction like the portal."""
     with customer.scope(), transaction.atomic():
         insert_records([theirs(customer.tenant, each) for each in records])
         rows = list(History.objects.filter(history_id__in=[each.history_id for each in records]).order_by("at", "pk"))
@@ -56,7 +56,7 @@ def forced(device: str, seconds_ago: float = 30, **said: str):
 
 
 def mails(house: House, user: User) -> Counter[str]:
-    """How often each telling arrived at a person's address, by the house's mails."""
+    """Count how often each notification arrived at a person's address, from the site's mails."""
     sent = [mail["X-Alert"] for mail in house.mails() if mail["To"] == user.email]
     return Counter(alert for alert in sent if alert)
 
@@ -73,7 +73,7 @@ def all_ended(customer: Customer) -> bool:
 
 @contextmanager
 def sender(house: House, **settings: str) -> Iterator[Process]:
-    """A worker that tells, with a mail server or networks of its own, in the place of the house's."""
+    """Yield a worker that sends notifications, with its own mail server or networks, in place of the site's."""
     process = Process(house.programs(**settings).worker("telling", "sync", 1))
     process.start()
     try:
@@ -90,7 +90,7 @@ def ring(customer: Customer) -> None:
 
 
 def age(customer: Customer, seconds: int) -> None:
-    """Let what was claimed look older, and be due, instead of waiting for it."""
+    """Make claims look older, and due, instead of waiting for them."""
     customer.house.sql(
         "UPDATE telling_telling SET claimed_at = claimed_at - make_interval(secs => %s), due_at = now()"
         " WHERE tenant_id = %s AND due_at IS NOT NULL",
@@ -170,7 +170,7 @@ class TestWhoeverIsKilled:
 def test_of_many_events_none_is_lost_or_doubled_and_each_alert_is_told_once(
     house: House, customer: Customer, figure
 ) -> None:
-    """Doors flap, records come twice, and whoever sends is killed again and again."""
+    """Change doors to and fro, repeat records, and kill the sending worker again and again."""
     found = []
     for start in range(0, EVENTS, DOORS):
         some = [forced(f"D{number}", 60 - start * 50 / EVENTS) for number in range(DOORS)]
@@ -235,7 +235,7 @@ class TestAWebAddress:
 
 @contextmanager
 def silent_server() -> Iterator[str]:
-    """A mail server that takes the connection and never says a word."""
+    """Yield the address of a mail server that accepts connections but never answers."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen()
@@ -248,7 +248,7 @@ def read_the_log(customer: Customer) -> None:
 
 
 def age_leases(customer: Customer) -> None:
-    """Let the reading of a worker that is gone be free again, instead of waiting for it."""
+    """Release the log lease of a killed worker, instead of waiting for it."""
     customer.house.sql(
         "UPDATE mirror_mirrorstate SET lease_until = now(), due_at = now() WHERE tenant_id = %s AND kind = %s",
         customer.tenant.pk,

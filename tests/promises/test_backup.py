@@ -1,4 +1,4 @@
-"""Backup: a drill with a house at work. What was damaged is found, what is sound is restored, and the site goes on."""
+"""Backup: a drill on a site in use. Damage is found, a sound backup is restored, and the site continues."""
 
 import subprocess
 import threading
@@ -32,7 +32,7 @@ SECURED = "--enable-row-security"
 
 
 def check(house: House, file: Path, *options: str, **changed: str) -> tuple[int, str]:
-    """Check a dump as an operator does; the exit code, and what was said."""
+    """Check a dump as an operator does; return the exit code and the output."""
     command = [PYTHON, "manage.py", "check_backup", *options, str(file)]
     env = backups.with_programs(house.env | changed)
     done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True)
@@ -40,7 +40,7 @@ def check(house: House, file: Path, *options: str, **changed: str) -> tuple[int,
 
 
 def furnished(stage: Stage) -> Customer:
-    """A tenant with people of the service, a door that was opened and a file of evidence."""
+    """Return a tenant with people of the service, a door that was opened and a file of evidence."""
     customer = stage.customer(members=MEMBERS)
     customer.settled(customer.unlock())
     with customer.scope():
@@ -52,7 +52,7 @@ def furnished(stage: Stage) -> Customer:
 
 @contextmanager
 def at_work(customer: Customer) -> Iterator[None]:
-    """Entries are written without a pause for the length of the block."""
+    """Write audit entries without a pause during the block."""
     stop = threading.Event()
 
     def write() -> None:
@@ -76,7 +76,7 @@ def at_work(customer: Customer) -> Iterator[None]:
 
 
 def pages(browser: Browser, customer: Customer) -> dict[str, str]:
-    """What the pages with a tenant's rows say."""
+    """Return the text of the pages with a tenant's rows."""
     found = {page: browser.get(customer.url(page)) for page in PAGES}
     assert {page: answer.status_code for page, answer in found.items()} == dict.fromkeys(PAGES, 200)
     return {page: gist(answer, 4000).partition(customer.slug)[2] for page, answer in found.items()}
@@ -119,7 +119,7 @@ def test_every_damage_to_a_dump_is_found(
 
 
 def without(path: Path, house: House, file: Path) -> tuple[int, str]:
-    """Check a dump while a file of evidence is gone."""
+    """Check a dump while a file of evidence is missing."""
     aside = path.rename(path.with_suffix(".aside"))
     try:
         return check(house, file)
@@ -164,14 +164,14 @@ def test_a_site_goes_on_from_its_dump(house: House, stage: Stage, tmp_path: Path
 
 
 def seen(url: str, customer: Customer, owner: Any) -> dict[str, str]:
-    """What the owner of a tenant sees of it at this address."""
+    """Return the pages of a tenant as its owner sees them at this address."""
     with Browser(url).sign_in(owner.email, PASSWORD) as browser:
         return pages(browser, customer)
 
 
 @contextmanager
 def site_on(house: House, database_url: str) -> Iterator[str]:
-    """The web of the house, on another database; its address."""
+    """Yield the address of a web server of the site on another database."""
     port = free_port()
     url = f"http://127.0.0.1:{port}"
     web = Process(house.programs(DATABASE_URL=database_url, PORTAL_URL=url).web(port))

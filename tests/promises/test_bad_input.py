@@ -1,6 +1,6 @@
 """Bad input: never a 500, and never a call to the service that breaks its limits.
 
-Fields at their bounds, and bad answers of the service: tests/ui/test_answers_and_bounds.py.
+Fields at their limits, and bad answers of the service: tests/ui/test_answers_and_bounds.py.
 """
 
 import random
@@ -29,9 +29,9 @@ METHODS = ("GET", "GET", "GET", "POST", "POST", "PUT", "DELETE", "HEAD", "OPTION
 
 
 def storm(browser: Browser, customer: Customer, count: int, seed: int) -> tuple[Counter[int], list[str]]:
-    """So many generated requests, the same for the same seed; the statuses, and what was answered with a 5xx."""
+    """Send so many generated requests, the same for the same seed; return the statuses, and details of 5xx answers."""
     chance = random.Random(seed)
-    # Signing oneself out or the tenant off would leave the rest of the storm outside.
+    # Addresses that would end the session or the tenant's connection are left out: later requests would reach nothing.
     addresses = [each for each in addresses_of_tenants() if not each.route.endswith(("revoke/", "reissue/"))]
     statuses: Counter[int] = Counter()
     broken: list[str] = []
@@ -43,10 +43,10 @@ def storm(browser: Browser, customer: Customer, count: int, seed: int) -> tuple[
         try:
             try:
                 answer = _send(browser, chance, method, path, values)
-            except httpx2.RemoteProtocolError:  # a connection that was kept and had just ended: on a new one
+            except httpx2.RemoteProtocolError:  # a kept connection that the server has just closed: use a new one
                 answer = _send(browser, chance, method, path, values)
         except (httpx2.InvalidURL, httpx2.LocalProtocolError, UnicodeEncodeError):
-            continue  # no browser could send it either
+            continue  # a browser could not send it either
         statuses[answer.status_code] += 1
         if answer.status_code >= 500:
             broken.append(f"{method} {path[:120]} {str(values)[:200]} -> {answer.status_code} {gist(answer, 80)}")
@@ -84,7 +84,7 @@ def refused_as_invalid(customer: Customer) -> int:
 def attack(house: House, stage: Stage, count: int) -> tuple[Counter[int], list[str], int]:
     customer = stage.customer(members=3, behaviour={"limited": False})
     owner, statuses, broken = customer.staff("owner").email, Counter[int](), list[str]()
-    for done in range(0, count, 1_000):  # an old session gets no further than the question who is there
+    for done in range(0, count, 1_000):  # an old session only gets the sign-in question
         with Browser(house.url) as browser:
             browser.sign_in(owner, PASSWORD)
             some, wrong = storm(browser, customer, min(1_000, count - done), seed=count + done)

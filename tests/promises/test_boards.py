@@ -1,4 +1,4 @@
-"""Boards of doors left open all night never spend what is kept for doors, and twenty cost what one costs."""
+"""Door boards that are open all night never use calls reserved for doors, and twenty boards cost as much as one."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Broker loss: Redis only rings the bell. Whatever it forgets or refuses, the work stands in PostgreSQL."""
+"""Broker loss: Redis only notifies workers. If it forgets or refuses messages, all work is still in PostgreSQL."""
 
 import contextlib
 import time
@@ -43,7 +43,7 @@ LOSSES: dict[str, Loss] = {"FLUSHALL": flushed, "kill -9": killed, "pause": paus
 
 
 def groups(customer: Customer, names: list[str]) -> list[Intent]:
-    """Ask for new member groups, left to the workers: creations, so that one lost or doubled would be seen."""
+    """Request new member groups, left to the workers. A lost or doubled creation would be visible."""
     asker = customer.asker()
     with customer.scope():
         return [
@@ -67,7 +67,10 @@ def group_names(customer: Customer) -> list[str]:
 
 
 def lose(house: House, customer: Customer, loss: Loss, *, count: int, away: float) -> float:
-    """Ask before and during the loss; seconds from the broker's return until all work is done, exactly once."""
+    """Submit work before and during the loss. Return the seconds from the broker's return until all work is done.
+
+    The work must be done exactly once.
+    """
     before = group_names(customer)
     names = [f"before {n}" for n in range(count)] + [f"during {n}" for n in range(count)]
     intents = groups(customer, names[:count])
@@ -93,7 +96,7 @@ def test_work_resumes_and_nothing_is_lost(house: House, stage: Stage, name: str)
 @pytest.mark.soak
 @pytest.mark.parametrize("name", LOSSES)
 def test_loss_at_each_step(house: House, stage: Stage, figure: Callable[..., None], name: str) -> None:
-    """The broker goes before anything was taken, in the middle, while workers are away, and for half a minute."""
+    """Lose the broker before any work was taken, in the middle, while workers are away, and for half a minute."""
     customer = stage.customer(behaviour={"request_latency": 0.2})
     worst = 0.0
     for away in (0.0, 0.5, 5.0, 30.0):

@@ -1,4 +1,4 @@
-"""Bulk loses and doubles nothing: every row of an import ends as it ended at the service, with its reason."""
+"""Bulk changes: no row of an import is lost or doubled, and each shows the service's result with its reason."""
 
 import time
 from collections import Counter
@@ -30,7 +30,7 @@ TAKEN = "CARDTAKEN0000001"
 
 
 def mirrored(customer: Customer) -> None:
-    """Wait for the first sync: a dry run compares with the mirror."""
+    """Wait for the first sync: a dry run compares the file with the local copy."""
     with customer.scope():
         sync_schedule.schedule_all(customer.tenant)
         until(
@@ -44,7 +44,7 @@ def mirrored(customer: Customer) -> None:
 
 
 def spreadsheet(customer: Customer, count: int) -> bytes:
-    """So many new people; every tenth has a card that the service knows already."""
+    """Return a file with so many new people; every tenth has a card that is already used at the service."""
     found = customer.house.sandbox.api("GET", "/v1/membergroups", token=customer.service.token).json()
     group = found["membergroups"][0]["membergroup_id"]
     lines = ["氏名,社員番号,グループ,カード番号"]
@@ -57,7 +57,7 @@ def code(number: int) -> str:
 
 
 def started(customer: Customer, count: int) -> tuple[Job, Requester]:
-    """An import whose dry run is through and which was started; the refused rows' card is taken first."""
+    """Return a started import after its dry run, and who started it. The refused rows' card is used before."""
     group = customer.house.sandbox.api("GET", "/v1/membergroups", token=customer.service.token).json()
     body = {"member_name": "holder", "membergroup_id": group["membergroups"][0]["membergroup_id"], "card_data": TAKEN}
     assert customer.house.sandbox.api("POST", "/v1/members", body, token=customer.service.token).status_code == 200
@@ -68,7 +68,7 @@ def started(customer: Customer, count: int) -> tuple[Job, Requester]:
         until(lambda: Job.objects.get(pk=job.pk).state != JobState.MAPPED, saying="the dry run")
         job.refresh_from_db()
         assert job.state == JobState.CHECKED, job.problem
-        # The mirror knows the holder's card or not, as the sync had it: a refusal here or there is one all the same.
+        # The portal may or may not know the card's holder, as the last sync left it. The row is refused in both cases.
         assert job_actions.start(by=by, job=job)
     return job, by
 
@@ -91,7 +91,7 @@ def told(customer: Customer, job: Job) -> object:
 
 
 def at_the_service(customer: Customer) -> Counter[str]:
-    """How often each imported member exists at the service."""
+    """Count how often each imported member exists at the service."""
     found: Counter[str] = Counter()
     query = {"limit": 1000}
     while True:
@@ -103,7 +103,7 @@ def at_the_service(customer: Customer) -> Counter[str]:
 
 
 def verdict(customer: Customer, job: Job, count: int) -> dict[str, int]:
-    """What is wrong: rows lost, doubled, without an end, or told otherwise than it is."""
+    """Count what is wrong: rows that are lost, doubled, without an end, or shown with a wrong result."""
     there = at_the_service(customer)
     with customer.scope():
         rows = list(Row.objects.filter(job=job))
@@ -167,7 +167,7 @@ def test_failed_half_way(house: House, stage: Stage) -> None:
     assert found == CLEAN
 
 
-# Where the worker that sends or follows is killed.
+# Moments at which the worker that sends or follows is killed.
 STEPS: dict[str, tuple[str, bool]] = {
     "request on its way": (BULK, False),
     "request accepted": (BULK, True),
@@ -177,7 +177,7 @@ STEPS: dict[str, tuple[str, bool]] = {
 
 
 def kill_at(house: House, customer: Customer, name: str, count: int, seconds: float) -> dict[str, int]:
-    """SIGKILL to both workers at that step; everything goes on with new ones."""
+    """Kill both workers at that step and start new ones; return what is wrong afterwards."""
     mirrored(customer)
     pattern, after = STEPS[name]
     gate = Gate(after=after)
@@ -213,7 +213,7 @@ ANSWERS: dict[str, Fault] = {
 
 @pytest.mark.soak
 def test_a_thousand_rows_against_everything(house: House, figure: Callable[..., None]) -> None:
-    """1,000 rows: killed at every step, every lost answer, 413, 429, and a request that fails half-way."""
+    """Import 1,000 rows with workers killed at every step, lost answers, 413, 429, and a request that fails midway."""
     promise = "bulk loses, doubles nothing"
 
     def tell(what: str, found: dict[str, int], customer: Customer, began: float) -> None:

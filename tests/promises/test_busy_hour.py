@@ -1,6 +1,6 @@
-"""A busy hour: the log is read first and stands still at no time while calls are free; where it does, pages say so.
+"""A busy hour: the log is read first, and without a pause while calls are free. When it stops, pages show that.
 
-Real processes in real time; tests/hooks/test_busy_hour.py plays 40 minutes on clocks that it moves.
+These are real processes in real time. tests/hooks/test_busy_hour.py plays 40 minutes with moved clocks.
 """
 
 import time
@@ -28,9 +28,9 @@ from tests.support.stage import Customer, Stage
 from tests.support.waiting import until
 
 GENERAL = 720
-#: What lists and rights may have used, and what jobs have: 425 calls are free.
+#: Calls that lists and rights may have used, and that jobs have used: 425 calls are free.
 LISTS, JOBS = 180, 115
-#: A record is in the log this soon: its reading may wait 20 s for its turn.
+#: Time within which a record is in the log: its reading may wait 20 s for its turn.
 SOON = timedelta(seconds=40)
 _BURST = """
 INSERT INTO service_history (tenant_id, history_id, at, status, category, content, member, device, held_by)
@@ -41,13 +41,13 @@ FROM generate_series(1, %s) number
 
 @pytest.fixture(autouse=True)
 def portal_url(house: House, settings: Any) -> None:
-    """The address that is told to the service is the house's."""
+    """Use the running site's address, because the service sends its notifications there."""
     settings.PORTAL_URL = house.url
 
 
 @pytest.fixture
 def customer(stage: Stage) -> Customer:
-    """A tenant whose webhook works, and whose lists and rights have used their part of the hour."""
+    """Return a tenant with a working webhook. Its lists and rights have used their share of the hour."""
     customer = read_once(stage.customer())
     ask(customer, WebhookChange.ON)
     happen(customer)
@@ -57,13 +57,13 @@ def customer(stage: Stage) -> Customer:
 
 
 def happen(customer: Customer) -> None:
-    """Somebody shows a card that nobody has."""
+    """Show an unknown card at a door."""
     where = {"tenant_id": customer.service.tenant_id, "device_id": customer.doors[0]}
     customer.house.sandbox.console("present", **where, kind="card", value="0123456789")
 
 
 def spend(customer: Customer, who: Priority, calls: int) -> None:
-    """So many calls were made for these a moment ago."""
+    """Record so many calls of this priority a moment ago."""
     with customer.scope():
         spending.spend(customer.connection(), who, calls)
 
@@ -74,7 +74,7 @@ def used(customer: Customer) -> int:
 
 
 def everything_is_due(customer: Customer) -> None:
-    """Lists and rights are to be read, too."""
+    """Make lists and rights due for reading, too."""
     with customer.scope():
         MirrorState.objects.exclude(kind=MirrorKind.HISTORIES).filter(lease=None).update(
             due_at=database_now(), rung_at=None
@@ -82,7 +82,7 @@ def everything_is_due(customer: Customer) -> None:
 
 
 def behind(customer: Customer) -> timedelta:
-    """How long ago the oldest record was made that the log does not have."""
+    """Return the age of the oldest record that the log does not have yet."""
     lost = missing(customer)
     rows = customer.house.sandbox.look("histories", tenant_id=customer.service.tenant_id)["histories"] if lost else []
     moments = [datetime.fromisoformat(row["datetime"]) for row in rows if row["history_id"] in lost]
@@ -99,7 +99,7 @@ def test_a_record_every_three_seconds_is_in_the_log_soon_though_lists_and_rights
     customer: Customer, figure: Callable[..., None]
 ) -> None:
     spend(customer, Priority.JOBS, JOBS)
-    # In 12 seconds nothing can be 40 behind: there the last record decides, which must be read in that time.
+    # A run of 12 seconds cannot be 40 behind. There the last record decides, which must be read in that time.
     seconds, pause = (10 * 60, 3.0) if SOAK else (12, 1.0)
     before, begun, worst = len(customer.calls(LOG)), time.monotonic(), timedelta(0)
     while time.monotonic() < begun + seconds:
@@ -134,13 +134,13 @@ def test_a_burst_is_read_once(customer: Customer, figure: Callable[..., None]) -
             return History.objects.filter(history_id__startswith="burst-").count() == number
 
     until(has_all, saying="the burst is read")
-    time.sleep(10)  # its last second is over, whatever the difference of both clocks
+    time.sleep(10)  # its last second is over, even if the two clocks differ
     for _ in range(3):
         happen(customer)
         until(lambda: not missing(customer), saying="what came after it is there")
     calls = len(customer.calls(LOG)) - before
     figure("busy hour", f"a burst of {number} records: calls of the log", calls, f"about {number // 1000}")
-    # A page for what is left of it, one of its last second again, and the readings for the three records after it.
+    # One page for the rest, one of the last second again, and the readings for the three records after it.
     assert calls <= number // 1000 + 2 + 2 + 3 * 2
     assert refused(customer) == 0
 
@@ -163,7 +163,7 @@ def test_where_no_call_is_free_the_pages_say_since_when_the_log_stands_still_and
         assert "activity log not updated, next try at" in browser.get(customer.url()).text
     assert refused(customer) == 0
     with customer.scope():
-        Spent.objects.filter(priority=int(Priority.JOBS)).update(counted=0)  # whichever step they were counted in
+        Spent.objects.filter(priority=int(Priority.JOBS)).update(counted=0)  # in any time step
         MirrorState.objects.filter(kind=MirrorKind.HISTORIES).update(due_at=database_now(), rung_at=None)
     until(lambda: not missing(customer) and not log_of(customer).error, saying="the log goes on")
     assert not before_us(customer) & missing(customer)

@@ -1,4 +1,4 @@
-"""Call budget: 720 and 180 an hour, shared by many workers, never overrun by us, something always left for doors."""
+"""Call budget: 720 and 180 calls an hour, shared by many workers, never exceeded; some are always left for doors."""
 
 import time
 from collections import Counter
@@ -27,7 +27,7 @@ def hammer(
     seconds: float,
     patience: int = 10**6,
 ) -> Counter[str]:
-    """So many workers calling as fast as they are let, each until held back `patience` times; what came of it."""
+    """Run workers that call as fast as they may, each until it was held back `patience` times; count the outcomes."""
     path = {"device_id": customer.doors[0]} if operation == "pass_controller_status" else {}
     end = time.monotonic() + seconds
 
@@ -66,7 +66,7 @@ def test_many_workers_never_cause_a_429_and_leave_the_doors_share(house: House, 
         assert refused(customer) == 0
         assert people["answered"] == GENERAL - int(GENERAL * RESERVED_FOR_DOORS)
         assert status["answered"] == DEVICE - int(DEVICE * RESERVED_FOR_DOORS)
-        # Everybody else is held back, and a door still opens.
+        # All other calls are held back, and a door still opens.
         row = customer.settled(customer.unlock())
         assert (row.state, len(customer.arrivals())) == ("succeeded", 1)
 
@@ -113,13 +113,13 @@ def test_missing_or_lying_headers_never_raise_the_count(house: House, lies: dict
 
 @pytest.mark.quick
 def test_others_calls_are_believed(house: House, stage: Stage) -> None:
-    """The service says that fewer calls remain than we counted: somebody else used the token."""
+    """Let the service report fewer calls left than we counted, as if another program had used the token."""
     customer = stage.customer()
     stage.proxy.on("GET", faults.headers(x_rate_limit_remaining="100"), times=1)
     with customer.scope(), client(customer.connection(), Priority.PEOPLE) as service:
         service.call("get_tenant")
         assert quota_of(customer.connection()).general.remaining == 100
-        # Its next word is as good: what others used is gone when it says so.
+        # Its next report is used as well: calls of others no longer count when the report shows this.
         service.call("get_tenant")
         said = quota_of(customer.connection()).general
         assert said.limit - said.remaining < 20
@@ -127,7 +127,7 @@ def test_others_calls_are_believed(house: House, stage: Stage) -> None:
 
 @pytest.mark.soak
 def test_twenty_workers_for_three_windows(house: House, figure: Callable[..., None]) -> None:
-    """720 and 180, in a window of half a minute, as fast as 20 workers can, with doors opened meanwhile."""
+    """Use 720 and 180 calls in a window of half a minute, as fast as 20 workers can, while doors are opened."""
     limits = {"general": 720, "device": 180, "window_seconds": 30}
     with house.stage(limits=limits) as small:
         customer = small.customer()

@@ -1,4 +1,4 @@
-"""Two clocks: they ring as one, and the other goes on when one is killed or stands still."""
+"""Two clocks (beat processes): they start each round once, and when one is killed or paused the other continues."""
 
 import time
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ SECONDS = 3.0
 
 @pytest.fixture
 def clocks(house: House) -> Iterator[list[Process]]:
-    """The clock that leads, and the other."""
+    """Yield the leading clock, and the other."""
     second = Process(house.programs(PGAPPNAME="second clock").beat("second beat"))
     second.start()
     sessions = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'second clock' AND query LIKE '%timers_lease%'"
@@ -42,7 +42,7 @@ def leads(house: House, clock: Process) -> bool:
 
 
 def group(customer: Customer, name: str) -> Intent:
-    """Ask for a member group, and ring no bell: a worker hears of it from a clock alone."""
+    """Request a member group without notifying a worker: only a clock can start the work."""
     asker = customer.asker()
     with customer.scope(), patch("portal.core.timers.task_queue.enqueue"):
         return actions.submit(
@@ -57,7 +57,7 @@ def is_done(customer: Customer, intent: Intent) -> bool:
 
 
 def rings(house: House, customer: Customer) -> tuple[int, float]:
-    """How often sweeps are rung for while one is due and no worker takes it, and how often one clock would at most."""
+    """Count the sweeps started while one is due and no worker takes it; add the maximum for a single clock."""
     with house.urgent.paused(), house.steady.paused():
         intent = group(customer, "waiting")
         began = time.monotonic()
@@ -76,7 +76,7 @@ def test_two_clocks_ring_as_one_and_a_killed_one_is_followed(
     rung, most = rings(house, customer)
     assert 0 < rung <= most
     leader.kill()
-    house.until_idle()  # what it rang for before its end is through
+    house.until_idle()  # all rounds that it started before its end are done
     intent = group(customer, "after the kill")
     until(lambda: is_done(customer, intent), saying="the other clock rings")
     assert leads(house, other)

@@ -1,4 +1,4 @@
-"""A page without a database says so within a few seconds, with an id that finds its lines in the log."""
+"""A page without a database reports this within a few seconds, with an ID that finds its lines in the log."""
 
 import re
 import time
@@ -31,6 +31,6 @@ def test_pages_say_that_the_database_is_away_and_work_again(
             name = re.search(r"ID: <code>([0-9a-f-]{36})</code>", answer.text)
             assert name is not None
             assert name[1] in (house.folder / "web.log").read_text()
-        # By any of the web's processes.
+        # Any of the web processes may answer.
         again = {"seconds": SECONDS, "saying": "the page works again"}
         until(lambda: all(browser.get(customer.url("devices/")).status_code == 200 for _ in range(8)), **again)

@@ -1,4 +1,4 @@
-"""Encryption: keys are rotated while the site runs. (What else is promised: tests/tenants/test_ciphertexts.py.)"""
+"""Encryption: keys are rotated while the site runs. (Other promises: tests/tenants/test_ciphertexts.py.)"""
 
 import subprocess
 import threading
@@ -19,7 +19,7 @@ from tests.support.waiting import until
 
 @contextmanager
 def web_with(house: House, keys: str) -> Iterator[tuple[Process, str]]:
-    """A second web of the house, which knows these keys."""
+    """Yield a second web process of the site, with these keys, and its address."""
     port = free_port()
     web = Process(house.programs(VAULT_KEYS=keys).web(port))
     web.start()
@@ -54,7 +54,7 @@ def rotate(house: House, keys: str) -> None:
 
 @pytest.mark.soak
 def test_rotated_under_load(house: House, stage: Stage, figure: Callable[..., None]) -> None:
-    """A web with both keys serves pages that need secrets, writes new ones, while keys go forth and back ten times."""
+    """Rotate keys ten times while a web process with both keys serves pages that use and write secrets."""
     customer = stage.customer(members=50)
     customer.unlock(rung=False)
     furnish(customer.tenant)
@@ -88,5 +88,5 @@ def test_rotated_under_load(house: House, stage: Stage, figure: Callable[..., No
     failed = sum(status != 200 for status in reads)
     figure("encryption", f"keys rotated 20 times under {len(reads)} reads: failed", failed, "0")
     assert failed == 0
-    # A call that worked has let the former token go.
+    # A successful call has deleted the previous token.
     assert all(opens(customer.tenant, field) for field in FIELDS if field != "previous_token")

@@ -1,4 +1,4 @@
-"""Files: as many rows as are allowed take little memory. (Hostile files: tests/imports/test_hostile_files.py.)"""
+"""Files: the largest number of rows takes little memory. (Hostile files: tests/imports/test_hostile_files.py.)"""
 
 import random
 from collections.abc import Callable
@@ -43,7 +43,7 @@ def _check(browser: Browser, customer: Customer, content: bytes) -> str:
 
 
 def _looked_at(customer: Customer, seconds: float = 60) -> None:
-    """Until a worker has been through the file."""
+    """Wait until a worker has read the whole file."""
     with customer.scope():
         waits = (JobState.DRAFT, JobState.MAPPED)
         until(lambda: Job.objects.exclude(state__in=waits).exists(), seconds, saying="the dry run")

@@ -1,4 +1,4 @@
-"""Codes of guests: never two live ones by accident, and a code that was cut short dies, whoever dies meanwhile."""
+"""Guests' codes: never two valid ones by accident, and a code that was cut short ends, even if workers are killed."""
 
 import json
 import re
@@ -25,7 +25,7 @@ CREATE = 20
 
 
 def issue(browser: Browser, customer: Customer, name: str, **values: str) -> str:
-    """Type a name and press Enter at the desk; where it leads, or "" when the form came back."""
+    """Type a name and press Enter at the desk; return the redirect's address, or "" when the form is shown again."""
     form = browser.form(customer.url("guests/new/"), having="shown_preset")
     answer = browser.post(form.action, form.values | {"name": name, "until": "+90"} | values)
     assert answer.status_code in (200, 302), gist(answer)
@@ -33,7 +33,7 @@ def issue(browser: Browser, customer: Customer, name: str, **values: str) -> str
 
 
 def press(browser: Browser, page: str, button: str) -> str:
-    """Press this button of a guest's page; what the next page says."""
+    """Press this button of a guest's page; return the text of the next page."""
     form = browser.form(page, f"/{button}/")
     answer = browser.post(form.action, form.values)
     assert answer.status_code == 302, gist(answer)
@@ -46,7 +46,7 @@ def visit_of(customer: Customer, name: str) -> Visit:
 
 
 def at_service(customer: Customer, name: str) -> list[dict[str, Any]]:
-    """Every guest of this name, as the service lists them."""
+    """Return every guest of this name, as the service lists them."""
     query = {"limit": 1000, "fields": "use_date_start,use_date_end"}
     found = customer.house.sandbox.api("GET", "/v1/guests", token=customer.service.token, params=query).json()
     return [guest for guest in found["guests"] if guest["guest_name"] == name]
@@ -58,9 +58,7 @@ def end_of(customer: Customer, name: str) -> datetime:
 
 
 def age(house: House, customer: Customer) -> None:
-    """Let what a dead worker held look older, instead of waiting for it: its claims, by as much as it takes for what is
-    sent again, and its leases.
-    """
+    """Make leases and claims of a killed worker look old enough to be taken over, instead of waiting for it."""
     with customer.scope():
         for intent in Intent.objects.filter(state=State.SENDING):
             customer.age(intent, LOST_REPEATABLE_CLAIM_SECONDS)
@@ -70,7 +68,7 @@ def age(house: House, customer: Customer) -> None:
 
 
 def lose_everything(house: House, customer: Customer) -> None:
-    """SIGKILL to the workers, and the broker forgets all that it was told."""
+    """Kill the workers, and lose all messages of the broker."""
     house.urgent.kill()
     with house.redis() as redis:
         redis.flushall()
@@ -85,7 +83,8 @@ def test_a_cut_code_dies_though_answers_are_lost_the_worker_is_killed_and_the_br
         kept = issue(browser, customer, "Kept")
         pages = {name: issue(browser, customer, name) for name in ("Heard", "Unheard")}
         paths = {name: re.escape(page.rstrip("/").rpartition("/")[2]) for name, page in pages.items()}
-        # One request works and its answer is lost, the other is lost itself; the reading that would tell is lost, too.
+        # One request works but its answer is lost, the other does not arrive. The reading that would show it is lost,
+        # too.
         stage.proxy.on(rf"PUT .*/v1/guests/{paths['Heard']}", faults.reset_after, times=1)
         stage.proxy.on(rf"PUT .*/v1/guests/{paths['Unheard']}", faults.reset_before, times=1)
         held = {}
@@ -95,7 +94,7 @@ def test_a_cut_code_dies_though_answers_are_lost_the_worker_is_killed_and_the_br
         for page in pages.values():
             assert "may still open doors" in press(browser, page, "cut")
         assert end_of(customer, "Heard") <= timezone.now() < end_of(customer, "Unheard")
-        held["Unheard"].wait(PATIENCE)  # a worker has the second sending in its hands
+        held["Unheard"].wait(PATIENCE)  # a worker is about to send the second request
         lose_everything(house, customer)
         banner = gist(browser.get(customer.url("guests/")), 100_000)
         assert all(f"{name}’s code may still open doors" in banner for name in pages)
@@ -111,7 +110,7 @@ def test_a_cut_code_dies_though_answers_are_lost_the_worker_is_killed_and_the_br
 
 
 def no_such_period(exchange: Exchange) -> None:
-    """A service that takes neither a period without length nor one that is over."""
+    """Refuse a period without length, and one that is over, as a service may do."""
     body = json.loads(exchange.request.body)
     start, end = (datetime.fromisoformat(body[name]) if name in body else None for name in _HOURS)
     if (end is not None and end <= timezone.now()) or (start is not None and start == end):
@@ -152,7 +151,7 @@ def code_of(customer: Customer, name: str) -> str:
 
 
 def confirmed(customer: Customer, name: str) -> Callable[[], bool]:
-    """Whether the cut of this guest is; the pause before another try is left out, not waited for."""
+    """Return a check whether this guest's cut is confirmed. It skips the pause before another try."""
 
     def look() -> bool:
         with customer.scope():
@@ -170,12 +169,12 @@ def test_a_lost_answer_makes_one_guest_and_a_second_attempt_waits_until_reading_
     customer = stage.customer()
     creations = r"POST .*/v1/guests( |\?|$)"
     with customer.browser("receptionist") as browser, customer.browser("owner") as other:
-        with house.urgent.paused():  # nobody reads yet
+        with house.urgent.paused():  # no worker reads yet
             with stage.proxy.during(creations, faults.reset_after, times=1):
                 issue(browser, customer, "山田 太郎")
             asked = visit_of(customer, "山田 太郎")
             assert (asked.stage, asked.guest_id, asked.intent.state) == (Standing.ASKED, None, State.UNCERTAIN)
-            for person in (browser, other):  # not even by saying so
+            for person in (browser, other):  # not even after their proof of identity
                 assert issue(person, customer, "山田 太郎") == ""
                 assert issue(person, customer, "山田　太郎", confirmed=str(asked.pk)) == ""
         until(lambda: visit_of(customer, "山田 太郎").guest_id, saying="reading found the guest")

@@ -1,4 +1,4 @@
-"""Held doors: a hold ends by one lock, whatever is killed around its end; never early, never after a newer command."""
+"""Held doors: a hold ends with one lock command, even if processes are killed; never early or after a newer command."""
 
 import secrets
 import time
@@ -22,7 +22,7 @@ _DONE = (Hold.State.ENDED, Hold.State.SUPERSEDED, Hold.State.FAILED)
 
 
 def ask(customer: Customer, door: str, command: DoorCommand = DoorCommand.HOLD, *, seconds: float = 0) -> Intent:
-    """What the door's page does: a hold ends so many seconds from now."""
+    """Do what the door's page does; a hold ends so many seconds from now."""
     asker = customer.asker()
     with customer.scope():
         end = database_now() + timedelta(seconds=seconds) if seconds else None
@@ -38,7 +38,7 @@ def hold_of(customer: Customer, intent: Intent) -> Hold:
 
 
 def over(customer: Customer, intent: Intent, seconds: float = 90) -> Hold:
-    """Wait until nothing more is to happen to a hold."""
+    """Wait until a hold is over."""
     until(
         lambda: hold_of(customer, intent).state in _DONE,
         seconds,
@@ -52,7 +52,7 @@ def locks(customer: Customer, door: str) -> list[datetime]:
 
 
 def wrong(customer: Customer, holds: dict[str, Intent]) -> list[str]:
-    """Doors that were not locked exactly once after their hold's end."""
+    """Return doors that were not locked exactly once after their hold's end."""
     found = []
     for door, intent in holds.items():
         end, arrived = hold_of(customer, intent).until, locks(customer, door)
@@ -101,7 +101,7 @@ def test_every_process_killed_around_the_end_and_each_door_is_locked_once(
 
 @pytest.mark.quick
 def test_a_newer_command_while_nobody_works_is_the_last_word(house: House, stage: Stage) -> None:
-    """The end comes while workers are away; before they come back, somebody wishes the door to stay as it is."""
+    """End the hold while workers are away. Before they return, a person requests that the door stays as it is."""
     customer = stage.customer(behaviour={"device_seconds": 0})
     held, locked = customer.doors[:2]
     first = {door: ask(customer, door, seconds=3) for door in (held, locked)}

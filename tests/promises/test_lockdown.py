@@ -1,4 +1,4 @@
-"""Lockdown: 60 doors, workers killed, 30 device calls an hour: each door's state is told truly, nothing is doubled."""
+"""Lockdown of 60 doors, with killed workers and 30 device calls an hour: each state is true and nothing is doubled."""
 
 import secrets
 import threading
@@ -41,14 +41,14 @@ def release(customer: Customer, order: Lockdown) -> None:
 
 
 def told(customer: Customer, order: Lockdown) -> dict[str, str]:
-    """What the page says of each door."""
+    """Return the state that the page shows for each door."""
     with customer.scope():
         row = Lockdown.objects.select_related("tenant__environment", "by").get(pk=order.pk)
         return {each.row.device_id: each.result for each in door_outcomes.door_outcomes(row)}
 
 
 def settled(customer: Customer, order: Lockdown, seconds: float = 60) -> dict[str, str]:
-    """What the page says as soon as nothing is under way."""
+    """Return the states on the page as soon as no request is under way."""
     until(
         lambda: door_outcomes.SENDING not in told(customer, order).values(),
         seconds,
@@ -63,12 +63,12 @@ def requests(customer: Customer) -> list[Intent]:
 
 
 def locks_at(customer: Customer) -> Counter[str]:
-    """How many locks the service took for each door."""
+    """Count the locks that the service accepted for each door."""
     return Counter(each["device_id"] for each in customer.arrivals(control="lock"))
 
 
 def lies(customer: Customer, came: dict[str, str]) -> list[str]:
-    """Doors told as locked that the service never took a lock for, and doors told as never asked that it did."""
+    """Return doors shown as locked whose lock never arrived, and doors shown as never sent whose lock arrived."""
     arrived = locks_at(customer)
     asked: dict[str, list[Intent]] = {}
     for intent in requests(customer):
@@ -80,13 +80,13 @@ def lies(customer: Customer, came: dict[str, str]) -> list[str]:
 
 
 def doubled(customer: Customer) -> list[str]:
-    """Doors with more arrivals than tries that may have left: a try arrives once at most."""
+    """Return doors with more arrivals than tries that may have left: a try arrives at most once."""
     left = Counter(each.path["device_id"] for each in requests(customer) if each.sent_at is not None)
     return [door for door, count in locks_at(customer).items() if count > left[door]]
 
 
 def spend_as_people(customer: Customer) -> int:
-    """People read doors until they are held back; how many device calls that took."""
+    """Read doors as people do until they are held back; return how many device calls that used."""
     spent = 0
     with customer.scope():
         connection = customer.connection()
@@ -101,7 +101,7 @@ def spend_as_people(customer: Customer) -> int:
 
 @pytest.fixture
 def small(house: House) -> Iterator[Stage]:
-    """A service that gives thirty device calls an hour."""
+    """Yield a service with thirty device calls an hour."""
     with house.stage(limits={"general": 720, "device": DEVICE, "window_seconds": 3600}) as made:
         yield made
 
@@ -138,13 +138,13 @@ def test_sixty_doors_with_thirty_calls_and_workers_killed_are_told_as_they_are(
 def test_all_doors_with_calls_enough_are_asked_within_their_fifteen_seconds(
     house: House, stage: Stage, doors: int, figure: Callable[..., None]
 ) -> None:
-    """Sixty take five seconds, and too long on two processors that attack something else as well."""
+    """Check fewer doors outside a soak: sixty take five seconds, and too long next to other heavy tests."""
     customer = stage.customer(behaviour={"device_seconds": 0})
     building(customer, doors)
     with house.steady.paused():
         order = lock_all(customer)
         came = settled(customer, order)
-    # A later try of the door that is missed may be waiting still.
+    # A later try of the missed door may still be waiting.
     sent = [each.sent_at - each.created_at for each in requests(customer) if each.sent_at is not None]
     figure(
         "lockdown",
@@ -152,7 +152,7 @@ def test_all_doors_with_calls_enough_are_asked_within_their_fifteen_seconds(
         f"{max(sent).total_seconds():.1f}",
         "below 15",
     )
-    # One door of the service's has no connection: it takes the command and reports a failure, and is tried again later.
+    # One door is not connected: it accepts the command and reports a failure, and is retried later.
     assert Counter(came.values()) == {door_outcomes.DONE: doors - 1, door_outcomes.MISSED: 1}
     tries = Counter(each.path["device_id"] for each in requests(customer) if each.sent_at is not None)
     again = {door: count - 1 for door, count in tries.items() if came[door] == door_outcomes.MISSED}
@@ -176,7 +176,7 @@ def test_what_people_read_leaves_a_lockdown_its_share(house: House, small: Stage
 
 
 def test_doors_follow_by_themselves_when_calls_return(house: House, figure: Callable[..., None]) -> None:
-    """Three calls and five doors: two are not sent in time, and are locked by requests of their own later."""
+    """Lock five doors with three calls: two are not sent in time, and are locked by separate requests later."""
     with house.stage(limits={"general": 720, "device": 3, "window_seconds": 2}) as quick:
         customer = quick.customer(behaviour={"device_seconds": 0})
         doors = customer.doors[:5]
@@ -208,7 +208,7 @@ def test_nothing_is_asked_after_a_persons_newer_command_or_the_release(house: Ho
     assert locks_at(customer)[customer.doors[0]] == 0
     release(customer, order)
     tries = len(requests(customer))
-    with customer.scope():  # while the order stands, these doors would be tried at once
+    with customer.scope():  # during the lockdown, these doors would be retried at once
         sent = Intent.objects.exclude(pk=opened.pk).filter(state=State.SUCCEEDED)
         lost = sent.update(state=State.CANCELLED, reason=Reason.NOT_SENT, finished_at="2020-01-01T00:00Z")
     assert lost == len(customer.doors) - 1
@@ -219,7 +219,7 @@ def test_nothing_is_asked_after_a_persons_newer_command_or_the_release(house: Ho
 
 @pytest.mark.quick
 def test_a_try_waits_for_a_command_that_is_just_being_recorded(house: House, small: Stage) -> None:
-    """Whichever is first, no lock is asked for after a person's newer command."""
+    """Check both orders: no lock is requested after a person's newer command."""
     customer = small.customer(behaviour={"device_seconds": 0})
     begun, go = threading.Event(), threading.Event()
     with house.quiet():

@@ -1,4 +1,4 @@
-"""An exported log has every record once, whoever is killed while it is written."""
+"""An exported log has every record once, even if workers are killed while it is written."""
 
 import csv
 import io
@@ -37,7 +37,7 @@ WHERE tenant_id = %s
 
 
 def with_records(customer: Customer, count: int) -> None:
-    """A log of so many records within the last twelve days; from 100,000 on, several are of one moment."""
+    """Create so many records within the last twelve days; from 100,000 on, several have the same time."""
     with customer.scope():
         log_partitions.ensure_partitions(timezone.now() - timedelta(days=days) for days in range(13))
     customer.house.sql(_RECORDS, customer.tenant.pk, count)
@@ -45,7 +45,7 @@ def with_records(customer: Customer, count: int) -> None:
 
 
 def asked(customer: Customer, browser: Browser, kind: str = "csv") -> Job:
-    """An export that somebody asked for on the page, with their browser closed afterwards."""
+    """Request an export on the page, and close the browser afterwards."""
     form = browser.form(customer.url("logs/exports/new/"), having="kind")
     assert browser.post(form.action, form.values | {"kind": kind}).status_code == 302
     with customer.scope():
@@ -67,7 +67,7 @@ def parts(customer: Customer) -> int:
 
 
 def killed(customer: Customer, job: Job) -> None:
-    """SIGKILL to the workers; new ones find the job due, without waiting for the lease of the dead."""
+    """Kill the workers. Make the job due, so that new ones do not wait for the lease of the old."""
     kill(customer.house)
     replaced(customer, job)
 
@@ -83,7 +83,7 @@ def replaced(customer: Customer, job: Job) -> None:
 
 
 def wrong(customer: Customer, browser: Browser, job: Job) -> dict[str, int]:
-    """Rows that the file lacks, has twice, or has without a record."""
+    """Count rows that the file lacks, has twice, or has without a record."""
     answer = browser.get(customer.url(f"logs/exports/{job.pk}/file/"))
     assert answer.status_code == 200
     lines = list(csv.reader(io.StringIO(answer.content.decode("utf-8-sig"), newline="")))[1:-1]
@@ -102,7 +102,7 @@ CLEAN = {"missing": 0, "doubled": 0, "of nothing": 0}
 
 @contextmanager
 def no_part_is_written(house: House) -> Iterator[None]:
-    """Whoever wants to write a part waits, with what it has read, for the length of the block."""
+    """Make workers that want to write a part wait, with the data that they have read, during the block."""
     with psycopg.connect(house.owner_url) as direct:
         direct.execute("LOCK TABLE bulk_exportpart IN SHARE MODE")
         yield

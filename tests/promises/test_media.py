@@ -1,4 +1,4 @@
-"""Pictures and video: their addresses are secrets, and evidence of them is complete, whoever is killed."""
+"""Pictures and video: their addresses are secret, and evidence of them is complete even if workers are killed."""
 
 import re
 import time
@@ -25,13 +25,13 @@ from tests.support.stage import Customer, Stage
 from tests.support.waiting import until
 
 _ADDRESS = re.compile(r'(?:src|data-address)="(https?://[^"]+)"')
-# Every address of media that the sandbox gives has this, those of pictures too, which no page and no table ever holds.
+# Every media address that the sandbox returns contains this, also those of pictures, which no page or table stores.
 _PLACE = "files/cameras/"
 
 
 @pytest.fixture
 def customer(stage: Stage) -> Customer:
-    """A customer with a camera at a door, and with three records of the service's log at that door."""
+    """Return a customer with a camera at a door, and three records of the service's log at that door."""
     found = stage.customer(members=30)
     there = at_cameras(stage.house.sandbox, found.service.tenant_id)[:3]
     assert there
@@ -47,7 +47,7 @@ def customer(stage: Stage) -> Customer:
 
 
 def collect(customer: Customer, browser: Browser) -> None:
-    """Open an incident and add all records with their video; workers fetch it."""
+    """Create an incident and add all records with their video; wait until workers have loaded it."""
     at = when(timezone.now() - timedelta(hours=1))
     browser.post(browser.form(customer.url("evidence/new/"), having="title").action, {"title": "X", "began_at": at})
     form = browser.form(customer.url("evidence/1/records/"), action="records")
@@ -63,7 +63,7 @@ def stored(customer: Customer) -> bool:
 
 
 def secrets_of(customer: Customer, browser: Browser) -> list[str]:
-    """Play everything once, as a manager does; return the addresses that the service gave, without the host."""
+    """Play everything once, as a manager does; return the addresses that the service returned, without the host."""
     told = []
     with customer.scope():
         camera, records = Camera.objects.first(), list(History.objects.all())
@@ -184,7 +184,7 @@ def test_people_who_ask_for_the_same_moment_share_a_call(house: House, customer:
 
 @pytest.mark.quick
 def test_the_limits_are_never_exceeded_by_people_who_ask_at_once(house: House, customer: Customer) -> None:
-    """Room for three live looks and four clips, besides the share that is kept for incidents."""
+    """Leave room for three live views and four clips, besides the share reserved for incidents."""
     usual = 1 - usage.INCIDENT_SHARE
     with customer.scope():
         limits = {

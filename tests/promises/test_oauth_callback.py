@@ -1,4 +1,4 @@
-"""OAuth callback: only the grant that was begun here, by this person, in this session, once."""
+"""OAuth callback: only the grant that was begun here, by this person, in this session, is accepted, and only once."""
 
 from collections.abc import Callable
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -14,21 +14,21 @@ EXCHANGE = "POST /oauth2/token"
 
 
 def begin(customer: Customer, browser: Browser) -> str:
-    """Press "connect"; the address of the service's consent page."""
+    """Press "connect"; return the address of the service's consent page."""
     answer = browser.post(customer.url("connection/connect/"))
     assert answer.status_code == 302, answer.text
     return str(answer.headers["location"])
 
 
 def come_back(customer: Customer, consent: str, *, as_admin_of: Customer | None = None) -> str:
-    """Sign in at the member site and allow; the path and query that the service sends the browser to."""
+    """Sign in at the member site and allow; return the path and query to which the service redirects the browser."""
     given = customer.house.sandbox.visit(consent, (as_admin_of or customer).service)
     parts = urlsplit(given)
     return f"{parts.path}?{parts.query}"
 
 
 def changed(callback: str, *, path: str = "", **query: str | None) -> str:
-    """The callback with something replaced, or left out (None)."""
+    """Return the callback with parameters replaced, or left out (None)."""
     parts = urlsplit(callback)
     found = {name: values[0] for name, values in parse_qs(parts.query).items()} | query
     kept = {name: value for name, value in found.items() if value is not None}
@@ -51,7 +51,7 @@ def test_a_grant_connects(house: House, stage: Stage) -> None:
 
 
 def refusals(house: House, stage: Stage) -> dict[str, tuple[int, bool]]:
-    """Every false callback: how it was answered, and whether it connected anything."""
+    """Send every false callback; return the status and whether it connected anything."""
     customer, other = stage.customer(connected=False), stage.customer(connected=False)
     owner = customer.staff("owner")
     found: dict[str, tuple[int, bool]] = {}

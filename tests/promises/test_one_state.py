@@ -1,4 +1,4 @@
-"""One state: what the portal can know of a door is on every page within ten seconds, and no plain word outlives it."""
+"""One state: what the portal can know of a door is on every page within ten seconds, and no page keeps an old state."""
 
 import secrets
 import time
@@ -25,7 +25,7 @@ SOON = 10
 
 @pytest.fixture
 def customer(house: House, stage: Stage, settings: Any) -> Customer:
-    """A tenant whose doors were read and whose webhook is on."""
+    """Return a tenant whose doors were read and whose webhook is on."""
     settings.PORTAL_URL = house.url
     customer = stage.customer(behaviour={"relock_seconds": 5, "device_seconds": 0})
     sync_schedule.schedule_all(customer.tenant)
@@ -53,7 +53,7 @@ def _pages(customer: Customer) -> dict[str, str]:
 
 
 def takes(customer: Customer, state: str, *, but: tuple[str, ...] = ()) -> float:
-    """Wait until all pages show the door in this state, without one of another; return the seconds."""
+    """Wait until all pages show the door in this state, and none another one; return the seconds."""
     began, name = time.monotonic(), str(row_of(customer))
     pages = {page: rest for page, rest in _pages(customer).items() if page not in but}
 

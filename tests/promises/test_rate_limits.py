@@ -1,4 +1,4 @@
-"""Rate limits: calls go on at the reset that the service names, doors first; no 429 of our own, no stop of our own."""
+"""Rate limits: calls resume at the service's reset time, doors first. The portal causes no 429 and no pause."""
 
 import secrets
 from collections.abc import Callable
@@ -19,13 +19,13 @@ from tests.support.waiting import until
 
 
 def limits_of(customer: Customer, **limits: int) -> Customer:
-    """The service keeps to these, whatever is configured."""
+    """Set these limits at the service only."""
     customer.house.sandbox.settings(customer.service.tenant_id, **limits)
     return customer
 
 
 def renamed(customer: Customer, name: str):
-    """A person's change, left to a worker."""
+    """Request a person's change, which is left to a worker."""
     group = customer.house.sandbox.api("GET", "/v1/membergroups", token=customer.service.token).json()["membergroups"][
         0
     ]

@@ -1,4 +1,4 @@
-"""A scheduled report is made once and sent at most once to each person, whichever worker dies in between."""
+"""A scheduled report is created once and sent at most once to each person, even if any worker is killed."""
 
 import time
 import uuid
@@ -22,7 +22,7 @@ def customer(stage: Stage) -> Customer:
 
 
 def scheduled(customer: Customer) -> Schedule:
-    """Set a schedule up long ago, for two people, due now."""
+    """Set up a schedule long ago, for two people, that is due now."""
     people = [customer.staff("owner"), customer.staff("facility manager")]
     with customer.scope():
         return Schedule.objects.create(
@@ -33,7 +33,7 @@ def scheduled(customer: Customer) -> Schedule:
 
 
 def mails(house: House, tenant: str) -> Counter[str]:
-    """How often a report of this tenant arrived at each address."""
+    """Count how often a report of this tenant arrived at each address."""
     return Counter(
         mail["To"] for mail in house.mails() if mail["X-Report"] and f"/t/{tenant}/reports/" in mail.get_content()
     )

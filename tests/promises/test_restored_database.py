@@ -1,6 +1,6 @@
-"""A restored database does not act by itself: a dump from the middle of each kind of work, restored after it ended.
+"""A restored database does not start old work: dumps from the middle of each kind of work are restored later.
 
-The house is one of its own, whose database is replaced: half a minute. The broker stays, with all that it was told.
+The tests use a separate site whose database is replaced, which takes half a minute. The broker keeps its messages.
 """
 
 import re
@@ -36,7 +36,7 @@ from tests.support.waiting import until
 GUESTS, MEMBERS = 40, 40
 TOMORROW = f"{timezone.localtime() + timedelta(days=1):%Y-%m-%d}"
 CREATE_GUEST = "POST .*/v1/guests$"
-# As long as the work that the copy remembers would take, were it done again.
+# As long as the work in the copy would take if it were done again.
 LONG_ENOUGH = 15
 
 
@@ -81,7 +81,7 @@ def test_nothing_is_sent_a_second_time_and_what_is_not_known_is_uncertain(
 
 
 def in_the_middle(house: House, customer: Customer, stage: Stage, folder: Path) -> tuple[Path, Job, Job]:
-    """Dump while a list, an import, a held door and a mail are under way; from then on they come to their ends."""
+    """Dump while a list, an import, a held door and a mail are under way; then let them end."""
     stage.proxy.on(CREATE_GUEST, faults.delay_answer(0.2))
     gate = faults.Gate()
     stage.proxy.on(BULK, gate, times=1)
@@ -108,7 +108,7 @@ def in_the_middle(house: House, customer: Customer, stage: Stage, folder: Path) 
 
 
 def list_started(customer: Customer) -> Job:
-    """A list of guests that a receptionist brought and started, at its page."""
+    """Start a list of guests as a receptionist, on its page."""
     lines = ["Name,Start,End", *(f"Guest {n:03},{TOMORROW} 10:00,12:00" for n in range(GUESTS))]
     with customer.browser("receptionist") as browser:
         page = upload(browser, customer.url("guests/expected/"), "file", "guests.csv", "\n".join(lines).encode())
@@ -121,7 +121,7 @@ def list_started(customer: Customer) -> Job:
 
 
 def world(customer: Customer) -> dict[str, Any]:
-    """What the service holds and was told."""
+    """Return the state of the service and the commands that it received."""
     return {
         "guests": guests_at_service(customer),
         "members": at_the_service(customer),
@@ -150,7 +150,7 @@ def rows(customer: Customer, job: Job) -> list[str]:
 
 
 def said_otherwise(customer: Customer, job: Job, part: str, name: str, there: Counter[str]) -> list[tuple[str, str]]:
-    """Rows that say what is not so: done though not there, or not sent or refused though there."""
+    """Return rows with a wrong result: done but missing at the service, or not sent or refused but there."""
     wrong = []
     with customer.scope():
         for row in Row.objects.filter(job=job, action="create").exclude(state=RowState.UNCERTAIN):

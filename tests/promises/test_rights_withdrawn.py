@@ -1,4 +1,4 @@
-"""Rights withdrawn: refused at the next request, and nothing that waits is sent any more."""
+"""Withdrawn rights: the next request is refused, and no waiting work is sent any more."""
 
 import random
 import time
@@ -14,12 +14,12 @@ from tests.support.house import House
 from tests.support.stage import Customer, Stage
 from tests.support.waiting import until
 
-# Seconds from the last look at the rights to the service's record, on a machine that is busy with this test.
+# Seconds from the last check of the rights to the service's record, on a machine that is busy with this test.
 ON_ITS_WAY = 0.5
 
 
 def withdraw(customer: Customer, user: User) -> datetime:
-    """Take the person's role away; the moment at which that was settled."""
+    """Remove the person's role; return the moment at which that was committed."""
     with customer.scope():
         assert Staff.objects.filter(user=user).update(is_active=False) == 1
     return timezone.now()
@@ -74,7 +74,7 @@ def test_withdrawn_between_claim_and_writing(house: House, stage: Stage) -> None
 
 @pytest.mark.soak
 def test_a_hundred_races(house: House, stage: Stage, figure: Callable[..., None]) -> None:
-    """A door is unlocked, and meanwhile, at a random moment, the right to is withdrawn."""
+    """Unlock a door, and withdraw the right to do so at a random moment during that."""
     customer = stage.customer()
     later, sent, kept = 0, 0, 0
     for _ in range(100):
@@ -86,7 +86,7 @@ def test_a_hundred_races(house: House, stage: Stage, figure: Callable[..., None]
         arrived = [each for each in customer.arrivals() if each["request_id"] == row.request_id and row.request_id]
         sent += bool(arrived)
         kept += row.state == State.CANCELLED
-        # Written before the withdrawal was settled, it may arrive some time on the way after.
+        # A request that was written before the withdrawal was committed may arrive a little later.
         later += sum((datetime.fromisoformat(each["at"]) - at).total_seconds() > ON_ITS_WAY for each in arrived)
     figure("rights withdrawn", f"100 races ({sent} sent before, {kept} held back): sent later", later, "0")
     assert later == 0

@@ -1,4 +1,4 @@
-"""Secrets stay secret: known values go down thirty paths that fail, and are then looked for everywhere."""
+"""Secrets stay secret: known values are sent on thirty failing paths, and then searched for everywhere."""
 
 import base64
 import secrets
@@ -24,7 +24,7 @@ from tests.support.waiting import until
 
 
 def echo(status: int) -> Fault:
-    """A service that repeats in its error whatever it was sent, headers and all."""
+    """Return a fault: a service that repeats all that it was sent in its error, headers included."""
 
     def fault(exchange: Exchange) -> None:
         request = exchange.request
@@ -70,7 +70,7 @@ def ask(customer: Customer, operation: str, target: str, path: dict[str, str], b
 
 
 def members(customer: Customer, number: int, known: dict[str, str]) -> tuple[list[Intent], dict[str, str]]:
-    """Create and change members with a card and a QR code that nobody else has."""
+    """Create and change members with a card and a QR code that no one else has."""
     token = customer.service.token
     group = customer.house.sandbox.api("GET", "/v1/membergroups", token=token).json()["membergroups"][0]
     someone = customer.house.sandbox.api("GET", "/v1/members", token=token).json()["members"][number]["member_id"]
@@ -82,7 +82,7 @@ def members(customer: Customer, number: int, known: dict[str, str]) -> tuple[lis
 
 
 def renew(customer: Customer, number: int, known: dict[str, str]) -> tuple[Intent, dict[str, str]]:
-    """Ask for another secret or address of the webhook; the request carries both."""
+    """Request another secret or address of the webhook; the request carries both."""
     act = (WebhookChange.SECRET, WebhookChange.ADDRESS)[number % 2]
     with customer.scope():
         asked = webhook.submit_change(act=act, by=customer.asker("owner"), nonce=Nonce(secrets.token_urlsafe(9)))
@@ -91,7 +91,7 @@ def renew(customer: Customer, number: int, known: dict[str, str]) -> tuple[Inten
 
 
 def is_over(customer: Customer, intent: Intent) -> bool:
-    """Withdraw a request, or decide that it came to nothing: the next one waits for that."""
+    """Withdraw a request, or decide that it failed: the next one waits for that."""
     row = customer.intent(intent)
     with customer.scope():
         return row.is_final or actions.stop(row) or tracking.resolve(row, applied=False, by=customer.asker("owner"))
@@ -100,7 +100,7 @@ def is_over(customer: Customer, intent: Intent) -> bool:
 def fail_everywhere(
     house: House, stage: Stage, customer: Customer, chosen: Sequence[str]
 ) -> tuple[int, dict[str, str]]:
-    """Take every path that carries a secret into every fault; the number of paths, and the canaries by name."""
+    """Send each secret on each path into each fault; return the number of paths, and the secret values by name."""
     connection = customer.connection()
     known = {
         "access token": connection.access_token or "",
@@ -130,7 +130,7 @@ def fail_everywhere(
 
 
 def lose_a_grant(stage: Stage, known: dict[str, str]) -> int:
-    """A grant whose exchange is answered by an echo: code, state and client secret are on the way."""
+    """Lose a grant whose exchange is answered by an echo, with code, state and client secret; return the paths."""
     other = stage.customer(connected=False)
     with other.browser("owner") as browser:
         callback = come_back(other, begin(other, browser))
@@ -142,7 +142,7 @@ def lose_a_grant(stage: Stage, known: dict[str, str]) -> int:
 
 
 def everywhere(house: House, customer: Customer) -> Iterator[tuple[str, str]]:
-    """Every place in which something could have been left, as text."""
+    """Yield every place that could contain a secret, as text."""
     yield "logs", house.logs()
     for table in house.sql("SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema()"):
         rows = house.sql(f'SELECT t::text FROM "{table[0]}" t')
@@ -162,13 +162,13 @@ def everywhere(house: House, customer: Customer) -> Iterator[tuple[str, str]]:
 
 
 def forms_of(value: str) -> list[str]:
-    """As it is, as bytea shows it, and in base64."""
+    """Return the value unchanged, as bytea shows it, and in base64."""
     raw = value.encode()
     return [value, raw.hex(), base64.b64encode(raw).decode().rstrip("=")[:-2]]
 
 
 def attack(house: House, stage: Stage, chosen: Sequence[str]) -> tuple[int, list[str]]:
-    """How many paths failed, and where a canary was found."""
+    """Return how many paths failed, and where a secret was found."""
     customer = stage.customer(members=len(FAULTS), behaviour={"reissue_kills_old": False})
     paths, known = fail_everywhere(house, stage, customer, chosen)
     hits, blotted = [], False

@@ -1,4 +1,4 @@
-"""Sign-in: works while the broker is away, and one person's wrong passwords never keep another one out."""
+"""Sign-in works while the broker is away, and one person's wrong passwords never lock another person out."""
 
 import contextlib
 import secrets
@@ -15,7 +15,7 @@ from tests.support.house import House
 from tests.support.stage import PASSWORD, Customer, Stage
 
 LOCKED = "Too many wrong attempts. Wait five minutes, or use a passkey."
-# A request that waits for nothing takes some hundredths; the old way it was five seconds and more, for each.
+# A request that waits for nothing takes a few hundredths. An attempt to reach the broker took five seconds and more.
 PATIENCE = 2.0
 
 
@@ -36,7 +36,7 @@ AWAY = {"stopped": stopped, "killed": killed}
 
 
 class Timed:
-    """Makes requests, and keeps how long the slowest took."""
+    """Makes requests, and records how long the slowest took."""
 
     def __init__(self) -> None:
         self.slowest = (0.0, "")
@@ -50,7 +50,7 @@ class Timed:
 
 
 def a_days_work(customer: Customer, timed: Timed) -> None:
-    """Sign in, confirm who is there, look at pages, open a guest's link, unlock a door."""
+    """Sign in, confirm the identity, look at pages, open a guest's link, unlock a door."""
     guard = customer.staff("guard")
     door = customer.doors[0]
     with Browser(customer.house.url) as browser:
@@ -76,7 +76,7 @@ def test_a_days_work_without_the_broker(house: House, stage: Stage, how: str) ->
 
 
 def test_work_that_is_left_to_workers_is_recorded_at_once(house: House, stage: Stage) -> None:
-    """What only rings the bell, and is not heard, costs the page nothing and is done when the broker is back."""
+    """Check that a lost notification does not slow the page down, and that the work is done when the broker is back."""
     customer = stage.customer()
     usual, timed = Timed(), Timed()
     with customer.browser("owner") as browser:
@@ -90,7 +90,7 @@ def test_work_that_is_left_to_workers_is_recorded_at_once(house: House, stage: S
 
 
 def guess(house: House, user: User, times: int, password: str = "wrong") -> str:
-    """So many wrong passwords for one account, in a browser that nobody knows; what the last answer says."""
+    """Try so many wrong passwords for one account, in a new browser; return the text of the last answer."""
     with Browser(house.url) as browser:
         browser.get("/accounts/login/")
         for _ in range(times):
@@ -107,7 +107,7 @@ def signs_in(house: House, user: User) -> bool:
 
 @pytest.mark.quick
 def test_ten_wrong_passwords_from_the_proxys_address_keep_nobody_else_out(house: House, stage: Stage) -> None:
-    """No proxy is configured: everybody has one address, the guesser and those who work here."""
+    """Configure no proxy, so that all people have one address, the attacker and the staff."""
     customer = stage.customer()
     victim, others = customer.staff("owner"), [customer.staff("receptionist") for _ in range(3)]
     with customer.browser(victim) as own:
@@ -118,7 +118,7 @@ def test_ten_wrong_passwords_from_the_proxys_address_keep_nobody_else_out(house:
         own.sign_in(victim.email, PASSWORD)
 
 
-@pytest.mark.soak  # tests/tenants/test_sign_in tells it of each client's address
+@pytest.mark.soak  # tests/tenants/test_sign_in.py tests this for each client's address
 def test_failures_of_many_accounts_keep_nobody_out(house: House, stage: Stage) -> None:
     customer = stage.customer()
     people = [customer.staff("receptionist") for _ in range(7)]

@@ -1,4 +1,4 @@
-"""Support sessions: what was asked inside ends with the session, and nothing done inside lets anybody in later."""
+"""Support sessions: requests made inside end with the session, and nothing done inside gives access later."""
 
 import contextlib
 import itertools
@@ -36,7 +36,7 @@ ENDS = ("by themselves", "by the owner", "by the clock", "by refusing support", 
 
 @contextlib.contextmanager
 def inside(customer: Customer, role: str = "support") -> Iterator[tuple[User, Browser]]:
-    """Somebody of the platform in a session of the customer's."""
+    """Yield a person of the platform in a support session at the customer's tenant, and the browser."""
     person = customer.staff(role)
     with customer.browser(person) as browser:
         enter(customer, browser)
@@ -54,7 +54,7 @@ def session_of(customer: Customer, person: User) -> SupportSession:
 
 
 def end(customer: Customer, person: User, browser: Browser, how: str) -> None:
-    """Let the session end in one of the ways there are."""
+    """End the session in one of the possible ways."""
     session = session_of(customer, person)
     ending = customer.url(f"support/{session.pk}/end/")
     if how == "by themselves":
@@ -71,7 +71,7 @@ def end(customer: Customer, person: User, browser: Browser, how: str) -> None:
 
 
 def members(customer: Customer) -> list[str]:
-    """The ids of the customer's members, put into the mirror without a sync."""
+    """Return the IDs of the customer's members, copied from the service without a sync."""
     found = customer.house.sandbox.api("GET", "/v1/members", token=customer.service.token).json()["members"]
     ids = [each["member_id"] for each in found]
     Member.objects.bulk_create(Member(tenant=customer.tenant, member_id=each, member_name=each) for each in ids)
@@ -79,7 +79,7 @@ def members(customer: Customer) -> list[str]:
 
 
 def age(browser: Browser) -> None:
-    """Let the last proof of who is there be an hour old."""
+    """Move the last proof of identity back by an hour."""
     session = SessionStore(browser.http.cookies["sessionid"])
     for record in session[AUTHENTICATION_METHODS_SESSION_KEY]:
         record["at"] -= 3600
@@ -87,7 +87,7 @@ def age(browser: Browser) -> None:
 
 
 def ask(customer: Customer, person: User) -> Intent:
-    """Have a group made from inside the session: recorded and rung for, sent by a worker."""
+    """Request a group from inside the session: a worker is notified and sends it."""
     with customer.scope():
         return actions.submit(
             inline=False,
@@ -138,7 +138,7 @@ def test_a_new_session_of_the_same_person_revives_nothing(house: House, stage: S
 
 @pytest.mark.quick
 def test_a_job_of_many_rows_ends_with_the_session(house: House, stage: Stage) -> None:
-    """Its next request is recorded after the end, or sent after it: neither reaches the service."""
+    """End the session before the job's next request is recorded or sent: no request reaches the service."""
     customer = stage.customer(members=3)
     with inside(customer) as (person, browser):
         with customer.scope():
@@ -159,7 +159,7 @@ def test_a_job_of_many_rows_ends_with_the_session(house: House, stage: Stage) ->
 
 @pytest.mark.quick
 def test_nobody_of_the_platform_changes_who_may_enter(house: House, stage: Stage) -> None:
-    """An operator once invited himself as owner. Staff, connection and support settings are the owner's own."""
+    """Check that only the owner changes staff, connection and support settings. Operators once invited themselves."""
     customer = stage.customer()
     guard = customer.staff("guard")
     with customer.scope():
@@ -196,7 +196,7 @@ def test_an_invitation_of_somebody_who_may_no_longer_invite_lets_nobody_in(house
     tokens = {}
     with customer.scope():
         Staff.objects.filter(user=guest).delete()
-        for inviter in (person, owner):  # the operator's as an earlier version let them
+        for inviter in (person, owner):  # the operator's invitation as an earlier version allowed it
             tokens[inviter] = secrets.token_urlsafe(32)
             Invitation.objects.create(email=guest.email, role="owner", token_digest=digest(tokens[inviter]),
                                       invited_by=inviter, expires_at=timezone.now() + timedelta(days=7))  # fmt: skip
@@ -211,7 +211,7 @@ def test_an_invitation_of_somebody_who_may_no_longer_invite_lets_nobody_in(house
 
 @pytest.mark.quick
 def test_entering_asks_who_is_there(house: House, stage: Stage) -> None:
-    """A session of the platform's that was left open opens no customer."""
+    """Check that a platform session that was left open gives no access to a customer."""
     customer = stage.customer()
     person = customer.staff("operator")
     with customer.browser(person) as browser:

@@ -1,4 +1,4 @@
-"""Token reissue: one call a round however many ask, and never without a token that works."""
+"""Token reissue: one call a round for any number of requests, and never without a token that works."""
 
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -24,7 +24,7 @@ State = Connection.State
 
 
 def works(customer: Customer) -> bool:
-    """Whether the tenant's next call is answered."""
+    """Check whether the tenant's next call is answered."""
     with customer.scope(), client(customer.connection(), Priority.PEOPLE) as service:
         try:
             service.call("get_tenant")
@@ -34,7 +34,7 @@ def works(customer: Customer) -> bool:
 
 
 def one_round(customer: Customer, workers: int) -> list[ReissueOutcome]:
-    """So many people press "reissue" at one moment, all having seen the page before."""
+    """Let so many people press "reissue" at the same moment, with the same page open."""
     owner = customer.staff("owner")
     seen = customer.connection()
 
@@ -56,7 +56,7 @@ def test_one_call_a_round_and_the_new_token_works(house: House, stage: Stage) ->
         assert works(customer)
 
 
-# Where the process that reissues is killed: what happens at the proxy, whether a token works afterwards.
+# Steps at which the reissuing process is killed: the state of the proxy, and whether a token works afterwards.
 def _held(customer: Customer, pattern: str, *, after: bool) -> Callable[[], None]:
     gate = Gate(after=after)
     rule = customer.stage.proxy.on(pattern, gate, times=1)
@@ -71,7 +71,7 @@ def _held(customer: Customer, pattern: str, *, after: bool) -> Callable[[], None
 
 STEPS: dict[str, tuple[str, bool, bool]] = {
     "on its way": (UPDATE, False, True),
-    "answer on its way": (UPDATE, True, False),  # the service has ended the old token: the answer itself is lost
+    "answer on its way": (UPDATE, True, False),  # the service has ended the old token, and the answer is lost
     "trying the new one": (PROOF, False, True),
 }
 
@@ -92,7 +92,7 @@ with tenant_scope({customer.tenant.pk}):
         reached()
         process.kill()
     customer.stage.proxy.clear()
-    # Besides the signs of life of those that live, the clock's among them.
+    # Not counting the locks that mark running processes, those of the clock included.
     until(lambda: not house.sql("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND classid <> %s AND database ="
                                 " (SELECT oid FROM pg_database WHERE datname = current_database())",
                                 session_locks.LOCK_KIND),
@@ -106,7 +106,7 @@ def test_killed_on_the_way(house: House, stage: Stage, name: str) -> None:
     still, connection = kill_at(house, customer, name)
     assert still is STEPS[name][2]
     assert connection.state == (State.CONNECTED if still else State.BROKEN)
-    if not still:  # then the page says so, and offers to connect again
+    if not still:  # then the page reports this, and offers to reconnect
         with customer.browser("owner") as browser:
             page = browser.get(customer.url("connection/"))
         assert "Reconnect" in page.text

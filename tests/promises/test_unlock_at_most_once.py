@@ -1,4 +1,4 @@
-"""Unlock at most once: however often a task is delivered, whoever dies, whatever the service answers."""
+"""Unlock at most once: for any number of deliveries, any killed process and any answer of the service."""
 
 from collections.abc import Callable
 
@@ -18,7 +18,7 @@ DELIVERIES = 20
 UNLOCK = r"POST .*/devices/passes/{door}/requests"
 SENDINGS = r"POST .*/requests"
 
-# What the service does with the request, and how the intent may end.
+# What the service does with the request, and the states in which the intent may end.
 ANSWERS: dict[str, tuple[Fault | None, set[str]]] = {
     "ok": (None, {"succeeded"}),
     "late": (faults.delay_answer(2), {"succeeded"}),
@@ -45,7 +45,7 @@ def deliver(house: House, intent: Intent, times: int = DELIVERIES) -> None:
 def attack_answers(
     house: House, stage: Stage, answers: dict[str, tuple[Fault | None, set[str]]]
 ) -> tuple[int, dict[str, str]]:
-    """One door per answer, each unlocked once and delivered 20 times; the most arrivals of any click, and the ends."""
+    """Unlock one door per answer once, delivered 20 times; return the most arrivals of a click, and the ends."""
     customer = stage.customer()
     asker = customer.asker()
     doors = dict(zip(answers, customer.doors, strict=False))
@@ -76,7 +76,7 @@ def test_one_arrival_for_50_clicks_of_one_form(house: House, stage: Stage) -> No
 
 
 def clicks(customer: Customer, times: int) -> list[int]:
-    """So many clicks on one unlock button at the same moment; the statuses of the answers."""
+    """Click one unlock button so many times at the same moment; return the statuses of the answers."""
     page = customer.url(f"devices/{customer.doors[0]}/")
     with customer.browser("guard") as browser:
         form = browser.form(page, "command")
@@ -93,12 +93,12 @@ def clicks(customer: Customer, times: int) -> list[int]:
     return statuses
 
 
-# A step is a moment in the life of a click: it brings the sending worker there and returns how to let go of the rest.
+# A step is a moment of a click: it brings the sending worker to that moment and returns how to release the rest.
 Step = Callable[[House, Customer, Intent], Callable[[], None]]
 
 
 def before_claim(house: House, customer: Customer, intent: Intent) -> Callable[[], None]:
-    """A worker waits for the row that it wants to claim."""
+    """Stop the worker while it waits for the row that it wants to claim."""
     lock = house.locked("intents_intent", intent.pk)
     lock.__enter__()
     deliver(house, intent, 1)
@@ -107,7 +107,7 @@ def before_claim(house: House, customer: Customer, intent: Intent) -> Callable[[
 
 
 def before_writing(house: House, customer: Customer, intent: Intent) -> Callable[[], None]:
-    """Claimed, and the connection to the service is not yet standing."""
+    """Stop after the claim, before the connection to the service is established."""
     stalled = customer.stage.proxy.stalled()
     stalled.__enter__()
     deliver(house, intent, 1)
@@ -126,17 +126,17 @@ def _at_gate(house: House, customer: Customer, intent: Intent, *, after: bool) -
 
 
 def written(house: House, customer: Customer, intent: Intent) -> Callable[[], None]:
-    """The request is on its way; the service has not seen it."""
+    """Stop while the request is on its way and the service has not seen it."""
     return _at_gate(house, customer, intent, after=False)
 
 
 def arrived(house: House, customer: Customer, intent: Intent) -> Callable[[], None]:
-    """The service has opened the door; its answer is on its way."""
+    """Stop after the service has opened the door, while its answer is on its way."""
     return _at_gate(house, customer, intent, after=True)
 
 
 def before_recording(house: House, customer: Customer, intent: Intent) -> Callable[[], None]:
-    """The answer is here; recording it waits for the row."""
+    """Stop when the answer has arrived, and recording it waits for the row."""
     let_go = _at_gate(house, customer, intent, after=True)
     lock = house.locked("intents_intent", intent.pk)
     lock.__enter__()
@@ -146,19 +146,19 @@ def before_recording(house: House, customer: Customer, intent: Intent) -> Callab
 
 
 def following(house: House, customer: Customer, intent: Intent) -> Callable[[], None]:
-    """Accepted; a worker is asking for the outcome."""
+    """Stop when the command is accepted and a worker polls for the outcome."""
     gate = Gate()
     rule = customer.stage.proxy.on(r"GET .*/v1/requests/", gate, times=1)
     deliver(house, intent, 1)
     until(lambda: customer.intent(intent).state == State.ACCEPTED, saying="the request is accepted")
-    # Beat stands still: nobody else rings for the first look.
+    # Beat is paused: no one else starts the first poll.
     until(lambda: customer.intent(intent).due_at <= timezone.now(), saying="the first look is due")
     house.deliver("portal.core.intents.tasks.poll", intent.tenant_id, intent.pk, queue="doors")
     rule.wait()
     return gate.open.set
 
 
-# And how many arrivals there must be; None: one at most, as it was on its way.
+# The number of arrivals that there must be. None: at most one, as it was on its way.
 STEPS: dict[str, tuple[Step, int | None]] = {
     "before claiming": (before_claim, 1),
     "before writing": (before_writing, 0),
@@ -170,9 +170,9 @@ STEPS: dict[str, tuple[Step, int | None]] = {
 
 
 def kill_at(house: House, stage: Stage, step: Step, *, wait: bool = False) -> tuple[int, Intent]:
-    """Kill the worker at one step, deliver 20 times, start it again, let the sweeper work. Arrivals, and the row.
+    """Kill the worker at one step, deliver 20 times, start it again, run the sweep. Return the arrivals and the row.
 
-    Unless told to `wait`, the claim looks as old as one must be that is known by its worker's death, and no older.
+    Without `wait` the claim is made just old enough that its worker counts as lost.
     """
     customer = stage.customer()
     with house.still():

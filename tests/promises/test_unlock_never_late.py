@@ -1,4 +1,4 @@
-"""Unlock never late: what did not leave within 15 seconds of the click does not leave at all."""
+"""Unlock never late: a command that did not leave within 15 seconds of the click is never sent."""
 
 import contextlib
 import time
@@ -15,7 +15,7 @@ from tests.support.house import House
 from tests.support.stage import Customer, Stage
 from tests.support.waiting import PATIENCE, until
 
-# The click of the quick tests is taken to lie 12 seconds back, so that 3 are left.
+# In quick tests the click is dated 12 seconds back, so that 3 seconds are left.
 _LEFT = 3.0
 
 Outage = Callable[[House], contextlib.AbstractContextManager[None]]
@@ -56,20 +56,20 @@ OUTAGES: dict[str, Outage] = {
 
 
 def clicked(customer: Customer, left: float = _LEFT, **more: object) -> Intent:
-    """A click that has `left` seconds to leave."""
+    """Record a click that has `left` seconds to leave."""
     ago = timedelta(seconds=PHYSICAL_SECONDS - left)
     return customer.unlock(clicked_at=timezone.now() - ago, **more)  # type: ignore[arg-type]
 
 
 def overdue(intent: Intent) -> None:
-    """Waits until the click's moment is over."""
+    """Wait until the click's time is over."""
     deadline = intent.deadline
     assert deadline is not None
     until(lambda: timezone.now() > deadline, saying="the deadline is over")
 
 
 def lateness(customer: Customer, clicks: dict[str, datetime]) -> float:
-    """By how many seconds the latest arrival missed its deadline; negative: none did."""
+    """Return by how many seconds the latest arrival missed its deadline; negative when none did."""
     worst = -PHYSICAL_SECONDS * 1.0
     for arrival in customer.arrivals():
         after = (datetime.fromisoformat(arrival["at"]) - clicks[arrival["device_id"]]).total_seconds()
@@ -79,7 +79,7 @@ def lateness(customer: Customer, clicks: dict[str, datetime]) -> float:
 
 @pytest.mark.quick
 def test_a_click_that_waits_too_long_expires(house: House, stage: Stage) -> None:
-    """Workers are away for longer than the click may wait; so is the broker."""
+    """Pause the workers, and the broker too, for longer than the click may wait."""
     customer = stage.customer()
     intents = []
     with house.urgent.paused():
@@ -106,7 +106,7 @@ def test_a_process_stopped_between_claim_and_writing_does_not_write(house: House
 
 
 def test_the_service_away_is_tried_again_only_until_the_deadline(house: House, stage: Stage) -> None:
-    """Refused connections are surely not applied: tried again, but never past the deadline."""
+    """Refuse connections: such requests were certainly not applied and are retried, but never past the deadline."""
     customer = stage.customer()
     with stage.proxy.down():
         late = clicked(customer)
@@ -151,7 +151,7 @@ def test_what_a_killed_worker_had_on_its_way_does_not_arrive_and_is_soon_called_
 @pytest.mark.soak
 @pytest.mark.parametrize("name", OUTAGES)
 def test_a_minute_without(house: House, stage: Stage, figure: Callable[..., None], name: str) -> None:
-    """Clicks before and during an outage of a minute, one door each."""
+    """Click before and during an outage of a minute, one door each."""
     customer = stage.customer()
     asker = customer.asker()
     clicks: dict[str, datetime] = {}

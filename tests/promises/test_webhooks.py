@@ -1,4 +1,4 @@
-"""Notifications of the service: nothing forged is heard, nothing is missing from the log, and the answer is quick."""
+"""Notifications of the service: forged ones are refused, the log misses no record, and the answer is quick."""
 
 import http.client
 import secrets
@@ -52,13 +52,13 @@ TEN_MB = 10 * 1024 * 1024
 
 @pytest.fixture(autouse=True)
 def portal_url(house: House, settings: Any) -> None:
-    """The address that is told to the service is the house's."""
+    """Use the running site's address, because the service sends its notifications there."""
     settings.PORTAL_URL = house.url
 
 
 @pytest.fixture
 def customer(stage: Stage) -> Customer:
-    """A tenant whose log was read once."""
+    """Return a tenant whose log was read once."""
     return read_once(stage.customer())
 
 
@@ -106,7 +106,7 @@ def test_nothing_forged_broken_or_long_is_heard(house: House, stage: Stage) -> N
 
 
 def cut_off(house: House, hook: Hook, raw: bytes) -> None:
-    """Whoever hangs up in the middle of a body, however it was announced, was not heard."""
+    """Close the connection in the middle of a body, for each way to announce its length: nothing is accepted."""
     raw = raw.replace(b"h-right", b"h-cut")
     signed = "".join(f"{name}: {value}\r\n" for name, value in hook.headers(raw).items())
     for announced, sent in (
@@ -156,7 +156,7 @@ def test_a_burst_costs_a_handful_of_calls_and_nothing_is_missing(
     calls, took = len(customer.calls(LOG)) - before, time.monotonic() - begun
     figure("webhooks", f"{times} notifications in {took:.0f} s: calls of the log", calls, "a handful")
     assert set(deliveries(customer)) == {204}
-    # Doors that are forced are read of at once, until so many seconds are owed.
+    # Forced doors are read at once, until reads are due for so many seconds.
     assert calls <= min(
         1 + took / processing.ALARM_PAUSE.total_seconds(),
         (processing.MAX_OWED_FOR_ALARM + took) / processing.SECONDS_PER_READING,
@@ -225,7 +225,7 @@ def test_what_the_service_tells_while_its_log_cannot_be_read_is_there_and_then_r
 
 @contextmanager
 def web_behind(house: House, proxy: TcpProxy, folder: Any) -> Iterator[int]:
-    """Another site on the house's database, which it reaches through the proxy; its port."""
+    """Yield the port of another web server on the site's database, which it reaches through the proxy."""
     address = urlsplit(house.database_url)
     netloc = address.netloc.replace(f":{address.port}", f":{proxy.port}")
     port = free_port()
@@ -247,7 +247,7 @@ def _answers(port: int) -> bool:
 
 
 def pour(port: int, hook: Hook, seconds: float, rate: int = 100) -> tuple[list[float], Counter[tuple[bool, int]]]:
-    """Post at a steady rate, one in ten forged and one in ten a repetition; seconds from when each was due, answers."""
+    """Post at a steady rate, a tenth forged and a tenth repeated; return the seconds since due times, and answers."""
     at, total = database_now(), int(seconds * rate)
     begun = time.monotonic() + 0.5
     lines, opened = threading.local(), []
@@ -280,7 +280,7 @@ def pour(port: int, hook: Hook, seconds: float, rate: int = 100) -> tuple[list[f
 
 @contextmanager
 def slow(proxy: TcpProxy) -> Iterator[None]:
-    """The database stands still for a second and a half, again and again."""
+    """Pause the database for a second and a half, again and again."""
     over = threading.Event()
 
     def stutter() -> None:

@@ -80,7 +80,7 @@ def rows(url: str) -> dict[str, int]:
     with psycopg.connect(address("DATABASE_BACKUP_URL", urlsplit(url).path.lstrip("/"))) as reader:
         tables = [name for (name,) in reader.execute(_TABLES)]
         counted = " UNION ALL ".join(f"SELECT '{name}', count(*) FROM \"{name}\"" for name in tables)
-        return dict(reader.execute(counted).fetchall())  # type: ignore[call-overload]  # names of our own tables
+        return dict(reader.execute(counted).fetchall())  # type: ignore[call-overload]  # the portal's table names
 
 
 def with_programs(env: Mapping[str, str]) -> dict[str, str]:

@@ -29,8 +29,7 @@ SELECT tenant_id, 'more-' || number, 'Door ' || number, area_id, in_out, true, t
 
 
 def building(customer: Customer, doors: int) -> None:
-    """Create doors up to this number at the service and in the portal's local copy. None of the new ones was read yet.
-    """
+    """Create doors up to this number at the service and in the portal's local copy. The new ones were not read yet."""
     with customer.scope():
         more = doors - PassController.objects.count()
         PassController.objects.bulk_create(

@@ -21,8 +21,7 @@ class Post:
 
 
 class Chat(ThreadingHTTPServer):
-    """A chat server, used as a context manager. `answers` (status, headers, body) are given in turn to POSTs, then 200.
-    """
+    """A chat server, used as a context manager. It answers POSTs with `answers` (status, headers, body), then 200."""
 
     daemon_threads = True
 

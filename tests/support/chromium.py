@@ -89,9 +89,7 @@ class Tab:
         self.context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": url}])
 
     def close(self) -> None:
-        """Wait until requests under way have ended, then close. Complaints about requests that the closing cuts off are
-        ignored.
-        """
+        """Wait until requests under way have ended, then close. Complaints after that are ignored."""
         end = time.monotonic() + _SETTLES
         while self._under_way and self.context.pages and time.monotonic() < end:
             self.context.pages[0].wait_for_timeout(10)

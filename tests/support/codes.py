@@ -22,9 +22,7 @@ CODE = "3f1c2a7be0954d8c9a6b1e7f20d4c8aa"
 
 
 def visit(place: Place, name: str = "田中 愛子", *, code: str | None = CODE, guest_id: str = "", **facts: Any) -> Visit:
-    """Create an issued visit that began an hour ago and ends in eight. With `code` None the portal does not know the
-    code.
-    """
+    """Create an issued visit that began an hour ago and ends in eight. `code` None: the portal does not know it."""
     now = timezone.now().replace(microsecond=0)
     start = facts.pop("start", now - timedelta(hours=1))
     end = facts.pop("end", now + timedelta(hours=8))

@@ -20,8 +20,7 @@ NAME, UNTIL = "山田 太郎", "+90"
 
 
 class GuestDesk:
-    """A desk and a person at it (a receptionist by default). The service's lists were read, except those in `unread`.
-    """
+    """A desk and a person at it (by default a receptionist). The service's lists were read, except `unread`."""
 
     unread: tuple[MirrorKind, ...] = (
         MirrorKind.RIGHTS,

@@ -198,9 +198,7 @@ def headers(**changed: str | None) -> Fault:
 
 
 class Gate:
-    """A fault that holds the request until the test opens it: before the service sees it, or (`after`) before the
-    answer.
-    """
+    """A fault that holds the request until the test opens it, or (`after`) holds the service's answer."""
 
     def __init__(self, *, after: bool = False) -> None:
         self.after = after

@@ -50,8 +50,7 @@ def _ends(**_: object) -> None:
 
 
 def wait_for_requests() -> None:
-    """Wait for requests of closed pages that the test's own server still handles: their locks would block the deletion.
-    """
+    """Wait for requests of closed pages that the test's own server still handles: their locks block the deletion."""
     end = time.monotonic() + _SECONDS
     while any(thread.is_alive() for thread in list(_at_work)):
         assert time.monotonic() < end, f"a request goes on after the test: {_at_work}"
@@ -85,9 +84,7 @@ def _empty(_case: TransactionTestCase) -> None:
 
 @cache
 def owner() -> Any:
-    """Return a session of the role that owns the tables, kept until the process ends. The site's role cannot empty
-    them.
-    """
+    """Return a session of the role that owns the tables. The site's role cannot empty them."""
     session = connection.copy("owner")
     session.settings_dict = owner_settings(connection.settings_dict)
     return session

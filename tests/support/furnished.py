@@ -24,7 +24,7 @@ _MOST = 200 if SOAK else 80
 
 
 def furnish(make: Callable[..., Place]) -> Place:
-    """Fill a new tenant with data in most areas. A soak draws more people, some of whom pass a door with a camera."""
+    """Fill a new tenant with data in most areas. A soak draws more people, so that some pass a door with a camera."""
     place = make(members=30 if SOAK else 5)
     desk, owner, now = ReviewsDesk(place), place.client(), timezone.now()
     desk.start()

@@ -41,8 +41,7 @@ T = TypeVar("T")
 
 
 def together(work: Callable[[int], T], times: int) -> list[T]:
-    """Run `work(0)` … `work(times - 1)` in as many threads. All start at one moment, when each has a database session.
-    """
+    """Run `work(0)` … `work(times - 1)` in as many threads, all at one moment. Each has a database session before."""
     barrier = threading.Barrier(times)
 
     def one(number: int) -> T:
@@ -124,9 +123,7 @@ class Process:
 
 
 class House:
-    """The site's processes. `start()` it, or use it as a context manager. `settings` are additional variables of its
-    programs.
-    """
+    """The running site. `start()` it, or use it as a context manager. `settings` are its programs' variables."""
 
     def __init__(self, folder: Path, **settings: str) -> None:
         self.folder, self.settings = folder, settings
@@ -388,9 +385,7 @@ class House:
         return "\n".join(path.read_text(errors="replace") for path in sorted(self.folder.glob("*.log")))
 
     def mails(self) -> list[EmailMessage]:
-        """Return each mail that was sent. One file may contain two of the same second, each followed by a line of
-        hyphens.
-        """
+        """Return each mail that was sent. One file may contain several, each followed by a line of hyphens."""
         texts = [path.read_text() for path in (self.folder / "mails").glob("*")]
         mails = [each.strip() for text in texts for each in text.split("-" * 79 + "\n")]
         return [email.message_from_string(each, EmailMessage, policy=email.policy.default) for each in mails if each]

@@ -29,9 +29,7 @@ LEFT_OUT = {"pip install --require-hashes -r requirements/base.txt": "the tests'
 
 
 class Installation:
-    """The installation, used as a context manager. In the block it is running at `url`. `said` holds each command's
-    output.
-    """
+    """The installation, used as a context manager. It runs at `url`; `said` holds the output of each command."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -13,7 +13,7 @@ from tests.support.places import Place
 
 
 class MembersDesk:
-    """A tenant and a person at its pages. The service's lists were read, except those in `unread`."""
+    """A tenant and a person at its pages. The service's lists were read, except `unread`."""
 
     unread: tuple[MirrorKind, ...] = (MirrorKind.RIGHTS, MirrorKind.GUESTS, MirrorKind.HISTORIES)
 

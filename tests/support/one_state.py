@@ -64,8 +64,6 @@ class Kept:
             tab.evaluate("document.body.dispatchEvent(new Event('seen-again'))")
 
     def come_to_say(self, name: str, state: str, *, not_on: tuple[str, ...] = (), seconds: float = 10) -> None:
-        """Wait until all pages show a thing in this state at the same moment, except pages in `not_on`, which show
-        none.
-        """
+        """Wait until all pages show a thing in this state at the same moment; pages in `not_on` show none."""
         wanted = {page: "" if page in not_on else state for page in self.tabs}
         until(lambda: self.said(name) == wanted, seconds, saying=lambda: f"all say {state}: {self.said(name)}")

@@ -122,9 +122,7 @@ def make_place(
 def connected(
     sandbox: Sandbox, service: SandboxTenant, name: str, *, overrides: str, base_url: str, number: int | None = None
 ) -> Place:
-    """Create a tenant of the portal (of this `number`, or the next), connected to this tenant of a service at
-    `base_url`.
-    """
+    """Create a tenant of the portal (with this `number`, or the next), connected to `service` at `base_url`."""
     environment = ServiceEnvironment.objects.create(
         name=name, base_url=base_url, client_id="c", client_secret="s", overrides=overrides
     )

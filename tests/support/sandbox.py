@@ -169,8 +169,7 @@ class Sandbox:
         return tenant
 
     def one_like(self, **wanted: Any) -> SandboxTenant:
-        """Return a tenant of this kind, as `tenant` takes it: a copy of a tenant that is made once and never changed.
-        """
+        """Return a tenant of this kind, as `tenant` takes it: a copy of one that is made once and never changed."""
         kind = json.dumps(wanted, sort_keys=True)
         if kind not in self._models:
             self._models[kind] = Model(self.tenant(token=False, **wanted))

@@ -160,9 +160,7 @@ class Customer:
 
 
 class Stage:
-    """An environment, used as a context manager. `limits` are calls an hour, set in the portal's overrides and the
-    sandbox.
-    """
+    """An environment, used as a context manager. `limits` are calls an hour, for both the portal and the sandbox."""
 
     def __init__(
         self,

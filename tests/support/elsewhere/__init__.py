@@ -100,9 +100,7 @@ class Elsewhere:
 
     @property
     def overrides(self) -> str:
-        """Return the text of an overrides file: every method, path, shape and state that this service defines
-        differently.
-        """
+        """Return the text of an overrides file: every method, path, shape and state that differs in this service."""
         rows = []
         for number, route in sorted(ROUTES.items()):
             if number not in _SHOWN:
