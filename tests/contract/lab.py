@@ -56,7 +56,7 @@ class Lab(Memory):
         return next((house for house in richest if house.has(*contracts)), None)
 
     def another(self, operation: str, house: "House", *, having: str = "", lacking: str = "") -> "House":
-        """Return the house of a different tenant, with or without a contract. Raises Unneeded when there is none."""
+        """Return the House of a different tenant, with or without a contract. Raises Unneeded when there is none."""
         for other in self.houses:
             fits = (not having or other.has(having)) and not (lacking and other.has(lacking))
             if fits and other is not house and house.tenant_id and other.tenant_id not in (None, house.tenant_id):

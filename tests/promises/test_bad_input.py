@@ -84,7 +84,7 @@ def refused_as_invalid(customer: Customer) -> int:
 def attack(house: House, stage: Stage, count: int) -> tuple[Counter[int], list[str], int]:
     customer = stage.customer(members=3, behaviour={"limited": False})
     owner, statuses, broken = customer.staff("owner").email, Counter[int](), list[str]()
-    for done in range(0, count, 1_000):  # an old session only gets the sign-in question
+    for done in range(0, count, 1_000):  # in an old session, pages only request a proof of identity
         with Browser(house.url) as browser:
             browser.sign_in(owner, PASSWORD)
             some, wrong = storm(browser, customer, min(1_000, count - done), seed=count + done)

@@ -174,7 +174,7 @@ def test_a_lost_answer_makes_one_guest_and_a_second_attempt_waits_until_reading_
                 issue(browser, customer, "山田 太郎")
             asked = visit_of(customer, "山田 太郎")
             assert (asked.stage, asked.guest_id, asked.intent.state) == (Standing.ASKED, None, State.UNCERTAIN)
-            for person in (browser, other):  # not even after their proof of identity
+            for person in (browser, other):  # confirming the name does not help either
                 assert issue(person, customer, "山田 太郎") == ""
                 assert issue(person, customer, "山田　太郎", confirmed=str(asked.pk)) == ""
         until(lambda: visit_of(customer, "山田 太郎").guest_id, saying="reading found the guest")

@@ -84,7 +84,7 @@ Fault = Callable[[Exchange], None]
 
 @dataclass
 class Rule:
-    """Which requests get a fault: those whose line matches a pattern, after `skip` of them, `times` of them."""
+    """A fault and its requests: those whose line matches a pattern, after `skip` of them, `times` of them."""
 
     pattern: str
     fault: Fault

@@ -12,8 +12,8 @@ from django.db import connection
 def rows_read(table: str, unless: tuple[str, ...] = ()) -> Iterator[list[int]]:
     """Yield a list that collects how many rows of the table each SELECT about it reads.
 
-    Statements that contain a text of `unless` are left out. A test's table has no statistics, so that PostgreSQL reads
-    all rows of a tenant where in production it would look up a page of keys.
+    Statements that contain a text of `unless` are left out. A test's table has no statistics: there PostgreSQL may read
+    all rows of a tenant instead of one page of keys.
     """
     counted: list[int] = []
 
