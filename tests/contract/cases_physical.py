@@ -1,8 +1,8 @@
 """Operations 35 and 36, on the mock devices alone: no real door or key box is ever operated.
 
 The specification does not show the words for a device request's status. It shows that mock_succeeded succeeds at once,
-mock_succeeded_5 after 5 seconds, and mock_timeout never. mock_succeeded_5 must end with the same word as mock_succeeded,
-or with one that the overrides' states call done.
+mock_succeeded_5 after 5 seconds, and mock_timeout never. mock_succeeded_5 must end with the same word as
+mock_succeeded, or with one that the overrides' states call done.
 """
 
 import time
