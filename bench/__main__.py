@@ -1,4 +1,4 @@
-"""`make bench [ARGS="--quick"]`: measure everything, or `--only` some of it, and print one table."""
+"""Run `make bench [ARGS="--quick"]`: measure everything, or only what `--only` names, and print one table."""
 
 import argparse
 import contextlib

@@ -1,4 +1,4 @@
-"""Alerts: from a door that is forced at the service to the list that somebody has open, and to a mailbox."""
+"""The delay from a door forced at the service to the open list of alerts, and to a mailbox."""
 
 import random
 import re
@@ -22,7 +22,7 @@ _MOST = 60.0
 
 
 def told(ground: Ground) -> list[Figure]:
-    """One alert after another in a house that is notified; a person has the list open and gets e-mail."""
+    """Measure alerts one after another, with webhooks on, while a person has the list open and gets email."""
     clicks = 1 + ground.sizes.clicks // 4
     say(f"{clicks} alerts on their way to the screen and the mailbox")
     with ground.house.stage(limits=PLENTY) as stage:
@@ -52,7 +52,7 @@ def _line(where: str, late: list[float], reach: float, again: str) -> Figure:
 
 
 class _Page:
-    """The list of alerts that is open and asks again at the pace that the site says, beside a mailbox."""
+    """The open list of alerts, which refreshes at the pace that the site sets, and a mailbox."""
 
     def __init__(self, browser: Browser, path: str, mails: Path) -> None:
         self.browser, self.path, self.mails = browser, path, mails
@@ -64,7 +64,7 @@ class _Page:
         self.next = time.monotonic() + self.every
 
     def after_a_quiet_while(self, customer: Customer) -> tuple[float, float]:
-        """Force a door after a quiet while, and wait until both tell of it; then the alert is over."""
+        """Force a door after a quiet time, wait until the list and the mailbox show it, then close the alert."""
         time.sleep(
             2 * SECONDS_PER_READING + random.uniform(2, 4)
         )  # one reading for the door forced, one for the door shut
@@ -76,11 +76,11 @@ class _Page:
             until(
                 lambda: not Alert.objects.filter(ended_at=None).exists(), _MOST, saying="the log tells that it is over"
             )
-            Alert.objects.update(closed_at=database_now(), weight=0)  # what happens next is another alert
+            Alert.objects.update(closed_at=database_now(), weight=0)  # the next event is another alert
         return found
 
     def seconds_until_told(self, customer: Customer, door: str) -> tuple[float, float]:
-        """Force a door, and wait until both tell of it."""
+        """Force a door, and return the seconds until the list shows it and until the mailbox has it."""
         where = {"tenant_id": customer.service.tenant_id, "device_id": door}
         customer.house.sandbox.console("doors", **where, action="force")
         happened, screen, mail = time.monotonic(), 0.0, 0.0

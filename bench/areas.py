@@ -1,4 +1,4 @@
-"""Areas with many members' rights known: the list of areas and the page of one."""
+"""The list of areas and the page of one area, with many members whose rights are loaded."""
 
 from urllib.parse import quote
 
@@ -19,7 +19,7 @@ from tests.support.databases import as_owner
 
 AREAS = 80
 _PASSES = (always(), by_schedule(weekly("08:00:00", "19:00:00", "Monday")), by_schedule(weekly("00:00:00", "23:59:59")))
-# Ten rights for each member, spread over the areas; one in twenty may enter every area.
+# Ten rights for each member, spread over the areas; one in twenty has access to every area.
 _GRANTS = """
 INSERT INTO areas_grant (tenant_id, member_id, area_id, held_id)
 SELECT DISTINCT ON (m.id, n) %(tenant)s, m.id, 'x' || n, p.id
@@ -36,7 +36,7 @@ SELECT %(tenant)s, id, %(area)s, %(held)s FROM mirror_member WHERE tenant_id = %
 
 
 def pages(ground: Ground) -> list[Figure]:
-    """The list of areas and an area's page with many members, beside few, and beside the admin's list of members."""
+    """Measure the list of areas and an area's page with many members, against few and against the admin's list."""
     say("rights of all members, by area")
     furnished(ground)
     sizes = ground.sizes
@@ -50,8 +50,8 @@ def pages(ground: Ground) -> list[Figure]:
 
 
 def furnished(ground: Ground) -> None:
-    """Give the members of the large and the small tenant their rights, once."""
-    assert ground.large is not None and ground.small is not None  # noqa: PT018 - furnish_lists made them
+    """Create rights for the members of the large and the small tenant, once."""
+    assert ground.large is not None and ground.small is not None  # noqa: PT018 - furnish_lists creates them
     if not ground.has_rights:
         ground.has_rights = True
         for tenant in (ground.large, ground.small):

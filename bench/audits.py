@@ -1,4 +1,4 @@
-"""The audit log at any length: its statements by rare filters, beside those of a short one."""
+"""The audit log at any length: its statements with rare filters, compared with those of a short log."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -14,7 +14,7 @@ from tenants.audit_log import queries
 from tenants.audit_log.queries import AuditFilter
 from tenants.models import Tenant
 
-#: What is rare is as often in a long trail as in a short one: both find as many acts and differ in length alone.
+#: Rare entries are as many in a long log as in a short one: both searches find the same number of entries.
 RARE = 250
 WRITTEN, OLD = 2_000, 100_000
 MIGRATION = "tenants.migrations.0006_the_trail_is_filed"
@@ -33,9 +33,9 @@ CASES = (
 
 
 def statements(ground: Ground) -> list[Figure]:
-    """What finds and reads a page of acts, beside the same of a short trail."""
+    """Measure the statements that find and read a page of entries, compared with those of a short log."""
     large, small = ground.large, ground.small
-    assert large is not None and small is not None  # noqa: PT018 - furnish_lists made them
+    assert large is not None and small is not None  # noqa: PT018 - furnish_lists creates them
     sizes = ground.sizes
     say(f"a trail of {sizes.entries:,} entries, one of {sizes.small_entries:,}")
     lay(ground.house.owner_url, {large.pk: sizes.entries, small.pk: sizes.small_entries})
@@ -49,7 +49,7 @@ def statements(ground: Ground) -> list[Figure]:
 
 
 def _written(owner_url: str, tenant_id: int, again: str) -> list[Figure]:
-    """What an entry costs to write, and to file when it was written before entries were filed."""
+    """Measure what it costs to write an entry, and to file an older entry that was written without filing."""
     times: dict[str, list[float]] = {"ENABLE": [], "DISABLE": []}
     with psycopg.connect(owner_url) as direct:
         direct.execute("SET portal.across = 'on'")
@@ -117,7 +117,7 @@ def lay(owner_url: str, counts: dict[int, int]) -> None:
         direct.execute("ANALYZE tenants_auditkind")
 
 
-# Half of the entries ask, each other one is the outcome of the one before.
+# Half of the entries are requests; every second entry is the outcome of the one before.
 _WRITE = """
 INSERT INTO tenants_auditentry (tenant_id, at, by_label, action, target, summary, intent_id)
 SELECT %(tenant)s, now(), 'person' || n %% 10 || '@example.test',
@@ -128,7 +128,7 @@ _INDEXES = """
 SELECT i.indexrelid::regclass::text, pg_get_indexdef(i.indexrelid) FROM pg_index i
 WHERE i.indrelid = 'tenants_auditentry'::regclass AND NOT i.indisunique
 """
-# Ten people and four operations; of rare acts one each: a result, an operation, a person.
+# Ten people and four operations. Each rare filter matches one value: a result, an operation or a person.
 _PEOPLE = "SELECT 'person' || n || '@example.test' AS who, n FROM generate_series(0, 9) n"
 _KINDS = f"""
 INSERT INTO tenants_auditkind (tenant_id, action, result, target_kind, names_target, by_label, in_support)

@@ -1,6 +1,6 @@
-"""What the site is measured beside, behind the same middleware and sign-in: the admin's changelist, and a bare view.
+"""What the site is compared with, behind the same middleware and sign-in: the admin's changelist, and a bare view.
 
-The admin gets what it needs to be quick: the list's own columns, the secrets left unread, no filters.
+The admin is set up to be quick: it shows only the list's columns, does not read secrets, and has no filters.
 """
 
 import time
@@ -19,7 +19,7 @@ from portal.core.mirror.models import History, Member
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
 
-#: The one tenant that the admin shows.
+#: The only tenant that the admin shows.
 LARGE = "bench-large"
 
 
@@ -65,12 +65,12 @@ site.register(History, HistoryAdmin)
 
 
 def bare(request: HttpRequest) -> HttpResponse:
-    """Nothing but who is signed in."""
+    """Return the signed-in person's key, and nothing else."""
     return HttpResponse(f"<p>{request.user.pk}</p>")
 
 
 def stream(request: HttpRequest) -> StreamingHttpResponse:
-    """A stream of server-sent events that tells nothing new twice a second."""
+    """Return a stream of server-sent events, which says twice a second that nothing changed."""
 
     def events() -> Iterator[str]:
         while True:
@@ -82,7 +82,7 @@ def stream(request: HttpRequest) -> StreamingHttpResponse:
 
 @sync_only_middleware
 def admin_in_a_tenant(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
-    """The tenant is in the site's addresses, but not in the admin's."""
+    """Enter the large tenant for the admin's addresses, which name no tenant."""
 
     def answer(request: HttpRequest) -> HttpResponse:
         if not request.path.startswith("/admin/"):

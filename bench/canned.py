@@ -1,6 +1,6 @@
-"""A service that does nothing but hand out pages made beforehand: what is left is the reader's own time.
+"""A service that only returns prepared pages, so that a measurement shows the reader's own time.
 
-Started as a process of its own: python -m bench.canned MEMBERS [GUESTS HISTORIES]. Says its port on the first line.
+Start it as a separate process: python -m bench.canned MEMBERS [GUESTS HISTORIES]. It prints its port on the first line.
 """
 
 import json
@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from bench import people
 
-# Seconds that a single read takes, and what it tells of everybody.
+# Seconds that a single read takes, and the rights that it returns for every member.
 _ONE_TAKES = 0.05
 _RIGHTS = {"devices_pass": {"default_mode": "allow_all"}, "keys_pass": {"default_mode": "deny_all"}}
 
@@ -62,7 +62,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
-        """Silence."""
+        """Log nothing."""
 
 
 if __name__ == "__main__":

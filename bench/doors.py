@@ -1,4 +1,4 @@
-"""From the click to the door, and from the door to the screen. Against the sandbox, whose record says when."""
+"""The delay from the click to the door, and from the door to the screen. The sandbox records the times."""
 
 import re
 import time
@@ -24,7 +24,7 @@ _POLL = re.compile(r'hx-trigger="every ([\d.]+)s"')
 
 
 def unlock(ground: Ground) -> list[Figure]:
-    """From the click to the request's arrival, beside a bare POST of the same command."""
+    """Measure the time from the click to the request's arrival, compared with a bare POST of the same command."""
     say("clicks on unlock")
     with ground.house.stage(limits=PLENTY) as stage:
         customer = _direct(stage)
@@ -50,7 +50,7 @@ def unlock(ground: Ground) -> list[Figure]:
 
 
 def outcome(ground: Ground) -> list[Figure]:
-    """From the outcome at the service to the screen, and the polls that a command of five seconds takes."""
+    """Measure the time from the service's outcome to the screen, and the polls during a command of five seconds."""
     say("outcomes on the screen")
     with ground.house.stage(limits=PLENTY) as stage:
         customer = _direct(stage)
@@ -70,7 +70,7 @@ def outcome(ground: Ground) -> list[Figure]:
 
 
 def _direct(stage: Stage) -> Customer:
-    """A customer whose commands go straight to the sandbox."""
+    """Return a customer whose commands go straight to the sandbox."""
     customer = stage.customer()
     ServiceEnvironment.objects.filter(pk=stage.environment.pk).update(base_url=stage.house.sandbox.url)
     return customer
@@ -94,14 +94,17 @@ def _post(http: httpx2.Client, customer: Customer, door: str) -> float:
 
 
 def _after(customer: Customer, act: Any) -> float:
-    """Seconds from what `act` calls the click to the command's arrival."""
+    """Return the seconds from the click, whose time `act` returns, to the command's arrival."""
     clicked = act()
     arrived = customer.house.sandbox.commands(customer.service.tenant_id)[-1]["at"]
     return datetime.fromisoformat(arrived).timestamp() - clicked
 
 
 def _watched(customer: Customer, user: Any, device: str) -> float:
-    """Click, then poll as the page does; seconds between the service's five and the screen's "done"."""
+    """Click, then poll as the page does.
+
+    Return the seconds from the end of the service's five seconds to the screen's "done".
+    """
     with customer.browser(user) as browser:
         _click(browser, customer, device)
         accepted = time.time()

@@ -1,6 +1,6 @@
-"""One dry run in a process of its own: seconds and peak memory, as JSON on the last line.
+"""One dry run in a separate process. Prints seconds and peak memory as JSON on the last line.
 
-python -m bench.dryruns ours TENANT IMPORT, or python -m bench.dryruns beside TENANT FILE ROWS.
+Run as python -m bench.dryruns ours TENANT IMPORT, or python -m bench.dryruns beside TENANT FILE ROWS.
 """
 
 import json
@@ -40,7 +40,7 @@ def ours(job_id: str) -> float:
 
 
 def beside(path: str, rows: str) -> float:
-    """The way of django-import-export's handbook: a resource, a dataset, `dry_run=True`."""
+    """Run the import as in django-import-export's handbook: a resource, a dataset, `dry_run=True`."""
     import tablib
     from import_export.resources import ModelResource
 

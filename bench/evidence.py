@@ -1,4 +1,4 @@
-"""Cameras and evidence: what a wall costs for one viewer and for twenty; an incident of 200 records and 50 clips."""
+"""Cameras and evidence: the calls of a camera wall, and an incident of 200 records and 50 clips."""
 
 import contextlib
 import time
@@ -34,7 +34,7 @@ SELECT %s, 'more-' || number, 'Camera ' || number, 'corridor', true FROM generat
 
 
 def wall(ground: Ground) -> list[Figure]:
-    """Device calls of an hour in which a wall of forty cameras is open, for one viewer and for twenty."""
+    """Count the device calls of an hour in which a wall of forty cameras is open, for one viewer and for twenty."""
     say("an hour of a wall of cameras, twice, in minutes that pass quickly")
     calls = {}
     for viewers in (1, VIEWERS):
@@ -62,7 +62,7 @@ def _hour(customer: Customer, viewers: int) -> int:
 
 
 def with_cameras(customer: Customer, count: int) -> list[str]:
-    """Give the service's tenant so many cameras, enter them, and return their IDs: those that are added come last."""
+    """Add so many cameras to the service's tenant, enter them, and return their IDs, the added ones last."""
     sandbox, tenant_id = customer.house.sandbox, customer.service.tenant_id
     there = [each["camera_id"] for each in sandbox.look("cameras", tenant_id=tenant_id)["cameras"]]
     more = [f"more-{number}" for number in range(1, count - len(there) + 1)]
@@ -78,7 +78,7 @@ def _calls(customer: Customer) -> int:
 
 
 def _a_minute_later(customer: Customer) -> None:
-    """Make what was read and looked at a minute older."""
+    """Move the times of all readings and looks back by a minute."""
     minute = timedelta(minutes=1)
     with customer.scope():
         Picture.objects.update(asked_at=F("asked_at") - minute, taken_at=F("taken_at") - minute)
@@ -86,7 +86,7 @@ def _a_minute_later(customer: Customer) -> None:
 
 
 def incident(ground: Ground) -> list[Figure]:
-    """An incident of 200 records and 50 clips: until all are stored and until the export is there, and the memory."""
+    """Measure an incident of 200 records and 50 clips: seconds until all are stored and exported, and the memory."""
     say(f"an incident of {RECORDS} records and {CLIPS} clips")
     again = ground.sizes.again("evidence")
     with ground.house.stage() as stage:

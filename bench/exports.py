@@ -1,4 +1,4 @@
-"""An export of the log: how fast workers write it, how fast it is sent, and what that takes of the web's memory."""
+"""An export of the log: how fast workers write it, how fast it is sent, and the memory that the web process needs."""
 
 import io
 import time
@@ -22,7 +22,7 @@ _ROW, _AT_ONCE = b"<row>", 1 << 22
 
 
 def workbook(ground: Ground) -> list[Figure]:
-    """All of the large log as a workbook, from the worker's first record to the last byte that is sent."""
+    """Measure a workbook of the whole large log, from the worker's first record to the last byte sent."""
     ground.furnish_lists()
     large, _small = laid(ground)
     rows = ground.sizes.records
@@ -36,7 +36,7 @@ def workbook(ground: Ground) -> list[Figure]:
     memory = Memory(ground.house.web)
     took, body = ground.http().get(f"/t/{large.slug}/logs/exports/{job.pk}/file/")
     grown, sent = memory.growth / 1024, _rows(body)
-    if sent < rows * 0.999:  # of each month a whole number
+    if sent < rows * 0.999:  # each month has a whole number of them
         raise RuntimeError(f"{sent:,} of {rows:,} records are in the file")
     again = ground.sizes.again("export", records=rows)
     size = f"{len(body) / 1e6:,.0f} MB"
@@ -51,7 +51,7 @@ def workbook(ground: Ground) -> list[Figure]:
 
 
 def _rows(workbook: bytes) -> int:
-    """How many rows the sheets hold beside their headings, counted without unpacking them whole."""
+    """Return the number of rows in the sheets without their headings, counted as a stream."""
     count, kept = 0, b""
     with zipfile.ZipFile(io.BytesIO(workbook)) as book:
         for name in book.namelist():

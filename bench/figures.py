@@ -1,4 +1,4 @@
-"""A figure, what it stands beside, and the table of all of them."""
+"""A measured figure, what it is compared with, and the table of all figures."""
 
 import math
 from collections.abc import Sequence
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Figure:
-    """One line. `ours` and `beside` are said as they were measured; `value` is held against `reach`.
+    """One line of the table. `ours` and `beside` are texts for the table; `value` is compared with `reach`.
 
-    `reach` is a comparison and a number: ("<=", 0.33). Without a value the line says why it was not measured.
+    `reach` is a comparison and a number: ("<=", 0.33). Without a value, the line says why it was not measured.
     """
 
     measure: str
@@ -47,7 +47,7 @@ def _line(figure: Figure) -> tuple[str, ...]:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The nearest-rank percentile: 0.5 for the median."""
+    """Return the nearest-rank percentile: 0.5 for the median."""
     ordered = sorted(values)
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
 

@@ -1,4 +1,4 @@
-"""A camera's live video in a browser: from the click on "Watch live" to the first frame, beside bare requests."""
+"""Live video in a browser: from the click on "Watch live" to the first frame, compared with bare requests."""
 
 import os
 import time
@@ -17,7 +17,7 @@ from stack.testing import find_browser as browser_here
 from tests.support.chromium import PATIENCE, chromium, end
 from tests.support.stage import Customer
 
-# The page keeps the moment of the click for the page that follows it, which waits for the frame.
+# The page stores the time of the click for the next page, which waits for the frame.
 _CLOCK = """
 const now = () => performance.timeOrigin + performance.now();
 addEventListener("click", () => sessionStorage.setItem("clicked", now()), true);
@@ -27,16 +27,16 @@ window.waited = new Promise((shown, failed) => addEventListener("DOMContentLoade
   if (video) setTimeout(() => failed(new Error(document.querySelector("[data-said]").textContent)), 60000);
 }));
 """
-# What browsers without HLS of their own say; the page then loads hls.js.
+# Makes the browser report that it cannot play HLS; the page then loads hls.js.
 _WITHOUT = 'HTMLMediaElement.prototype.canPlayType = () => "";'
 _WAYS = {"the browser's own player": "", "hls.js": _WITHOUT}
-_LOOKS = 1.5  # seconds for which somebody looks at the page before the click
+_LOOKS = 1.5  # seconds from opening the page to the click
 _OWN = 10  # more than a new tenant of the sandbox has
 _FROM_END = 3  # a player begins with this segment, counted from the end of a live playlist
 
 
 def clicked(ground: Ground) -> list[Figure]:
-    """Click on cameras that nobody watches yet, each once, with the browser's own player and with hls.js."""
+    """Click on cameras that no one is watching, each once, with the browser's own player and with hls.js."""
     os.environ.setdefault("CHROMIUM", browser_here() or "")
     count = max(3, ground.sizes.clicks // 2)
     again = ground.sizes.again("firstframe", clicks=ground.sizes.clicks)
@@ -45,8 +45,9 @@ def clicked(ground: Ground) -> list[Figure]:
     say(f"{2 * count} clicks on Watch live")
     with ground.house.stage(limits=PLENTY) as stage:
         customer = stage.customer()
-        # Two for each click: what is fetched bare must not lie ready for the player. None of the tenant's own, of
-        # which one has no connection.
+        # Two cameras for each click: what the bare request fetches must not be ready for the player. The tenant's first
+        # cameras
+        # are not used, because one of them has no connection.
         needed = 2 * len(_WAYS) * (count + 1)
         cameras = reversed(with_cameras(customer, needed + _OWN))
         with customer.browser("guard") as person, httpx2.Client(base_url=stage.proxy.url) as service:
@@ -75,7 +76,7 @@ def _figures(way: str, bare: list[float], waited: list[float], again: str) -> li
 
 @contextmanager
 def _page(ground: Ground, session: str, script: str) -> Iterator[Page]:
-    """Yield a signed-in page of a browser that was not here before."""
+    """Yield a signed-in page of a new browser without a cache."""
     with chromium() as browser:
         context = browser.new_context(base_url=ground.house.url)
         context.set_default_timeout(PATIENCE)
@@ -95,7 +96,7 @@ def _click(page: Page, customer: Customer, camera_id: str) -> float:
 
 
 def _bare(service: httpx2.Client, customer: Customer, camera_id: str) -> float:
-    """Return the seconds for asking for the address, and fetching the playlist and the segment played first."""
+    """Return the seconds for requesting the address, and fetching the playlist and the segment played first."""
     started = time.perf_counter()
     token = {"Authorization": f"Bearer {customer.service.token}"}
     asked = service.get(f"/v1/cameras/{camera_id}/streaming", headers=token)

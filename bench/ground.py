@@ -1,4 +1,4 @@
-"""What everything is measured on: the whole house running, one large tenant, one small, and many others."""
+"""The running system that everything is measured on: one large tenant, one small one, and many others."""
 
 import contextlib
 import http.client
@@ -36,7 +36,7 @@ SMALL = "bench-small"
 
 @dataclass
 class Sizes:
-    """How much of everything. `again` gives the arguments that repeat a figure."""
+    """How much of everything is created. `again` returns the arguments that repeat a figure."""
 
     members: int = 100_000
     small: int = 2_000
@@ -67,7 +67,7 @@ class Sizes:
 
 @dataclass
 class Ground:
-    """The house with its tenants; `cookie` is the session of somebody who manages the large and the small one."""
+    """The running system with its tenants; `cookie` is the session of a manager of the large and the small one."""
 
     house: House
     sizes: Sizes
@@ -81,7 +81,7 @@ class Ground:
     _lists: bool = field(default=False)
 
     def furnish_lists(self) -> None:
-        """The tenants that the lists are read from, once."""
+        """Create the tenants that the lists are read from, once."""
         if self._lists:
             return
         self._lists = True
@@ -99,7 +99,7 @@ class Ground:
             self.cookie = "; ".join(f"{c.name}={c.value}" for c in browser.http.cookies.jar)
 
     def tenant(self, slug: str, members: int) -> Tenant:
-        """A tenant whose mirror is full and complete, with the user as facility manager."""
+        """Create a tenant with complete loaded data, and the user as its facility manager."""
         tenant = Tenant.objects.create(slug=slug, name=slug, environment=self.environment)
         with tenant_scope(tenant):
             Staff.objects.create(user=self.user, role="facility manager")
@@ -114,14 +114,14 @@ class Ground:
 
 
 class Http:
-    """One keep-alive connection, as thin as it gets: what is measured is the server."""
+    """One keep-alive connection with as little overhead as possible, so that the server is measured."""
 
     def __init__(self, port: int, cookie: str) -> None:
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=300)
         self.headers = {"Cookie": cookie, "Accept-Language": "en"}
 
     def get(self, path: str) -> tuple[float, bytes]:
-        """Seconds from the request to the last byte, and the body. Anything but 200 is a mistake of the bench."""
+        """Return the seconds from the request to the last byte, and the body. Raise an error for any status but 200."""
         started = time.perf_counter()
         self.connection.request("GET", path, headers=self.headers)
         answer = self.connection.getresponse()
@@ -133,7 +133,7 @@ class Http:
 
 
 def mirror(tenant: Tenant, count: int) -> None:
-    """Fill the mirror of the entered tenant as a sync does: staged pages, one swap."""
+    """Load the data of the entered tenant as a sync does: staged pages, one swap."""
     now = database_now()
     run = SyncRun.objects.create(kind=MirrorKind.MEMBERS, started_at=now, complete=True)
     for number, page in enumerate(people.pages(count, seed=tenant.pk % 100)):
@@ -157,7 +157,7 @@ def mirror(tenant: Tenant, count: int) -> None:
 
 @contextlib.contextmanager
 def ground(sizes: Sizes, folder: Path) -> Iterator[Ground]:
-    """Start the house on settings that know the strangers beside it, and look at its database."""
+    """Start the system with settings that include the compared libraries, and connect to its database."""
     os.environ |= {"PORTAL_STATIC": "manifest", "STATIC_ROOT": str(folder / "static")}
     collect = [PYTHON, "manage.py", "collectstatic", "--noinput", "--verbosity", "0"]
     subprocess.run(collect, cwd=ROOT, check=True, env=os.environ | {"DJANGO_SETTINGS_MODULE": "bench.settings"})
@@ -172,7 +172,7 @@ def ground(sizes: Sizes, folder: Path) -> Iterator[Ground]:
 
 
 def child_environment(house: House) -> dict[str, str]:
-    """For a process of its own that works on the house's database."""
+    """Return the environment of a separate process that uses the system's database."""
     return house.env | {"DJANGO_SETTINGS_MODULE": "bench.settings"}
 
 

@@ -1,4 +1,4 @@
-"""Webhooks: how soon they are answered, how soon the screen shows what they tell, and the calls that they save."""
+"""Webhooks: how soon they are answered, how soon the screen shows their events, and the calls that they save."""
 
 import asyncio
 import random
@@ -28,7 +28,7 @@ _MARK = re.compile(r'id="([\w-]+)"[^>]*data-seen="(\w+)"')
 
 
 def answers(ground: Ground) -> list[Figure]:
-    """Notifications at an even pace, each on a connection of its own, whoever is slow."""
+    """Measure notifications sent at an even pace, each on a separate connection, without waiting for slow answers."""
     seconds = ground.sizes.seconds
     say(f"{RATE} notifications a second, for {seconds} s")
     with ground.house.stage(limits=PLENTY) as stage:
@@ -43,7 +43,7 @@ def answers(ground: Ground) -> list[Figure]:
 
 
 async def _posted(port: int, hook: Hook, seconds: int) -> list[float]:
-    """Seconds that each answer took, from when it was to be sent."""
+    """Return the seconds that each answer took, counted from when it was due to be sent."""
     started = time.perf_counter() + 0.5
     return list(await asyncio.gather(*(_post(port, hook, started + n / RATE) for n in range(RATE * seconds))))
 
@@ -64,7 +64,7 @@ async def _post(port: int, hook: Hook, due: float) -> float:
 
 
 def screen(ground: Ground) -> list[Figure]:
-    """From what happens at a door of the service to a page of the log that somebody has open."""
+    """Measure the time from an event at a door of the service to an open page of the log."""
     clicks = ground.sizes.clicks
     say(f"{clicks} records on their way to the screen, one after another, then some after a quiet while")
     with ground.house.stage(limits=PLENTY) as stage:
@@ -88,7 +88,7 @@ def _late(name: str, late: list[float], again: str) -> Figure:
 
 
 class _Page:
-    """A page of the log that is open and asks again as `static/js/live.js` does."""
+    """An open page of the log, which refreshes as `static/js/live.js` does."""
 
     def __init__(self, browser: Browser, path: str) -> None:
         self.browser, self.path = browser, path
@@ -99,7 +99,7 @@ class _Page:
         self.next = time.monotonic()
 
     def seconds_until_shown(self, customer: Customer, quiet: float) -> float:
-        """Show a card that nobody has at a door after some seconds, and look until the page tells of it."""
+        """Show an unknown card at a door after some seconds, and return the seconds until the page shows it."""
         time.sleep(quiet)
         device = customer.doors[0]
         happened = time.monotonic()
@@ -123,7 +123,7 @@ class _Page:
 
 
 def calls(ground: Ground) -> list[Figure]:
-    """Calls of an hour in which nothing happens: by polling alone, and with webhooks that are heard."""
+    """Count the calls of an hour without events: with polling alone, and with working webhooks."""
     say("an hour of a tenant where nothing happens, twice")
     with ground.house.stage(limits=PLENTY) as stage:
         customer = stage.customer()
@@ -139,7 +139,7 @@ def calls(ground: Ground) -> list[Figure]:
 
 
 def _hour(customer: Customer) -> int:
-    """How many calls the mirror makes in an hour whose waiting is left out: all that is due moves nearer instead."""
+    """Return the calls that the mirror makes in an hour. Waiting is skipped: all due times are moved nearer instead."""
     before, left = len(customer.calls()), 3600.0
     with customer.scope():
         while True:
@@ -164,7 +164,7 @@ def _earlier(moment: str, by: timedelta) -> str:
 
 
 def listening(customer: Customer) -> None:
-    """The service's webhook is set, the log is read, and a first notification was heard."""
+    """Set the service's webhook, load the log, and wait until a first notification has arrived."""
     _loaded(customer)
     hook = Hook(customer.tenant)
     settings = {"is_invalid": False, "url": f"{customer.house.url}{hook.path}", "secret_token": hook.secret,

@@ -1,4 +1,4 @@
-"""What an installation costs where nobody does anything: all of its processes, over a minute."""
+"""What an idle installation costs: the processor time of all of its processes over a minute."""
 
 import os
 import time
@@ -12,7 +12,7 @@ _SETTLE = 20
 
 
 def idle(ground: Ground) -> list[Figure]:
-    """Processor time of web, workers, beat, PostgreSQL, Valkey and the sandbox, of one core."""
+    """Measure the processor time of web, workers, beat, PostgreSQL, Valkey and the sandbox, in shares of one core."""
     say(f"nothing, for {_SECONDS} s")
     time.sleep(_SETTLE)
     before, started = _spent(), time.monotonic()
@@ -34,7 +34,7 @@ def idle(ground: Ground) -> list[Figure]:
 
 
 def _spent() -> dict[str, float]:
-    """Seconds of processor by program, of everything that the launcher started but this process."""
+    """Return the seconds of processor time by program, for all processes that the launcher started except this one."""
     parents: dict[int, int] = {}
     told: dict[int, tuple[str, float]] = {}
     for each in Path("/proc").glob("[0-9]*"):

@@ -31,7 +31,7 @@ SUBMIT, RESULT = 13, 34
 
 
 def dry_run(ground: Ground) -> list[Figure]:
-    """Rows a second and peak memory of the dry run, beside django-import-export's of the same file and table."""
+    """Measure rows a second and peak memory of the dry run, against django-import-export with the same file."""
     rows, sizes = ground.sizes.rows, ground.sizes
     say(f"the dry run of {rows:,} rows")
     file = _file(rows, known=rows * 2 // 3, seed=ground.large.pk % 100)
@@ -58,7 +58,7 @@ def dry_run(ground: Ground) -> list[Figure]:
 
 
 def calls(ground: Ground) -> list[Figure]:
-    """Calls of a whole import by the real workers against the sandbox, beside the least that is possible."""
+    """Count the calls of a whole import by the real workers against the sandbox, compared with the least possible."""
     rows = ground.sizes.import_rows
     say(f"an import of {rows:,} rows by the workers")
     with ground.house.stage() as stage:
@@ -109,7 +109,7 @@ def _state(job: Job) -> str:
 
 
 def _file(rows: int, *, known: int, seed: int) -> bytes:
-    """`known` rows of members that are there, every third of them changed, and the rest new."""
+    """Return a file with `known` rows of existing members, every third of them changed, and new rows for the rest."""
     there = (
         (
             m["member_code"],
@@ -132,7 +132,7 @@ def _lines(rows: Any) -> bytes:
 
 
 def _child(ground: Ground, *arguments: str) -> dict[str, float]:
-    """In a process of its own, so that its peak memory is its own."""
+    """Run a separate process, so that its peak memory can be measured alone."""
     command = [PYTHON, "-m", "bench.dryruns", *arguments]
     done = subprocess.run(
         command, cwd=ROOT, env=child_environment(ground.house), stdout=subprocess.PIPE, text=True, check=True

@@ -1,7 +1,7 @@
-"""Pages that follow: how many a house of two small processes serves by polling and by streams, and at what cost.
+"""Pages that refresh: how many two small web processes serve by polling and by streams, and at what cost.
 
-The streams are those of `bench/beside.py`: they exist here only. Both go to the same gunicorn, through nginx as it is
-where NGINX_PROGRAM names it, and else without keep-alive, as through a proxy that opens a connection for each request.
+The streams are those of `bench/beside.py`: they exist here only. Both go to the same gunicorn, through nginx where
+NGINX_PROGRAM names it. Without nginx, each request opens a new connection.
 """
 
 import json
@@ -33,12 +33,12 @@ from tests.support.chromium import chromium, end
 _PATH = f"/t/{LARGE}/logs/"
 STREAM = "/stream/"
 _TABS = 6  # connections that a browser opens to one host over HTTP/1.1
-# Of a processor core, for all web processes together.
+# Share of a processor core, for all web processes together.
 CORE = 0.6
 
 
 def pages(ground: Ground) -> list[Figure]:
-    """Open pages by polling, then as many streams, and the seventh tab of a browser with either."""
+    """Measure open pages by polling, then as many streams, and the seventh tab of a browser with either."""
     count, seconds = ground.sizes.pages, ground.sizes.seconds
     again = ground.sizes.again("live", pages=count, seconds=seconds)
     cookies = _sessions(ground, count)
@@ -64,7 +64,7 @@ http {{
 
 @contextmanager
 def _proxied(ground: Ground) -> Iterator[int]:
-    """Yield the port at which the site is asked: of nginx before it if there is one, else its own."""
+    """Yield the port of nginx if it is installed, else the site's own port."""
     program = os.environ.get("NGINX_PROGRAM")
     if not program:
         yield ground.house.port
@@ -122,7 +122,7 @@ def _streamed(ground: Ground, port: int, cookies: list[str], before: float, agai
 
 
 def _watched(ground: Ground, port: int, path: str, cookies: list[str], *, streams: bool = False) -> dict[str, Any]:
-    """What a process full of such pages saw, and what the web took of the processor meanwhile."""
+    """Return what a process full of such pages saw, and the processor time that the web processes used."""
     asked = {"port": port, "path": path, "cookies": cookies, "seconds": ground.sizes.seconds,
              "streams": streams, "page": _PATH}  # fmt: skip
     command = [PYTHON, "-m", "bench.watchers"]
@@ -131,7 +131,7 @@ def _watched(ground: Ground, port: int, path: str, cookies: list[str], *, stream
         assert watchers.stdout is not None
         watchers.stdin.write(json.dumps(asked) + "\n")
         watchers.stdin.flush()
-        watchers.stdout.readline()  # they have settled
+        watchers.stdout.readline()  # the pages have settled
         before, started = ground.house.web.processor_seconds(), time.monotonic()
         told: dict[str, Any] = json.loads(watchers.stdout.readline())
         told["processor"] = ground.house.web.processor_seconds() - before
@@ -142,7 +142,7 @@ def _watched(ground: Ground, port: int, path: str, cookies: list[str], *, stream
 
 
 def _tabs(ground: Ground, again: str) -> list[Figure]:
-    """Six tabs of one browser that follow, and how long the seventh takes to open."""
+    """Measure how long the seventh tab of a browser takes to open while six others refresh."""
     if not os.environ.get("CHROMIUM"):
         return [Figure("the seventh tab", "", command=again, note="needs CHROMIUM, the path of a browser")]
     say("seven tabs of one browser")
@@ -174,7 +174,7 @@ def _seventh(ground: Ground, *, streams: bool) -> str:
 
 
 def _sessions(ground: Ground, count: int) -> list[str]:
-    """Cookies of as many signed-in people, who manage the large tenant."""
+    """Return the session cookies of so many people, who manage the large tenant."""
     assert ground.large is not None
     people = User.objects.bulk_create(
         User(email=f"live-{secrets.token_hex(5)}@example.test", name=f"Live {number}") for number in range(count)
@@ -194,7 +194,7 @@ def _session(user: User) -> SessionBase:
 
 
 def _memory(ground: Ground) -> float:
-    """Megabytes that the web processes hold, what they share counted once."""
+    """Return the megabytes that the web processes use; shared memory is counted once."""
     child = ground.house.web.child
     assert child is not None
     kilobytes = 0

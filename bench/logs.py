@@ -1,4 +1,4 @@
-"""The activity log at any length: its statements beside a plain indexed LIMIT 50, its pages beside the admin's."""
+"""The activity log at any length: its statements against a plain indexed LIMIT 50, its pages against the admin's."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -24,14 +24,14 @@ from tenants.scope import tenant_scope
 PLAIN = "SELECT * FROM mirror_history WHERE tenant_id = %s ORDER BY at DESC, id DESC LIMIT 50"
 _ORDER = keyset.SortOrder("at", is_descending=True, key="id")
 _DEEP = 1_000
-_PATIENCE = 20.0  # seconds for one measure, of what takes long
+_PATIENCE = 20.0  # seconds for one slow measurement
 _WARM = 8  # times that do not count: until then PostgreSQL plans anew
 OURS, ADMIN = "/t/{}/logs/", "/admin/mirror/history/"
 
 
 @dataclass(frozen=True)
 class Case:
-    """What is looked for: in the mirror, by our page's address, and by the admin's."""
+    """One search: by our query, by our page's address, and by the admin's."""
 
     name: str
     wanted: RecordFilter
@@ -58,13 +58,13 @@ CASES = (
       for how, word in (("frequent", records.FREQUENT_WORD), ("rare", records.RARE_WORD))),
 )  # fmt: skip
 
-#: Pages of a day: what they are called, where they are below the log, and the same for the admin.
+#: Pages of a day: their names, their addresses below the log, and the same for the admin.
 DAYS = (("a door's day", f"doors/{records.RARE_DOOR}", {"device_id": records.RARE_DOOR}),
         ("a person's day", f"people/{records.PERSON}", {"member_id": records.PERSON}))  # fmt: skip
 
 
 def statements(ground: Ground) -> list[Figure]:
-    """What finds and reads the fifty records of each list, beside the plain statement and beside a small log."""
+    """Measure the statements that find and read fifty records of each list, against a plain one and a small log."""
     large, small = laid(ground)
     say("statements of the log")
     sizes = ground.sizes
@@ -80,7 +80,7 @@ def statements(ground: Ground) -> list[Figure]:
 
 
 def pages(ground: Ground) -> list[Figure]:
-    """Whole pages of the log beside those of a small one, and beside the admin's list of the same table."""
+    """Measure whole pages of the log against those of a small one, and against the admin's list of the same table."""
     large, small = laid(ground)
     say("pages of the log")
     sizes = ground.sizes
@@ -96,7 +96,7 @@ def pages(ground: Ground) -> list[Figure]:
 
 
 def _addresses(*tenants: Tenant, last: int) -> list[tuple[str, ...]]:
-    """(name, our pages of each tenant, the admin's); `last` is the admin's last page."""
+    """Return (name, our pages of each tenant, the admin's); `last` is the admin's last page."""
     of_cases = [(case.name, *(OURS.format(each.slug) + case.ours for each in tenants), ADMIN + case.admin)
                 for case in CASES]  # fmt: skip
     deep = [f"{OURS.format(each.slug)}?after={_place(each)}" for each in tenants]
@@ -111,7 +111,7 @@ def _of_day(**of: str) -> str:
 
 
 def _answered(ground: Ground, paths: Sequence[str]) -> list[list[float]]:
-    """Times of each page, taken in turns after one that does not count, for as long as patience lasts."""
+    """Return the times of each page, requested in turns until `_PATIENCE` is over. The first request does not count."""
     http, until = ground.http(), time.monotonic() + _PATIENCE
     for path in paths:
         http.get(path)
@@ -123,8 +123,8 @@ def _answered(ground: Ground, paths: Sequence[str]) -> list[list[float]]:
 
 
 def laid(ground: Ground) -> tuple[Tenant, Tenant]:
-    """The large and the small tenant, with a log each among those of all others; laid once."""
-    assert ground.large is not None and ground.small is not None  # noqa: PT018 - furnish_lists made them
+    """Create a log for the large and for the small tenant, among those of all others, once."""
+    assert ground.large is not None and ground.small is not None  # noqa: PT018 - furnish_lists creates them
     if not ground.has_log:
         ground.has_log = True
         say(f"a log of {ground.sizes.records:,} records, one of {ground.sizes.small_records:,}, others")
@@ -138,7 +138,7 @@ def laid(ground: Ground) -> tuple[Tenant, Tenant]:
 
 
 def _findings(*tenants: Tenant) -> list[tuple[str, Callable[[Tenant], object]]]:
-    """What each list asks: for the keys of its records, then for the records."""
+    """Return the queries of each list: first for the keys of its records, then for the records."""
     places = {tenant.pk: _place(tenant) for tenant in tenants}
 
     def beyond(tenant: Tenant) -> object:
@@ -156,12 +156,12 @@ def _findings(*tenants: Tenant) -> list[tuple[str, Callable[[Tenant], object]]]:
 
 
 def _yesterday() -> LogDay:
-    asked: Any = None  # nothing that is measured looks at who asks
+    asked: Any = None  # no measured code uses the request
     return LogDay(Day.today().plus_days(-1), asked)
 
 
 def _door_day(tenant: Tenant) -> object:
-    """What the page of a door's yesterday reads of the log."""
+    """Run the queries for yesterday on the page of a door."""
     words, day = tenant.environment.catalogue, _yesterday()
     rows = door_hours.records_at_door(History.objects.all(), records.RARE_DOOR, day)
     return door_hours.count_hours(rows, day, words, str), door_hours.attention_records(rows, words)
@@ -176,7 +176,7 @@ def _person_day(_tenant: Tenant) -> object:
 
 
 def _place(tenant: Tenant) -> str:
-    """Where the thousandth page begins, or the last half where there are fewer."""
+    """Return where the thousandth page begins, or the middle of a shorter log."""
     with tenant_scope(tenant):
         before = min(50 * (_DEEP - 1), log_search.search_rows().count() // 2)
         row = log_search.search_rows()[before - 1]
@@ -193,9 +193,9 @@ Turn = tuple[Tenant, Callable[[Tenant], object]]
 
 
 def timed(turns: Sequence[Turn], times: int) -> list[float]:
-    """The median of the seconds that PostgreSQL takes for all statements of each, their way included.
+    """Return the median of the seconds that PostgreSQL takes for all statements of each turn, network included.
 
-    They take turns: what else the machine does falls on all of them.
+    They run in turns, so that other load on the machine affects all of them alike.
     """
     spent: list[list[float]] = [[] for _ in turns]
 
@@ -210,7 +210,7 @@ def timed(turns: Sequence[Turn], times: int) -> list[float]:
     while len(spent[0]) < times + _WARM and (len(spent[0]) < _WARM + 3 or time.monotonic() < until):
         for took, (tenant, act) in zip(spent, turns, strict=True):
             with tenant_scope(tenant), connection.cursor() as cursor:
-                cursor.execute("SELECT 1")  # whose turn it is, is told with it
+                cursor.execute("SELECT 1")  # sets the tenant in PostgreSQL before the time counts
                 took.append(0.0)
                 with connection.execute_wrapper(watch):
                     act(tenant)

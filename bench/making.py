@@ -1,6 +1,6 @@
-"""One report over the last year in a process of its own: seconds and memory, as JSON on the last line.
+"""One report over the last year in a separate process. Prints seconds and memory as JSON on the last line.
 
-python -m bench.making KIND AREA TENANT USER; AREA may be empty.
+Run as python -m bench.making KIND AREA TENANT USER; AREA may be empty.
 """
 
 import json
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from portal.reports.models import Report
 
 _TIMES = 3
-_PATIENCE = 60.0  # seconds; what takes longer is found once
+_PATIENCE = 60.0  # seconds; a slower search runs only once
 _COUNT = "SELECT count(*) FROM mirror_history WHERE tenant_id = %(tenant)s AND at >= %(since)s AND at < %(until)s"
 _USED = " AND category = 'normal' AND member_id <> ''"
 _DOORS = " AND device_id = ANY(%(doors)s::text[])"
@@ -52,7 +52,7 @@ def _beside(report: "Report") -> dict[str, Any]:
     from portal.reports.kinds import KINDS
 
     statement, values = _plain(report)
-    _timed(lambda: _count(statement, values))  # what comes first reads from the disk
+    _timed(lambda: _count(statement, values))  # the first statement reads from the disk
     turns: list[tuple[float, float]] = []
     while len(turns) < _TIMES and sum(found for found, _counted in turns) < _PATIENCE:
         plain, rows = _timed(lambda: _count(statement, values))
@@ -63,7 +63,7 @@ def _beside(report: "Report") -> dict[str, Any]:
 
 
 def _made(report: "Report", before: float) -> dict[str, Any]:
-    """Return what it takes to make the report as a worker does, and to write its files; memory above `before`."""
+    """Return the seconds and memory of creating the report as a worker does, and of writing its files."""
     from portal.reports import creating, pdf_writing, workbook_writing
     from portal.reports.content import ReportHead
     from portal.reports.kinds import KINDS
@@ -110,10 +110,10 @@ def _timed(act: Callable[[], Any]) -> tuple[float, Any]:
 
 
 class _Memory:
-    """How far this process has grown at most since this was made, in megabytes above `before` (what it had then)."""
+    """The largest growth of this process since the start, in megabytes above `before` (its memory then)."""
 
     def __init__(self, before: float | None = None) -> None:
-        Path("/proc/self/clear_refs").write_text("5")  # the highest so far is what it is now
+        Path("/proc/self/clear_refs").write_text("5")  # reset the peak to the present size
         self.before = _peak() if before is None else before
 
     @property

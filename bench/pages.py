@@ -1,4 +1,4 @@
-"""The member list: beside the admin's, with many members and with few, first page and thousandth, and under load."""
+"""The member list against the admin's: with many members and with few, first page and thousandth, and under load."""
 
 import threading
 import time
@@ -18,7 +18,7 @@ SECONDS = 6.0
 
 
 def lists(ground: Ground) -> list[Figure]:
-    """The list, 50 rows, default sort."""
+    """Measure the list with 50 rows and the default sort."""
     say("the member list beside the admin's")
     times = interleaved(ground, OURS, ADMIN)
     again = ground.sizes.again("list", members=ground.sizes.members)
@@ -26,7 +26,7 @@ def lists(ground: Ground) -> list[Figure]:
 
 
 def searches(ground: Ground) -> list[Figure]:
-    """Two Japanese characters, and the beginning of a code."""
+    """Measure searches for two Japanese characters, and for the beginning of a code."""
     say("searches beside the admin's")
     found = []
     for name, text in (("two characters 山田", "山田"), ("code's prefix E0123", "E0123")):
@@ -38,7 +38,7 @@ def searches(ground: Ground) -> list[Figure]:
 
 
 def growth(ground: Ground) -> list[Figure]:
-    """Every list page with many members beside the same with few."""
+    """Measure every list page with many members against the same with few."""
     say("the same pages with few members")
     found, sizes = [], ground.sizes
     again = sizes.again("growth", members=sizes.members, small=sizes.small)
@@ -49,7 +49,7 @@ def growth(ground: Ground) -> list[Figure]:
 
 
 def deep(ground: Ground) -> list[Figure]:
-    """The thousandth page beside the first."""
+    """Measure the thousandth page against the first."""
     say("the thousandth page")
     number = min(1000, ground.sizes.members // 100)
     with tenant_scope(ground.large):
@@ -63,7 +63,7 @@ def deep(ground: Ground) -> list[Figure]:
 
 
 def load(ground: Ground) -> list[Figure]:
-    """Requests a second of eight clients: the list beside a bare view."""
+    """Measure requests a second of eight clients: the list against a bare view."""
     say("eight clients")
     ours, bare = _rate(ground, OURS), _rate(ground, "/bare/")
     again = ground.sizes.again("load", members=ground.sizes.members)
@@ -80,7 +80,7 @@ def load(ground: Ground) -> list[Figure]:
 
 
 def processor(ground: Ground) -> list[Figure]:
-    """Processor time of the web processes for one list page, beside a bare view; and the page's bytes."""
+    """Measure the web processes' processor time for one list page against a bare view, and the page's bytes."""
     say("the processor's time of a page")
     ours, bare = (min(_spent(ground, path) for _ in range(3)) for path in (OURS, "/bare/"))
     size = len(ground.http().get(OURS)[1])
@@ -92,7 +92,7 @@ def processor(ground: Ground) -> list[Figure]:
 
 
 def _spent(ground: Ground, path: str) -> float:
-    """Seconds of the processor that all web processes take for a request, of as many as the sizes say."""
+    """Return the seconds of processor time that all web processes take for a request, averaged."""
     http, count = ground.http(), max(10, ground.sizes.requests)
     for _ in range(5):
         http.get(path)
@@ -103,7 +103,7 @@ def _spent(ground: Ground, path: str) -> float:
 
 
 def _rate(ground: Ground, path: str) -> float:
-    """All clients begin together, each on a connection that stands and after two requests that do not count."""
+    """Return the requests a second of all clients, which begin together after two requests that do not count."""
     barrier = threading.Barrier(CLIENTS)
 
     def client(_: int) -> float:
@@ -122,7 +122,7 @@ def _rate(ground: Ground, path: str) -> float:
 
 
 def interleaved(ground: Ground, ours: str, other: str, share: float = 1.0) -> tuple[list[float], list[float]]:
-    """Times of both, taken in turns after a few that do not count."""
+    """Return the times of both, measured in turns after a few that do not count."""
     http = ground.http()
     for path in (ours, other):
         for _ in range(5):

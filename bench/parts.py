@@ -1,4 +1,4 @@
-"""Where the time of one list page goes: middleware, rights, statements, what is made of their rows, template."""
+"""Where the time of one list page goes: middleware, rights, statements, objects made of their rows, template."""
 
 import io
 import sys
@@ -21,7 +21,7 @@ from portal.core.ui import batching
 from portal.core.ui.tables import table
 from tenants import access, compiled_queries
 
-# What is measured by wrapping it. Each counts what is not in another one inside it; the handler has what is left.
+# Measured by wrapping. Each part counts without the parts inside it; the handler counts the rest.
 _WRAPPED = (
     ("statements", CursorWrapper, "execute"),
     ("rows of statements", compiled_queries.CompiledQuery, "rows"),
@@ -57,7 +57,7 @@ class _Watch:
 
 
 def parts(ground: Ground) -> list[Figure]:
-    """The member list, asked for within this process: the quietest of some rounds, beside the bare view."""
+    """Measure the member list within this process: the fastest of some rounds, against the bare view."""
     say("the parts of a page")
     ours, bare = (_quietest(ground, path) for path in (OURS, "/bare/"))
     again = ground.sizes.again("parts", members=ground.sizes.members)
@@ -99,7 +99,7 @@ def _watched() -> Iterator[_Watch]:
 
 
 def _get(ground: Ground, path: str) -> None:
-    """Ask as gunicorn does."""
+    """Send the request as gunicorn does."""
     host = f"127.0.0.1:{ground.house.port}"
     asked = {
         "REQUEST_METHOD": "GET", "PATH_INFO": path, "QUERY_STRING": "", "HTTP_HOST": host, "HTTP_COOKIE": ground.cookie,

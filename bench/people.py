@@ -1,4 +1,4 @@
-"""Members, guests and histories as the service lists them, as many as wanted, the same every time."""
+"""Members, guests and histories as the service lists them, in any number, the same every time."""
 
 import random
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ def groups() -> list[dict[str, Any]]:
 
 
 def members(count: int, seed: int = 1) -> Iterator[dict[str, Any]]:
-    """`count` list items of operation 3."""
+    """Return `count` list items of operation 3."""
     chance = random.Random(seed)
     families, given, named = _FAMILIES.split(), _GIVEN.split(), groups()
     for number in range(count):
@@ -46,7 +46,7 @@ def members(count: int, seed: int = 1) -> Iterator[dict[str, Any]]:
 
 
 def pages(count: int, size: int = 1000, seed: int = 1) -> Iterator[list[dict[str, Any]]]:
-    """The same, in the service's pages."""
+    """Return the same members in the service's pages."""
     page = []
     for item in members(count, seed):
         page.append(item)
@@ -58,7 +58,7 @@ def pages(count: int, size: int = 1000, seed: int = 1) -> Iterator[list[dict[str
 
 
 def guests(count: int) -> list[dict[str, Any]]:
-    """`count` list items of operation 19, with everything that `fields` names."""
+    """Return `count` list items of operation 19, with everything that `fields` names."""
     chance = random.Random(2)
     families, given = _FAMILIES.split(), _GIVEN.split()
     made = []
@@ -79,7 +79,7 @@ def guests(count: int) -> list[dict[str, Any]]:
 
 
 def histories(count: int) -> list[dict[str, Any]]:
-    """`count` records of operation 23, the last of them now, one a second."""
+    """Return `count` records of operation 23, one a second; the last of them is now."""
     begin = datetime.now(JST) - timedelta(seconds=count)
     return [
         {

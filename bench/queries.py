@@ -1,4 +1,4 @@
-"""Queries of each page, counted: the same with many members as with few, and few."""
+"""The number of queries of each page: it must be small, and the same with many members as with few."""
 
 from django.db import connection
 from django.test import Client
@@ -14,7 +14,7 @@ PAGES = ("", "members/", "members/?q=山田", "members/?group=g07&sort=group_key
 
 
 def pages(ground: Ground) -> list[Figure]:
-    """Every page of this issue for the large and the small tenant."""
+    """Count the queries of each listed page for the large and the small tenant."""
     say("queries of each page")
     client = Client(SERVER_NAME="127.0.0.1")
     client.force_login(ground.user)
@@ -24,7 +24,7 @@ def pages(ground: Ground) -> list[Figure]:
         again = ground.sizes.again("queries", members=ground.sizes.members)
         name = "/" + page.format(seed="…")
         found.append(Figure(f"queries, {name}", str(large), f"{small} with few", float(large), ("<=", MOST), again))
-        if large > small + 1:  # one is spared where the first page holds all that matches
+        if large > small + 1:  # a query is saved where the first page holds all matches
             found.append(Figure(f"queries, {name}, growth", str(large), str(small), large / small, ("==", 1), again))
     return found
 

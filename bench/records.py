@@ -1,4 +1,4 @@
-"""A log of any length, laid by SQL into the months of a year: what Python says of a record, many records share."""
+"""A log of any length, written by SQL into the months of a year. Many records share one prepared text."""
 
 import contextlib
 import itertools
@@ -21,10 +21,10 @@ from tenants.models import Tenant
 from tenants.scope import tenant_scope
 
 DOORS, MONTHS, SHAPES = 200, 12, 20_000
-#: Somebody like all others.
+#: A person with as many records as most others.
 PERSON = "p000007"
-#: What is rare: somebody who came to one door only, and a word that was said there. As often in a small log as in a
-#: large one, so that both find as many records and differ in length alone.
+#: Rare matches: a person who came to one door only, and a word that occurs there. They are as many in a small log as
+#: in a large one, so that both searches find the same number of records.
 RARE = 250
 RARE_DOOR, RARE_PERSON, RARE_WORD, FREQUENT_WORD = "d007", "rare", "水没", "入室"
 AREA, AREA_DOORS = "log", tuple(f"d{number:03}" for number in range(20, 40))
@@ -39,7 +39,7 @@ _COLUMNS = ("status", "category", "content", "member_id", "member_name", "device
 
 @dataclass(frozen=True)
 class Part:
-    """A month's two tables, detached while they are filled: their indexes are built once, in the end."""
+    """A month's two tables, detached while they are filled, so that their indexes are built once at the end."""
 
     month: str
     bounds: str
@@ -76,7 +76,7 @@ def lay(ground: Ground, counts: dict[int, int]) -> None:
 
 @contextlib.contextmanager
 def detached(direct: psycopg.Connection[Any]) -> Iterator[list[Part]]:
-    """Take the months out of the log without their indexes, and put them back with new ones."""
+    """Detach the months from the log without their indexes, and attach them again with new ones."""
     found = direct.execute(_PARTS).fetchall()
     parts = [Part(name[-7:], bounds) for name, bounds in found]
     for part, table in itertools.product(parts, log_partitions.TABLES):
@@ -93,7 +93,7 @@ def detached(direct: psycopg.Connection[Any]) -> Iterator[list[Part]]:
 
 
 def know(tenant: Tenant) -> None:
-    """Have the mirror say that the log is complete, know its doors, an area of some of them and a person."""
+    """Mark the log as complete, and create its doors, an area with some of them, and a person."""
     with tenant_scope(tenant):
         PassController.objects.bulk_create(
             PassController(device_id=f"d{number:03}", device_name=_door(number)) for number in range(DOORS)
@@ -123,7 +123,7 @@ def _fill(
 
 
 def _shape(direct: psycopg.Connection[Any], tenant_id: int, count: int) -> None:
-    """What `count` kinds of records say, each with what it is searched by."""
+    """Write the texts of `count` kinds of records, each with its search key."""
     chance = random.Random(tenant_id)
     with direct.cursor().copy(f"COPY bench_shape (tenant_id, k, pieces, {', '.join(_COLUMNS)}) FROM STDIN") as copy:
         for number in range(count):

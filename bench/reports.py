@@ -1,4 +1,4 @@
-"""Reports over a year of a long log: seconds, memory and files, beside a plain count of the same rows."""
+"""Reports over a year of a long log: seconds, memory and files, compared with a plain count of the same rows."""
 
 import json
 import subprocess
@@ -16,7 +16,7 @@ from tenants.models import Tenant
 from tenants.scope import tenant_scope
 from tests.support.databases import as_owner
 
-#: What is made: how it is called, its kind, and the area that is chosen.
+#: The reports: the name, the kind, and the chosen area.
 REPORTS = (
     ("who entered, all doors", "entered", ""),
     ("who entered, an area of 20 doors", "entered", records.AREA),
@@ -24,7 +24,7 @@ REPORTS = (
     ("unused credentials and rights", "unused", ""),
 )
 _DOORS_OF_AREA, _OPENED = 5, 5
-# Two thousand members are those whom the log tells of.
+# Two thousand members have records in the log.
 _PEOPLE = """
 WITH two AS (
     SELECT id, row_number() OVER (ORDER BY id) - 1 AS number FROM mirror_member
@@ -36,7 +36,7 @@ WHERE m.id = two.id AND 'p' || lpad(two.number::text, 6, '0') <> %(person)s
 
 
 def year(ground: Ground) -> list[Figure]:
-    """Make each report over the last year of the large log, and write it as PDF and as XLSX."""
+    """Create each report over the last year of the large log, and write it as PDF and as XLSX."""
     large, _small = laid(ground)
     areas.furnished(ground)
     _furnish(large)
@@ -67,7 +67,7 @@ def _file(name: str, form: str, told: dict[str, Any], again: str) -> Figure:
 
 
 def _furnish(tenant: Tenant) -> None:
-    """Have members be those of the log, and areas have doors of it: each door is in two."""
+    """Give the log's IDs to the members, and give areas the log's doors: each door is in two."""
     with tenant_scope(tenant), connection.cursor() as cursor:
         cursor.execute(_PEOPLE, {"tenant": tenant.pk, "person": records.PERSON})
         listed = list(Area.objects.exclude(area_id=records.AREA).order_by("pk"))
@@ -80,7 +80,7 @@ def _furnish(tenant: Tenant) -> None:
 
 
 def _child(ground: Ground, kind: str, area: str, tenant: Tenant) -> dict[str, Any]:
-    """In a process of its own, so that its memory is its own."""
+    """Run a separate process, so that its memory can be measured alone."""
     assert ground.user is not None
     command = [PYTHON, "-m", "bench.making", kind, area, str(tenant.pk), str(ground.user.pk)]
     done = subprocess.run(

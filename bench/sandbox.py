@@ -1,4 +1,4 @@
-"""The sandbox at its size: how soon it is ready, and its lists at the beginning, in the middle and at the end."""
+"""The sandbox with many tenants: how soon it is ready, and its lists at the beginning, in the middle and at the end."""
 
 import json
 import time
@@ -10,7 +10,7 @@ from bench.figures import Figure, ms, percentile
 from bench.ground import Ground, Http, port_of, say
 from tests.support.sandbox import Sandbox, SandboxTenant
 
-#: A page of 1,000, at most, in milliseconds; seconds until tenants are ready; milliseconds until a small one is.
+#: Upper bounds: a page of 1,000 in milliseconds; seconds until tenants are ready; milliseconds until a small one is.
 PAGE, READY, TENANT = 100.0, 20.0, 60.0
 SMALL = 1_000
 MEMBERS, GROUPS = "/v1/members?limit=1000&fields=card_data", "/v1/membergroups?limit=1000"
@@ -26,7 +26,7 @@ FROM generate_series(1, %(count)s) n
 
 
 def scale(ground: Ground) -> list[Figure]:
-    """200 tenants of 1,000, one of 200,000, and what its lists take beside those of a small one."""
+    """Measure 200 tenants of 1,000 members and one of 200,000, and its lists against those of a small one."""
     sizes = ground.sizes
     again = sizes.again("sandbox", sandbox_tenants=sizes.sandbox_tenants, sandbox_members=sizes.sandbox_members)
     with Sandbox() as sandbox:
@@ -53,7 +53,7 @@ def scale(ground: Ground) -> list[Figure]:
 
 
 def _creation(sandbox: Sandbox, requests: int, again: str) -> Figure:
-    """A tenant as tests make them by the hundred."""
+    """Measure the creation of a tenant of the size that tests create by the hundred."""
     http, bare, ours = Http(port_of(sandbox.url), ""), [], []
     for _ in range(requests):
         bare.append(http.get("/healthz")[0])
@@ -79,7 +79,7 @@ def _page(
     requests: int,
     again: str,
 ) -> Figure:
-    """The large tenant's page in turns with the small one's, and with a call that does nothing."""
+    """Measure the large tenant's page in turns with the small one's, and with a call that does nothing."""
     large, small = (_http(sandbox, tenant) for tenant in tenants)
     times: tuple[list[float], list[float], list[float]] = ([], [], [])
     for number in range(requests + 3):
@@ -93,7 +93,7 @@ def _page(
 
 
 def _places(http: Http, path: str) -> list[tuple[str, str]]:
-    """The addresses of the first, the middle and the last page, as a walk through all of them finds them."""
+    """Return the addresses of the first, the middle and the last page, found by walking through all of them."""
     pages = [path]
     while cursor := json.loads(http.get(pages[-1])[1]).get("last_evaluated_key"):
         pages.append(f"{path}&last_evaluated_key={quote(cursor)}")
@@ -101,7 +101,7 @@ def _places(http: Http, path: str) -> list[tuple[str, str]]:
 
 
 def _happened(sandbox: Sandbox, tenant: SandboxTenant, count: int) -> None:
-    """As many histories as members, over the last months."""
+    """Create as many histories as members, over the last months."""
     with psycopg.connect(sandbox.database_url, autocommit=True) as database:
         database.execute(_HISTORIES, {"tenant": tenant.tenant_id, "count": count})
         database.execute("VACUUM ANALYZE service_history")

@@ -1,4 +1,4 @@
-"""A full sync beside the least that could be done: the same pages by httpx2, json and COPY."""
+"""A full sync, compared with the least that could be done: the same pages by httpx2, json and COPY."""
 
 import contextlib
 import json
@@ -26,12 +26,12 @@ _COLUMNS = {
     MirrorKind.GUESTS: ("guest_id", "guest_name", "email", "use_date_start", "use_date_end", "key_return_date_end"),
     MirrorKind.HISTORIES: ("history_id", "datetime", "status", "category", "_content", "member", "device"),
 }  # fmt: skip
-# What is measured is the reading, not how it waits for calls.
+# The reading is measured, without waiting for calls.
 _PLENTY = "[limits]\ngeneral = 100000"
 
 
 def full(ground: Ground) -> list[Figure]:
-    """Members a second of the first sync, of one that finds nothing new, and the calls that it took."""
+    """Measure members a second of the first sync and of one without changes, and the calls of a sync."""
     count = ground.sizes.sync_members
     say(f"a full sync of {count:,} members")
     with serving(count) as url:
@@ -54,7 +54,7 @@ def full(ground: Ground) -> list[Figure]:
 
 
 def desk(ground: Ground) -> list[Figure]:
-    """Guests and records a second: the first reading, and one that finds nothing new."""
+    """Measure guests and records a second: the first reading, and one without changes."""
     guests, records = ground.sizes.guests, ground.sizes.histories
     say(f"{guests:,} guests and {records:,} histories")
     again = ground.sizes.again("desk", guests=guests, histories=records)
@@ -78,7 +78,7 @@ def desk(ground: Ground) -> list[Figure]:
 
 @contextlib.contextmanager
 def serving(*counts: int) -> Iterator[str]:
-    """A canned service with so many members, guests and histories."""
+    """Yield the URL of a canned service with so many members, guests and histories."""
     command = [PYTHON, "-m", "bench.canned", *map(str, counts)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as service:
         try:
@@ -107,7 +107,7 @@ def tenant_of(url: str, kind: MirrorKind = MirrorKind.MEMBERS) -> Tenant:
 
 
 def _sync(tenant: Tenant, count: int, model: type[TenantModel] = Member) -> float:
-    """Seconds until the mirror is complete again, worked by this process as a worker would."""
+    """Return the seconds until the loaded data is complete again. This process works as a worker would."""
     with tenant_scope(tenant):
         MirrorState.objects.update(due_at=database_now())
         asked = database_now()
@@ -125,7 +125,7 @@ def _sync(tenant: Tenant, count: int, model: type[TenantModel] = Member) -> floa
 
 
 def _bare(ground: Ground, url: str, kind: MirrorKind) -> float:
-    """Seconds that the least takes: the same pages into a table of texts, without an index."""
+    """Return the seconds that the least possible takes: the same pages into a table of texts, without an index."""
     columns = _COLUMNS[kind]
     with psycopg.connect(ground.house.owner_url) as direct, httpx2.Client(base_url=url) as http:
         direct.execute(f"CREATE TABLE bench_bare ({', '.join(f'{name} text' for name in columns)})")

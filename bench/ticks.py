@@ -22,7 +22,7 @@ _MOST = 900.0
 
 
 def tick(ground: Ground) -> list[Figure]:
-    """Ringing for every tenant that is due, messages to the broker included."""
+    """Measure how long it takes to send the messages of all due tenants to the broker."""
     count = ground.sizes.due
     say(f"a tick with {count:,} tenants due")
     with _tenants(ground, count) as ids, across_tenants("the bench makes tenants due"):
@@ -41,7 +41,7 @@ def tick(ground: Ground) -> list[Figure]:
 
 
 def watch(ground: Ground) -> list[Figure]:
-    """Alerts of tenants that are all due to be looked at: first calm ones, then each with an alert that is over."""
+    """Measure the check for alerts of many due tenants: first without alerts, then each with an alert that is over."""
     count, sets = ground.sizes.due, ground.sizes.worker_sets
     say(f"{count:,} tenants due for alerts, {sets} worker sets of 4 and 4")
     with _tenants(ground, count) as ids, _workers(ground, sets), across_tenants("the bench looks at its tenants"):
@@ -65,7 +65,7 @@ def watch(ground: Ground) -> list[Figure]:
 
 
 def _seconds(done: Callable[[], bool]) -> float:
-    """Make all tenants due, and wait until it is done. Returns the seconds since."""
+    """Make all tenants due, wait until everything is done, and return the seconds since."""
     Watch.objects_across_tenants.update(due_at=ClockTime(), rung_at=None)
     started, said = time.perf_counter(), 5.0
     while not done():
@@ -81,7 +81,7 @@ def _seconds(done: Callable[[], bool]) -> float:
 
 @contextlib.contextmanager
 def _tenants(ground: Ground, count: int) -> Iterator[list[int]]:
-    """Make connected tenants, and let nothing of them be due afterwards. Yields their ids."""
+    """Create connected tenants of which nothing is due, and yield their ids."""
     first = Tenant.objects.count()
     made = Tenant.objects.bulk_create(
         Tenant(slug=f"due-{number}", name=f"Due {number}", environment=ground.environment)
@@ -100,7 +100,7 @@ def _tenants(ground: Ground, count: int) -> Iterator[list[int]]:
 
 @contextlib.contextmanager
 def _workers(ground: Ground, sets: int) -> Iterator[None]:
-    """Worker sets as the README starts them, in the place of the house's own."""
+    """Run worker sets as the README starts them, in place of the system's own."""
     house = ground.house
     for each in (house.urgent, house.steady):
         each.stop()

@@ -1,4 +1,4 @@
-"""What a person who waits for a single read feels of the trickle: the house's own workers fill rights in meanwhile."""
+"""How much a person's single read is slowed down while the system's workers load rights in the background."""
 
 import time
 
@@ -18,7 +18,7 @@ _READS = 60
 
 
 def waiting(ground: Ground) -> list[Figure]:
-    """The time of a person's read without and with the trickle running in other processes."""
+    """Measure a person's read without and with rights loading in other processes."""
     say("a person's reads while the trickle runs")
     with serving(0) as url:
         tenant = tenant_of(url, MirrorKind.RIGHTS)
@@ -47,7 +47,7 @@ def waiting(ground: Ground) -> list[Figure]:
 
 
 def _reads(tenant: Tenant, first: int, *, trickle: bool) -> tuple[list[float], int]:
-    """Seconds of each of a person's reads, and how many members others read meanwhile."""
+    """Return the seconds of each of a person's reads, and how many members others read in that time."""
     took, before = [], _known()
     for number in range(first, first + _READS):
         if trickle:

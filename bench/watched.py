@@ -1,4 +1,4 @@
-"""A building one watches: a board of a hundred doors, and a roll call of three hundred people on five phones."""
+"""A watched building: a board of a hundred doors, and a roll call of three hundred people on five phones."""
 
 import json
 import re
@@ -18,11 +18,11 @@ from tests.support.stage import Customer
 DOORS, VIEWERS = 100, 20
 PEOPLE, PHONES = 300, 5
 _SEEN = re.compile(r'id="board" data-seen="(\w+)"')
-_FOLLOWS = 1.5  # seconds between two looks of a phone
+_FOLLOWS = 1.5  # seconds between two refreshes of a phone
 
 
 def board(ground: Ground) -> list[Figure]:
-    """The server's time for a board of a hundred doors beside one of a dozen, and for whoever follows it."""
+    """Measure the server's time for a board of a hundred doors, of a dozen, and for viewers whose board refreshes."""
     say("a board of a hundred doors")
     again = ground.sizes.again("board", requests=ground.sizes.requests)
     with ground.house.stage() as stage:
@@ -53,7 +53,7 @@ def board(ground: Ground) -> list[Figure]:
 
 
 def board_calls(ground: Ground) -> list[Figure]:
-    """Device calls of an hour in which a board of a hundred doors is open, for one viewer and for twenty."""
+    """Count the device calls of an hour in which a board of a hundred doors is open, for one viewer and for twenty."""
     say("an hour of a board, twice, in minutes that pass quickly")
     calls = {}
     for viewers in (1, VIEWERS):
@@ -84,7 +84,7 @@ def _views(customer: Customer, user: object) -> list[float]:
 
 
 def roll_call(ground: Ground) -> list[Figure]:
-    """Five wardens tick sixty people each, as fast as they can press; seconds until each phone shows all of them."""
+    """Let five wardens tick sixty people each without pause; measure the seconds until each phone shows all."""
     say("a roll call on five phones")
     with ground.house.stage() as stage:
         customer = stage.customer()
@@ -107,7 +107,7 @@ def roll_call(ground: Ground) -> list[Figure]:
 
 
 def _warden(customer: Customer, call_id: int, part: list[int]) -> float:
-    """Tick a part, then look until everybody is ticked; when that was seen."""
+    """Tick a part of the list, then refresh until all are ticked. Return when that was."""
     page = customer.url(f"roll-call/{call_id}/")
     with customer.browser("guard") as browser:
         browser.get(page)

@@ -1,6 +1,6 @@
-"""Open pages in a process of their own: each asks again as `static/js/live.js` does, or holds a stream.
+"""Open pages in a separate process: each refreshes as `static/js/live.js` does, or holds a stream.
 
-Reads what to open as JSON from its first line, says "settled" when what is measured begins, and then what it saw.
+Reads what to open as JSON from its first line, prints "settled" when the measurement begins, and then its results.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ class Watchers:
     failed: int = 0
 
     async def ask(self, path: str, cookie: str, extra: str = "") -> tuple[int, dict[str, str], str]:
-        """One request on a connection of its own: status, headers (names in small letters) and body."""
+        """Send one request on a new connection. Return its status, headers (names in lower case) and body."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         try:
             writer.write(f"GET {path} HTTP/1.1\r\n{_HEADERS}Cookie: {cookie}\r\n{extra}\r\n".encode())
@@ -42,7 +42,7 @@ class Watchers:
         return int(first.split()[1]), headers, body
 
     async def polls(self, cookie: str, marks: str) -> None:
-        """A page that was opened some moment ago."""
+        """Refresh a page that was opened a moment ago."""
         await asyncio.sleep(random.uniform(0, _LIVE))
         last = None
         while True:
@@ -61,7 +61,7 @@ class Watchers:
             await asyncio.sleep(float(headers.get("x-again", _LIVE)))
 
     async def streams(self, cookie: str) -> None:
-        """A page that holds a stream, and counts as served while something comes."""
+        """Hold a stream, and count it as served while data arrives."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         try:
             writer.write(f"GET {self.path} HTTP/1.1\r\n{_HEADERS}Cookie: {cookie}\r\n\r\n".encode())
@@ -72,7 +72,7 @@ class Watchers:
             writer.close()
 
     async def looks(self, path: str, cookie: str) -> None:
-        """Somebody who opens a page now and then."""
+        """Open a page now and then."""
         while True:
             started = time.perf_counter()
             try:
@@ -102,7 +102,7 @@ class Watchers:
 
 
 def _marks(html: str) -> str:
-    """The headers with which a page says what it shows."""
+    """Return the headers by which a page names what it shows."""
     part = _PART.search(html)
     shown = re.search(rf'id="{part[1]}"[^>]*data-seen="(\w+)"', html) if part else None
     banners = re.search(r'id="banners" data-seen="(\w+)"', html)
