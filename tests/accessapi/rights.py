@@ -1,7 +1,8 @@
 """Generated rights, and an oracle that decides minute by minute without the code under test.
 
-The oracle spells out every admitted second of every day as a set of (day, second) facts built from the specification's
-sentences; it shares no function with accessapi.permissions.
+The oracle lists every admitted second of every day as a set of (day, second) facts. It is built from the
+specification's
+sentences and shares no function with accessapi.permissions.
 """
 
 from datetime import date, datetime, time, timedelta, timezone
@@ -9,7 +10,7 @@ from datetime import date, datetime, time, timedelta, timezone
 from hypothesis import strategies as st
 
 JST = timezone(timedelta(hours=9))
-FIRST_DAY = date(2026, 4, 27)  # a Monday; the week after holds three Japanese public holidays
+FIRST_DAY = date(2026, 4, 27)  # a Monday; the week after has three Japanese public holidays
 DAYS = [FIRST_DAY + timedelta(days=n) for n in range(10)]
 NAMES = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 AREAS = ["a1", "a2", "a3"]
@@ -125,7 +126,7 @@ def _put(value, path, new):
 
 @st.composite
 def wild(draw, base):
-    """What `base` makes with a field more, a value in another's place or a field less, at any depth."""
+    """Draw from `base`, with one field more or less or a wrong value, at any depth."""
     value = draw(base)
     odd = json_values | st.sampled_from(
         ["", "\r\n", "<script>", "24:00:00+09:00", 0, -0.0, 1.0, 10**30, "allow_all", []]
@@ -175,7 +176,7 @@ def _day_number(day):
 
 
 def oracle_item(item, settings, day, second):
-    """Whether one schedule item admits at this second of this day."""
+    """Check whether one schedule item admits at this second of this day."""
     if item["mode"] == "range":
         now = _day_number(day) * 86400 + second
         edges = [
@@ -225,7 +226,7 @@ def moment(day, second):
 
 
 def interesting_seconds(*parts):
-    """Every minute of the walk is too slow for each example: the edges named in the rights, and their neighbours."""
+    """Return the edges named in the rights and their neighbours: walking through every minute takes too long."""
     found = {0, 1, 43200, 86398, 86399}
 
     def walk(value):

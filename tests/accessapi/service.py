@@ -1,4 +1,4 @@
-"""A loopback server that does exactly one thing per connection, and remembers every byte it was sent."""
+"""A loopback server that does exactly one thing per connection, and stores every byte it receives."""
 
 import contextlib
 import socket
@@ -18,14 +18,14 @@ def answer(status=200, body=b"{}", headers=()):
 
 
 class Loopback:
-    """`behave(connection, request)` is called with each request head and body; connections are counted."""
+    """A server that calls `behave(connection, request)` with each request's head and body, and counts connections."""
 
     def __init__(self, behave):
         self._behave = behave
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._open = []
         self.connections = 0
-        self.ended = 0  # connections that the other side has left
+        self.ended = 0  # connections that the other side has closed
         self.received = []
         self._thread = threading.Thread(target=self._accept, daemon=True)
 
@@ -50,7 +50,7 @@ class Loopback:
         self._thread.join(5)
 
     def counts(self, connections, *, within=60):
-        """Whether it comes to that many connections: the accepting thread counts when it gets a turn, not at once."""
+        """Check that there will be exactly that many connections. Waits, because another thread counts them."""
         until(lambda: self.connections >= connections, within, pause=0.005)
         return self.connections == connections
 

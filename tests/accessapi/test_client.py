@@ -1,4 +1,4 @@
-"""What the client makes of answers, and what it refuses to send."""
+"""How the client reads answers, and what it refuses to send."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""A function with room is the same function, from which calls cost the same however deep they are."""
+"""`with_stack_memory` does not change a function, and makes its calls cost the same at any depth."""
 
 import resource
 import threading
@@ -32,7 +32,7 @@ def call_from(depth: int) -> None:
 
 
 def faults(work: Callable[[], None]) -> int:
-    """How often the system had to give memory to a new thread that does this."""
+    """Return how many page faults a new thread has while it runs `work`."""
     counted = []
 
     def count() -> None:

@@ -1,4 +1,4 @@
-"""What the service's words and codes mean, and what an environment may state differently."""
+"""What the service's words and codes mean, and what an environment may define differently."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Over real sockets: not sent means not one byte was, and everything else is said to be unknown."""
+"""Over real sockets: "not sent" means that not one byte was sent; any other failure is reported as unknown."""
 
 import gzip
 import socket
@@ -106,7 +106,7 @@ def test_a_refusal_on_a_kept_connection_leaves_not_one_byte_either(pool):
 
 
 def test_a_black_hole_after_the_write_is_unknown_and_the_socket_is_aborted_at_once(pool):
-    """Aborted, not closed: after a close the kernel would go on delivering a command that was given up."""
+    """Check that the socket is aborted: after a close, the kernel could still deliver the abandoned command."""
     closed = []
 
     def swallow(connection, request):

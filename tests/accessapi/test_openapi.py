@@ -1,4 +1,4 @@
-"""The OpenAPI document: valid, whole, strict about what is sent and open about what is received."""
+"""The OpenAPI document: valid, complete, strict about what is sent and open about what is received."""
 
 import json
 import subprocess
@@ -33,7 +33,7 @@ general = 50
 
 
 def fits(schema, value, within=DOCUMENT):
-    """Whether the value is one that the schema, or the component of that name, describes."""
+    """Check whether the schema, or the component with that name, describes the value."""
     schema = {"$ref": f"#/components/schemas/{schema}"} if isinstance(schema, str) else schema
     whole = {"components": within["components"], **schema}
     return jsonschema_rs.Draft202012Validator(whole, validate_formats=True).is_valid(value)

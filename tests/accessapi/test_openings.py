@@ -1,4 +1,4 @@
-"""When a place is open: against the oracle that walks the days second by second."""
+"""When a place is open, compared with the oracle that walks the days second by second."""
 
 import itertools
 from datetime import datetime, timedelta, timezone
@@ -75,7 +75,7 @@ def test_the_next_opening_and_the_end_of_one_agree_with_walking_second_by_second
     if first_open is not None:
         assert opens is not None
         assert opens.start == first_open
-    elif opens is not None:  # later than was walked
+    elif opens is not None:  # later than the end of the walk
         assert opens.start > walk[-1]
         assert open_at(opens.start)
     first_other = next((moment for moment in walk if open_at(moment) != open_at(began)), None)

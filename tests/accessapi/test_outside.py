@@ -1,4 +1,4 @@
-"""Values from outside: read where they can be, and none so that it breaks what keeps it or what reckons with it."""
+"""Values from outside are read where possible, and none breaks the code that stores or calculates with it."""
 
 from datetime import date, datetime, timedelta
 

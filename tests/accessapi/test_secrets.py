@@ -1,4 +1,4 @@
-"""A canary in each secret appears in no representation, exception, traceback or log."""
+"""A marked secret appears in no representation, exception, traceback or log."""
 
 import json
 import logging
@@ -22,7 +22,7 @@ def hits(text):
 
 
 def shown(error):
-    """Everything a log or an error page could show: text, representation, and locals of every frame."""
+    """Return everything a log or an error page could show: text, representation, and locals of every frame."""
     full = traceback.TracebackException.from_exception(error, capture_locals=True)
     frames = [
         line

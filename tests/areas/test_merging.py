@@ -1,4 +1,4 @@
-"""Giving and taking one area: whatever else a member holds comes back as it was. Against generated rights."""
+"""Granting and withdrawing one area leaves all other rights of a member as they were. With generated rights."""
 
 import copy
 from datetime import timedelta
@@ -33,7 +33,7 @@ wishes = st.builds(
 
 
 def others(rights, area_id):
-    """What rights hold besides one area, entry by entry, in canonical form."""
+    """Return the rights without one area, entry by entry, in canonical form."""
     normal = normalise_devices(rights)
     entries = normal.get("areas_list", [])
     kept = [entry for entry in entries if not (isinstance(entry, dict) and entry.get("area_id") == area_id)]

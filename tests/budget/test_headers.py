@@ -1,4 +1,4 @@
-"""What the service's rate headers do to the count: limits of another size, resets, missing headers and lies."""
+"""How the service's rate headers change the count: other limits, resets, missing headers and wrong values."""
 
 import math
 import time
@@ -21,7 +21,7 @@ PEOPLE, DOORS = Priority.PEOPLE, Priority.DOORS
 
 @dataclass
 class Tenant:
-    """A tenant, and what its ledger is told: `count_call` counts a call, `hear` is its answer's headers."""
+    """A tenant and its ledger: `count_call` counts a call, `hear` applies the headers of its answer."""
 
     place: object
     answered: list[CountedCall] = field(default_factory=list)
@@ -50,7 +50,7 @@ class Tenant:
         self.hear(self.take(priority), **said)
 
     def calls(self, priority=PEOPLE, **said):
-        """Calls until held back, each answered so; how many that were."""
+        """Make calls, each with this answer, until one is held back. Return how many there were."""
         for number in range(1000):
             try:
                 self.call(priority, **said)
@@ -71,7 +71,7 @@ def tenant(make):
 
 
 def wait_until(tenant, priority=PEOPLE, most=5.0):
-    """Ask until a call is let through; it, and how many seconds that took."""
+    """Retry until a call is let through. Return it, and how many seconds that took."""
     start = time.monotonic()
     while time.monotonic() < start + most:
         try:
@@ -83,9 +83,9 @@ def wait_until(tenant, priority=PEOPLE, most=5.0):
 
 @dataclass
 class Service:
-    """A service that counts so many calls in windows of so many seconds, which begin with the first call in each.
+    """A service that allows a number of calls in each window of `seconds`, which begins with its first call.
 
-    It names the reset with every answer, or only while none is left.
+    It names the reset with every answer, or only while no calls are left.
     """
 
     limit: int
@@ -111,7 +111,7 @@ def test_none_left_holds_until_the_reset_that_is_named_and_no_longer(tenant, ref
     taken, waited = wait_until(tenant, DOORS)
     assert 0.8 < waited < 1.5
     tenant.hear(taken, limit=40, remaining=39)
-    # What the service had counted beside our calls came back at that reset.
+    # The calls that the service had counted besides ours were available again at that reset.
     assert tenant.left >= 38
 
 
@@ -163,7 +163,7 @@ def test_a_lower_limit_is_a_limit_and_no_calls_of_others(tenant):
     tenant.call(limit=20, remaining=19)
     tenant.call(limit=20, remaining=18)
     assert tenant.left == 18
-    # The reserve for doors is a tenth of the limit that is seen.
+    # The reserve for doors is a tenth of the service's limit.
     assert tenant.calls(PEOPLE) == 16
     assert tenant.calls(DOORS) == 2
 

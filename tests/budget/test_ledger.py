@@ -1,4 +1,4 @@
-"""The hour's calls: who may spend them, and what the service's headers may and may not do to the count."""
+"""The calls of an hour: who may use them, and how the service's headers may change the count."""
 
 from datetime import timedelta
 

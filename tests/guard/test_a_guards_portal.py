@@ -1,4 +1,4 @@
-"""The whole portal of a guard: what stands first, a door's own log, who is in the building, and nothing refused."""
+"""The whole portal of a guard: the first page, a door's own log, who is in the building, and no refused link."""
 
 import re
 
@@ -14,7 +14,7 @@ from tests.support.log import keep_one
 
 @pytest.fixture
 def building(place):
-    """Three doors, one of them open, and a guest who is here."""
+    """Create three doors, one of them open, and a guest who is in the building."""
     with tenant_scope(place.tenant):
         for number, name in enumerate(("Archive", "Bureau", "倉庫 入口")):
             PassController.objects.create(device_id=f"D{number}", device_name=name)
@@ -78,7 +78,7 @@ def test_nothing_that_a_guard_is_offered_is_refused(building, guard):
         if "text/html" in answer["Content-Type"] and not answer.streaming:
             found = re.findall(r'(?:href|hx-get|action)="([^"#]*)"', answer.content.decode())
             paths = [each.replace("&amp;", "&") for each in found if each.startswith(start) and "?" not in each]
-            waiting += [path for path in paths if "xlsx" not in path]  # spreadsheets are read by tests of their own
+            waiting += [path for path in paths if "xlsx" not in path]  # other tests read spreadsheets
     assert f"{start}guests/building/" in seen
     assert f"{start}devices/D2/" in seen
     assert {path: status for path, status in seen.items() if status == 403} == {}

@@ -1,4 +1,4 @@
-"""A key that is put into the place of another: from the key box through the service to its mark and its alert."""
+"""A key is put into the place of another: from the key box through the service to its mark and its alert."""
 
 import pytest
 
@@ -16,7 +16,7 @@ MARK = "Another key is in its place"
 
 @pytest.fixture
 def house(place):
-    """The service's side: a member with a card, and nothing that takes time."""
+    """Return the service's side: a member with a card, and requests that take no time."""
     house = House(place.sandbox, place.service)
     house.member(card_data="CARD1")
     box = house.get("/v1/devices/keys")["key_devices"][0]
@@ -28,7 +28,7 @@ def house(place):
 
 
 def learns(place):
-    """The log is read, and then what follows from it at once."""
+    """Read the log, the key boxes and the alerts."""
     hear(place)
     with tenant_scope(place.tenant):
         status_reading.read_stale()

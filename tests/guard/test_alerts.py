@@ -1,4 +1,4 @@
-"""A guard works with alerts: sees what goes on, takes one, writes down, closes; nobody is told twice of one thing."""
+"""A guard works with alerts: sees them, assigns one, adds notes and closes it. No one is notified twice."""
 
 import re
 from datetime import timedelta
@@ -41,7 +41,7 @@ def at(place, name="alerts:index", *more):
 
 
 def told(place, *records):
-    """The mirror has read these records, and tells whoever listens."""
+    """Load these records into the log and publish them."""
     rows = happened(place, *records)
     tell(place, rows)
     return rows
@@ -65,7 +65,7 @@ def forced(minutes_ago, **said):
 
 
 def words(place):
-    """What the service says of a door that was forced open."""
+    """Return the service's word for a door that was forced open."""
     return place.tenant.environment.catalogue.states.service_word("forced_open")
 
 
@@ -174,7 +174,7 @@ class TestNoneLostNoneDoubled:
 class TestWorkingWithOne:
     @pytest.fixture
     def alert(self, one):
-        told(one, forced(3, device_id="D2"))  # a door that no banner tells of
+        told(one, forced(3, device_id="D2"))  # a door that no banner shows
         return alerts(one, "forced")[0]
 
     def test_its_page_tells_what_when_and_by_which_records(self, one, guard, alert):

@@ -1,4 +1,4 @@
-"""A guard's browser counts the alerts that wait, and tells of a new one once, however many tabs are open."""
+"""A guard's browser counts the unassigned alerts, and notifies of a new one once, in any number of tabs."""
 
 import re
 from datetime import timedelta
@@ -16,7 +16,7 @@ from tests.support.log import happened, loaded, record
 from tests.support.waiting import until
 
 ONE = re.compile(r"^\(1\) ")
-# What the browser is asked to show and to play, instead of showing it.
+# Records the notifications and sounds, instead of showing and playing them.
 NOTED = """
 globalThis.shown = []; globalThis.played = 0;
 globalThis.Notification = class extends EventTarget {
@@ -46,7 +46,7 @@ def happen(place, device):
 
 
 def look(page):
-    """The page asks for newer notices, as it does every few seconds."""
+    """Refresh the notices, as the page does every few seconds."""
     with page.expect_response("**/banners/"):
         page.evaluate("document.getElementById('banners').dispatchEvent(new Event('look'))")
 

@@ -1,4 +1,4 @@
-"""Thousands of calm tenants cost one look together; the others are looked at each by itself."""
+"""Thousands of tenants without alerts are checked with one statement; only the others are checked one at a time."""
 
 from datetime import timedelta
 from unittest.mock import patch
@@ -23,7 +23,7 @@ LONG = timedelta(days=2)
 
 @pytest.fixture
 def looked_at(monkeypatch):
-    """The tenants that were looked at by themselves."""
+    """Return the tenants that were checked one at a time."""
     found, look = [], detection.check_tenant
 
     def noted(kinds=None):

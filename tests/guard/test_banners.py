@@ -1,4 +1,4 @@
-"""A guard and the banners on top of every page: what alarms stands above what can wait."""
+"""The banners on top of every page: alarms are above what can wait."""
 
 from datetime import timedelta
 

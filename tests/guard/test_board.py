@@ -1,4 +1,4 @@
-"""The board of doors: what stands out, what is said of what nobody knows, and what a person may see happened there."""
+"""The board of doors: what comes first, how unknown states are shown, and which of its events a person may see."""
 
 import re
 from datetime import timedelta
@@ -25,7 +25,7 @@ from tests.support.rounds import tenants_with
 
 @pytest.fixture
 def building(place):
-    """Five doors: forced, offline, never read, locked in two areas, and locked in none."""
+    """Create five doors: forced, offline, never read, locked in two areas, and locked in none."""
     with tenant_scope(place.tenant):
         for key, name in (("F", "倉庫"), ("O", "Cellar"), ("N", "Attic"), ("L", "Lobby"), ("X", "Shed")):
             PassController.objects.create(device_id=key, device_name=name)
@@ -153,7 +153,7 @@ def polled(client, place):
 
 
 def aged(place, minutes):
-    """The readings of all doors were made so long before they were."""
+    """Make the readings of all doors older by so many minutes."""
     ago = timedelta(minutes=minutes)
     with tenant_scope(place.tenant):
         PassController.objects.update(status_as_of=F("status_as_of") - ago, look_at=F("look_at") - ago)

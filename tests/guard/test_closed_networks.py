@@ -1,4 +1,4 @@
-"""Which networks a web address of alerts may lead to."""
+"""The networks in which a web address for alerts may be."""
 
 import socket
 

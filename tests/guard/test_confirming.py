@@ -1,4 +1,4 @@
-"""A guard whose proof is old unlocks a door: asked who it is, by name, and the very command goes through once."""
+"""A guard unlocks a door with an old proof of identity: confirms it, and the same command is sent once."""
 
 import re
 from datetime import timedelta
@@ -47,7 +47,7 @@ def hidden(html):
 
 
 def press(client, place, control="unlock", device_id=DOOR):
-    """Press a door's button with proof that is too old. Returns the address of the page that asks for it."""
+    """Press a door's button with a proof that is too old. Return the address of the page that asks for a new one."""
     fields = hidden(client.get(door_page(place, device_id)).content.decode())
     age_proof(client.session)
     answer = client.post(
@@ -59,7 +59,7 @@ def press(client, place, control="unlock", device_id=DOOR):
 
 
 def confirm(client, address, password=PASSWORD, **more):
-    """Open the page and give the password."""
+    """Open the page and enter the password."""
     fields = hidden(client.get(address).content.decode())
     return client.post(address.partition("?")[0], {**fields, "password": password, **more})
 
@@ -223,7 +223,7 @@ def test_a_passkey_is_asked_for_first_and_one_touch_unlocks_the_door(one, guard,
 
 
 def recent(client):
-    """Count the sign-in as a confirmation, which adding a passkey asks for."""
+    """Count the sign-in as a confirmation, which is needed to add a passkey."""
     session = client.session
     records = session["account_authentication_methods"]
     session["account_authentication_methods"] = [{**each, "reauthenticated": True} for each in records]

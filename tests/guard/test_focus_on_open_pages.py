@@ -1,6 +1,6 @@
-"""What is drawn anew while somebody works by keys takes nothing from them: not focus, not a tick, and no answer fails.
+"""Redrawn parts of a page keep a keyboard user's focus and ticks, and no request fails.
 
-Only a browser has focus, a palette and a network that is gone.
+Needs a browser, because only a browser has focus, a palette and a network that can fail.
 """
 
 import uuid
@@ -22,7 +22,7 @@ OLD = "element => { element.dataset.old = ''; element.focus(); return document.a
 
 @pytest.fixture
 def locked(place):
-    """Three doors under a lockdown that stands; nothing has been answered yet."""
+    """Start a lockdown of three doors; no door has answered yet."""
     furnish(place)
     start(place.client(place.staff("facility manager")), place)
     return place
@@ -30,7 +30,10 @@ def locked(place):
 
 @pytest.fixture
 def open_as(locked, open_page):
-    """`open_as("guard", "devices/")`: a page of the tenant, and what answered badly since; its clock is the test's."""
+    """Return `open_as("guard", "devices/")`, which opens a page of the tenant with a test clock.
+
+    The page lists its failed requests in `bad`.
+    """
 
     def make(role, rest):
         page = open_page(locked.client(locked.staff(role)))
@@ -44,24 +47,24 @@ def open_as(locked, open_page):
 
 
 def focus(locator):
-    """Have focus there, and mark what has it: what is drawn anew has no mark."""
-    until(lambda: locator.evaluate(OLD), saying="focus is there")  # it may be drawn anew just now
+    """Focus the element and mark it; a redrawn element has no mark."""
+    until(lambda: locator.evaluate(OLD), saying="focus is there")  # it may be redrawn just now
 
 
 def learned(place, turn):
-    """Something new is known of the doors."""
+    """Give the doors a new state."""
     settle(place)
     for each in place.doors:
         shows(place, each, **(FORCED if turn % 2 else {}))
 
 
 def drawn_anew(page, locator):
-    """The page has looked again, as often as it takes until what had focus is another element."""
+    """Let the page refresh until the focused element was replaced."""
     until(lambda: page.clock.run_for(6_000) or locator.get_attribute("data-old") is None, saying="it is drawn anew")
 
 
 def stays_focused(locked, page, locator):
-    """Focus stays through two redraws, and no request of the page was refused."""
+    """Check that the focus stays through two redraws, and that no request of the page was refused."""
     for turn in (1, 2):
         focus(locator)
         learned(locked, turn)
@@ -93,7 +96,7 @@ def test_focus_stays_on_a_page_left_open_under_a_lockdown(locked, open_as, role,
 
 
 def test_focus_stays_on_what_a_reading_draws_anew_on_the_page_of_a_door(locked, open_as):
-    """The guard's own command: its parts come with answers that are about other places of the page, too."""
+    """Check with the guard's own command: the answers to it also contain parts elsewhere on the page."""
     page = open_as("guard", "devices/{door}/")
     page.get_by_role("button", name="Unlock", exact=True).click()
     stays_focused(locked, page, page.locator("#door-commands .outcome-meta a").first)
@@ -110,7 +113,7 @@ def test_the_palette_gives_focus_back_also_when_the_page_was_drawn_anew_behind_i
         page.clock.run_for(500)
         return hits.count() and hits.first.get_attribute("data-old") is None
 
-    for turn, letter in enumerate("oae", 1):  # each time another: what is there already is not searched again
+    for turn, letter in enumerate("oae", 1):  # a different letter each time: the page does not repeat the same search
         focus(tile)
         hits.evaluate_all(mark)
         page.keyboard.press("Control+k")
@@ -133,7 +136,7 @@ def test_the_palette_gives_focus_back_also_when_the_page_was_drawn_anew_behind_i
 
 @pytest.fixture
 def warden(place, open_page):
-    """A guard's phone at a roll call: its page rests on it."""
+    """Return a guard's phone at a roll call, with its page stored for offline use."""
     roll_calls.furnish(place)
     place.desk = place.client(place.staff("receptionist"))
     page = open_page(place.client(place.staff("guard")), roll_calls.start(place, place.desk))
@@ -145,7 +148,7 @@ def test_focus_stays_on_the_ticked_row_without_a_network_and_when_it_is_back(pla
     open_tab.excused.append("ERR_INTERNET_DISCONNECTED")
     safe = row(warden, "馬場").get_by_role("button", name="Safe: 馬場")
     warden.context.set_offline(True)
-    # What a worker stands behind, the browser may send though it is offline.
+    # With a service worker, Chromium may send requests although it is offline.
     warden.evaluate(f"sessionStorage.lost = 1; {WITHOUT_NETWORK}; true")
     focus(safe)
     warden.keyboard.press("Enter")

@@ -1,4 +1,4 @@
-"""A guard holds a door unlocked until a time: it locks again by itself, unless somebody asked for something newer."""
+"""A guard holds a door unlocked until a time: it then locks automatically, unless there is a newer command."""
 
 import re
 from datetime import timedelta
@@ -48,7 +48,7 @@ def page(place):
 
 
 def press(client, place, control="cont_unlock", **more):
-    """Press a button of the door's page; the service follows."""
+    """Press a button of the door's page, and let the service finish the command."""
     nonce = re.search(r'name="nonce" value="([^"]*)"', client.get(page(place)).content.decode())[1]
     answer = client.post(page(place) + "command/", {"nonce": nonce, "control": control, **more}, follow=True)
     settle(place)
@@ -56,7 +56,7 @@ def press(client, place, control="cont_unlock", **more):
 
 
 def settle(place):
-    """Whatever was asked of the service comes to its end."""
+    """Send all waiting requests, and follow them until they have ended."""
     with tenant_scope(place.tenant):
         for intent in Intent.objects.filter(state=State.QUEUED).order_by("pk"):
             sending.send(intent)
@@ -71,7 +71,7 @@ def hold(place):
 
 
 def time_is_over(place, times=1):
-    """The hold's time comes, and its timer rings so many times."""
+    """End the hold's time, and run its timer so many times."""
     with tenant_scope(place.tenant):
         Hold.objects.filter(due_at__isnull=False).update(due_at=ClockTime() - timedelta(seconds=1))
         row = hold(place)
@@ -120,7 +120,7 @@ def test_a_persons_newer_command_is_the_last_word(one, guard):
     press(guard, one, end="15")
     press(guard, one, "lock")
     assert hold(one).state == Hold.State.SUPERSEDED
-    with tenant_scope(one.tenant):  # and though nobody had heard of it
+    with tenant_scope(one.tenant):  # as if the portal had not noticed the newer command
         Hold.objects.update(state=Hold.State.STANDING, due_at=ClockTime())
     time_is_over(one)
     assert sent(one) == ["cont_unlock", "lock"]

@@ -1,4 +1,4 @@
-"""A guard or a receptionist answers the intercom: who is at the door, who is expected, and the button beside it."""
+"""A guard or a receptionist answers the intercom: the picture, the expected guests, and the unlock button."""
 
 from datetime import timedelta
 
@@ -25,7 +25,7 @@ def url(place, name, *more):
 
 @pytest.fixture
 def intercom(place):
-    """Makes a camera of an intercom at a door of the service; returns camera and door."""
+    """Make a camera of the service the intercom of a door. Return camera and door."""
     theirs = place.sandbox.look("cameras", tenant_id=place.service.tenant_id)["cameras"]
     told = next(each for each in theirs if each["is_connected"] and each["device_id"])
     with tenant_scope(place.tenant):

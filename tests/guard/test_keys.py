@@ -1,4 +1,4 @@
-"""A guard and the keys: which are out, with whom and since when, who had one before, and releasing them."""
+"""A guard and the keys: which are out, who has them since when, who had one before, and releasing them."""
 
 import re
 from datetime import timedelta
@@ -245,7 +245,7 @@ def test_other_words_for_keys_are_known_by_the_overrides(one):
 
 
 def test_the_record_of_a_command_is_that_of_the_key_it_was_for(one, guard):
-    """Two keys of one box: which record tells of which command is known by the key's number."""
+    """Check that a record is matched with its command by the key's number, with two keys of one box."""
     from portal.core.log import request_matching
 
     def asked(unit):

@@ -23,7 +23,7 @@ NAME = "倉庫 入口"
 
 @pytest.fixture
 def one(place):
-    """A door that stands on a plan and beside an intercom, and was rehearsed to be locked."""
+    """Create a door that is on a plan, has an intercom and was part of a lockdown drill."""
     with tenant_scope(place.tenant):
         PassController.objects.create(device_id="D", device_name=NAME)
         Camera.objects.create(camera_id="C", name="通用口カメラ", doors=["D"], is_intercom=True)
@@ -47,7 +47,7 @@ def user(one):
 
 
 def said_of(client, place, page):
-    """What a page says of the door."""
+    """Return the state that a page shows for the door."""
     return said_on(page, client.get(f"/t/{place.tenant.slug}/{place.pages[page]}").content.decode(), NAME)
 
 
@@ -90,7 +90,7 @@ FRESH = {
 }  # fmt: skip
 
 
-@pytest.mark.django_db(transaction=True)  # a browser: pages stay open and follow by themselves
+@pytest.mark.django_db(transaction=True)  # a browser: open pages refresh automatically
 def test_pages_that_stay_open_say_the_same_after_every_change(one, user, open_page):
     kept = Kept(open_page(user), {page: f"/t/{one.tenant.slug}/{rest}" for page, rest in one.pages.items()})
     for state, happens in STATES.items():
@@ -107,7 +107,7 @@ def since_of(place):
 
 
 def all_say(client, place, *, pages=None):
-    """What all pages say of the door, where they say the same."""
+    """Check that all pages show the same state of the door, and return it."""
     found = {said_of(client, place, page) for page in pages or place.pages if pages or page != "overview"}
     assert len(found) == 1, found
     return found.pop()

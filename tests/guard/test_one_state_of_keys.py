@@ -23,7 +23,7 @@ HOUR = timedelta(hours=1)
 
 
 def all_say(place, pages, name):
-    """What each page says of the thing."""
+    """Return the state that each page shows for the named thing."""
     client = place.client()
     return {
         page: said_on(page, client.get(f"/t/{place.tenant.slug}/{rest}").content.decode(), name)
@@ -32,7 +32,7 @@ def all_say(place, pages, name):
 
 
 def plan_with(place, kind, identifier):
-    """The address of a floor plan on which this stands."""
+    """Create a floor plan with this thing on it, and return its address."""
     with tenant_scope(place.tenant):
         plan = FloorPlan.objects.create(name="1F", content=b"-", mark="m", width=8, height=4, by=place.owner)
         Placement.objects.create(plan=plan, kind=kind, identifier=identifier, x=500, y=500)
@@ -41,7 +41,7 @@ def plan_with(place, kind, identifier):
 
 @pytest.fixture
 def one(place):
-    """A key box with a key that a guest may take."""
+    """Create a key box with a key that a guest may take."""
     key_box(place)
     loaded(place)
     known = visit(place, "山田 花子")
@@ -61,7 +61,7 @@ def one(place):
 
 
 def reported(place):
-    """What a report made now says of the key."""
+    """Return the state of the key in a report created now."""
     report = SimpleNamespace(tenant=place.tenant, until=database_now())
     with tenant_scope(place.tenant):
         lines = [cells for _sheet, cells in activities.keys(report).lines]
@@ -124,7 +124,7 @@ def test_each_state_of_a_key_box_reads_the_same_on_every_page(one, state):
 
 @pytest.fixture
 def seen(place):
-    """A camera of the intercom at a door, on a plan."""
+    """Create the camera of an intercom at a door, on a plan."""
     with tenant_scope(place.tenant):
         PassController.objects.create(device_id="D", device_name="倉庫 入口")
         Camera.objects.create(camera_id="C", name=CAMERA, doors=["D"], is_intercom=True)
@@ -141,13 +141,13 @@ def seen(place):
 
 
 def told(place, *, ago=0.0, **values):
-    """The service told of the camera so many minutes ago."""
+    """Store a status that the service reported so many minutes ago."""
     with tenant_scope(place.tenant):
         Camera.objects.filter(camera_id="C").update(status_at=database_now() - timedelta(minutes=ago), **values)
 
 
 def picture(place, *, ago=0.0, trouble=""):
-    """The camera gave a picture so many minutes ago; asked again, it was refused with `trouble`."""
+    """Store a picture that is so many minutes old. A newer request for one was refused with `trouble`."""
     made = io.BytesIO()
     Image.new("RGB", (8, 4)).save(made, "PNG")
     with tenant_scope(place.tenant):
@@ -178,7 +178,7 @@ def test_each_state_of_a_camera_reads_the_same_on_every_page(seen, case):
     assert said == dict.fromkeys(said, state)
 
 
-@pytest.mark.django_db(transaction=True)  # a browser: pages stay open and follow by themselves
+@pytest.mark.django_db(transaction=True)  # a browser: open pages refresh automatically
 def test_pages_of_a_key_and_its_box_that_stay_open_say_the_same_after_every_change(one, open_page):
     page = open_page(one.client())
     of_key = Kept(page, {name: f"/t/{one.tenant.slug}/{one.pages[name]}" for name in ("keys", "box of a key", "key")})
@@ -206,7 +206,7 @@ def test_pages_of_a_key_and_its_box_that_stay_open_say_the_same_after_every_chan
     of_box.come_to_say(BOX, "Offline")
 
 
-@pytest.mark.django_db(transaction=True)  # a browser: pages stay open and follow by themselves
+@pytest.mark.django_db(transaction=True)  # a browser: open pages refresh automatically
 def test_pages_of_a_camera_that_stay_open_say_the_same_after_every_change(seen, open_page):
     kept = Kept(open_page(seen.client()), {name: f"/t/{seen.tenant.slug}/{rest}" for name, rest in seen.pages.items()})
     kept.look()

@@ -1,4 +1,4 @@
-"""What a guard sees first: alerts and doors, who is in, today's entries; and what others of the house see."""
+"""The first page of a guard: alerts and doors, people on site, today's entries; and what other roles see."""
 
 import re
 from datetime import timedelta
@@ -21,7 +21,7 @@ HEADINGS = ("In the building", "Doors", "Entries by hour", "Guests today", "Ends
 
 @pytest.fixture
 def house(place):
-    """A house in which somebody came in, a guest is here and a door was forced open."""
+    """Create a building in which a member entered, a guest is present and a door was forced open."""
     now = timezone.now()
     with tenant_scope(place.tenant):
         for key, name in (("front", "正面エントランス 入口"), ("store", "倉庫 入口")):
@@ -45,7 +45,7 @@ def house(place):
 
 @pytest.fixture
 def helper(house):
-    """Platform staff in a support session."""
+    """Return a person of the support staff in a support session."""
     user = User.objects.create_user("support@example.test", "x" * 12, name="S", platform_role="support")
     with tenant_scope(house.tenant):
         ends = timezone.now() + timedelta(hours=1)

@@ -1,4 +1,4 @@
-"""What a guard looks at moves by itself: from what the portal knows, at no call to the service."""
+"""A guard's pages refresh from what the portal knows, without calls to the service."""
 
 import re
 
@@ -32,7 +32,7 @@ def one(place):
 
 
 def seen_of(html, part):
-    """The mark that the page carries of a part of it."""
+    """Return the mark that the page has for one of its parts."""
     return html.split(f'id="{part}"', 1)[1].split('data-seen="', 1)[1].split('"', 1)[0]
 
 
@@ -56,7 +56,7 @@ def test_a_page_is_drawn_again_when_something_is_learned_and_only_then(one, rest
 
 
 def test_a_reading_says_by_its_mark_what_it_shows_and_has_the_page_look_once_more(one):
-    """Its answer may be the older one of two, and must not stay: whatever is learned after it differs from its mark."""
+    """Check this because an older answer may arrive last: it must differ from the newer mark, to be replaced."""
     guard, page = one.client(one.staff("guard")), f"/t/{one.tenant.slug}/devices/D/"
     shown = seen_of(guard.get(page).content.decode(), "door-seen")
     shows(one, "D", door="open", errors=["forced_open"])
@@ -106,7 +106,7 @@ def test_a_page_that_is_away_from_its_tenant_stops_quietly(one):
 
 @pytest.fixture
 def tab(one, open_page):
-    """A guard's open tab: goes to the addresses of the tenant."""
+    """Return a guard's open tab, which goes to the tenant's addresses."""
     page = open_page(one.client(one.staff("guard")))
     page.goes = lambda rest="": page.goto(f"/t/{one.tenant.slug}/{rest}")
     return page
@@ -151,7 +151,7 @@ def test_the_banner_of_a_hold_comes_and_goes_with_the_outcome_of_the_command(one
 
 
 def looked_again(page):
-    """What happens when a tab comes to the front: the page need not wait for its next turn."""
+    """Refresh the page now, as when its tab becomes visible."""
     page.evaluate("document.body.dispatchEvent(new Event('seen-again'))")
 
 
@@ -175,14 +175,14 @@ def test_one_request_tells_of_the_notices_above_the_page_too(one):
 
 
 def looks(page):
-    """The addresses that a page asks by itself from here on."""
+    """Collect the addresses that a page refreshes from, starting now."""
     found = []
     page.on("request", lambda request: "x-seen" in request.headers and found.append(request.url))
     return found
 
 
 def heard(page, times):
-    """Wait until the page itself has the answers, not only the browser: a page reckons from then on."""
+    """Wait until the page's script has handled the answers: the time until the next refresh starts then."""
     expect(page.locator("html")).to_have_attribute("data-heard", str(times))
 
 
@@ -215,7 +215,7 @@ def test_a_part_that_was_drawn_anew_asks_again_at_its_own_pace(one, tab, rest):
     shows(one, "D", door="open", errors=["forced_open"])
     tab.clock.run_for(11_000)
     expect(tab.locator("#overview, #board, #wall")).to_contain_text("Forced open")
-    heard(tab, 2)  # of the part, and of the notices above it; a page that misses these would ask for them again
+    heard(tab, 2)  # for the part, and for the notices above it; a page that missed these would request them again
     tab.clock.run_for(12_000)
     heard(tab, 3)
 

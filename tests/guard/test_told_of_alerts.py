@@ -1,4 +1,4 @@
-"""People and web addresses are told of an alert once each, whatever breaks on the way."""
+"""People and web addresses are notified of an alert once each, even when parts of the way fail."""
 
 import hashlib
 import hmac
@@ -27,7 +27,7 @@ from tests.support.members import said
 
 @pytest.fixture
 def chat(settings, tmp_path, monkeypatch):
-    """A chat on this machine, which the operator allows."""
+    """Return a chat on this machine, which the operator allows."""
     settings.ALERT_NETWORKS = env.ip_network("127.0.0.0/8"), env.ip_network("::1/128")
     with Chat(tmp_path) as made:
         trusted = ssl.create_default_context(cafile=str(made.certificate))
@@ -53,7 +53,7 @@ def at(place, name, *more):
 
 
 def happen(place, content="forced_open", device="D2", **said):
-    """A door tells the log; what is due is sent then, as a worker does."""
+    """Publish a new record of a door; waiting messages are sent by `send`."""
     moment = timezone.now() - timedelta(minutes=1)
     about = {"category": "suspicious", "content": content, "device_id": device, "device_name": "倉庫 入口"}
     rows = happened(place, record(moment, **(about | said)))
@@ -347,7 +347,7 @@ class TestNoWayInto:
         assert self.answer(one) == ("failed", "HTTP 302")
 
     def test_a_name_that_resolves_anew_after_it_was_checked(self, one, chat, manager, settings, monkeypatch):
-        """The first answer is public, each later one this machine: the connection goes to what was checked."""
+        """Check that the connection uses the checked address: later lookups of the name return this machine."""
         asked, tried = [], []
         resolve, connect = socket.getaddrinfo, socket.create_connection
 

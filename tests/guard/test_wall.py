@@ -1,4 +1,4 @@
-"""A guard's board on a wall: what is wrong is large, what is calm is small or left out, and old news say so."""
+"""The board on a wall: problems are large, other doors are small or left out, and old data is marked as old."""
 
 import re
 
@@ -15,7 +15,7 @@ from tests.support.doors import shows
 
 @pytest.fixture
 def building(place):
-    """A hundred and twenty doors, one of them forced."""
+    """Create a hundred and twenty doors, one of them forced."""
     with tenant_scope(place.tenant):
         PassController.objects.bulk_create(
             PassController(device_id=f"D{number}", device_name=f"Door {number}", state="locked")

@@ -1,4 +1,4 @@
-"""What a guard sees of what others asked for."""
+"""What a guard sees of other people's requests."""
 
 from portal.core.intents.actions import submit
 from portal.core.intents.recording import Requester
@@ -8,7 +8,7 @@ from tests.support.places import fresh_nonce
 
 
 def asked(place, permission, operation, body, **more):
-    """An intent of the owner's."""
+    """Create an intent of the owner."""
     with tenant_scope(place.tenant):
         return submit(
             by=Requester(place.tenant, place.owner), permission=permission, operation=operation, title=operation,

@@ -1,4 +1,4 @@
-"""The state of a door, on the list, on its page and on top of every page: what outranks what, and what ends it."""
+"""The state of a door in the list, on its page and in banners: which source wins, and what ends a state."""
 
 import re
 from datetime import timedelta
@@ -89,7 +89,7 @@ def test_a_door_that_the_log_tells_is_forced_is_read_at_once_and_said_on_every_p
     assert [states.event_of([each]) for each in door(place, device_id).errors] == [DoorEvent.FORCED_OPEN]
     moved(place, device_id, "close")
     hear(place)
-    with tenant_scope(place.tenant):  # its alert waits for somebody, if the rules looked by then
+    with tenant_scope(place.tenant):  # an alert may wait for a person, if the rules already ran
         Alert.objects.update(taken_by=place.owner, taken_at=database_now())
     assert banners_of(guard, place) == []
 
@@ -172,7 +172,7 @@ def test_a_record_of_any_command_has_the_door_read_unless_it_was_read_since(plac
 
 
 def command(place, control, **end):
-    """A command to the door D that came to `end`."""
+    """Submit a command to the door D, and set these values at its end."""
     with tenant_scope(place.tenant):
         intent = submit(
             by=place.asker, permission=Permission.DOORS_OPERATE, operation="operate_door", nonce=fresh_nonce(),
@@ -201,7 +201,7 @@ def test_a_hold_from_here_is_told_at_once_and_outlives_a_day(one, guard):
 
 @pytest.fixture
 def lost(place):
-    """A command for a real door whose answer was lost, carried out by the service all the same."""
+    """Send a command to a real door; its answer is lost, but the service carries it out."""
 
     def lose(control):
         device_id = real_doors(place)[0]

@@ -1,4 +1,4 @@
-"""Who chooses whom alerts are sent to: its managers, among those who may see them, and written down."""
+"""Who chooses the recipients of alerts: managers, among people who may see alerts; each change is recorded."""
 
 from datetime import timedelta
 

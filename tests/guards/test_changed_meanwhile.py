@@ -1,4 +1,4 @@
-"""A form that is filled with what is stored says when another person changed it while it was open."""
+"""A form that shows stored values reports when another person changed them while it was open."""
 
 import ast
 
@@ -6,7 +6,7 @@ from portal.core.ui.edit_conflicts import ConflictForm
 from portal.core.ui.sealing import ShownValuesForm
 from tests.support.sources import modules
 
-#: Forms that begin with values and change nothing stored that two people edit, and why.
+#: Forms that begin with values but change nothing stored that two people edit, and why.
 ALONE = {
     "CloseForm": "an act, with a suggested day",
     "IncidentForm": "a new incident",
@@ -22,7 +22,7 @@ ALONE = {
 
 
 def forms_with_values():
-    """Names of forms that are made with `initial`."""
+    """Return the names of forms that are created with `initial`."""
     found = set()
     for _name, tree in modules("portal", "tenants"):
         for each in ast.walk(tree):

@@ -1,8 +1,8 @@
-"""One short message, one meaning: a word that is used for several sorts of things has a context, or a reason here.
+"""One short message, one meaning: a word that is used for several kinds of things has a context, or a reason here.
 
-A message without context, of up to three words, is looked at wherever it is used: as a label (of a field, a column, a
-fact), as a state, or as something to press, and in which area of work. Of two sorts, or as a label, state or button in
-two areas, it needs a context, a row in the glossary, or a line in `REASONS`.
+Each message of up to three words without context is checked for its kind (a label of a field, column or fact, a state,
+or a button) and its area of work. If it has two kinds, or is used in two areas, it needs a context, a row in the
+glossary, or a line in `REASONS`.
 """
 
 import ast
@@ -14,7 +14,7 @@ from pathlib import Path
 from stack.paths import ROOT
 from tests.support.sources import modules
 
-Use = tuple[str, str]  # area of work, sort
+Use = tuple[str, str]  # area of work, kind
 SORTS = {
     **dict.fromkeys(("Chip", "CHIPS", "STATES", "LABELS", "TextChoices"), "state"),
     **dict.fromkeys(("BulkAction", "submit"), "button"),
@@ -25,7 +25,7 @@ SORTS = {
 }
 TAGS = {**dict.fromkeys(("th", "dt", "label", "legend"), "label"), **dict.fromkeys(("button", "summary"), "button")}
 
-#: Words that mean the same in all their places, by what they say there.
+#: Words that mean the same in all their places, by the reason.
 REASONS: dict[str, str] = {
     "what every form and dialogue offers": "Cancel; Confirm; Copy; Discard; Download; Edit; Print; Try again; Undo; "
     "Upload another; Change; Delete…; show; Show; As a table; Sign in; Sign out; Preview changes; Check access; "
@@ -45,14 +45,14 @@ REASONS: dict[str, str] = {
 
 
 def area_of(path: Path) -> str:
-    """The area of work that a source belongs to."""
+    """Return the area of work of a source file."""
     parts = path.relative_to(ROOT).parts
     depth = {("portal", "core"): 2, ("templates", "guests"): 2 if len(parts) > 3 else 1}.get(parts[:2], 1)
     return parts[depth] if len(parts) > depth + 1 else parts[0]
 
 
 def name_of(node: ast.AST) -> str:
-    """The name by which a node says what stands inside it."""
+    """Return the name of the call, assignment or class that surrounds a text."""
     match node:
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) | ast.keyword(arg=str(name)):
             return name
@@ -86,7 +86,7 @@ def in_template(text: str) -> Iterator[tuple[str, str]]:
 
 
 def uses() -> dict[str, set[Use]]:
-    """Each short message without context, with where it is used as what."""
+    """Return each short message without context, with the areas and kinds in which it is used."""
     found: dict[str, set[Use]] = defaultdict(set)
     for path, tree in modules("accessapi", "tenants", "portal"):
         for text, sort in in_python(tree):

@@ -1,4 +1,4 @@
-"""Every area of work is driven against the service that decides the other way (`make contrary`)."""
+"""Every area of work is tested against a service that decides the other way (`make contrary`)."""
 
 import re
 import subprocess
@@ -7,7 +7,7 @@ import pytest
 
 from stack.paths import ROOT
 
-#: What shows an area's pages and acts with the service behind them.
+#: Tests that use an area's pages and actions with the service.
 THROUGH = {
     "alerts": "tests/promises/test_alerts.py",
     "areas": "tests/manager/test_area_access.py",
@@ -35,7 +35,7 @@ THROUGH = {
     "rollcall": "tests/receptionist/test_roll_call.py",
     "today": "tests/receptionist/test_today_in_a_browser.py",
 }
-#: Folders with addresses that ask the service for nothing: its guide, and the site itself.
+#: Folders whose addresses request nothing from the service: the guide, and the site itself.
 NONE_OF_IT = {"guide", "site"}
 
 

@@ -1,6 +1,6 @@
-"""Every form does what it does once, however often it is sent; and nothing is done by opening an address.
+"""Every form acts once, even if it is sent twice; opening an address changes nothing.
 
-It walks the pages of a furnished tenant, which takes many seconds.
+Walks the pages of a furnished tenant, which takes many seconds.
 """
 
 from collections import Counter, deque
@@ -18,11 +18,11 @@ from tests.support.furnished import furnish, pages_of, read
 from tests.support.places import Place
 
 pytestmark = [pytest.mark.django_db, pytest.mark.share]
-#: What is written whatever a request does: who is signed in, limits and used codes, and what is known of the service.
+#: Written by every request: sessions, limits, used codes, and what is loaded from the service.
 BESIDE = ("django_session", "tenants_kept", "mirror_", "budget_", "timers_", "usersessions_")
-#: Written down each time: a file or a secret is handed out again.
+#: Recorded each time, because a file or a secret is handed out again.
 EACH_TIME = {"members:export", "members:reveal"}
-#: What is written down of a look: who saw a picture or took a file along.
+#: Recorded for a look: who saw a picture or downloaded a file.
 LOOKS: set[str] = set()
 TYPED = {
     "email": "new@example.test", "text": "A note", "title": "A title", "name": "A name", "membergroup_name": "Night",
@@ -31,7 +31,7 @@ TYPED = {
 
 
 def written() -> Counter[str]:
-    """How many rows came to and left each table, in this transaction."""
+    """Count the rows that were added to and removed from each table, in this transaction."""
     tables = [each._meta.db_table for each in apps.get_models(include_auto_created=True)]
     found: Counter[str] = Counter()
     with connection.cursor() as cursor:
@@ -43,7 +43,7 @@ def written() -> Counter[str]:
 
 
 def filled(form: PageForm) -> dict[str, list[str]]:
-    """What a person would send: texts where there are none."""
+    """Return what a person would send: empty text fields are filled in."""
     data = form.data()
     for name in form.typed:
         if data[name] == [""] and name in TYPED:
@@ -92,7 +92,7 @@ def test_each_form_sent_twice_does_it_once(make: Callable[..., Place]) -> None:
 
 @pytest.mark.parametrize("headers", [{}, {"sec-purpose": "prefetch", "purpose": "prefetch"}], ids=["opened", "fetched"])
 def test_opening_an_address_does_nothing(make: Callable[..., Place], headers: dict[str, str]) -> None:
-    """A mail scanner, a browser that fetches ahead, and a person who opens the address of a form."""
+    """Check for a mail scanner, a browser that prefetches, and a person who opens a form's address."""
     place = furnish(make)
     client = place.client()
     pages = pages_of(client, f"/t/{place.tenant.slug}/")

@@ -1,4 +1,4 @@
-"""One thing, one word: what `docs/glossary.md` says of the words of both languages holds of everything people read."""
+"""One thing, one word: all texts that people read use the words of `docs/glossary.md`, in both languages."""
 
 import re
 from collections.abc import Iterator
@@ -29,14 +29,14 @@ class Term:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """The term in a text, in singular and plural; a hyphen is as good as a space."""
+        """Return a pattern for the term in singular and plural; a hyphen matches a space."""
         stem = re.escape(re.sub(r"s$", "", self.english)).replace(r"\ ", "[ -]").replace(r"\-", "[ -]")
         return re.compile(rf"\b{stem}(?:e?s)?(?:['’]s?)?\b", re.I)
 
 
 @dataclass(frozen=True)
 class Message:
-    """A message: its context, and its texts in both languages. `english` has no values that are put in."""
+    """A message: its context, and its texts in both languages. `english` has no placeholders."""
 
     context: str
     english: str
@@ -72,7 +72,7 @@ TERMS = terms()
 BY_LENGTH = sorted(TERMS, key=lambda term: -len(term.japanese))  # in Japanese
 MESSAGES = list(messages())
 
-#: What else names a term in English: a shorter form of it, or a word that says it in passing.
+#: Other words that name a term in English: a shorter form, or a word that mentions it.
 ALSO: dict[str, str] = {
     "group": r"from the portal",
     "device": r"configuration",
@@ -124,7 +124,7 @@ ALSO: dict[str, str] = {
     "use period": r"use|extend",
     "visit": r"visits?|issues again|ended|came|erased",
 }
-#: What English leaves to be understood and Japanese says: the term, and how each of these messages begins.
+#: Terms that are implied in English and named in Japanese, and the beginning of each such message.
 UNDERSTOOD: dict[str, tuple[str, ...]] = {
     "API calls": (
         "Every row is checked first. Then",
@@ -194,11 +194,11 @@ UNDERSTOOD: dict[str, tuple[str, ...]] = {
     ),
     "visit": ("Set up the desk: presets and",),
 }
-#: What else says a term in Japanese, and when.
+#: Other words that name a term in Japanese, and when.
 SAID: dict[str, str] = {
-    "access token": "接続.*解除|解除する接続",  # whose token is revoked, that tenant's connection is ended
-    "area": "業務",  # an area of work is no place
-    "device": "端末",  # one's own phone or computer
+    "access token": "接続.*解除|解除する接続",  # the connection is ended of the tenant whose token is revoked
+    "area": "業務",  # an area of work is not a place
+    "device": "端末",  # a person's own phone or computer
     "door": "か所|入退室|有効な可能性",  # doors are counted by places; the contract for doors is 入退室契約
     "expired": "時間切れ",  # a request that came too late
     "guest": "名|この方|同行",  # people are counted by 名
@@ -207,7 +207,7 @@ SAID: dict[str, str] = {
     "member": "名|会員|全員",
     "permission": "権限",
     "request": "時間切れ",
-    "schedule": "予約|定期",  # to schedule is another word, and so is a report made each week
+    "schedule": "予約|定期",  # "to schedule" and a weekly report have other words
     "staff": "サポート担当者|変更履歴",
     "suspended": "停止",
     "tenant": "組織",  # the service's own tenant
@@ -218,7 +218,7 @@ SAID: dict[str, str] = {
 
 @cache
 def named(text: str) -> set[Term]:
-    """The terms that an English text names. Longer ones are taken out first."""
+    """Return the terms that an English text names. Longer ones are found first."""
     found = set()
     for term in TERMS:
         text, count = term.pattern.subn("…", text)
@@ -228,7 +228,7 @@ def named(text: str) -> set[Term]:
 
 
 def without_terms(text: str) -> str:
-    """A Japanese text without the words of the glossary; longer ones are taken out first."""
+    """Return a Japanese text without the words of the glossary. Longer ones are removed first."""
     text = text.replace("キーボード", "…")
     for term in BY_LENGTH:
         text = text.replace(term.japanese, "…")
@@ -236,7 +236,7 @@ def without_terms(text: str) -> str:
 
 
 def elsewhere() -> Iterator[str]:
-    """Japanese that people read and that is in no message: sheets, the sandbox's console, its page of consent."""
+    """Yield Japanese that people read and that is in no message: sheets, the sandbox's console, its consent page."""
     yield from flat(CONSOLE)
     yield from flat(CONSENT)
     yield REASON_HEADINGS["ja"]

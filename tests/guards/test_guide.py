@@ -1,4 +1,4 @@
-"""The user's guide says what is on the site: its pages, pictures and links, and every button that it names."""
+"""The user's guide matches the site: its pages, pictures and links, and every button that it names."""
 
 import re
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from tests.support.crawl import addresses
 
 LANGUAGES = ("en", "ja")
 ALL = (FRONT_PAGE, *tasks())
-# Values that a message takes in, in Python, in templates and in the browser.
+# Placeholders of a message, in Python, in templates and in the browser.
 _PUT_IN = re.compile(r"%%?\(\w+\)0?\d*[sd]|%%\w|\{\w+\}")
 Message = tuple[list[re.Pattern[str]], list[re.Pattern[str]]]
 
@@ -28,7 +28,7 @@ def tokens(language: str, name: str) -> Iterator[Token]:
 
 
 def quoted(language: str, name: str) -> list[str]:
-    """What a page quotes of the site: names in bold, and in italics what the site says."""
+    """Return what a page of the guide quotes: names in bold, and the site's texts in italics."""
     found: list[str] = []
     is_open = False
     for token in tokens(language, name):
@@ -47,7 +47,10 @@ def links(language: str, name: str) -> list[str]:
 
 
 def pattern(text: str) -> re.Pattern[str]:
-    """The texts that a message gives. One that is nothing but values matches none: it would match anything."""
+    """Return a pattern for the texts of a message.
+
+    A message of placeholders alone matches no text, instead of every text.
+    """
     parts = [re.escape(part) for part in _PUT_IN.split(text)]
     return re.compile(".+?".join(parts) if len(parts) == 1 or re.search(r"\w{2}", " ".join(parts)) else r"(?!)", re.S)
 
@@ -69,7 +72,7 @@ def test_each_page_is_there_in_each_language_and_no_other(language: str) -> None
 
 @pytest.mark.parametrize("name", ALL)
 def test_what_a_page_quotes_is_on_the_site_and_the_same_in_both_languages(name: str, messages: list[Message]) -> None:
-    """A button that is renamed is renamed in the guide too."""
+    """Check that a renamed button is renamed in the guide too."""
     english, japanese = quoted("en", name), quoted("ja", name)
     twins = {
         text: [own for others, own in messages if any(each.fullmatch(text) for each in others)] for text in english

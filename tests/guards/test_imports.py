@@ -1,6 +1,7 @@
-"""Imports stand at the top of their module, where a reader and the import rules find them.
+"""Imports are at the top of their module, where a reader and the import rules find them.
 
-Inside a function they hide a circle. Only `ready()` of an app needs them there: models are not loaded before.
+An import inside a function hides a circular import. Only `ready()` of an app needs it, because models are not loaded
+before.
 """
 
 import ast
@@ -9,7 +10,7 @@ from stack.paths import ROOT
 from tests.support.sources import modules
 
 PACKAGES = ("accessapi", "tenants", "portal", "sandbox", "stack")
-#: What is still to be taken apart, and why it is so.
+#: Circular imports that are still to be removed, and why they exist.
 ALLOWED = {
     "portal/core/ui/tables/columns.py": "a model cannot be imported while apps load, which is when lists are declared",
     "portal/reports/creating.py": "the library for PDF takes a third of a worker's start, and few workers need it",

@@ -1,4 +1,4 @@
-"""The kept list of `make mutants` fits the code: every change can be made, and the tests that must notice it exist."""
+"""The list of `make mutants` fits the code: every change can be made, and the tests that must notice it exist."""
 
 import ast
 from functools import cache
@@ -15,7 +15,7 @@ def source(name: str) -> str:
 
 @cache
 def named_in(name: str) -> set[str]:
-    """The tests of a file as pytest names them, without their parameters."""
+    """Return the tests of a file as pytest names them, without their parameters."""
     found: set[str] = set()
 
     def walk(nodes: list[ast.stmt], above: str) -> None:

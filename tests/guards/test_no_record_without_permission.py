@@ -1,5 +1,6 @@
-"""Who may not see the log sees no record anywhere, nor what follows from one: every page that a role can reach is
-looked through, by its links and by the addresses that there are.
+"""A person who may not see the log sees no record on any page, nor anything that follows from one.
+
+Every page that a role can reach is read, through links and by address.
 """
 
 import difflib
@@ -40,7 +41,7 @@ CANARY = "canary-9b1"
 
 
 class AllButTheLog(Role):
-    """Nobody's: whoever gets a role like it some day."""
+    """A made-up role, in place of any such role that may be added later."""
 
     name, title = "all but the log", "All but the log"
     permissions = ALL_PERMISSIONS - {Permission.LOGS_VIEW, Permission.LOGS_TODAY}
@@ -52,8 +53,8 @@ class AllButEarlierDays(Role):
 
 
 MADE_UP = (AllButTheLog, AllButEarlierDays)
-# One of those who see all of it, and everybody who does not. Those with every other permission reach all that the rest
-# of them reach, so these two are the quick form.
+# One of the roles that see the whole log, and all that do not. The made-up roles have every other permission and reach
+# all that the rest reach, so these two are the quick form.
 WALKED = (
     *MADE_UP,
     *(
@@ -61,21 +62,21 @@ WALKED = (
         for role in (roles.Receptionist, roles.Guard, roles.Auditor, roles.Support)
     ),
 )
-# What differs by itself: new entries of the audit log, and hours that begin now.
+# Differs in any case: new entries of the audit log, and hours that begin now.
 _MOVES = re.compile(r"/audit/\d+/|/guests/new/")
-# Whoever may take a roll call may know who is in the building now, and by which door they came.
+# A person who may take a roll call may know who is in the building now, and by which door they came.
 _WHO_IS_IN = re.compile(r"/guests/building/|/roll-call/")
 _HOW_MANY_ARE_IN = re.compile(r'<section[^>]* id="home-inside".*?</section>', re.DOTALL)
-# How many pages of one kind are read because links lead to them, besides those of the people and places of the records.
+# The number of linked pages of one kind that are read, besides those of the records' people and places.
 _ALIKE = 3
 _NOTHING = re.compile(r"(?!)")
-# Addresses that ask the service, and show the page beside them.
+# Addresses that send a request to the service, and show the page beside them.
 _READS = re.compile(r"/(reading|status)/")
 KEYS = {"today": "01", "before": "02"}
 
 
 def days_seen_by(role: type[Role]) -> set[str]:
-    """By the contract: owner, facility manager, auditor; a guard sees today's."""
+    """Return the days by the contract: all for owner, facility manager and auditor; today for a guard."""
     if Permission.LOGS_VIEW in role.permissions:
         return {"today", "before"}
     return {"today"} if Permission.LOGS_TODAY in role.permissions else set()
@@ -83,7 +84,7 @@ def days_seen_by(role: type[Role]) -> set[str]:
 
 @dataclass
 class Building:
-    """A tenant whose people, doors and areas are known, and of whose log everything is read; nothing happened yet."""
+    """A tenant whose people, doors and areas are loaded, and whose log is complete and empty."""
 
     place: Place
     area: Area
@@ -96,11 +97,11 @@ class Building:
 
     @property
     def doors(self) -> dict[str, str]:
-        """Each day's door: earlier days have one of their own, which today's does not hide."""
+        """Return each day's door. Earlier days have a separate door, so that today's records do not hide theirs."""
         return {"today": str(self.area.devices_list[0]["device_id"]), "before": "D-9"}
 
     def comes_in(self, day: str) -> None:
-        """A member and a guest, at the door; the portal reads of it."""
+        """Let a member and a guest enter at the door, and load the records."""
         for who in (self.member.member_id, "g-1"):
             person = {"member_id": who, "member_name": who, "device_id": self.doors[day], "history_id": f"{day}{who}"}
             rows = happened(self.place, record(self.days[day], content=f"{CANARY}-{day}", **person))
@@ -109,7 +110,7 @@ class Building:
                 passages.on_histories(self.place.tenant, histories=rows)
         taken = {"unit": KEYS[day], "who": self.member.member_id}
         tells(self.place, content="Key taken", at=self.days[day], history_id=f"{day}-taken", **taken)
-        if day == "before":  # who has a key still is known to whoever sees records of any day
+        if day == "before":  # who has a key now is visible to anyone who sees records of any day
             back = self.days[day] + timedelta(minutes=9)
             tells(self.place, content="Key returned", at=back, history_id=f"{day}-returned", **taken)
 
@@ -117,7 +118,7 @@ class Building:
         return signed_in(self.helper(role) if role.is_platform else self.place.staff(role.name))
 
     def helper(self, role: type[Role]) -> User:
-        """Platform staff in a support session."""
+        """Return a person of the support staff in a support session."""
         user = User.objects.create_user(f"{role.name}@example.test", "x" * 12, name="S", platform_role=role.name)
         with tenant_scope(self.place.tenant):
             ends = timezone.now() + timedelta(hours=1)
@@ -126,7 +127,7 @@ class Building:
 
     @property
     def named(self) -> dict[str, list[str]]:
-        """What addresses may name, by parameter."""
+        """Return the values for the addresses, by parameter."""
         dates = [at.astimezone(TOKYO).date().isoformat() for at in self.days.values()]
         records = [f"{day}{who}" for day, who in product(self.days, (self.member.member_id, "g-1"))]
         return {
@@ -139,7 +140,7 @@ class Building:
 
     @property
     def addresses(self) -> Iterator[str]:
-        """Every address under /t/, and what narrows, asks and takes along on some."""
+        """Yield every address under /t/, some also with filters, searches and downloads."""
         slug, named = self.place.tenant.slug, self.named
         for address in addresses_of_tenants():
             choices = [named.get(name, ["1"]) for _, name in address.parameters]
@@ -189,14 +190,14 @@ def building(place: Place, monkeypatch: pytest.MonkeyPatch) -> Building:
 
 @dataclass(frozen=True)
 class Answer:
-    """What an address answers: its text, and whether it refuses this role or this method, whatever there is to see."""
+    """The answer of an address: its text, and whether it refuses this role or this method in any case."""
 
     text: str
     is_refusal: bool
 
 
 def reached(client: Client, building: Building, addresses: Sequence[str]) -> dict[str, Answer]:
-    """Read every page there is, and those that links lead to. What reading them writes is undone."""
+    """Read every page by address and by links. Changes made by reading are rolled back."""
     start = f"/t/{building.place.tenant.slug}/"
     named, pages, alike, before = {start, *addresses}, {}, Counter(), transaction.savepoint()
     waiting = deque(dict.fromkeys([start, *addresses]))
@@ -211,13 +212,13 @@ def reached(client: Client, building: Building, addresses: Sequence[str]) -> dic
         alike[kind] += bool(pages[path].text)
         found = re.findall(r'(?:href|hx-get|data-href)="([^"#?]*)"', pages[path].text)
         within = [each for each in found if each.startswith(start)]
-        waiting += [each for each in within if not re.search(r"/\d{4}-\d{2}(-\d{2})?/", each)]  # days lead to days
+        waiting += [each for each in within if not re.search(r"/\d{4}-\d{2}(-\d{2})?/", each)]  # days link to more days
     transaction.savepoint_rollback(before)
     return pages
 
 
 def reached_again(client: Client, pages: dict[str, Answer]) -> dict[str, Answer]:
-    """Read the same pages. A link that leads to another one now makes the page that has it differ."""
+    """Read the same pages again. If a link now goes to another page, the page with the link differs."""
     before = transaction.savepoint()
     again = {path: found if found.is_refusal else _read(client, path) for path, found in pages.items()}
     transaction.savepoint_rollback(before)
@@ -227,7 +228,7 @@ def reached_again(client: Client, pages: dict[str, Answer]) -> dict[str, Answer]
 def _kind(path: str) -> str:
     try:
         return str(resolve(path.partition("?")[0]).route)
-    except Resolver404:  # some made-up names are none that an address can have
+    except Resolver404:  # some made-up names cannot be in an address
         return path
 
 
@@ -235,17 +236,18 @@ def _read(client: Client, path: str) -> Answer:
     headers = {"HX-Request": "true", "HX-Target": "leaver-tabs"} if path.endswith("leavers/ending/") else {}
     answer: Any = client.get(path, headers=headers)
     body = b"".join(answer.streaming_content) if answer.streaming else answer.content
-    for close in answer._resource_closers:  # a whole close would take the test's database along
+    for close in answer._resource_closers:  # `answer.close()` would also close the test's database connection
         close()
     text = str(body.decode()) if answer.get("Content-Type", "").startswith("text/") else ""
     return Answer(text, answer.status_code in (403, 405))
 
 
 def gist(text: str) -> str:
-    """A page without what differs between any two readings of it: tokens, nonces, marks, times, new audit entries.
+    """Return a page without what differs between any two readings: tokens, nonces, marks, times, new audit entries.
 
-    Minutes pass while all pages are read, and one of them may be 18:00, until when a door can be held till then; but
-    no hours: `3 days ago` that becomes `just now` is a difference.
+    Minutes pass while all pages are read. One of them may be 18:00, when an option to hold a door until then
+    disappears.
+    Days and hours stay: `3 days ago` that becomes `just now` is a difference.
     """
     text = re.sub(r'(value|content|data-seen|nonce)="[^"]{18,}"|CSRFToken": "\w+"|/audit/\d+/', "", text)
     text = re.sub(r'<option value="evening">[^<]*</option>', "", text)
@@ -254,7 +256,7 @@ def gist(text: str) -> str:
 
 
 def _difference(one: str, other: str) -> list[str]:
-    if one == other or (before := gist(one)) == (after := gist(other)):  # as nearly always; to compare lines takes long
+    if one == other or (before := gist(one)) == (after := gist(other)):  # nearly always; comparing lines takes long
         return []
     lines = difflib.unified_diff(before.split("\n"), after.split("\n"), n=0, lineterm="")
     told = [line.strip()[:200] for line in lines if line[:2] not in ("--", "++", "@@")]
@@ -279,7 +281,7 @@ def test_a_role_sees_the_records_it_may_and_nothing_that_follows_from_others(
     if Permission.ROLL_CALL in role.permissions:
         compared = [path for path in compared if not _WHO_IS_IN.search(path)]
         hidden = _HOW_MANY_ARE_IN
-    if seen_days:  # where a key is now, and since when, is known to whoever sees records of any day
+    if seen_days:  # where a key is now, and since when, is visible to anyone who sees records of any day
         compared = [path for path in compared if "/keys/" not in path]
     told = {
         path: lines

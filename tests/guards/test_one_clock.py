@@ -1,4 +1,4 @@
-"""The sandbox has one clock, which can be moved: nothing in it asks the time anywhere else."""
+"""The sandbox has one clock, which can be moved: no other module reads the time elsewhere."""
 
 import ast
 import re
@@ -9,23 +9,23 @@ import pytest
 
 SANDBOX = Path(__file__).parents[2] / "sandbox"
 CLOCK = SANDBOX / "clock.py"
-# A migration carries over what an older version left, before anybody could move a clock.
+# A migration converts data of an older version, from before the clock could be moved.
 MODULES = sorted(each for each in SANDBOX.rglob("*.py") if each.parent.name != "migrations")
-#: Whoever has a name like these knows the time by itself. time.monotonic and time.sleep measure and wait only.
+#: Functions that read the time. time.monotonic and time.sleep only measure and wait.
 CLOCKS = {
     "datetime": {"now", "utcnow", "today"},
     "date": {"today"},
     "timezone": {"now"},
     "time": {"time", "time_ns"},
 }
-#: These turn a moment that they are given into another form, and ask for one otherwise.
+#: Functions that convert a given moment, and read the time if none is given.
 FORMS = {"localtime", "localdate", "gmtime", "ctime"}
-#: The database's own clock, in statements and in Django's words.
+#: The database's own clock, in SQL and in Django.
 DATABASE = re.compile(r"\b(now\(\)|current_(timestamp|date|time)|localtimestamp|clock_timestamp)", re.IGNORECASE)
 
 
 def asks(source: str) -> Iterator[str]:
-    """What in this module asks some other clock, with its line."""
+    """Yield each place in this module that reads another clock, with its line."""
     for node in ast.walk(ast.parse(source)):
         match node:
             case ast.Attribute(value=ast.Name(id=owner) | ast.Attribute(attr=owner), attr=name):

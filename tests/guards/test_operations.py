@@ -1,4 +1,4 @@
-"""An operation of the service is named by the table and by the area of work that sends it, and nowhere else."""
+"""An operation of the service is named only in the table of operations and in the area of work that sends it."""
 
 import ast
 from functools import cache
@@ -8,7 +8,7 @@ from accessapi.operations import SPECIFIED_OPERATIONS
 from stack.paths import ROOT
 from tests.support.sources import modules
 
-# Who names an operation besides: its title for people, and what is kept of acts.
+# Other modules that name operations: titles for people, and sentences of the audit log.
 WORDED = {"tenants/connections/titles.py", "tenants/sentences.py"}
 SHARED = {
     ("get_tenant", "tenants/connections"): "a new token is tried with the lightest call",
@@ -45,7 +45,7 @@ def folder_of(path: Path) -> str:
 
 @cache
 def named() -> dict[str, set[str]]:
-    """Of each operation the folders that name it."""
+    """Return the folders that name each operation."""
     found: dict[str, set[str]] = {}
     for path, tree in modules("portal", "tenants"):
         if "migrations" in path.parts or str(path.relative_to(ROOT)) in WORDED:

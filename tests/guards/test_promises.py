@@ -1,11 +1,11 @@
-"""Each promise is attacked by `make test` too, by one quick attack at least."""
+"""Each promise is also tested by `make test`, with at least one quick attack."""
 
 import re
 
 from stack.paths import ROOT
 
 _QUICK = re.compile(r"mark\.quick\b")
-#: Promises whose every attack on real processes takes long, and the quick form that `make test` runs of them.
+#: Promises whose attacks on real processes all take long, and their quick form in `make test`.
 ELSEWHERE = {
     "test_backup.py": "tests/tenants/test_backup.py",
     "test_database_away.py": "tests/tenants/test_lost_database.py",

@@ -1,4 +1,4 @@
-"""Whatever is posted that cannot be used is refused as such: 422 for a form that is shown again, nowhere a 500."""
+"""Unusable posted data is refused: with 422 for a form that is shown again, and never with 500."""
 
 import re
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from tests.support.furnished import furnish, pages_of, read
 from tests.support.places import Place
 
 pytestmark = [pytest.mark.django_db, pytest.mark.share]
-#: What a page shows of an error in a form.
+#: How a page shows an error in a form.
 _ERROR = re.compile(r'class="(errors|problems|field-error|note note-bad)"')
 WRONG = ("", "\x07", "9" * 400, "9999-12-31T23:59:59-14:00", "x" * 3_000)
 ACCOUNT = (
@@ -31,7 +31,7 @@ ENTRANCE = ("/accounts/login/", "/accounts/password/reset/")
 
 
 class _Forms(HTMLParser):
-    """The forms that are posted: (address, hidden fields, names of fields to fill in, names of files)."""
+    """The forms of a page with method POST: (address, hidden fields, names of fields to fill in, names of files)."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -63,7 +63,10 @@ class _Forms(HTMLParser):
 
 
 def refused(client: Client, pages: list[str]) -> tuple[list[str], int]:
-    """Fill in each form of the pages wrongly. Returns those whose page with errors is no 422, and how many are."""
+    """Fill in each form of the pages wrongly.
+
+    Return the forms with errors but without status 422, and the number with 422.
+    """
     wrong, right, sent = [], 0, set()
     for page in pages:
         for action, hidden, filled, files in _Forms(read(client, page)[1]).found:
@@ -82,7 +85,7 @@ def refused(client: Client, pages: list[str]) -> tuple[list[str], int]:
 
 
 def _sent(client: Client, address: str, data: Any, **more: Any) -> Any:
-    """Post it, and undo what that wrote."""
+    """Post the form, and roll back its changes."""
     before = transaction.savepoint()
     answer = client.post(address, data, **more)
     transaction.savepoint_rollback(before)
@@ -110,7 +113,7 @@ def test_so_is_one_of_a_person_who_is_not_signed_in(client: Client) -> None:
 
 
 def test_no_body_breaks_an_address_that_takes_a_post(make: Callable[..., Place]) -> None:
-    """Each of them is sent JSON, whether it reads any or not; also where the browser says that it sends a form."""
+    """Check each address with JSON, even if it does not read any, and also with a form's content type."""
     place = furnish(make)
     client = place.client()
     client.raise_request_exception = False

@@ -1,6 +1,6 @@
-"""A form that is refused gives back all that was typed in it, on the page that says why, wherever that is.
+"""A refused form is shown again with everything that was typed, on the page that gives the reason.
 
-It walks the pages of a furnished tenant, which takes many seconds.
+Walks the pages of a furnished tenant, which takes many seconds.
 """
 
 from collections.abc import Callable
@@ -18,17 +18,17 @@ from tests.support.furnished import furnish, pages_of
 from tests.support.places import Place
 
 pytestmark = [pytest.mark.django_db, pytest.mark.share]
-#: Where forms have texts to type.
+#: Pages whose forms have text fields.
 AREAS = (
     "alerts/", "cameras/", "evidence/", "groups/", "guests/", "members/", "plans/", "reports/", "reviews/",
     "rights/templates/", "roll-call/", "staff/",
 )  # fmt: skip
-#: Texts that are read as no number, date or time, and are too long for most fields; the last is what nobody can type.
+#: Texts that are no number, date or time, and too long for most fields; the last cannot be typed.
 ODD = ("Typed 半分 <b>&", "Typed " + "x" * 3_000, "Typed\x00半分")
 
 
 def lost(client: Client, page: str, form: PageForm, odd: str) -> str:
-    """Send the form with this text in each of its fields. Name what of it is gone where nothing came of it."""
+    """Send the form with this text in each of its fields. Name what is lost where the form was refused."""
     wanted = form.data(**dict.fromkeys(form.typed, odd))
     before = written()
     answer: Any = client.post(form.address, wanted, headers={"referer": f"http://testserver{page}"})

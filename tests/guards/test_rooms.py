@@ -1,4 +1,4 @@
-"""Small rooms: no module and no file of tests is too long to be read in one go, and no line of a template either."""
+"""No module and no test file is too long to be read in one go, and no line of a template is too long."""
 
 from pathlib import Path
 

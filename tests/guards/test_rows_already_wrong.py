@@ -1,4 +1,4 @@
-"""Pages survive rows that are wrong already: moments that PostgreSQL holds and no clock of ours reckons with."""
+"""Pages survive rows with wrong moments, which PostgreSQL can store but Python's dates cannot hold."""
 
 from collections.abc import Callable
 
@@ -13,7 +13,7 @@ from tests.support.places import Place
 
 pytestmark = [pytest.mark.django_db, pytest.mark.share]
 WRONG = ("infinity", "-infinity", "294276-01-01", "0001-01-01 BC", "0001-01-01", "9999-12-31")
-#: Moved to another part of the log by it; what they hold is bounded where it is read.
+#: Columns whose change moves the row to another partition; their values are limited when they are read.
 _IN_PARTS = (History, HistorySearch)
 
 
@@ -23,7 +23,7 @@ def furnished(make: Callable[..., Place]) -> Place:
 
 
 def spoil(place: Place, wrong: str) -> int:
-    """Put this moment into every column of every row of the tenant that takes it. Returns how many columns did."""
+    """Set every column of the tenant's rows that accepts it to this moment. Return the number of such columns."""
     done = 0
     for model in set(tenant_models()) - set(_IN_PARTS):
         for field in model._meta.concrete_fields:
@@ -35,7 +35,7 @@ def spoil(place: Place, wrong: str) -> int:
                         cursor.execute(f"UPDATE {model._meta.db_table} SET {field.column} = %s", [wrong])
                         done += cursor.rowcount > 0
                 except DatabaseError:
-                    continue  # the database refuses it by itself
+                    continue  # the database already refuses it
     return done
 
 

@@ -1,4 +1,4 @@
-"""Every form that could loosen a safety rule follows one (`portal.core.safety`), or is here with the reason why not."""
+"""Every form that could loosen a safety rule follows one (`portal.core.safety`), or is listed here with a reason."""
 
 from portal.core.safety.rules import RULES
 from tenants.access import SAFE_METHODS
@@ -6,7 +6,7 @@ from tenants.roles import OWNER_ONLY_PERMISSIONS, SAFETY_PERMISSIONS
 from tests.support.crawl import addresses_of_tenants
 from tests.support.safety import SETTINGS
 
-#: Every write that its permission or its name makes look like a setting, and why it loosens no safety rule alone.
+#: Writes whose permission or name looks like a setting, and why none of them loosens a safety rule.
 RULED = {each.name for each in SETTINGS.values()}
 NO_RULE = {
     "an owner's own act, of which all owners are told": {

@@ -1,5 +1,7 @@
-"""Nothing is kept in the language of whoever did it: each entry of the audit trail and each title is a code that the
-one table of sentences knows, with the values that its sentence names, in both languages.
+"""No text is stored in the language of the person who acted.
+
+Each entry of the audit log and each title is a code of the one table of sentences, with the values that its sentence
+names, in both languages.
 """
 
 import ast
@@ -45,7 +47,7 @@ def texts(node: ast.AST) -> set[str]:
 
 
 def given(path: str, *names: str, at: int) -> set[str]:
-    """Every text that calls of these functions in a module give in this place."""
+    """Return every text that calls of these functions in a module have as this argument."""
     found = [call.args[at] for call in calls(trees()[path], *names) if len(call.args) > at]
     return set().union(*(texts(each) for each in found))
 
@@ -61,7 +63,7 @@ def acts_with_jobs() -> set[str]:
 
 
 ALERTS = {each for each in TEXTS if each.startswith("alert_kind.")}
-#: Codes that are put together, with all that can come of it.
+#: Codes that are computed, with all their possible values.
 COMPUTED = {
     ("portal/core/jobs/kinds.py", "action"): acts_with_jobs(),
     ("portal/core/jobs/bulk_executor.py", "_PART_TITLES[Action(part.action)]"): {"job.creates", "job.changes", "job.deletes"},
@@ -121,15 +123,15 @@ COMPUTED = {
 }  # fmt: skip
 
 
-#: What those modules call themselves that have a name for it.
+#: Fixed names with which these modules record their own actions.
 _CALLED = {suggesting.AUDIT_LABEL, PORTAL_ACTOR}
 
 
 def said() -> Iterator[tuple[str, ast.Call, set[str]]]:
-    """(where, the call, the codes that it may say) of every sentence that is kept."""
+    """Yield (place, call, possible codes) of every stored sentence."""
     for path, tree in trees().items():
-        for call in calls(tree, "coded_sentence"):
-            if path != "tenants/connections/views.py":  # shows a message: another function of this name
+        for call in calls(tree, "say"):
+            if path != "tenants/connections/views.py":  # shows a message: another function with this name
                 yield f"{path}:{call.lineno}", call, _codes(path, call.args[0])
 
 
@@ -144,7 +146,7 @@ def _codes(path: str, first: ast.expr) -> set[str]:
 
 
 class Names(dict):
-    """Has a value for every name, and keeps which were asked for."""
+    """A mapping with a value for every name, which stores the requested names."""
 
     def __missing__(self, name):
         self[name] = 2
@@ -152,7 +154,7 @@ class Names(dict):
 
 
 def placeholders(text: object) -> set[str]:
-    """The values that a sentence names."""
+    """Return the values that a sentence names."""
     asked = Names()
     _ = text % asked
     return set(asked)
@@ -203,7 +205,7 @@ def test_nothing_is_recorded_in_the_words_of_whoever_did_it():
 
 
 def _is_said(node: ast.expr, function: ast.FunctionDef, tree: ast.Module) -> bool:
-    """Whether this is a sentence of the table: said on the spot, or come as one (which the types hold)."""
+    """Check whether this is a sentence of the table: created here, or received with the type `Said`."""
     match node:
         case ast.IfExp(body=one, orelse=other):
             return _is_said(one, function, tree) and _is_said(other, function, tree)
@@ -225,7 +227,7 @@ def _holds(outer: ast.FunctionDef, inner: ast.FunctionDef) -> bool:
 
 
 def _gives(function: ast.FunctionDef, name: str, tree: ast.Module) -> bool:
-    """Whether the function takes a `Sentence` of this name, or says one."""
+    """Check whether the function has a `Said` argument with this name, or creates one."""
     arguments = [*function.args.args, *function.args.kwonlyargs]
     if any(each.arg == name and each.annotation and "Sentence" in ast.unparse(each.annotation) for each in arguments):
         return True
@@ -235,7 +237,7 @@ def _gives(function: ast.FunctionDef, name: str, tree: ast.Module) -> bool:
 
 
 def test_no_text_is_translated_inside_an_f_string():
-    """The collector of the catalogue does not see it there: it would stay English."""
+    """Check this because gettext does not collect such a text: it would stay English."""
     inside = [
         (path, call.lineno)
         for path, tree in trees().items()

@@ -1,4 +1,4 @@
-"""Every task says which queue it waits in, what it promises, and for how long it may run."""
+"""Every task names its queue, its promise and its time limit."""
 
 import inspect
 
@@ -54,7 +54,7 @@ def test_no_timer_is_left_to_the_broker():
 @pytest.mark.django_db
 @pytest.mark.parametrize("task", [task for task in OURS.values() if task.promise != "tick"], ids=lambda task: task.name)
 def test_a_task_works_for_the_tenant_that_it_is_given_and_no_other(task):
-    """Whatever row the other id names: it is looked for among that tenant's own, and what is not there is left."""
+    """Check that the row is looked up among the tenant's own rows, and that nothing is done if it is not there."""
     environment = ServiceEnvironment.objects.create(
         name="x", base_url="http://127.0.0.1:9", client_id="c", client_secret="s"
     )

@@ -1,4 +1,4 @@
-"""The architecture of tenancy, walked: every table, every address, every way around."""
+"""The separation of tenants: every table, every address, and every way around it."""
 
 import re
 from pathlib import Path
@@ -14,16 +14,16 @@ from tests.support.crawl import addresses, addresses_of_tenants
 
 ROOT = Path(__file__).resolve().parents[2]
 
-#: Tables with a tenant_id that are no TenantModel, and why. A stale entry fails.
+#: Tables with a tenant_id that are not TenantModels, and why. An outdated entry fails.
 NOT_SCOPED: dict[str, str] = {
     "mirror_membersearch": "holds keyed hashes only; row security would keep PostgreSQL from using its index",
     "mirror_historysearch": "the same, for records of the log",
 }
 
-#: Addresses under /t/ that are not declared with tenant_view, and why. A stale entry fails.
+#: Addresses under /t/ that are not declared with tenant_view, and why. An outdated entry fails.
 OPEN_ADDRESSES: dict[str, str] = {}
 
-#: Addresses outside of /t/ that need no sign-in, and why. A stale entry fails.
+#: Addresses outside of /t/ that need no sign-in, and why. An outdated entry fails.
 PUBLIC_ADDRESSES: dict[str, str] = {
     "healthz": "says that the process lives, and nothing else",
     "readyz": "says that the house is up, and nothing else",

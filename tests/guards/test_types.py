@@ -1,4 +1,4 @@
-"""What the type checker is told to overlook has its reason beside it, in every package that is checked strictly."""
+"""Each exception for the type checker has a reason beside it, in every strictly checked package."""
 
 import re
 import tokenize
@@ -10,7 +10,7 @@ REASONED = re.compile(r"type: ignore\[[a-z, -]+\]  # \w")
 
 
 def strict() -> list[str]:
-    """The packages that are checked strictly: the sandbox by its own configuration, the rest by the project's."""
+    """Return the strictly checked packages: the sandbox by its own configuration, the rest by the project's."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["mypy"]
     return ["sandbox", *(each.removesuffix(".*") for each in settings["overrides"][0]["module"])]
 

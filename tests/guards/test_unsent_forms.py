@@ -1,6 +1,6 @@
-"""Every form that can be filled in: what was typed when the session had ended is there again, and nothing was done.
+"""Every form that can be filled in: after the session has ended, the typed text is there again, and nothing was done.
 
-It walks the pages of a furnished tenant, which takes many seconds.
+Walks the pages of a furnished tenant, which takes many seconds.
 """
 
 from collections.abc import Callable
@@ -19,13 +19,13 @@ from tests.support.furnished import furnish, pages_of, read
 from tests.support.places import Place, signed_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.share]
-#: The frame's own: the look, and signing out.
+#: Forms of the page frame: the look, and signing out.
 NO_ENTRIES = ("ui:look", "account_")
 MARK = "Typed 半分 <b>&"
 
 
 def forms_of_each_kind(client: Client, pages: list[str]) -> dict[tuple[str, ...], tuple[str, PageForm]]:
-    """One form of each kind, with the page it is on."""
+    """Return one form of each kind, with its page."""
     found: dict[tuple[str, ...], tuple[str, PageForm]] = {}
     for page in pages:
         for form in forms_of(read(client, page)[1], page):
@@ -36,7 +36,7 @@ def forms_of_each_kind(client: Client, pages: list[str]) -> dict[tuple[str, ...]
 
 
 def sign_in_again(client: Client, place: Place) -> None:
-    """Go on in the anonymous session as its person, as signing in does (tests/tenants/test_unsent.py)."""
+    """Sign in again as the same person in the anonymous session (tests/tenants/test_unsent.py)."""
     store: Any = import_module(settings.SESSION_ENGINE).SessionStore
     anonymous = store(client.cookies[settings.SESSION_COOKIE_NAME].value)
     kept = dict(anonymous.items())
@@ -48,7 +48,7 @@ def sign_in_again(client: Client, place: Place) -> None:
 
 
 def lost(place: Place, page: str, form: PageForm) -> str:
-    """Send the form after its session has ended, sign in again, and name what is not there again."""
+    """Send the form after its session has ended, sign in again, and name what was not restored."""
     client = place.client()
     Session.objects.filter(session_key=client.session.session_key).delete()
     wanted = form.data(**dict.fromkeys(form.typed, MARK))

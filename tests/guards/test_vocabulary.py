@@ -1,4 +1,4 @@
-"""What the service says in words of its own, and the codes of the audit log, reach a page in the reader's language."""
+"""The service's codes and those of the audit log appear on pages in the reader's language."""
 
 import re
 from pathlib import Path
@@ -32,7 +32,7 @@ SPECIFIED = {
     "request": "pending progress completed completed_with_errors succeeded failed failed_registered",
 }
 VALUES = [(kind, value) for kind, values in SPECIFIED.items() for value in values.split()]
-#: What a part of a door's status looks like at the service, and the kind of its words.
+#: A door's status in the service's format with this value, by the kind of its word.
 STATUS = {
     "leaf": lambda value: {"door_status": {"door": value}},
     "lock": lambda value: {"door_status": {"lock": value}},
@@ -41,30 +41,30 @@ STATUS = {
     "network": lambda value: {"cloud_com_status": value},
     "sync": lambda value: {"sync_status": value},
 }
-#: Where a template may show such a value, and only as a word.
+#: Fields whose values a template may show only as a word.
 RAW = "account_type|request_status|side|category|product_type|door_status|power_status|cloud_com_status|sync_status"
 AS_A_WORD = re.compile(r'\|word:"(\w+)"')
-#: Free text of the service, and its own name of a product: there is no set of values to word.
+#: Free text of the service, such as the name of a product, which cannot be translated.
 IN_CODE_TYPE = {"box.product_type"}
 JAPANESE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
 
 
 class Ones(dict):
-    """Something for all the places of a sentence."""
+    """A mapping with a value for every placeholder of a sentence."""
 
     def __missing__(self, name):
         return 1
 
 
 def worded():
-    """Commands, operations, modes of rights, and the sentences of requests, jobs and the audit log, by their codes."""
+    """Return commands, operations, modes of rights and stored sentences, by their codes."""
     found = {str(value): label for value, label in DoorCommand.choices} | dict(TITLES) | dict(TEXTS)
     found |= {mode: title for side in ("devices", "keys") for mode, title, _hint in modes(side, None)}
     return {code: str(text % Ones()) for code, text in found.items()}
 
 
 def drawn(kind, value, language):
-    """The part of a door's page that shows its status, in a language."""
+    """Return the part of a door's page that shows its status, in a language."""
     door = PassController(device_id="D1", device_name="Lobby", status=STATUS[kind](value))
     with translation.override(language):
         context = {"door": door, "words": queries.words_of(door, States())}

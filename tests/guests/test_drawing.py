@@ -1,4 +1,4 @@
-"""Whatever the service takes as a code is drawn so that a reader reads it back, letter for letter."""
+"""Any text that the service accepts as a code is drawn so that a reader returns it unchanged."""
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +11,7 @@ from portal.members import qr_codes
 from tests.support.codes import read_png, read_svg
 from tests.support.effort import examples
 
-# Readers give text back: what is no character by itself (surrogates, noncharacters, controls) is not compared.
+# Readers return text, so code points that are no characters (surrogates, noncharacters, controls) are not compared.
 _TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc", "Cn", "Co"]), min_size=1, max_size=60)
 _KINDS = (
     "0123456789",
@@ -32,7 +32,7 @@ def test_any_text_is_read_back(data):
 
 @pytest.mark.parametrize("data", ["÷", "×", "××", "§", "°÷±×´¨¶", "é", "ｶﾅ", "～", "\\", "~"])
 def test_what_several_alphabets_know_is_read_back_wherever_a_code_is_drawn(data):
-    """× and ÷ are Latin-1 and kanji, half-width kana are Shift-JIS but no kanji, ～ and \\ differ by table."""
+    """Check characters that encodings read differently: × and ÷, half-width kana, ～ and \\."""
     code = qr_drawing.build_code(data)
     assert read_svg(qr_drawing.draw_svg(code, "x")) == read_svg(qr_drawing.draw_svg_file(code).decode()) == [data]
     assert read_png(qr_drawing.draw_png_file(code)) == [data]

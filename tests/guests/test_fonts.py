@@ -1,4 +1,4 @@
-"""Documents share what was read of the font, and nothing else; on paper they are what fpdf2 makes alone."""
+"""Documents share only the parsed font; on paper they look as fpdf2 alone creates them."""
 
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -33,7 +33,7 @@ def drawn(text, pdf=None):
 
 
 def pages(content):
-    """The text and the pixels of each page."""
+    """Return the text and the pixels of each page."""
     with PdfDocument(content) as document:
         return [
             (page.get_textpage().get_text_bounded(), page.render(scale=3).to_pil().convert("L").tobytes())
@@ -43,7 +43,7 @@ def pages(content):
 
 @pytest.fixture
 def turns():
-    """Threads that take turns as often as they can, with a font to be read first."""
+    """Make threads switch as often as possible, with a font that is not parsed yet."""
     for cache in (fonts._read_font, fonts._base_font, fonts._glyph):
         cache.cache_clear()
     usual = sys.getswitchinterval()

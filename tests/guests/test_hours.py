@@ -1,4 +1,4 @@
-"""What people type for an end: never a wrong day, never a crash, and what is shown is read back as it is."""
+"""Typed end times: never a wrong day, never a crash, and a shown time is read back as it is."""
 
 from datetime import UTC, datetime, time, timedelta
 

@@ -1,4 +1,4 @@
-"""A tenant with its webhook, and a process that writes only when the test says so."""
+"""A tenant with its webhook, and a process that writes only when the test flushes it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,13 +15,13 @@ from tests.support.places import Place
 
 @pytest.fixture(autouse=True)
 def process(monkeypatch: pytest.MonkeyPatch) -> MessageQueue:
-    """The intake of a process that has just started; nothing is written before `flush()`."""
+    """Return the queue of a process that has just started; nothing is written before `flush()`."""
     intake, known = MessageQueue(), AddressCache()
     monkeypatch.setattr(intake, "_start_writer", lambda: None)
     monkeypatch.setattr(known, "_start_thread", lambda: None)
     monkeypatch.setattr(receiving, "intake", intake)
     monkeypatch.setattr(receiving, "addresses", known)
-    monkeypatch.setattr(address_cache, "FRESH_SECONDS", 60)  # what the test's transaction holds, no other thread sees
+    monkeypatch.setattr(address_cache, "FRESH_SECONDS", 60)  # other threads cannot see data in the test's transaction
     return intake
 
 
@@ -35,7 +35,7 @@ Post = Callable[..., int]
 
 @pytest.fixture
 def post(hook: Hook, client: Client) -> Post:
-    """`post(body, …)`: what the address answers to a notification that the service signed, unless told otherwise."""
+    """Return `post(body, …)`, which sends a notification signed by the service and returns the status of the answer."""
 
     def send(body: Any, *, path: str = "", headers: dict[str, str] | None = None, by: Hook = hook) -> int:
         raw = as_bytes(body)

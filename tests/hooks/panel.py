@@ -47,7 +47,7 @@ class Panel:
         return str(answer.content.decode())
 
     def page(self) -> str:
-        """The panel's HTML."""
+        """Return the panel's HTML."""
         found = re.search(
             r'(?s)<section[^>]*id="webhook".*?(?=<section class="(?:split|card-flat)|</main>)', self.get("connection/")
         )
@@ -57,11 +57,11 @@ class Panel:
         return text_of(self.get("connection/"))
 
     def fields(self, what: str) -> dict[str, Any]:
-        """What the form of an act would send, as a browser does."""
+        """Return what a browser would send for the form of an action."""
         return fields_of(self.get("connection/"), f"/webhook/{what}/")
 
     def act(self, what: str, **values: Any) -> str:
-        """Send the form of an act; categories are the usual ones, or those of this service alone."""
+        """Send the form of an action. Categories are the usual ones, and are sent in the service's words."""
         if "categories" in values:
             values["categories"] = self.theirs(values["categories"])
         given = {name: value for name, value in self.fields(what).items() if name != "categories"} | values
@@ -69,11 +69,11 @@ class Panel:
         return self.later() if what == "secret" and self.intent().state == State.QUEUED else page
 
     def theirs(self, categories: list[str]) -> list[str]:
-        """What the service calls these categories."""
+        """Return the service's words for these categories."""
         return [self.place.tenant.environment.catalogue.records.service_category(each) for each in categories]
 
     def later(self) -> str:
-        """What waits is sent; what the page says then."""
+        """Send the waiting request. Return the text of the page afterwards."""
         with self.scope():
             Intent.objects.filter(state=State.QUEUED).update(due_at=database_now())
             send(self.intent())
@@ -85,7 +85,7 @@ class Panel:
         return text_of(answer.content.decode())
 
     def asked(self, seen: str) -> Any:
-        """The page asks by itself, showing what `seen` names."""
+        """Refresh the panel as the page does, with the mark `seen`."""
         return self.browser.get(f"{self.url}connection/webhook/", headers={"X-Seen": seen})
 
     def offered(self) -> list[str]:
@@ -111,7 +111,7 @@ class Panel:
         self.place.sandbox.fault(kind, operation, self.place.service.tenant_id, **values)
 
     def refuse(self, status: int, code: str, detail: str = "because") -> None:
-        """The service refuses the next request."""
+        """Make the service refuse the next request."""
         body = {"message": "Refused", "error_code": code, "error_detail": detail}
         self.fault("status", status=status, body=json.dumps(body))
 
@@ -119,7 +119,7 @@ class Panel:
         self.place.sandbox.clear_faults(self.place.service.tenant_id)
 
     def sent_until_uncertain(self) -> None:
-        """The request is sent again until the portal gives up to know."""
+        """Send the request again until the portal stops and calls it uncertain."""
         with self.scope():
             while (intent := self.intent()).state == State.QUEUED:
                 Intent.objects.filter(pk=intent.pk).update(due_at=database_now())
@@ -127,7 +127,7 @@ class Panel:
         assert self.intent().state == State.UNCERTAIN
 
     def looked_at(self) -> None:
-        """A worker reads the service about the uncertain request, and once more a minute later."""
+        """Read the service about the uncertain request as a worker does, and again a minute later."""
         with self.scope():
             Intent.objects.update(due_at=database_now())
             tracking.reconcile(self.intent())
@@ -139,12 +139,12 @@ class Panel:
                 tracking.reconcile(self.intent())
 
     def at_service(self) -> dict[str, Any]:
-        """The webhook's settings, read past the portal."""
+        """Return the webhook's settings, read past the portal."""
         answer = self.place.sandbox.api("GET", "/v1/tenant", token=self.place.service.token)
         return dict(answer.json()["settings"]["webhook"])
 
     def set_there(self, *, url: str, category: list[str], is_invalid: bool = True, **more: Any) -> None:
-        """Somebody else sets the webhook, past the portal."""
+        """Set the webhook past the portal, as another program would."""
         body: dict[str, Any] = {"is_invalid": is_invalid, "url": url, "trigger": {"history": {"category": category}}}
         if "secret" in more:
             body["secret_token"] = more["secret"]
@@ -153,7 +153,7 @@ class Panel:
         assert answer.is_success, answer.text
 
     def refresh(self) -> None:
-        """The portal reads the tenant's record anew."""
+        """Read the tenant's record again."""
         with self.scope():
             single_reads.read_tenant(self.place.connection, Priority.PEOPLE, is_unshared=True)
 

@@ -1,4 +1,4 @@
-"""The address that the service posts to: who is let in, what is answered, and that nothing said there breaks it."""
+"""The address to which the service posts: who has access, what is answered, and that no body breaks it."""
 
 import base64
 import json
@@ -30,7 +30,7 @@ class TestTheService:
     @pytest.mark.parametrize("prefix", ["", "sha256=", "SHA256="])
     @pytest.mark.parametrize("encoding", ["hex", "HEX", "base64", "urlsafe", "unpadded"])
     def test_is_heard_however_it_writes_its_signature(self, hook, post: Post, process, prefix, encoding):
-        for number in range(8):  # among so many digests each alphabet differs
+        for number in range(8):  # so many digests contain every character of their alphabet
             raw = as_bytes(notification(f"h-{number}"))
             digest = bytes.fromhex(sign(raw, hook.secret))
             written = {
@@ -271,7 +271,7 @@ class TestTheDatabase:
 
         monkeypatch.setattr(address_cache, "load", slow)
         monkeypatch.setattr(address_cache, "FRESH_SECONDS", 0)
-        monkeypatch.delattr(receiving.addresses, "_start_thread")  # its own thread asks, as on the site
+        monkeypatch.delattr(receiving.addresses, "_start")  # its own thread loads the address, as on the site
         assert post(notification()) == 204
 
     def test_that_is_away_keeps_what_waits_and_writes_it_later(self, hook, post: Post, process, monkeypatch):

@@ -1,6 +1,6 @@
-"""Forty minutes in which a record comes every three seconds, on clocks that the test moves: the service's and ours.
+"""Forty minutes with a record every three seconds, with test clocks for the service and the portal.
 
-What real processes do in the same time is told by tests/promises/test_busy_hour.py.
+tests/promises/test_busy_hour.py tests the same time with real processes.
 """
 
 from datetime import datetime, timedelta
@@ -22,11 +22,11 @@ from tests.support.hooks import notification
 from tests.support.spending import spend
 
 GENERAL, LOG = 720, 23
-#: What lists and rights may use, and what jobs have used.
+#: API calls for lists and rights, and those that jobs have used.
 LISTS, JOBS = 180, 115
-# Three minutes take some seconds, and are longer than the log may be behind.
+# Three minutes run in some seconds, and are longer than the log may be behind.
 STEP, MINUTES = 3, 40 if SOAK else 3
-#: How far the log may be behind: told of each record it waits 20 s for its turn, told of none it is read now and then.
+#: The allowed delay of the log: a notified record waits up to 20 s, others wait for the next regular reading.
 SOON = {True: timedelta(seconds=40), False: timedelta(seconds=READ_INTERVALS[MirrorKind.HISTORIES] * 1.1 + 2 * STEP)}
 
 
@@ -38,7 +38,7 @@ def clock(db):
 
 @pytest.fixture
 def house(place, hook, clock):
-    """Everything was read once; jobs have used a good deal of the hour."""
+    """Load everything once, and let jobs use many of the hour's calls."""
     sync_schedule.schedule_all(place.tenant)
     with tenant_scope(place.tenant):
         tasks.read_due()
@@ -47,14 +47,14 @@ def house(place, hook, clock):
 
 
 def happen(place, door):
-    """Somebody shows a card that nobody has; the record's history_id."""
+    """Show an unknown card at a door, and return the record's history_id."""
     shown = {"device_id": door, "kind": "card", "value": "0123"}
     answer = place.sandbox.console("present", tenant_id=place.service.tenant_id, **shown)
     return answer["history"]["history_id"]
 
 
 def everything_is_due(place):
-    """Lists and rights are to be read, too."""
+    """Make lists and rights due, too."""
     with tenant_scope(place.tenant):
         MirrorState.objects.exclude(kind=MirrorKind.HISTORIES).filter(lease=None).update(
             due_at=database_now(), rung_at=None
@@ -62,7 +62,7 @@ def everything_is_due(place):
 
 
 def behind(place, made):
-    """How long ago the oldest record was made that the log does not have."""
+    """Return the age of the oldest record that is missing in the log."""
     now = place.sandbox.now(place.service.tenant_id)
     with tenant_scope(place.tenant):
         known = set(History.objects.filter(notified=False, history_id__in=made).values_list("history_id", flat=True))
@@ -100,7 +100,7 @@ def test_the_log_is_read_first_and_never_stands_still(house, hook, post, process
     assert worst < SOON[is_told]
     assert (others > 0) == (used < LISTS), "lists and rights have what is theirs, and no more"
     readings = len(house.calls(LOG))
-    passed = house.sandbox.now(tenant_id) - begun  # what the machine took is in it, too
+    passed = house.sandbox.now(tenant_id) - begun  # includes the machine's own delays
     assert readings <= 25 + passed.total_seconds() / 20
     assert [call for call in house.calls() if call["status"] == 429] == []
     with tenant_scope(house.tenant):

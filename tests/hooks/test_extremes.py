@@ -1,4 +1,4 @@
-"""Whatever a notification holds, one that is signed is taken as a hint, and it keeps nothing of the others."""
+"""A signed notification with any content is accepted as a hint, and does not stop others."""
 
 import gzip
 import json
@@ -19,7 +19,7 @@ MORE = ("tenant_id", "event", "device_module", "member", "units", "unheard_of")
 
 
 def shown(hook: Hook) -> set[str]:
-    """The log cannot be read: what was told stands in for it."""
+    """Return the text of the notified events while the log cannot be read."""
     with tenant_scope(hook.tenant):
         Notification.objects.update(received_at=database_now() - timedelta(minutes=10))
         processing.process_pending()

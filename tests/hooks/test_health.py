@@ -1,4 +1,4 @@
-"""How well a webhook is heard: what was missed, silence, and how often the log is read beside it."""
+"""The health of a webhook: missed notifications, silence, and how often the log is also read."""
 
 from datetime import timedelta
 
@@ -24,7 +24,7 @@ LOG = 23
 
 @pytest.fixture
 def house(place: Place, hook: Hook) -> Place:
-    """Its log was read once, and a notification came."""
+    """Load the log once, and send a notification."""
     hear(place)
     hook.change(heard_at=database_now(), due_at=database_now(), unnotified={})
     return place
@@ -37,7 +37,7 @@ def check(hook: Hook) -> str:
 
 
 def read(hook: Hook) -> None:
-    """The log is read because its time has come."""
+    """Read the log at its due time."""
     with tenant_scope(hook.tenant):
         MirrorState.objects.filter(kind=MirrorKind.HISTORIES).update(due_at=database_now())
         tasks.read_due()
@@ -49,7 +49,7 @@ def watched_long_enough(hook: Hook) -> None:
 
 
 def rhythm(hook: Hook, an_hour: float) -> None:
-    """So many records happen in each hour of the week."""
+    """Create so many records in each hour of the week."""
     hook.change(rhythm=[an_hour] * 168, rhythm_at=database_now())
 
 

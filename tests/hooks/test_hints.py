@@ -1,4 +1,4 @@
-"""What comes of notifications: joined readings of the log, records where it cannot be read, and nothing twice."""
+"""The effects of notifications: joined readings of the log, records while it cannot be read, and no duplicates."""
 
 from datetime import datetime, timedelta
 
@@ -24,7 +24,7 @@ LOG = 23
 
 @pytest.fixture
 def house(place: Place, hook: Hook) -> Place:
-    """Its log was read once."""
+    """Load the log once."""
     hear(place)
     return place
 
@@ -35,7 +35,7 @@ def look(hook: Hook) -> None:
 
 
 def work(hook: Hook) -> None:
-    """What workers do that were rung for."""
+    """Do the work of notified workers."""
     with tenant_scope(hook.tenant):
         tasks.read_due()
 
@@ -46,7 +46,7 @@ def state(hook: Hook) -> MirrorState:
 
 
 def force(place: Place) -> str:
-    """A door is forced; the record's history_id."""
+    """Force a door open, and return the record's history_id."""
     with tenant_scope(place.tenant):
         door = PassController.objects.values_list("device_id", flat=True).first()
     moved(place, door or real_doors(place)[0], "force")
@@ -54,7 +54,7 @@ def force(place: Place) -> str:
 
 
 def late(place: Place, at: datetime) -> str:
-    """A door tells now of a card that was shown then, when it was offline; the record's history_id."""
+    """Report a card that was shown while the door was offline, and return the record's history_id."""
     with tenant_scope(place.tenant):
         known = PassController.objects.values_list("device_id", flat=True).first()
     device = known or real_doors(place)[0]
@@ -74,7 +74,7 @@ def states(hook: Hook) -> list[str]:
 
 
 def age(hook: Hook, seconds: float) -> None:
-    """Let what was told be older, instead of waiting."""
+    """Make notified events older, instead of waiting."""
     with tenant_scope(hook.tenant):
         for each in Notification.objects.all():
             Notification.objects.filter(pk=each.pk).update(received_at=each.received_at - timedelta(seconds=seconds))

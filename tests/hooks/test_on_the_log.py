@@ -1,4 +1,4 @@
-"""The log's page says how soon it learns of new records: at once, or at the pace at which it is read."""
+"""The log's page says how soon it shows new records: at once, or when the log is next read."""
 
 import pytest
 from django.urls import reverse
@@ -17,7 +17,7 @@ CHECKED = "The log is checked every 2 minutes."
 
 @pytest.fixture
 def log(place):
-    """What a role reads beside "Complete through" while the log's state and the webhook are so."""
+    """Return a function that reads what a role sees beside "Complete through" in a given state of log and webhook."""
     loaded(place)
 
     def words(role="facility manager", **state):

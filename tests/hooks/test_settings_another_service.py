@@ -1,4 +1,4 @@
-"""The webhook's settings at services that decide otherwise: by the overrides file alone."""
+"""The webhook's settings with services that decide differently: only the overrides file changes."""
 
 import pytest
 from django.conf import settings as site

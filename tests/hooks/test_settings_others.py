@@ -1,4 +1,4 @@
-"""The webhook's settings for those who may look and not change, and for those who may not even look."""
+"""The webhook's settings for people who may view but not change them, and for people who may not view them."""
 
 import pytest
 
@@ -11,19 +11,19 @@ ACTS = ("on/", "off/", "categories/", "secret/", "address/", "test/", "reveal/")
 
 @pytest.fixture
 def owner(make):
-    """An owner's panel, with the webhook switched on."""
+    """Return an owner's panel, with the webhook switched on."""
     panel = Panel(make(members=0))
     panel.act("on", categories=["normal"])
     return panel
 
 
 def of(owner, role):
-    """The panel of somebody else of the same tenant."""
+    """Return the panel of another person of the same tenant."""
     return Panel(owner.place, owner.place.staff(role))
 
 
 def refused(owner, panel, status):
-    """Every act is refused, and nothing of it happens."""
+    """Check that every action is refused and changes nothing."""
     before, calls = owner.row(), owner.calls(2)
     for act in ACTS:
         answer = panel.browser.post(f"{panel.url}connection/webhook/{act}", {"categories": ["normal"]})

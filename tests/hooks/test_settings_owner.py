@@ -22,7 +22,7 @@ UPDATE = 2
 
 @pytest.fixture
 def panel(make):
-    """The connection page of a connected tenant, in an owner's browser."""
+    """Return the connection page of a connected tenant, in an owner's browser."""
     return Panel(make(members=0))
 
 

@@ -1,4 +1,4 @@
-"""Imports against a real service: what workers do is done here step by step, so that a test can stop in between."""
+"""Imports with a real service. Tests run the workers' steps one by one, so that they can stop in between."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _UNREAD = tuple(kind for kind in MirrorKind if kind not in (MirrorKind.MEMBERS, 
 
 @dataclass
 class Desk:
-    """A tenant with somebody who imports."""
+    """A tenant with a person who imports."""
 
     place: Place
 
@@ -52,7 +52,7 @@ class Desk:
         return job
 
     def step(self, job: Job) -> None:
-        """What one round of the workers does."""
+        """Run one round of the workers."""
         jobs.step(job)
 
     def run(self, job: Job, seconds: float = 30) -> Job:
@@ -69,7 +69,7 @@ class Desk:
         return Row.objects.get(job=job, line=line)
 
     def members(self) -> list[dict[str, Any]]:
-        """The service's own list, read past the portal."""
+        """Return the service's own list, read past the portal."""
         answer = self.place.sandbox.api(
             "GET", "/v1/members", token=self.place.service.token, params={"limit": 1000, "fields": "card_data"}
         )
@@ -93,5 +93,5 @@ def lines(headings: Sequence[str], *rows: Sequence[str]) -> str:
 
 @pytest.fixture
 def somebody(desk: Desk) -> Callable[[], Member]:
-    """A member whom the mirror knows."""
+    """Return a member who is loaded in the portal."""
     return lambda: Member.objects.exclude(member_code="").order_by("pk")[0]

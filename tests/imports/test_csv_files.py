@@ -1,4 +1,4 @@
-"""CSV files: whatever Excel, Japanese systems and databases write is read, and every value comes through unchanged."""
+"""CSV files from Excel, Japanese systems and databases are read, and every value is preserved."""
 
 import csv
 import io
@@ -19,7 +19,7 @@ IN_CP932 = st.text(
 
 
 def read(content: bytes, pieces: int = 7) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """Through the same door as an upload, cut into pieces at inconvenient places."""
+    """Read the content as an upload is read, cut into pieces at inconvenient places."""
     chunks = [content[at : at + pieces] for at in range(0, len(content), pieces)] if pieces else [content]
     shape = reading.inspect_file(lambda: chunks)
     headings, rows = reading.open_rows(shape.kind, shape.encoding, shape.delimiter, lambda: chunks)

@@ -1,4 +1,4 @@
-"""The dry run: row by row what would be created, changed, unchanged or refused, with the field and the reason."""
+"""The dry run: which rows would be created, changed, unchanged or refused, with the field and the reason."""
 
 import pytest
 
@@ -203,7 +203,7 @@ def test_a_worker_that_dies_is_replaced_and_leaves_nothing_twice(desk, monkeypat
     monkeypatch.setattr(checking.row_storage, "insert_rows", dies)
     with pytest.raises(KeyboardInterrupt):
         checking.check(job.pk)
-    checking.check(job.pk)  # its lease still holds
+    checking.check(job.pk)  # its lease is still valid
     job.refresh_from_db()
     assert job.state == JobState.MAPPED
     Job.objects.filter(pk=job.pk).update(due_at="2026-01-01T00:00:00Z")

@@ -1,4 +1,4 @@
-"""Files: what would burst is refused before it is unpacked or decoded, and every value comes back as it was."""
+"""Files that would expand too much are refused before they are unpacked or decoded, and values are preserved."""
 
 import csv
 import io
@@ -53,7 +53,7 @@ def pictures() -> dict[str, bytes]:
 
 
 def with_part(name: str, *pieces: bytes) -> bytes:
-    """A workbook one part of which is replaced."""
+    """Return a workbook in which one part is replaced."""
     made = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(hostile.workbook(["氏名"], ["x"]))) as old, zipfile.ZipFile(made, "w", 8) as new:
         for each in {*old.namelist(), name}:
@@ -63,7 +63,7 @@ def with_part(name: str, *pieces: bytes) -> bytes:
 
 
 def burst() -> dict[str, tuple[str, bytes, str]]:
-    """Name -> the file's name, the file, and what is said of it."""
+    """Return, by name, the file's name, the file, and the expected message."""
     sheet = "xl/worksheets/sheet1.xml"
     entities = b'<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><x>&b;</x>'
     return {
@@ -129,7 +129,7 @@ def test_no_spreadsheet_bursts(place: Place) -> None:
 
 @pytest.mark.parametrize("encoding", ["utf-8", "cp932"])
 def test_values_come_back_as_they_were(place: Place, encoding: str) -> None:
-    """Rows that cannot be imported are taken away to be corrected: nothing in them is a formula, nothing is lost."""
+    """Check the file of rows to correct: nothing in it is a formula, and nothing is lost."""
     rows = [[name, f"F{number:04d}", "無い"] for number, name in enumerate(EVIL)]
     made = io.StringIO(newline="")
     csv.writer(made).writerows([["氏名", "社員番号", "グループ"], *rows])
@@ -188,5 +188,5 @@ def test_a_hostile_spreadsheet_is_refused_or_read_and_breaks_no_page(place: Plac
 
 
 def shared_out(found: dict[str, T]) -> list[tuple[str, T]]:
-    """All of it in a soak, else a share."""
+    """Return all examples in a soak run, else a share."""
     return sorted(found.items())[:: 1 if SOAK else 7]

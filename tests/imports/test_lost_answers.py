@@ -1,4 +1,4 @@
-"""How often the list is read after the answer to a bulk request was lost: as often as proof needs, once for all."""
+"""How often the list is read after a lost answer to a bulk request: as often as proof needs, once for all rows."""
 
 from datetime import timedelta
 
@@ -24,7 +24,7 @@ LIST_MEMBERS = 3
 
 @pytest.fixture
 def job(desk):
-    """An import whose request never arrived, as nobody can know."""
+    """Return an import whose request never arrived, which the portal cannot know."""
     MirrorState.objects.exclude(kind=MirrorKind.MEMBERS).update(due_at=None)
     group = desk.groups[0].membergroup_id
     job = desk.started(lines(["氏名", "グループ"], *[[f"会員{n}", group] for n in range(20)]))
@@ -38,7 +38,7 @@ def job(desk):
 
 
 def rounds(desk, job, times=4):
-    """What the workers do while a job waits; how often the list was read meanwhile."""
+    """Run the workers while a job waits. Return how often the list was read."""
     before = desk.calls(LIST_MEMBERS)
     for _ in range(times):
         desk.step(job)
@@ -47,7 +47,7 @@ def rounds(desk, job, times=4):
 
 
 def let_pass(job, seconds):
-    """As if what happened had happened so much earlier."""
+    """Move the job's times into the past by so many seconds."""
     by = timedelta(seconds=seconds)
     Part.objects.filter(job=job).update(lost_at=F("lost_at") - by, read_until=F("read_until") - by)
     MirrorState.objects.update(as_of=F("as_of") - by, due_at=F("due_at") - by)

@@ -1,4 +1,4 @@
-"""Cells that a spreadsheet would take for formulas survive the way out and back in; other files are left alone."""
+"""Cells that look like formulas are preserved in exports and imports; other files are not changed."""
 
 import pytest
 from django.utils import translation

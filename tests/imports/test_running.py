@@ -1,4 +1,4 @@
-"""Sending an import: nothing lost, nothing doubled, every row ends with what came of it."""
+"""Sending an import: nothing is lost or doubled, and every row ends with its result."""
 
 from datetime import timedelta
 
@@ -100,7 +100,7 @@ def test_repeating_every_step_doubles_nothing(desk):
 
 
 def lose_the_answer(job):
-    """The process ended between sending and recording: nobody knows whether the request arrived."""
+    """End the process between sending and recording, so that it is unknown whether the request arrived."""
     intent = Intent.objects.get(target=f"import:{job.pk}", state__in=[State.QUEUED, State.SENDING])
     from portal.core.intents import applying
     from portal.core.intents.states import Reason
@@ -113,7 +113,7 @@ def lose_the_answer(job):
 
 
 def readings(desk, job, times):
-    """Let the readings happen that otherwise take a minute each."""
+    """Do the readings that otherwise take a minute each."""
     for _ in range(times):
         waiting = Part.objects.filter(job=job, state=PartState.READING)
         waiting.update(lost_at="2026-01-01T00:00:00Z", read_until=F("read_until") - timedelta(seconds=61))

@@ -1,4 +1,4 @@
-"""XLSX files: cells as people see them, values unchanged, and archives that would burst refused before they do."""
+"""XLSX files: cells as people see them, unchanged values, and archives that are refused before they expand too much."""
 
 import io
 import tracemalloc
@@ -15,7 +15,7 @@ from portal.core.files.file_limits import FileFault
 from portal.core.files.writing import REASON_HEADINGS, render_xlsx
 from portal.core.files.xlsx_reading import LOST_DIGITS
 
-# What XML can hold; the escapes of XLSX (_x0041_) have a test of their own.
+# All that XML can hold; another test has the escapes of XLSX (_x0041_).
 TEXT = st.text(st.characters(blacklist_categories=["Cs", "Cc"], blacklist_characters="_\ufffe\uffff"), max_size=40)
 ANY = st.characters(blacklist_categories=["Cs"], blacklist_characters="_\x00\x85\ufffe\uffff")
 
@@ -79,7 +79,7 @@ def test_our_own_download_comes_back_with_every_value_unchanged(rows):
 def test_cells_come_out_as_people_see_them():
     content = book_of(
         ["whole", "part", "zeros", "day", "moment", "yes", "formula", "text"],
-        [42, 0.5, 42, date(2026, 12, 1), datetime(2026, 12, 1, 9, 0), True, "=1+1", "007"],  # noqa: DTZ001 - spreadsheets know no zones
+        [42, 0.5, 42, date(2026, 12, 1), datetime(2026, 12, 1, 9, 0), True, "=1+1", "007"],  # noqa: DTZ001 - no zones
         formats=[("C2", "00000")],
     )
     _headings, found = read(content)
@@ -114,7 +114,7 @@ STRINGS = (
 
 
 def sharing() -> bytes:
-    """A workbook as Excel writes it, with its texts in a part of their own."""
+    """Return a workbook as Excel writes it, with its texts in a separate part."""
     cells = b'<row r="1"><c r="A1" t="s"><v>0</v></c></row><row r="2"><c r="A2" t="s"><v>1</v></c></row>'
     cells += b'<row r="3"><c r="A3" t="s"><v>2</v></c></row>'
     return repacked(book_of(["name"], ["X"]), "xl/worksheets/sheet1.xml", SHEET % cells)

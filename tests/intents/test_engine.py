@@ -1,4 +1,4 @@
-"""An intent's way: recorded once, sent once, followed to its outcome, and told as it is. Against a real service."""
+"""The way of an intent with a real service: recorded once, sent once, followed to its outcome, and shown correctly."""
 
 from datetime import timedelta
 
@@ -43,7 +43,7 @@ def unlock(place, device="mock_succeeded", control="unlock", **more):
 
 
 def follow(intent):
-    """Poll as the workers would, until the intent is at its end."""
+    """Poll as the workers would, until the intent has ended."""
 
     def ended():
         tracking.poll(intent)

@@ -1,4 +1,4 @@
-"""What readings prove of a request whose answer was lost: nothing is called absent too early."""
+"""What readings prove about a request with a lost answer: nothing is called absent too early."""
 
 from datetime import timedelta
 
@@ -13,7 +13,7 @@ SECOND = timedelta(seconds=1)
 
 
 def read(*moments: timedelta, **more: object) -> list[bool | None]:
-    """What each of these readings, none of which found the thing, proves."""
+    """Return what each of these readings proves, none of which found the thing."""
     intent, proven = Intent(result={}, sent_at=SENT), []
     for after in moments:
         finding = absence_proofs.judge_absence(intent, SENT + after, {"read": "now"}, **more)

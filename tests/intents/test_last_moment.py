@@ -1,4 +1,4 @@
-"""What is looked at again right before the first byte, what a claim costs, and when a claim counts as left behind."""
+"""The last checks before the first byte is sent, the cost of a claim, and when a claim counts as left behind."""
 
 import dataclasses
 import re
@@ -36,7 +36,7 @@ def here(place):
 
 
 def asked(place, by=None, **changes):
-    """A command for a door, recorded and not sent yet."""
+    """Return a command for a door, recorded and not sent yet."""
     intent, _ = record_intent(
         by=by or place.asker, permission=Permission.DOORS_OPERATE, operation="operate_door",
         target="pass_controller:mock_succeeded", title="Unlock", path={"device_id": "mock_succeeded"},
@@ -80,7 +80,7 @@ def test_a_role_lost_between_the_claim_and_the_first_byte_keeps_it_from_leaving(
 
 @pytest.fixture
 def in_support(here):
-    """Somebody of the platform, in a support session, has asked for a new group that waits to be sent."""
+    """Return a new group that a person requested in a support session, and that waits to be sent."""
     now = database_now()
     person = User.objects.create_user("support@example.test", "x", name="Support", platform_role="support")
     session = SupportSession.objects.create(
@@ -114,7 +114,7 @@ def form_of(client, place):
 
 
 def post(client, place, form):
-    """What the page says to it; nothing was recorded."""
+    """Post the form, and return the page's message. Nothing was recorded."""
     answer = client.post(f"/t/{place.tenant.slug}/groups/new/", form, follow=True)
     with tenant_scope(place.tenant):
         assert not Intent.objects.exists()
@@ -216,7 +216,7 @@ def test_following_waits_when_the_hours_calls_are_used_up(make):
 
 
 def test_each_door_command_has_a_connection_of_its_own(make, sandbox):
-    """A kept one may be dead already, and nobody could tell whether the command was lost with it."""
+    """Check this because a kept connection may already be closed, and a lost command could not be noticed."""
     with HttpProxy(urlsplit(sandbox.url).port) as proxy:
         place = make(base_url=proxy.url)
         with tenant_scope(place.tenant):
@@ -228,7 +228,7 @@ def test_each_door_command_has_a_connection_of_its_own(make, sandbox):
 
 @pytest.mark.parametrize(("seconds", "state"), [(35, State.SENDING), (41, State.UNCERTAIN)])
 def test_a_claim_is_left_behind_when_its_answer_can_no_longer_come(here, seconds, state):
-    """An answer may take thirty seconds: a sweeper that gives up before calls an opened door uncertain."""
+    """Check this because an answer may take thirty seconds: settling earlier calls an opened door uncertain."""
     intent = asked(here, state=State.SENDING, claimed_at=database_now() - timedelta(seconds=seconds), due_at=None,
                    deadline=None)  # fmt: skip
     due_intents.process_due()

@@ -1,4 +1,4 @@
-"""Claims whose process is gone: known by their session's lock, settled before an answer could have come."""
+"""Claims whose process has ended: found by their session's lock, and settled as soon as no answer can arrive."""
 
 import contextlib
 from datetime import timedelta
@@ -33,14 +33,14 @@ def here(place):
 
 @pytest.fixture
 def at_once(monkeypatch):
-    """What waits for some seconds before it counts as left behind does so at once."""
+    """Make claims count as left behind at once, instead of after some seconds."""
     monkeypatch.setattr(due_intents, "SILENT_SECONDS", 0)
     monkeypatch.setattr(due_intents, "REPEAT_SECONDS", 0)
 
 
 @pytest.fixture
 def elsewhere(db):
-    """Another session of the same database, as another process has it."""
+    """Return another session of the same database, as another process has it."""
     params = connection.get_connection_params() | {"cursor_factory": psycopg.Cursor}
     with contextlib.closing(psycopg.connect(**params)) as session:
         session.autocommit = True
@@ -79,7 +79,7 @@ def picture(place):
 
 
 def claimed_by(session, intent):
-    """Claimed by a process that has this session."""
+    """Return the intent, claimed by a process with this session."""
     token = uuid4()
     session.execute(f"SELECT {session_locks.TAKE_LOCK_SQL}", [token])
     Intent.objects.filter(pk=intent.pk).update(
@@ -89,7 +89,7 @@ def claimed_by(session, intent):
 
 
 def left_behind(intent):
-    """Claimed by a process whose session is gone."""
+    """Return the intent, claimed by a process whose session has ended."""
     Intent.objects.filter(pk=intent.pk).update(
         state=State.SENDING, claim=uuid4(), claimed_at=ClockTime(), due_at=None, attempts=1
     )
@@ -126,7 +126,7 @@ def test_only_what_may_be_repeated_is_sent_again(here, asked, state):
     ("asked", "state"), [(unlocking, State.UNCERTAIN), (creation, State.UNCERTAIN), (renaming, State.SENDING)]
 )
 def test_what_is_sent_again_waits_for_longer(here, monkeypatch, asked, state):
-    """Its process may live, and only its session be lost: then an older change could arrive after a newer one."""
+    """Check that a living process with a lost session does not send an older change after a newer one."""
     monkeypatch.setattr(due_intents, "SILENT_SECONDS", 0)
     assert swept(left_behind(asked(here))) == state
 
@@ -145,7 +145,7 @@ def test_nothing_leaves_any_more_when_its_claim_may_count_as_left_behind():
 
 @pytest.mark.usefixtures("at_once")
 def test_where_every_session_has_ended_since_a_missing_lock_says_nothing(here, monkeypatch):
-    """As after a restart of the database, which those who are sending outlive."""
+    """Check this because senders can survive a restart of the database."""
     monkeypatch.setattr(due_intents, "CLAIM_SECONDS", 10**7)
     intent = left_behind(unlocking(here))
     with connection.cursor() as cursor:
@@ -157,7 +157,7 @@ def test_where_every_session_has_ended_since_a_missing_lock_says_nothing(here, m
 
 
 def signs():
-    """How many signs of life there are in this database."""
+    """Return the number of advisory locks of senders in this database."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT count(*) FROM pg_locks JOIN pg_database d ON d.oid = database"
@@ -183,14 +183,14 @@ def test_a_claim_has_a_sign_of_life_until_its_answer_is_recorded_and_none_is_lef
 def test_the_sign_of_life_costs_a_click_no_statement_of_its_own(here, django_assert_num_queries):
     send(unlocking(here))
     intent = unlocking(here)
-    # The connection, three for the call that it costs, the claim and the row as it is then; two for the transaction.
+    # The connection, three for the call that it costs, the claim and the claimed row; two for the transaction.
     with django_assert_num_queries(1 + 3 + 2 + 2):
         assert claim(intent) is not None
 
 
 @pytest.mark.parametrize("state", [State.ACCEPTED, State.UNCERTAIN])
 def test_who_was_killed_asking_is_replaced_and_nobody_else(here, elsewhere, state):
-    """Follows what was accepted, or reads what became of what is uncertain."""
+    """Check for both: following an accepted request, and reading the result of an uncertain one."""
     ask, operation = {State.ACCEPTED: (tracking.poll, 34), State.UNCERTAIN: (tracking.reconcile, 26)}[state]
     intent, before = claimed_by(elsewhere, unlocking(here)), signs() - 1
     later = ClockTime() + timedelta(minutes=10)
@@ -209,12 +209,12 @@ def test_who_was_killed_asking_is_replaced_and_nobody_else(here, elsewhere, stat
 
 
 def cut(elsewhere):
-    """The database ends the session."""
+    """End the session from the database's side."""
     elsewhere.execute("SELECT pg_terminate_backend(%s, 60000)", [connection.connection.info.backend_pid])
 
 
 def made_anew(elsewhere):
-    """The session was lost, and there is another one."""
+    """Check that the session was lost, and that there is a new one."""
     connection.close()
     connection.ensure_connection()
 
@@ -231,7 +231,7 @@ def test_who_lost_its_session_since_the_claim_writes_nothing(here, elsewhere, lo
 
 @pytest.mark.django_db(transaction=True)
 def test_a_session_that_still_works_keeps_the_sign_of_life_while_recording_waits(here, elsewhere):
-    """It goes back to a pool otherwise, with the lock, and a sweeper takes the answer for lost."""
+    """Check this because a sweeper that finds no lock calls the answer lost."""
     claimed, before = claim(unlocking(here)), signs()
     elsewhere.execute("SET portal.across = 'on'; SET idle_in_transaction_session_timeout = 100; BEGIN;"
                       " SELECT 1 FROM intents_intent FOR UPDATE")  # fmt: skip
@@ -246,7 +246,7 @@ def test_a_session_that_still_works_keeps_the_sign_of_life_while_recording_waits
 
 @pytest.mark.django_db(transaction=True)
 def test_the_sweep_passes_by_what_somebody_holds_and_waits_for_nobody(here, elsewhere):
-    """Who settles one request calls the next in line, and so holds two: waiting for them would be a deadlock."""
+    """Check for a deadlock: settling one request locks the next in line, too."""
     held, free = renaming(here), creation(here)
     Intent.objects.update(rung_at=None, due_at=ClockTime())
     elsewhere.execute("SELECT set_config('portal.across', 'on', false)")

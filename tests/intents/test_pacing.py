@@ -1,4 +1,4 @@
-"""How often an accepted request is looked at: the service's pace decides, and the hour's calls are spared."""
+"""How often an accepted request is polled: at the service's pace, with few of the hour's calls."""
 
 from datetime import timedelta
 
@@ -45,7 +45,7 @@ def test_requests_that_are_done_at_the_first_look_are_looked_at_sooner_and_not_e
     waits, began = [30.0], database_now() - timedelta(hours=1)
     for number in range(6):
         at = began + timedelta(minutes=number)
-        noticed = at + timedelta(seconds=waits[-1] + 2)  # a worker comes to it two seconds after it was due
+        noticed = at + timedelta(seconds=waits[-1] + 2)  # a worker polls two seconds after the due time
         bulk(1000, state=State.SUCCEEDED, accepted_at=at, finished_at=noticed, polls=1,
              result={"completed_member_count": 1000})  # fmt: skip
         waits.append(first_poll_delay(bulk(1000)))

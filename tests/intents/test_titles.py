@@ -1,4 +1,4 @@
-"""What was asked is kept as a code with its values: whoever reads it, reads it in a language of their own."""
+"""A request's title is stored as a code with its values, and is shown in each reader's language."""
 
 import pytest
 from django.db import transaction

@@ -1,4 +1,4 @@
-"""Jobs whose members are read singly first: within budget, never overwriting, and settled after a lost answer."""
+"""Jobs that read their members first: within budget, without overwriting, and settled after a lost answer."""
 
 from datetime import timedelta
 from threading import Thread
@@ -31,7 +31,7 @@ from tests.support.members import said
 
 
 def odd():
-    """Rights that nobody has yet."""
+    """Return rights that no one has yet."""
     area = Area.objects.order_by("pk")[0].area_id
     entry = {"area_id": area, "pass": by_schedule(weekly("03:07:00", "03:09:00", "Sunday"))}
     return {"devices_pass": {"default_mode": "option", "areas_list": [entry]}}
@@ -53,7 +53,7 @@ def started(desk, count=4):
 
 
 def sent(job):
-    """The first request, recorded and not yet sent; a read that failed on a slow machine is done again."""
+    """Return the first request, recorded and not sent yet. A read that failed on a slow machine is repeated."""
     for _ in range(30):
         jobs.advancing.advance(job.pk)
         if part := Part.objects.filter(job=job).first():
@@ -63,7 +63,7 @@ def sent(job):
 
 
 def service(desk, job):
-    """Which of the members have them now."""
+    """Return the members that have these rights now at the service."""
     wanted = normalise_devices(odd()["devices_pass"])
     told = [desk.at_service(row.member_id)["devices_pass"] for row in desk.rows(job)]
     return [normalise_devices(rights) == wanted for rights in told]

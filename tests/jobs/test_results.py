@@ -1,4 +1,4 @@
-"""What an item of a bulk request's result says of its row."""
+"""What an item in the result of a bulk request means for its row."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from portal.core.jobs.states import Action, RowState
 
 @pytest.mark.parametrize("status", ["succeeded", "failed"])
 def test_a_result_that_names_another_member_than_its_place_says_nothing(status):
-    """The order of results is that of the request; where it is not, who was meant is found out by reading."""
+    """Check this because results are in the order of the request; if not, the portal reads the members."""
     row = Row(member_id="m-1", action=Action.UPDATE, content={})
     assert _row_result(row, BulkItem.model_validate({"member_id": "m-2", "status": status})) is None
 

@@ -1,4 +1,4 @@
-"""Who may see the log takes it along: a file of any length, by the filters of the list, written in the background."""
+"""Exports of the log: files of any length, with the list's filters, written in the background."""
 
 import csv
 import io
@@ -29,7 +29,7 @@ COUNT = 47
 
 @pytest.fixture
 def place(make, monkeypatch):
-    """A tenant with some records, of which a part of a file has ten."""
+    """Create a tenant with some records, and let a part of a file have ten."""
     monkeypatch.setattr(actions, "_PART_SIZE", 10)
     place = make(members=1)
     now = timezone.now()

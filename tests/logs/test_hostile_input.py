@@ -1,4 +1,4 @@
-"""Whatever an address or a form of the log holds, and whosever ids: a page, a word on what is wrong, or 404."""
+"""Any value in an address or a form of the log, and other tenants' IDs: a page, a message about the error, or 404."""
 
 import itertools
 
@@ -43,7 +43,7 @@ def url(place, rest=""):
 @pytest.mark.parametrize("every_page", [False, pytest.param(True, marks=pytest.mark.soak)], ids=["in turn", "all"])
 @pytest.mark.parametrize("name", FILTERED)
 def test_no_value_of_a_filter_breaks_the_list_or_its_export(one, manager, name, every_page):
-    """Each value of each filter, on every page that filters or, in turn, on one of them."""
+    """Check each value of each filter, on every page that filters or, in turn, on one of them."""
     turn = FILTERED.index(name)
     in_turn = zip(itertools.islice(itertools.cycle(PAGES), turn, None), VALUES, strict=False)
     answers = {
@@ -97,7 +97,7 @@ def test_forms_take_whatever_is_sent_and_keep_nothing_that_means_nothing(one, ma
 
 @pytest.fixture
 def other(make):
-    """Another tenant with something of everything that an address of the log may name."""
+    """Return another tenant with one row of everything that an address of the log can name."""
     place = make(members=1)
     loaded(place)
     with tenant_scope(place.tenant):
