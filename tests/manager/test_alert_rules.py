@@ -1,4 +1,4 @@
-"""A facility manager changes a rule of alerts, and tries it against the past month before."""
+"""A facility manager changes an alert rule, and first tests it against the past month."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -1,5 +1,6 @@
-"""Editing an area's access: chosen members, a preview that tells what would happen, rights merged one by one, and
-nothing of anybody overwritten that changed meanwhile.
+"""Editing an area's access: chosen members, a preview of the changes, and rights that are merged one by one.
+
+Changes that other people make at the same time are not overwritten.
 """
 
 import re
@@ -19,7 +20,7 @@ from tests.support.members import said
 
 READ, BULK, POLL = 5, 14, 34
 OFFICE = by_schedule(weekly("08:00:00", "19:00:00", "Monday"))
-# The same as the form's first line has it.
+# The same as in the first line of the form.
 HOURS = {
     "pass_.choice": "schedule", "pass_.schedule": "s1", "pass_.s1.1.kind": "weekly", "pass_.s1.1.day": ["Monday"],
     "pass_.s1.1.start": "08:00", "pass_.s1.1.end": "19:00",
@@ -47,7 +48,7 @@ def equal(one, other):
 
 
 def known_and_so(desk, member, devices):
-    """The service and the mirror agree on a member's rights."""
+    """Set a member's rights at the service and in the loaded data."""
     desk.set_at_service(member, devices)
     desk.know(member, devices)
 
@@ -80,7 +81,7 @@ def test_access_is_given_to_known_and_unknown_without_touching_anything_else(des
         assert access_counts.count_area(desk.area.area_id).count.with_access == 4
         trail = AuditEntry.objects.get(action="area.grant")
         assert (trail.target, trail.after["members"]) == (f"area:{desk.area.area_id}", 3)
-        assert not AuditEntry.objects.filter(action="change.started").exists()  # one row for one act
+        assert not AuditEntry.objects.filter(action="change.started").exists()  # one row for one action
     assert "Give access to" in said(desk.client.get(desk.at()))
 
 
@@ -164,7 +165,7 @@ def test_two_edits_of_two_areas_previewed_before_either_ran_both_come_to_everybo
     desk.area = two
     second = desk.prepared("grant", [plain, hours], **HOURS)
     taken = desk.prepared("withdraw", [last])
-    # Somebody gave just what the edit gives, and another area besides.
+    # Another person gave the same access as the edit, and another area.
     known_and_so(desk, given, option(kept, entry(one, always()), entry(two, OFFICE)))
     for job, area in ((second, two), (taken, two), (first, one)):
         desk.area = area
@@ -173,7 +174,7 @@ def test_two_edits_of_two_areas_previewed_before_either_ran_both_come_to_everybo
     for member in (plain, hours, given):
         assert equal(desk.devices(member), option(kept, entry(one, always()), entry(two, OFFICE)))
     assert equal(desk.devices(last), option(kept, entry(one, always())))
-    # Taking the one back leaves the other, and what somebody else gave.
+    # Undoing removes only this access; the other area and the other person's changes stay.
     back = desk.post(f"edits/{first.pk}/undo/", {})
     desk.run(desk.job(int(re.search(r"/edits/(\d+)/", back["Location"])[1])))
     assert equal(desk.devices(plain), option(kept, entry(two, OFFICE)))
@@ -248,7 +249,7 @@ def test_an_edit_is_taken_back_only_where_it_is_still_ours(desk):
     for member in desk.people[:3]:
         known_and_so(desk, member, option(entry(desk.other, OFFICE)))
     job = desk.run(desk.prepared("grant", desk.people[:3]))
-    known_and_so(desk, elsewhere, option(entry(desk.area, always())))  # somebody took the other area away since
+    known_and_so(desk, elsewhere, option(entry(desk.area, always())))  # another person has removed the other area since
     known_and_so(desk, theirs, option(entry(desk.area, OFFICE), entry(desk.other, OFFICE)))  # and gave other hours here
     answer = desk.post(f"edits/{job.pk}/undo/", {})
     back = desk.job(int(re.search(r"/edits/(\d+)/", answer["Location"])[1]))

@@ -1,4 +1,4 @@
-"""Access to an area from a date on and until one: it waits, is Recalculated when it runs, and ends by itself."""
+"""Access to an area from one date until another: it waits, is recalculated when it runs, and ends automatically."""
 
 from datetime import timedelta
 
@@ -63,7 +63,7 @@ def test_a_scheduled_grant_waits_is_worked_out_anew_and_tells_what_differs_from_
     job = desk.start(job)
     assert job.state == JobState.WAITING
     assert equal(desk.devices(plain), NOTHING)
-    # Until then somebody gives one of them other hours here, and takes from another what they had.
+    # In the meantime, another person gives one of them other hours here, and removes another one's access.
     desk.set_at_service(changed, option(entry(desk.area, always()), entry(desk.other, OFFICE)))
     desk.set_at_service(has_it, NOTHING)
     job = desk.when_its_moment_has_come(job)
@@ -81,7 +81,7 @@ def test_a_scheduled_grant_waits_is_worked_out_anew_and_tells_what_differs_from_
 def test_whoever_may_enter_every_area_is_not_failed(desk):
     everywhere, plain = desk.people[:2]
     known_and_so(desk, plain, NOTHING)
-    desk.set_at_service(everywhere, EVERYWHERE)  # read first: nobody knows before it runs
+    desk.set_at_service(everywhere, EVERYWHERE)  # read first: its rights are not loaded before it runs
     job = desk.run(desk.prepared("grant", [everywhere, plain], **HOURS))
     assert desk.rows(job)[everywhere.member_id].state == RowState.KEPT
     page = desk.page_of(job)
@@ -89,7 +89,7 @@ def test_whoever_may_enter_every_area_is_not_failed(desk):
     assert "Already has access to every area." in page
     assert "Retry" not in page
     job = desk.run(desk.prepared("withdraw", [everywhere, plain], trust="0"))
-    assert desk.rows(job).get(everywhere.member_id) is None  # known by now: said in the preview
+    assert desk.rows(job).get(everywhere.member_id) is None  # loaded by now, and shown in the preview
 
 
 def test_access_until_a_date_ends_by_itself_for_those_alone_who_got_it(desk):
@@ -104,7 +104,7 @@ def test_access_until_a_date_ends_by_itself_for_those_alone_who_got_it(desk):
     assert (job.state, end.state) == (JobState.DONE, JobState.WAITING)
     assert "End of access to" in desk.page_of(end)
     assert "Ends at" in desk.page_of(job)
-    assert "Undo…" in desk.page_of(job)  # before its time, by hand
+    assert "Undo…" in desk.page_of(job)  # by hand, before its time
     known_and_so(desk, later, EVERYWHERE)
     before = len(desk.place.calls(READ))
     end = desk.when_its_moment_has_come(end)
@@ -121,7 +121,7 @@ def test_what_is_cancelled_before_it_begins_leaves_an_end_that_does_nothing_and_
     job = desk.start(desk.scheduled("grant", [member], days=0.5, until=tomorrow(), replace="on"))
     with desk.scope():
         actions = list(AuditEntry.objects.order_by("pk").values_list("action", flat=True))
-        assert actions[-2:] == ["change.prepared", "area.grant"]  # the end belongs to the start, which is one act
+        assert actions[-2:] == ["change.prepared", "area.grant"]  # the start and the end are one action
         assert job_actions.stop(by=Requester(desk.place.tenant, desk.user), job=job)
     calls = len(desk.place.calls())
     end = desk.when_its_moment_has_come(desk.end_of(job))

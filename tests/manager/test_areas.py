@@ -1,4 +1,4 @@
-"""Areas as a facility manager looks at them: their doors, who may enter, when, and of how many that is known."""
+"""Areas as a facility manager sees them: their doors, who has access and when, and how many members are loaded."""
 
 import csv
 import html
@@ -38,7 +38,7 @@ def desk(place):
 
 @pytest.fixture
 def known(desk):
-    """Five people: always, by a schedule, everywhere, nothing here, not read."""
+    """Create five people: always, by a schedule, everywhere, no access here, not read."""
     desk.people = desk.people[:5]
     first, second, third, fourth, _unread = desk.people
     shows = {"has_card": True, "use_date_end": None, "use_end_key": 1 << 60}
@@ -51,7 +51,7 @@ def known(desk):
 
 @pytest.fixture(params=[access_counts.FEW_HOLDERS, 0], ids=["few", "many"])
 def either_way(request, monkeypatch):
-    """Where few hold something and where many do, they are found in different ways."""
+    """Use both search methods: the one for rights that few members hold, and the one for rights of many."""
     monkeypatch.setattr(access_counts, "FEW_HOLDERS", request.param)
 
 
@@ -68,7 +68,7 @@ def listed(desk, **query):
 def test_the_list_tells_doors_flags_and_how_many_may_enter_of_how_many_known(known):
     with known.scope():
         door = known.area.devices_list[0]["device_id"]
-        at = timezone.now() + timedelta(hours=1)  # later than whatever the building's own log tells
+        at = timezone.now() + timedelta(hours=1)  # later than all records in the building's own log
         keep_one(history_id="h1", at=at, device_id=door, member_name="Sato")
         Area.objects.filter(pk=known.area.pk).update(is_management=True)
     page = said(known.client.get(known.areas_url, {"q": known.area.area_name}))

@@ -1,4 +1,4 @@
-"""Figures of areas, printed by `make soak`: calls that an edit uses beside the fewest possible, and pages at scale."""
+"""Figures of areas, printed by `make soak`: the calls of an edit against the fewest possible, and pages at scale."""
 
 import statistics
 import time
@@ -42,7 +42,7 @@ def test_an_edit_of_300_members_uses_hardly_more_calls_than_it_must(make):
     while desk.job(job.pk).state == JobState.RUNNING and time.monotonic() < end:
         with desk.scope():
             advancing.advance(job.pk)
-            # Requests are followed at the pace that the engine itself sets, not at the test's.
+            # Requests are followed at the engine's own pace, not at the test's.
             for intent in Intent.objects.filter(target=f"change:{job.pk}", due_at__lte=timezone.now()):
                 (send if intent.state == State.QUEUED else tracking.poll)(intent)
         time.sleep(0.1)
@@ -84,7 +84,7 @@ WHERE tenant_id = %(tenant)s AND (id %% %(every)s = 0)
 
 
 def furnished(place, members):
-    """A tenant with 80 areas, so many members, ten grants each and one in twenty with a right to every area."""
+    """Create a tenant with 80 areas, so many members, ten grants each and one in twenty with a right to every area."""
     desk = AreasDesk(place)
     with desk.scope():
         Member.objects.all()._raw_delete("default")
@@ -121,7 +121,7 @@ def milliseconds(desk, path, times=5):
 
 
 def test_areas_are_as_quick_at_200_000_members_as_at_2_000(make):
-    """Prints medians; only what grows without bound fails."""
+    """Print medians; only unlimited growth fails."""
     desks = {size: furnished(make(members=1), size) for size in (SMALL, LARGE)}
     asked = {
         "list of areas": lambda desk: desk.areas_url,

@@ -1,4 +1,4 @@
-"""The explainer and the edit of an area's access in a real browser: with script, at a desk and on a phone."""
+"""The access check and the edit of an area's access in a real browser: with script, at a desk and on a phone."""
 
 import re
 
@@ -17,12 +17,12 @@ def desk(place):
 
 
 def sound(page: Page) -> None:
-    """Nothing wider than the screen, and nothing that axe finds serious."""
+    """Check that nothing is wider than the screen, and that axe finds nothing serious."""
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert barriers(page) == []
 
 
-@pytest.mark.soak  # in a browser: what is asked and answered is told by tests/manager/test_explain
+@pytest.mark.soak  # in a browser; tests/manager/test_explain.py tests questions and answers
 @pytest.mark.parametrize("width", [1440, 390])
 def test_a_question_is_asked_by_typing_and_choosing_and_its_address_can_be_passed_on(desk, open_page, width):
     member = desk.people[0]

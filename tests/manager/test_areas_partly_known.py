@@ -1,4 +1,4 @@
-"""An area of whose members not all rights are loaded: every count says so, also on its way out, and offers the rest."""
+"""An area whose members' rights are only partly loaded: every count and export says so, and offers to load the rest."""
 
 import csv
 import io
@@ -18,7 +18,7 @@ READ, BULK = 5, 14
 
 @pytest.fixture
 def desk(place):
-    """Of five members the rights of two are loaded; one of them holds a right here."""
+    """Create five members; the rights of two are loaded, and one of them holds a right here."""
     desk = AreasDesk(place)
     with desk.scope():
         Member.objects.update(rights=None, rights_read_at=None)
@@ -68,7 +68,7 @@ def test_the_rest_is_loaded_by_a_job_whose_calls_and_minutes_are_said_before(des
     page = said(desk.client.get(desk.at()))
     assert "not loaded" not in page.replace("The activity log is not loaded yet.", "")
     assert "at least" not in page
-    assert re.search(r"\b[2-5] of 5 members", page)  # the two others have whatever the service gave them
+    assert re.search(r"\b[2-5] of 5 members", page)  # the two others have the rights that the sandbox gave them
     assert len(last_line(desk.client.get(desk.at(), {"export": "csv"}))) > 1
 
 

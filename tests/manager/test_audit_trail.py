@@ -1,4 +1,4 @@
-"""The audit trail: one row for one act, with the names that may be known, in the language of whoever reads."""
+"""The audit log: one row for one action, with names that the reader may see, in the reader's language."""
 
 import re
 
@@ -30,7 +30,7 @@ NAME = "佐々木 健太郎"
 
 
 class Trail:
-    """What an owner of a place reads, in a language of their own."""
+    """What an owner of a place reads, in the owner's language."""
 
     def __init__(self, place):
         self.place, self.client = place, place.client()
@@ -41,7 +41,7 @@ class Trail:
         User.objects.filter(pk=self.place.owner.pk).update(language=language)
 
     def rows(self, **query):
-        """(sentence, result) of each row."""
+        """Return (sentence, result) of each row."""
         page = self.client.get(self.url, query).content.decode()
         cells = r'<td class="p-title wrap">(.*?)</td>\s*<td[^>]*>(.*?)</td>'
         found = re.findall(cells, page, re.DOTALL)
@@ -62,7 +62,7 @@ class Trail:
             return Visit.objects.create(guest_name=name, name_key=name, **hours, **values)
 
     def asked(self, title=None, state=None, **values):
-        """An intent, and what became of it."""
+        """Create an intent with this state."""
         with tenant_scope(self.place.tenant):
             intent = submit(
                 by=self.place.asker, permission=Permission.MEMBERS_EDIT, nonce=fresh_nonce(), inline=False,
@@ -76,13 +76,13 @@ class Trail:
             return Intent.objects.get(pk=intent.pk)
 
     def grow(self, requests):
-        """So many members created, by somebody else, one each second of the past."""
+        """Record that another person created so many members, one each second of the past."""
         user = User.objects.create_user("frequent@example.test", "correct horse battery staple")
         with tenant_scope(self.place.tenant), connection.cursor() as cursor:
             cursor.execute(GROWN, {"tenant": self.place.tenant.pk, "by": user.pk, "count": requests})
 
     def looks_at(self, **query):
-        """(sentences, how many entries PostgreSQL looks at for them)."""
+        """Return (sentences, number of entries that PostgreSQL reads for them)."""
         with rows_read("tenants_auditentry", unless=BY_KEYS) as counted:
             found = self.sentences(**query)
         return found, sum(counted)
@@ -225,10 +225,10 @@ def test_a_long_job_is_titled_in_the_language_of_whoever_reads_it(trail):
 
 
 class TestALongTrail:
-    """What is rare lies behind thousands of other acts."""
+    """Rare entries are older than thousands of others."""
 
     REQUESTS = 4_000
-    #: As many as are walked along and a page of each kind; a filter that reads all meets twice as many as there are.
+    #: The number of entries read for a page of each kind; a filter that reads all would read twice as many as exist.
     MOST = 1_000
 
     @pytest.fixture

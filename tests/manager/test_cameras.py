@@ -1,4 +1,4 @@
-"""A facility manager enters cameras, looks at their pictures and video, and stays within the period's limits."""
+"""A facility manager enters cameras, views their pictures and video, and stays within the period's limits."""
 
 import re
 from datetime import timedelta
@@ -26,7 +26,7 @@ LONG = "東京本社ビル 北館 三階 会議室エリア 西側通用口"
 
 @pytest.fixture
 def theirs(place):
-    """The cameras of the service, by what the sandbox calls them."""
+    """Return the cameras of the service, by the sandbox's names."""
     return list(place.sandbox.look("cameras", tenant_id=place.service.tenant_id)["cameras"])
 
 
@@ -50,7 +50,7 @@ def add(client, place, text):
 
 
 def look_at_wall(place, client):
-    """What the wall says once the watch has read what is in sight."""
+    """Return the text of the wall after the watch has read the visible cameras."""
     client.get(at(place, "index"))
     with tenant_scope(place.tenant):
         refreshing.read_in_sight()

@@ -17,7 +17,7 @@ LONG = "東京本社ビル北館三階会議室エリア西側通用口"
 
 @pytest.fixture
 def camera(place):
-    """A camera that works, at a door with a record of an hour ago."""
+    """Return a working camera at a door, with a record of an hour ago."""
     theirs = place.sandbox.look("cameras", tenant_id=place.service.tenant_id)["cameras"]
     told = next(each for each in theirs if each["is_connected"])
     with tenant_scope(place.tenant):

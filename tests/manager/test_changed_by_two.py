@@ -1,4 +1,4 @@
-"""Two people change one thing: the later one sees both values and decides; what they left alone stays as it is."""
+"""Two people change one thing: the later one sees both values and decides; values they did not change stay."""
 
 import re
 import uuid
@@ -29,13 +29,13 @@ def place(make):
 
 
 def opened(client, address, field):
-    """The form of a page that has this field."""
+    """Return the form of a page that has this field."""
     page = client.get(address).content.decode()
     return next(each for each in forms_of(page, address) if field in each.data())
 
 
 def both_change(place: Place, address: str, field: str, theirs: str = THEIRS, mine: str = MINE, *, shown: str = ""):
-    """Two people open the page, one after the other saves. Returns the second's browser and the answer to it."""
+    """Let two people open the page and save one after the other. Return the second's browser and the answer to it."""
     first, second = place.client(), place.client(place.staff("owner"))
     ours, other = opened(first, address, field), opened(second, address, field)
     assert first.post(ours.address, ours.data(**{field: theirs})).status_code == 302
@@ -60,7 +60,7 @@ def test_a_review(place):
 
 
 def groups_of_a_review(place):
-    """The address of the page on which the reviewers of a review's groups are chosen; its one group is "a"."""
+    """Return the address of the page on which the reviewers of a review's groups are chosen; its one group is "a"."""
     desk = ReviewsDesk(place)
     address = desk.link("groups", desk.start().pk)
     with tenant_scope(place.tenant):

@@ -1,4 +1,4 @@
-"""A manager changes many members at once: looked at first, sent, taken back; nobody else's change is overwritten."""
+"""A manager changes many members at once: preview, sending and undo. Other people's changes are not overwritten."""
 
 import html
 import re
@@ -62,7 +62,7 @@ def test_suspending_resuming_and_undoing_keep_the_former_end(desk):
     states = {row.member_id: (row.state, row.problems) for row in desk.rows(undo)}
     assert states[third.member_id][0] == RowState.SUCCEEDED
     assert desk.known(third).use_date_end is None
-    # The two who were resumed have the former value: nothing is sent for them.
+    # The two resumed members already have the former value: nothing is sent for them.
     assert states[first.member_id] == (RowState.SUCCEEDED, [["", "already", {}]])
     assert "Undone" in desk.page(job)
     with desk.scope():

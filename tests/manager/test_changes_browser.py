@@ -1,4 +1,4 @@
-"""A facility manager's browser: tick, choose, look, start, and see what came of it."""
+"""A facility manager's browser: select members, choose a change, preview it, start it, and see the result."""
 
 import re
 
@@ -35,7 +35,7 @@ def test_all_that_match_are_suspended_and_the_page_follows_to_the_outcome(desk, 
     with desk.scope():
         job = Job.objects.order_by("-pk")[0]
     desk.run(job)
-    expect(page.get_by_role("button", name="Undo…")).to_be_visible()  # the page found out by itself
+    expect(page.get_by_role("button", name="Undo…")).to_be_visible()  # the page refreshed automatically
     expect(page.get_by_role("tab", name="Done").or_(page.locator("a.tab", has_text="Done"))).to_be_visible()
     assert barriers(page) == []
 

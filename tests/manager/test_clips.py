@@ -1,4 +1,4 @@
-"""A manager asks for the video of a record of the log: it is there, still to come, gone, or never was."""
+"""A manager requests the video of a log record: it is available, still to come, deleted, or never existed."""
 
 import re
 from datetime import timedelta
@@ -24,7 +24,7 @@ def manager(place):
 
 @pytest.fixture
 def passage(place):
-    """Records one passage at a door of the service, the mirror's row of which is made by hand."""
+    """Record one passage at a door of the service, and create its row in the portal by hand."""
 
     def happen(camera_at_door=True, **before):
         theirs = place.sandbox.look("cameras", tenant_id=place.service.tenant_id)["cameras"]

@@ -1,4 +1,4 @@
-"""A door's command has pictures of before and after, once a manager switched them on."""
+"""Pictures from before and after a door command, after a manager has switched them on."""
 
 import re
 from datetime import timedelta
@@ -58,7 +58,7 @@ def test_a_door_command_gets_pictures_of_before_and_after_once_that_is_switched_
     assert "Picture follows." in said(manager.get(there))
     calls = len(place.calls(30))
     with tenant_scope(place.tenant):
-        # As ten seconds later, when both moments are past.
+        # Move the request ten seconds into the past, so that both moments are over.
         CommandMoment.objects.update(due_at=database_now(), at=F("at") - timedelta(seconds=10))
         for moment in door_command_pictures.DUE.claim_batch():
             door_command_pictures.read_pictures(moment.pk)

@@ -1,4 +1,4 @@
-"""A facility manager and the doors: what they see, what they unlock, and what they are told."""
+"""A facility manager and the doors: what they see, what they unlock, and the messages they get."""
 
 import re
 import time
@@ -38,7 +38,7 @@ def page_of(place, door="mock_succeeded"):
 
 
 def form_of(client, place):
-    """The hidden fields of the door's command form, as a browser would send them."""
+    """Return the hidden fields of the door's command form, as a browser would send them."""
     html = client.get(page_of(place)).content.decode()
     return dict(re.findall(r'<input type="hidden" name="(nonce|elapsed)" value="([^"]*)"', html))
 

@@ -1,5 +1,6 @@
-"""A download that waits for a proof comes by itself, in a browser with and without JavaScript: only a browser shows
-that the page stays while the file arrives.
+"""A download that needs a proof starts automatically after it, in a browser with and without JavaScript.
+
+Only a browser shows that the page stays open while the file arrives.
 """
 
 import re

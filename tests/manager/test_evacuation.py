@@ -1,4 +1,4 @@
-"""Doors unlocked for an evacuation, and what two persons have to agree on before anything is sent."""
+"""Unlocking doors for an evacuation, and when two people must agree before anything is sent."""
 
 from datetime import timedelta
 
@@ -48,7 +48,7 @@ def colleague(one):
 
 
 def choose(place, *doors, second="", **more):
-    """Keep the tenant's setting, as an owner does with its form."""
+    """Save the tenant's setting, as an owner does with its form."""
     on = {"evacuation": "on"} if doors else {}
     fields = {"door": doors, "second": second, **on, **more}
     return place.client().post(url(place, "settings/save/"), fields, follow=True).content.decode()
@@ -235,7 +235,7 @@ class TestTwoPersons:
         press(colleague, one, "confirm")
         settle(one)
         assert (one.doors[0], "cont_unlock") in sent(one)
-        press(manager, one, "release")  # what locks again waits for nobody
+        press(manager, one, "release")  # locking again needs no second person
         settle(one)
         assert (one.doors[0], "lock") in sent(one)
 

@@ -28,7 +28,7 @@ def manager(place):
 
 @pytest.fixture
 def export(place, manager, tmp_path):
-    """An export with two videos, as a file, with the public key beside it."""
+    """Create an export with two videos, as a file, with the public key beside it."""
     opened(place, manager, 2)
     manager.post(url(place, "note", 1), {"text": "鍵は返却済み"})
     work(place)
@@ -127,7 +127,7 @@ def test_a_cut_export_and_none_at_all_are_no_success(export, tmp_path):
 
 @pytest.fixture
 def bucket(settings, monkeypatch):
-    """A store with the interface of S3 on the loopback, used for evidence for the length of a test."""
+    """Use a store with the interface of S3 on the loopback for evidence, during a test."""
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
@@ -182,9 +182,9 @@ def test_a_store_that_is_gone_loses_nothing_and_is_said(place, manager, bucket):
 
 
 class Authority:
-    """An authority of time stamps on the loopback, whose answers openssl makes.
+    """An authority for time stamps on the loopback, whose answers openssl creates.
 
-    `instead(authority, handler, asked)` writes another answer than that.
+    `instead(authority, handler, asked)` writes a different answer.
     """
 
     def __init__(self, folder):
@@ -269,19 +269,19 @@ def test_an_authority_that_fails_leaves_an_export_that_says_so(place, manager, a
 
 
 ASKED = b"a list of digests"
-#: The names of algorithms in a question; the authority knows the second one, but not for so short a digest.
+#: The names of algorithms in a question. The authority knows the second one, but not for so short a digest.
 SHA256, SHA384 = bytes.fromhex("608648016503040201"), bytes.fromhex("608648016503040202")
 
 
 def without_end(authority, handler, asked):
-    """A good answer that goes on and on."""
+    """Send a good answer that never ends."""
     handler.wfile.write(authority.stamp(asked))
     while authority.sent < 64 * 1024 * 1024:
         authority.sent += handler.wfile.write(bytes(64 * 1024))
 
 
 def drop_by_drop(authority, handler, asked):
-    """A good answer whose silences are short, and that goes on for half a minute."""
+    """Send a good answer slowly, with short pauses, for half a minute."""
     handler.wfile.write(authority.stamp(asked))
     end = time.monotonic() + PATIENCE / 4
     while time.monotonic() < end and not authority.is_over.wait(0.1):
@@ -292,7 +292,7 @@ def test_an_answer_without_end_is_not_read_to_the_end(authority):
     authority.instead = without_end
     with pytest.raises(time_stamps.NotStamped):
         time_stamps.request_stamp(ASKED)
-    assert authority.sent < 16 * 1024 * 1024  # what the sockets of both sides hold
+    assert authority.sent < 16 * 1024 * 1024  # what the sockets of both sides can buffer
 
 
 def test_an_answer_that_comes_drop_by_drop_holds_no_worker(authority, monkeypatch):

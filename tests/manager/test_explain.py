@@ -1,4 +1,4 @@
-"""The explainer as a facility manager asks it: yes, no or nobody can say, by which rule, and when it changes."""
+"""The access check as a facility manager uses it: yes, no or unknown, by which rule, and when it changes."""
 
 import html
 import re
@@ -27,7 +27,7 @@ def desk(place):
 
 
 class Asked:
-    """One person at one place of a tenant, and what the page says of them."""
+    """One person at one place of a tenant, and what the page shows for them."""
 
     def __init__(self, desk):
         self.desk, self.url = desk, f"/t/{desk.place.tenant.slug}/explain/"
@@ -37,7 +37,7 @@ class Asked:
             self.box = KeyBox.objects.order_by("pk")[0]
 
     def holds(self, pass_=None, *, devices=None, keys=None, **fields):
-        """Rights and fields as the mirror would have read them a moment ago."""
+        """Store rights and fields as if they had been loaded a moment ago."""
         if pass_ is not None:
             entry = {"area_id": self.area.area_id, "pass": pass_}
             devices = {"default_mode": "option", "areas_list": [entry]}
@@ -59,7 +59,7 @@ class Asked:
         return answer
 
     def word(self, **query):
-        """The large word, and the sentence beneath it."""
+        """Return the large word, and the sentence below it."""
         page = tight(self.ask(**query).content.decode())
         word = re.search(r'id="verdict-word"[^>]*>([^<]*)<', page)[1]
         return word, html.unescape(re.search(r'verdict-because">([^<]*)<', page)[1])

@@ -1,4 +1,4 @@
-"""The explainer asked about the past: it judges by today's rights, says so first, and shows what changed since."""
+"""The access check for a past moment: it uses today's rights, says so first, and shows what changed since."""
 
 from datetime import timedelta
 
@@ -30,12 +30,12 @@ class PastDesk(ChangesDesk):
         return {"default_mode": "option", "areas_list": [{"area_id": self.area.area_id, "pass": pass_}]}
 
     def reads(self, pass_):
-        """A single reading of the member tells these rights."""
+        """Let a single read of the member return these rights."""
         item = {**self.at_service(self.member.member_id), "devices_pass": self.devices(pass_)}
         local_writes.apply_member_read(self.place.tenant, item, timezone.now())
 
     def past(self, at=None):
-        """The page that answers for a moment, an hour ago unless said otherwise."""
+        """Return the page for a moment, by default an hour ago."""
         query = {"member": self.member.member_id, "place": f"area:{self.area.area_id}"}
         return self.client.get(
             f"/t/{self.place.tenant.slug}/explain/", query | {"at": f"{at or self.then:%Y-%m-%dT%H:%M}"}

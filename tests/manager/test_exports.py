@@ -1,4 +1,4 @@
-"""Every file of rows leaves through one writer: no cell is a formula, and the audit log says who took it along."""
+"""Every export of rows uses one writer: no cell is a formula, and the audit log records who downloaded it."""
 
 import csv
 import io
@@ -23,7 +23,7 @@ from tests.support.proofs import aged
 ROOT = Path(__file__).resolve().parents[2]
 LIVE = re.compile(r"[=+\-@\t\r\n\v\f＝＋－＠]")
 EVIL = "=HYPERLINK(1)"
-#: Addresses that answer with rows as a file, and whether the file holds somebody's data.
+#: Addresses that answer with rows as a file, and whether the file holds personal data.
 FILES = {
     "members:index": True,
     "members:leavers": True,
@@ -37,17 +37,15 @@ FILES = {
     "imports:template": False,
     "guests:expected_template": False,
 }
-#: The same, of rows that a list of one's own left over: attacked where those lists are tested.
+#: The same for rejected rows of a person's own lists; the tests of those lists test these.
 TRIED_ELSEWHERE = {"imports:failed", "guests:expected_failed"}
-#: What makes a file, and the only modules that may: the writer, and what is a picture or paper, each written down.
-MAKERS = re.compile(
-    r"FileResponse|StreamingHttpResponse|csv\.writer|(?<!_)Workbook\(|content.disposition", re.IGNORECASE
-)
+#: The only modules that may create files: the writer, and modules for pictures and paper, each listed here.
+MAKERS = re.compile(r"FileResponse|StreamingHttpResponse|csv\.writer|Workbook\(|content.disposition", re.IGNORECASE)
 WRITERS = {
     "portal/core/files/writing.py",
-    "portal/core/files/xlsx_streaming.py",  # workbooks too long to be held: rows are written as they are sent
+    "portal/core/files/xlsx_streaming.py",  # workbooks too long for memory: rows are written as they are sent
     "portal/codes/views.py",
-    # The program that checks, video as it is stored, whatever else is stored as a whole.
+    # The checking program, stored video, and other things that are stored as a whole.
     "portal/evidence/export_views.py",
     "portal/evidence/media_views.py",
     "portal/evidence/store.py",
@@ -62,9 +60,10 @@ def reads():
 
 @pytest.fixture
 def evil(place):
-    """A tenant in which everything that has a name is called like a formula."""
+    """Create a tenant in which every name looks like a formula."""
     with tenant_scope(place.tenant):
-        Connection.objects.update(state=Connection.State.REVOKED)  # no page asks the service who these are
+        # No page requests these names from the service.
+        Connection.objects.update(state=Connection.State.REVOKED)
         now = timezone.now()
         Group.objects.create(tenant=place.tenant, membergroup_id="G", membergroup_name=EVIL, name_key=fold(EVIL))
         Area.objects.create(tenant=place.tenant, area_id="A", area_name=EVIL)
@@ -84,7 +83,7 @@ def evil(place):
 
 
 def path_of(address, place, kind):
-    """The address, with what it names filled in; None when it names what this tenant does not have."""
+    """Return the address with its parts filled in, or None if it names something that this tenant does not have."""
     known = {"area_id": "A", "member_id": "M", "membergroup_id": "G", "guest_id": "V",
              "job_id": str(place.job.pk), "kind": kind, "language": "en", "which": "ending"}  # fmt: skip
     names = {name for _, name in address.parameters}

@@ -1,4 +1,4 @@
-"""A facility manager and faces: checked before they leave, followed to their outcome, replaced in two steps."""
+"""A facility manager and faces: checked before they are sent, followed to their outcome, replaced in two steps."""
 
 import io
 import resource
@@ -39,7 +39,7 @@ def face_of(desk, number=0):
 
 
 def later(desk, seconds=5):
-    """Time passes at the service, and the portal asks what came of it."""
+    """Let time pass at the service, and let the portal follow its requests."""
     desk.place.sandbox.move_clock(desk.place.service.tenant_id, seconds=seconds)
     with desk.scope():
         for intent in Intent.objects.filter(state=State.ACCEPTED):
@@ -68,7 +68,7 @@ def test_a_face_is_followed_to_its_outcome_and_usable_thirty_seconds_later(desk)
     assert 'data-left="' in page
     assert desk.at_service(member.member_id)["face_data"]
     assert "usable from" in desk.get(f"{member.member_id}/")
-    assert "<ins>1200 × 900, " in desk.get(f"{member.member_id}/")  # staff did this: by its size alone
+    assert "<ins>1200 × 900, " in desk.get(f"{member.member_id}/")  # uploaded by staff; only its size is stored
     with desk.scope():
         assert Member.objects.get(pk=member.pk).has_face
 
@@ -81,7 +81,7 @@ def test_what_a_camera_writes_into_its_files_is_left_out_and_the_picture_is_turn
         assert b"secret place" not in picture.content
         assert b"Exif" not in picture.content
     corner = Image.open(io.BytesIO(turned.content)).getpixel((890, 10))
-    assert min(corner) > 230  # the white corner of the file came to the right, as the camera meant it
+    assert min(corner) > 230  # the white corner of the file moved to the right, as the camera meant it
 
 
 BAD = [
@@ -123,7 +123,7 @@ def test_nothing_chosen_and_a_picture_of_a_phones_camera(desk):
 def test_each_failure_is_said_in_words_and_an_unknown_one_as_it_came(desk):
     registered(desk, 0)
     _, rest = face_of(desk, 1)
-    upload(desk, rest, jpeg())  # the very picture of somebody else
+    upload(desk, rest, jpeg())  # the same picture as another member's
     later(desk)
     page = desk.get(rest)
     assert "This picture is already used by another registration." in page
@@ -170,9 +170,9 @@ def test_a_lost_answer_between_the_steps_holds_the_second_one_until_it_is_known(
         assert (second.operation, second.due_at, first.state) == ("register_face_image", None, State.QUEUED)
         assert Enclosure.objects.get().intent == second
         Intent.objects.filter(pk=first.pk).update(due_at=database_now())
-        sending.send(first)  # the worker's second try: what is gone already is done
+        sending.send(first)  # the worker's second try: the face is deleted already
         first.refresh_from_db()
-        if first.state == State.UNCERTAIN:  # a service that says that there is none is asked whether that is so
+        if first.state == State.UNCERTAIN:  # a service that reports no face is read to check this
             tracking.reconcile(first)
         second.refresh_from_db()
         assert second.due_at is not None
@@ -208,7 +208,7 @@ def test_a_face_is_deleted_after_being_asked(desk):
 
 
 def take_away(desk, member):
-    """Somebody deletes the face past the portal, at a service that deletes a face once."""
+    """Delete the face past the portal, at a service that deletes a face once."""
     desk.place.sandbox.settings(desk.place.service.tenant_id, absent_faces_deleted=False)
     path = f"/v1/members/{member.member_id}/face_image"
     assert desk.place.sandbox.api("DELETE", path, token=desk.place.service.token).is_success

@@ -1,4 +1,4 @@
-"""A facility manager keeps floor plans and places doors, key boxes and cameras on them; a guard watches them."""
+"""A facility manager creates floor plans and places doors, key boxes and cameras on them; a guard watches them."""
 
 import io
 from html import unescape
@@ -77,14 +77,14 @@ def save(client, place, plan, **typed):
 
 
 def fields(answer):
-    """What the form of an answer would send as it stands."""
+    """Return what the form of an answer would send unchanged."""
     page = Forms()
     page.feed(answer.content.decode())
     return next(form.values for form in page.found if "was" in form.values)
 
 
 def opened(client, place, plan):
-    """What the form brings back of the plan as it was when somebody opened it."""
+    """Return what the form sends about the plan as it was when the page was opened."""
     return {"was": fields(client.get(at(place, "edit", plan.pk)))["was"]}
 
 

@@ -1,4 +1,4 @@
-"""Whoever walks by keys sees where they are: nothing that stays on the screen lies over what is focused."""
+"""Keyboard users always see where they are: no fixed part of the screen covers the focused element."""
 
 import pytest
 from playwright.sync_api import Page
@@ -6,7 +6,7 @@ from playwright.sync_api import Page
 from tests.support.changes import ChangesDesk
 from tests.support.effort import one_in
 
-# What is focused, and what lies over the middle of its upper or lower edge, if anything.
+# Returns the focused element, and what covers the middle of its upper or lower edge, if anything.
 _COVERED = """() => {
   const focused = document.activeElement, box = focused.getBoundingClientRect();
   if (focused === document.body || focused.matches(".skip") || !box.height) return ["", ""];
@@ -35,7 +35,7 @@ def test_nothing_focused_lies_under_the_head_or_the_foot(open_page, desk, width)
     page = open_page(desk.client, width=width)
     page.set_viewport_size({"width": width, "height": 560})
     page.goto(f"{desk.url}?size=25")
-    page.locator("tbody input[name=id]").first.check()  # the bar of bulk changes stays, too
+    page.locator("tbody input[name=id]").first.check()  # the bar of bulk changes is fixed, too
     there, back = walked(page, "Tab", 45), walked(page, "Shift+Tab", 45)
     assert len({each for each, _ in there}) > 40
     assert [each for each in there + back if each[1]] == []

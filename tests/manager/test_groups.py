@@ -1,4 +1,4 @@
-"""Groups as a facility manager works on them, and as others may not. Against a real service."""
+"""Groups as a facility manager works on them, and what other roles may not do. With a real service."""
 
 import contextvars
 import html
@@ -28,7 +28,7 @@ SALES = "Sales-Kobe"
 
 @pytest.fixture
 def other(make):
-    """Another tenant, whose owner is a stranger here."""
+    """Return another tenant, whose owner has no access here."""
     place = make(members=0)
     place.browser = place.client(place.owner)
     return place
@@ -36,7 +36,7 @@ def other(make):
 
 @pytest.fixture
 def here(make):
-    """A tenant with a facility manager's browser; the mirror knows two groups."""
+    """Return a tenant with a facility manager's browser and two loaded groups."""
     place = make(members=0)
     with tenant_scope(place.tenant):
         place.browser = place.client(place.staff("facility manager"))
@@ -53,12 +53,12 @@ def here(make):
 
 
 def sent(place, operation):
-    """How many calls of an operation the test itself caused."""
+    """Return the number of calls of an operation that the test itself caused."""
     return len(place.calls(operation)) - place.before[operation]
 
 
 def elsewhere(ask, *given):
-    """Outside of the tenant that the test has entered, over the same connection to the database."""
+    """Call `ask` outside of the entered tenant, over the same connection to the database."""
     outside = contextvars.copy_context()
     outside.run(scope._scope.set, None)
     return outside.run(ask, *given)
@@ -289,7 +289,7 @@ def test_pages_cost_the_same_however_many_rows_there_are(here):
 
     group = sales(here)
     page = f"{group.membergroup_id}/"
-    actions.rename(group=group, name=SALES, by=here.asker, nonce=fresh_nonce())  # calls have been counted from here on
+    actions.rename(group=group, name=SALES, by=here.asker, nonce=fresh_nonce())  # calls are counted from here on
     people("a", 60)
     before = queries(""), queries(page)
     Group.objects.bulk_create(
@@ -306,12 +306,12 @@ def test_pages_cost_the_same_however_many_rows_there_are(here):
     assert "Loaded for 90 of 180" in text
 
 
-# What becomes of an answer that was lost
+# Lost answers.
 
 
 @pytest.fixture
 def uncertain(here, monkeypatch):
-    """`uncertain(create or rename, applied=…)`: an intent whose answer was lost, a minute and more ago."""
+    """Return `uncertain(create or rename, applied=…)`, which creates an old intent with a lost answer."""
     call = ServiceClient.call
 
     def ask(how, *, applied):
@@ -335,7 +335,7 @@ def create(here, name="Guards"):
 
 
 def read_twice(look, intent):
-    """What a second reading finds, a minute and more after the first."""
+    """Return what a second reading finds, over a minute after the first."""
     first = look(intent)
     assert first.applied is None
     assert first.retry_at > timezone.now()

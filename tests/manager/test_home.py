@@ -1,4 +1,4 @@
-"""The overview as the picture of the day: what needs attention first, who is in, and how far that is known."""
+"""The overview of the day: what needs attention first, who is on site, and how complete the data is."""
 
 import re
 from datetime import timedelta
@@ -36,7 +36,7 @@ ROLES = ("owner", "facility manager", "guard", "auditor")
 
 @pytest.fixture
 def house(place):
-    """A house with a door that is shut, of whose log everything is read."""
+    """Create a building with a closed door and a complete log."""
     with tenant_scope(place.tenant):
         PassController.objects.create(device_id="front", device_name="正面エントランス 入口")
     shows(place, "front")
@@ -50,7 +50,7 @@ def home(place, role="facility manager"):
 
 
 def lines(html):
-    """What needs attention: (text, detail), in its order."""
+    """Return what needs attention: (text, detail), in order."""
     found = re.search(r'class="home-lines">(.*?)</ul>', html, re.DOTALL)
     rows = re.findall(r"<a [^>]*>([^<]*)</a>\s*(?:<span>([^<]*)</span>)?", found[1]) if found else []
     return [(text.strip(), detail.strip()) for text, detail in rows]
@@ -66,7 +66,7 @@ def request_of(place, **values):
 
 
 def forced(place, device_id, name):
-    """A door is forced open, and the rules have looked."""
+    """Force a door open, and check the alert rules."""
     with tenant_scope(place.tenant):
         PassController.objects.create(device_id=device_id, device_name=name)
     shows(place, device_id, door="open", errors=["forced_open"])
@@ -85,7 +85,7 @@ def import_with_failed_rows(place, **values):
 
 
 def came_in(place, member_id, device_id):
-    """Somebody passes a door now."""
+    """Let a member pass a door now."""
     rows = happened(place, record(timezone.now(), member_id=member_id, member_name=member_id, device_id=device_id))
     with tenant_scope(place.tenant):
         passages.on_histories(place.tenant, histories=rows)
@@ -192,7 +192,7 @@ def test_how_many_are_in_the_building_says_how_certain_it_is(house):
 
 
 def passed(place, at, device_id="front", times=1, **said):
-    """Members pass a door; the log tells of it."""
+    """Record that members passed a door."""
     found = [record(at, member_id="M1", device_id=device_id, **said) for _ in range(times)]
     rows = happened(place, *found)
     with tenant_scope(place.tenant):
@@ -204,7 +204,7 @@ def this_hour():
 
 
 def figures_of(html, at):
-    """The figures behind the picture, of an hour: (today, usual)."""
+    """Return the figures of an hour in the chart: (today, usual)."""
     name = f"{at.astimezone(TOKYO):%H}:00"
     row = re.search(rf'<th scope="row">{name}</th>(.*?)</tr>', html, re.DOTALL)[1]
     return tuple(re.findall(r">([^<>]+)</td>", row))
@@ -272,7 +272,7 @@ def test_hours_are_counted_again_from_the_log_and_let_go_in_time(with_ways_out):
     happened(house, *[record(hour - timedelta(days=20), member_id="M1", device_id="front") for _ in range(2)])
     round_of("passages_taken_again")
     passed(house, hour)
-    happened(house, record(hour, member_id="M2", device_id="front"))  # whom the listener missed
+    happened(house, record(hour, member_id="M2", device_id="front"))  # missed by the listener
     round_of("passages_taken_again")
     round_of("passages_taken_again")
     with tenant_scope(house.tenant):
@@ -287,7 +287,7 @@ def test_a_guard_sees_neither_members_nor_calls_nor_changes(house):
     html = home(house, "guard")
     for words in ("Guests today", "Ends within", "Recent changes", "expired member"):
         assert words not in html
-    service = html[html.index("home-service") :].partition("</details>")[0]  # the frame's footer tells of calls, too
+    service = html[html.index("home-service") :].partition("</details>")[0]  # the frame's footer also mentions calls
     assert "Connected" in service
     for words in ("API calls", "allowance"):
         assert words not in service
@@ -300,7 +300,7 @@ def test_the_overview_leads_to_the_activity_log(house, role):
 
 
 def steps(html):
-    """The next steps: (text, whether it is done, whether it leads somewhere)."""
+    """Return the next steps: (text, whether it is done, whether it is a link)."""
     found = re.findall(r"<li>(.*?)</li>", html[html.index('id="next-steps"') :].partition("</ol>")[0], re.DOTALL)
     return [
         (re.findall(r"<(?:a|span)[^>]*>([^<]+)</(?:a|span)>", each)[1], ">Done<" in each, "<a " in each)
@@ -328,7 +328,7 @@ def test_a_connected_tenant_with_nothing_in_it_says_how_far_it_is(place):
 
 
 def lively(place):
-    """A house in which everything happens at once."""
+    """Create a building in which everything happens at once."""
     for number in range(3):
         forced(place, f"f{number}", f"Door {number}")
     for number in range(30):

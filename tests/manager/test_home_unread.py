@@ -1,4 +1,4 @@
-"""The overview of a house of which a list was never read, stands still or was refused is not a calm one."""
+"""The overview does not look calm if a list was never read, is no longer updated or was refused."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""A manager brings members in from a spreadsheet, through the pages, on the real database and a real service."""
+"""A manager imports members from a spreadsheet, through the pages, with the real database and a real service."""
 
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -61,7 +61,7 @@ def uploaded(manager, url, content, name="staff.csv"):
 
 
 def form_of(page):
-    """What the columns form would send as it stands."""
+    """Return what the columns form would send unchanged."""
     html = page.content.decode()
     chosen = {}
     for name, options in re.findall(r'<select[^>]*name="([^"]+)"[^>]*>(.*?)</select>', html, re.DOTALL):
@@ -268,7 +268,7 @@ def test_two_who_start_at_one_moment_start_once(desk, manager, url):
 
     with ThreadPoolExecutor(2) as pool:
         with inside(desk), transaction.atomic():
-            Job.objects.select_for_update().get()  # whoever begins it waits here
+            Job.objects.select_for_update().get()  # other transactions that use the job wait here
             begun = [pool.submit(start, each) for each in both]
             until(lambda: sessions_that_wait() == 2, saying="both wait")
         pages = [each.result(60) for each in begun]
@@ -278,9 +278,9 @@ def test_two_who_start_at_one_moment_start_once(desk, manager, url):
 
 
 def sessions_that_wait():
-    """How many sessions of this database wait for a lock."""
+    """Return the number of sessions of this database that wait for a lock."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_stat_clear_snapshot()")  # a transaction sees what it saw first, otherwise
+        cursor.execute("SELECT pg_stat_clear_snapshot()")  # otherwise a transaction reads its first snapshot again
         cursor.execute(
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
         )

@@ -1,4 +1,4 @@
-"""An import opens on what needs attention, and names what it leaves out."""
+"""An import first shows what needs attention, and says what it leaves out."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""A facility manager and whose access to look at: each list says what it knows, and since when."""
+"""A facility manager and the lists of members to clean up: each list says what it covers, and since when."""
 
 import csv
 import io
@@ -53,7 +53,7 @@ def desk(make):
 
 
 def came(*member_ids):
-    """The log tells of them, as its reading takes it over."""
+    """Load these records into the log."""
     now = timezone.now()
     rows = [History(history_id=str(uuid4()), at=now, member_id=each, content="Entry") for each in member_ids]
     last_seen.update_last_seen([row.pk for row in History.objects.bulk_create(rows)])
@@ -171,7 +171,7 @@ def test_a_list_is_taken_along_and_written_down(desk):
 
 @pytest.fixture
 def support(desk, django_user_model):
-    """Somebody of the platform, in a support session: sees members, and not the log."""
+    """Return a person of the support staff in a support session, who sees members but not the log."""
     person = django_user_model.objects.create_user("s@example.test", "x" * 12, name="S", platform_role="support")
     with desk.scope():
         ends = timezone.now() + timedelta(hours=1)

@@ -1,4 +1,4 @@
-"""On legal hold an incident only grows: nobody, no rule and no statement removes or changes anything of it."""
+"""On legal hold an incident only grows: no person, rule or statement removes or changes any part of it."""
 
 import base64
 import contextlib
@@ -29,7 +29,7 @@ from tests.support.members import said
 
 REASON = "Police case 2026-118"
 REFUSED = "This incident is on legal hold until each hold is ended. Nothing was removed or changed."
-#: What is posted to each address of incidents. A new one is attacked here, or its test below says what it may do.
+#: Data for each address of incidents. A new address is tested here, or its test below says what it may do.
 POSTED = {
     "new": {"title": "Another", "began_at": "2026-11-01T10:00"},
     "settings": {"days": "30"},
@@ -48,9 +48,9 @@ POSTED = {
     "remove": {},
     "export": {},
 }
-#: What an incident never loses, whatever it gains.
+#: Parts of an incident that a hold protects.
 LASTING = ("number", "title", "began_at", "ended_at", "opened_by_id", "opened_at")
-#: What a worker writes of an item or an export until its file is there.
+#: Columns that a worker writes until an item's or export's file is stored.
 COMING = (
     "media",
     "due_at",
@@ -78,7 +78,7 @@ def owner(place):
 
 @pytest.fixture
 def hold(place, manager):
-    """An incident with a record, its video, a note, a video that is missing and an export, on legal hold."""
+    """Create an incident on legal hold, with a record, its video, a note, a missing video and an export."""
     filmed(place, manager)
     manager.post(url(place, "note", 1), {"text": "Door was open"})
     exported(place, manager)
@@ -93,7 +93,7 @@ def hold(place, manager):
 
 
 def close(place):
-    """Close the incident as it was closed before the hold, and let its time be over."""
+    """Close the incident as it was closed before the hold, and let its retention end."""
     now = database_now()
     with tenant_scope(place.tenant):
         row = Incident.objects.get()
@@ -102,7 +102,7 @@ def close(place):
 
 
 def kept(place):
-    """All of the incident that a hold keeps, with the bytes of its files as they can be read now."""
+    """Return everything that a hold protects, with the bytes of its files as they can be read now."""
     with tenant_scope(place.tenant):
         files = list(StoredFile.objects.all())
         assert [each.sha256 for each in files] == [digest(each) for each in files]
@@ -116,7 +116,7 @@ def kept(place):
 
 
 def lasting(row):
-    """All of a row; without what a worker still writes where its file is missing."""
+    """Return a whole row; without what a worker still writes while its file is missing."""
     return row if row["file_id"] else {name: value for name, value in row.items() if name not in COMING}
 
 
@@ -125,7 +125,7 @@ def digest(file):
 
 
 def lost(before, after):
-    """What is not there any more, or is another than before."""
+    """Return what is missing or different from before."""
     for kind, rows in before.items():
         for pk, row in rows.items():
             found = after[kind].get(pk, {})
@@ -134,13 +134,13 @@ def lost(before, after):
 
 
 def writes():
-    get_resolver().url_patterns  # noqa: B018 - the site's addresses are read before those of an area
+    get_resolver().url_patterns  # noqa: B018 - loads the site's addresses before those of an area
     patterns = import_module("portal.evidence.urls").urlpatterns
     return {each.name: each for each in patterns if each.callback.methods - SAFE_METHODS}
 
 
 def addresses_of(place, name):
-    """Every address of this name that leads to something of the incident."""
+    """Return every address with this name for the parts of the incident."""
     with tenant_scope(place.tenant):
         ids = {"remove": list(Item.objects.values_list("pk", flat=True))}
         record = History.objects.get().history_id
@@ -162,7 +162,7 @@ def test_no_write_removes_or_changes_anything(place, owner, hold, state):
     if state == "closed":
         close(place)
     before = kept(place)
-    for _again in range(2):  # also what comes after all the others: a closed incident is open by then
+    for _again in range(2):  # once more: after the first round a closed incident is open
         for name, posted in POSTED.items():
             for address in addresses_of(place, name):
                 owner.post(address, posted)
@@ -310,7 +310,7 @@ def test_a_closed_incident_is_not_edited(place, manager, hold):
 
 
 def test_what_is_refused_is_looked_at_under_the_lock(place, manager, hold):
-    """A hold that came after the page was read refuses as well."""
+    """Check that a hold which is set after the page was read refuses as well."""
     with tenant_scope(place.tenant):
         read_before = Incident.objects.prefetch_related("holds").get()
         read_before._prefetched_objects_cache = {"holds": LegalHold.objects.none()}

@@ -1,4 +1,4 @@
-"""A list that was never read, stands still or was refused: no page, report or file takes that for an empty one."""
+"""A list that was never read, is no longer updated or was refused: no page, report or file shows it as empty."""
 
 import csv
 import io
@@ -32,7 +32,7 @@ def desk(place):
 
 
 def unread(desk, kind):
-    """This list was never read."""
+    """Mark this list as never read."""
     with desk.scope():
         _ROWS[kind].objects.all().delete()
         MirrorState.objects.filter(kind=kind).update(as_of=None, total=0, error="")

@@ -1,4 +1,4 @@
-"""A facility manager locks many doors at once: what is said before, and what came of it at each door."""
+"""A facility manager locks many doors at once: the preview, and the result at each door."""
 
 import re
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""A lockdown on every page, its release, rehearsals, and whose it is not."""
+"""A lockdown on every page, its release, drills, and people who may not use it."""
 
 import time
 from unittest import mock

@@ -1,4 +1,4 @@
-"""Who sees and does what with a lockdown, and what the audit log has of it afterwards."""
+"""Who may see and use a lockdown, and what the audit log records of it."""
 
 import re
 from datetime import timedelta
@@ -52,7 +52,7 @@ def colleague(one):
 
 @pytest.fixture
 def two_persons(one):
-    """A lockdown waits for a second person."""
+    """Let a lockdown wait for a second person."""
     with tenant_scope(one.tenant):
         LockdownSetting.objects.create(second="both")
 

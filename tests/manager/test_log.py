@@ -1,4 +1,4 @@
-"""Staff and the activity log: every record, its filters in the address, how far it is complete, and who sees it."""
+"""Staff and the activity log: every record, filters in the address, how complete it is, and who sees it."""
 
 import html
 import re
@@ -62,7 +62,7 @@ def index(place, **query):
 
 
 def shown(client, place, **query):
-    """The records on the page, in order."""
+    """Return the records on the page, in order."""
     page = client.get(index(place, **query))
     assert page.status_code == 200
     return records_in(page)
@@ -78,7 +78,7 @@ def leads(page, rel):
 
 @pytest.fixture
 def known(one):
-    """The same with what its people are found by: a member, and a guest's visit."""
+    """Create the people of the records: a member, and a guest's visit."""
     with tenant_scope(one.tenant):
         Member.objects.all().delete()
         local_writes.apply_member_write(one.tenant, "m-1", {"member_name": "佐藤 花子"}, created=True)
@@ -141,7 +141,7 @@ def test_the_address_narrows_the_list(one, manager, query, records):
 
 
 class TestLookingForAPerson:
-    """A member or guest is found by name and chosen: with script in a menu above the list, without it on a page."""
+    """Finding a member or guest by name: with script in a menu above the list, without it on a page."""
 
     def found(self, place, client, text, **more):
         page = reverse("logs:people", args=[place.tenant.slug])
@@ -253,7 +253,7 @@ def test_a_page_asks_the_database_twelve_times_at_most(one, manager, page):
     manager.get(address)
     with CaptureQueriesContext(connection) as asked:
         assert manager.get(address).status_code == 200
-    of_jobs = 2 if page == "member" else 0  # what is still to be done to a member, and what was done to many
+    of_jobs = 2 if page == "member" else 0  # changes that are still waiting for a member, and past bulk changes
     assert len(asked) <= MOST_ASKED + of_jobs, [query["sql"][:150] for query in asked]
 
 

@@ -1,4 +1,4 @@
-"""A facility manager, a person's day as a line of places, and a door's day by the hour."""
+"""A facility manager views a person's day as a line of places, and a door's day by the hour."""
 
 import re
 from datetime import date, timedelta
@@ -48,7 +48,7 @@ def passed(at, door="D1", day=DAY, **more):
 
 
 def shapes(answer):
-    """What stands on the lanes, in their order."""
+    """Return the shapes on the lanes, in their order."""
     return re.findall(r'class="mark mark-(\w+)"', answer.content.decode())
 
 

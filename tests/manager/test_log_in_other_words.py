@@ -1,4 +1,4 @@
-"""The log of a service with other categories and statuses: by the overrides file, what they mean is kept."""
+"""The log of a service with other categories and statuses: the overrides file defines their meaning."""
 
 import re
 from datetime import timedelta
@@ -85,7 +85,7 @@ def test_a_door_is_read_at_once_after_a_serious_record(one, category, soon):
 
 
 class TestWordsForWhatIsUsual:
-    """A use, what was done from afar, and a status that says nothing more: they are the service's own, too."""
+    """A use, a remote command and a plain status also have the service's own words."""
 
     @pytest.fixture
     def one(self, make):
@@ -131,7 +131,7 @@ def test_the_usual_words_have_their_usual_meaning():
 
 
 def test_words_in_the_label_are_shown_wherever_the_record_is(one, look):
-    """Beside the category, which the label may have nothing to do with."""
+    """Check that the words are shown beside the category, which the label may not repeat."""
     (row,) = happened(one, at_door(category="normal", content="", member_id="m1", member_label="Came by the gate"))
     day = row.at.astimezone(TOKYO).date()
     assert re.search(r"Came by the gate\s*<span class=\"chip chip-quiet\">Normal<", look().content.decode())

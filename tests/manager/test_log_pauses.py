@@ -1,4 +1,4 @@
-"""While the log waits for calls, each page and report that rests on it says since when, why, and until when."""
+"""While the log waits for API calls, each page and report that uses it says since when, why, and until when."""
 
 from datetime import timedelta
 
@@ -24,14 +24,14 @@ REASON = "No API calls are free for this at the moment."
 
 
 def shown(at):
-    """A moment as the pages write it: the time, and the day where it is another."""
+    """Return a moment as the pages show it: the time, and the date if it is another day."""
     there = local(at)
     return f"{there:%H:%M}" if there.date() == local(timezone.now()).date() else f"{there:%Y-%m-%d %H:%M}"
 
 
 @pytest.fixture
 def paused(place):
-    """The log waits for calls, which are expected in nine minutes."""
+    """Let the log wait for calls, which are expected in nine minutes."""
     with tenant_scope(place.tenant):
         PassController.objects.create(device_id="D1", device_name="Lab")
         box = KeyBox.objects.create(key_device_id="K1", key_device_name="Box")

@@ -1,4 +1,4 @@
-"""A facility manager and the page of one record: everything that was said, who, where, when else, and why."""
+"""A facility manager and the page of one record: the whole record, who, where, related times, and why."""
 
 from datetime import timedelta
 
@@ -45,7 +45,7 @@ def at_door(minutes=0, **more):
 
 
 def command(place, seconds_ago, *, info="", request_id="", state=State.SUCCEEDED, device="D1"):
-    """A command that was sent so long before now, and ended two seconds later."""
+    """Create a command that was sent so many seconds ago, and ended two seconds later."""
     sent = NOW - timedelta(seconds=seconds_ago)
     with tenant_scope(place.tenant):
         return Intent.objects.create(

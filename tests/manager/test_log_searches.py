@@ -1,4 +1,4 @@
-"""A facility manager keeps searches of the log under names; auditors too; guards see none of them."""
+"""Saved searches of the log: for facility managers and auditors, not for guards."""
 
 from html import unescape
 

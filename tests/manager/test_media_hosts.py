@@ -1,4 +1,4 @@
-"""A service that gives the addresses of its pictures, and the hosts that the operator has allowed."""
+"""A service that returns the addresses of its pictures, and the hosts that the operator has allowed."""
 
 from portal.core.cameras.models import Camera
 from tenants.scope import tenant_scope

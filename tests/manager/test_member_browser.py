@@ -1,4 +1,4 @@
-"""A facility manager's browser on a member's page: the code that follows itself, and the face before it leaves."""
+"""A facility manager's browser on a member's page: the code that refreshes, and the face before it is sent."""
 
 import pytest
 from playwright.sync_api import expect
@@ -46,7 +46,7 @@ def test_the_one_time_code_follows_itself_while_somebody_looks_and_hides_when_no
 
 
 def followed(desk: MembersDesk) -> None:
-    """Time passes at the service, and a worker asks what came of it."""
+    """Let time pass at the service, and let a worker follow its requests."""
     desk.place.sandbox.move_clock(desk.place.service.tenant_id, seconds=5)
     with desk.scope():
         for intent in Intent.objects.filter(state=State.ACCEPTED):

@@ -1,4 +1,4 @@
-"""A facility manager and what members open doors with: QR codes in every variant, one-time codes, privileges."""
+"""A facility manager and members' credentials: QR codes in every variant, one-time codes, privileges."""
 
 import re
 from datetime import timedelta
@@ -145,7 +145,7 @@ def test_when_the_hours_calls_run_short_the_page_asks_before_it_goes_on(desk):
     member = one_time_member(desk)
     permit = permit_of(ask(desk, member))
     spent = len(desk.place.calls())
-    # A quarter of the hour is kept from what a page does by itself, a tenth from people.
+    # A quarter of the hour's calls is not available to automatic refreshes, a tenth not to people.
     an_hour_of(int(spent / 0.8), desk.place.sandbox, desk.place.connection)
     renewed = ask(desk, member, "one-time/next/", permit=permit)
     assert "Few API calls left this hour." in said(renewed)

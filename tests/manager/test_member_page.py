@@ -1,4 +1,4 @@
-"""A facility manager and the page of one member: all in one place, in a handful of queries, nothing that rests open."""
+"""A facility manager and the page of one member: everything in one place, in few queries, also with missing data."""
 
 from datetime import timedelta
 from unittest.mock import patch

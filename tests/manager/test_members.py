@@ -1,4 +1,4 @@
-"""A facility manager and the members: finding, creating, changing and deleting them, at a real service."""
+"""A facility manager and the members: finding, creating, changing and deleting them, with a real service."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Whatever is typed, pasted or made up: a clear message, never an error of ours, and no invalid call."""
+"""Any typed, pasted or made-up input: a clear message, never a server error, and no invalid call."""
 
 import pytest
 

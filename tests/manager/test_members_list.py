@@ -1,4 +1,4 @@
-"""A facility manager and the list of members: finding, narrowing, sorting, paging, taking along."""
+"""A facility manager and the list of members: searching, filtering, sorting, paging and exporting."""
 
 import csv
 import io
@@ -24,7 +24,7 @@ def desk(make):
 
 
 def queries_of(desk, rest="", **query):
-    desk.get(rest, **query)  # what is remembered for the session is remembered
+    desk.get(rest, **query)  # the first request stores what is kept in the session
     with CaptureQueriesContext(connection) as counted:
         desk.get(rest, **query)
     return [each["sql"] for each in counted if "set_config" not in each["sql"]]
@@ -116,7 +116,7 @@ def test_a_members_page_and_its_forms_cost_few_queries_too(desk):
         desk.send(f"{member}/edit/", member_code=code)
     for rest in (f"{member}/", f"{member}/edit/", f"{member}/delete/", "new/"):
         found = queries_of(desk, rest)
-        # The page also tells what the member may enter and what happened, whose records are found, then read.
+        # The page also shows the member's areas and records: these are searched, then read.
         assert len(found) <= MOST_QUERIES + 2 * (rest == f"{member}/"), "\n".join(found)
 
 

@@ -1,4 +1,4 @@
-"""A member's creation, change or deletion whose answer was lost: what reading finds, and what it cannot tell."""
+"""A member's creation, change or deletion with a lost answer: what a reading finds, and what stays unknown."""
 
 from datetime import timedelta
 
@@ -28,7 +28,7 @@ def desk(place):
 
 @pytest.fixture
 def lost(desk):
-    """`lost("create_member", body)`: an intent that left, and whose answer never came."""
+    """Return `lost("create_member", body)`, which creates a sent intent without an answer."""
 
     def make(operation, body=None, member=None):
         permission = Permission.MEMBERS_DELETE if operation == "delete_member" else Permission.MEMBERS_EDIT
@@ -51,7 +51,7 @@ def lost(desk):
 
 
 def look(intent):
-    """What is found: of a creation in the list, once it has been read."""
+    """Return what a reading finds; for a creation, in the list after it has been read."""
     reconcile = handlers.handler_of(intent.operation).reconcile
     found = reconcile(intent)
     if intent.operation != "create_member":
@@ -61,7 +61,7 @@ def look(intent):
 
 
 def a_minute_later(intent, finding):
-    """The same intent when the first reading is long enough ago."""
+    """Return the same intent after the first reading is old enough."""
     first = finding.retry_at - proof.MIN_INTERVAL * 2 - timedelta(seconds=5)
     evidence = {**finding.evidence, "first seen missing": write_moment(first)}
     Intent.objects.filter(pk=intent.pk).update(result={"evidence": evidence})

@@ -1,4 +1,4 @@
-"""A month of visits knows the public holidays, and a badge says that its bearer is a guest."""
+"""A month of visits shows the public holidays, and a badge says that its holder is a guest."""
 
 import pytest
 from django.utils import timezone

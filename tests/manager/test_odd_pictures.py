@@ -1,4 +1,4 @@
-"""Pictures that browsers show and other readers stumble over: taken as they are seen, or refused; never blank."""
+"""Pictures that browsers show but other readers may not: accepted as they are seen, or refused; never blank."""
 
 import io
 import struct
@@ -13,7 +13,7 @@ from tests.support.images import jpeg
 
 
 def grey_of_16_bits(width=600, height=800):
-    """A PNG that goes from black on the left to white on the right."""
+    """Return a PNG that goes from black on the left to white on the right."""
     line = b"".join(struct.pack("<H", 65535 * x // (width - 1)) for x in range(width))
     made = io.BytesIO()
     Image.frombytes("I;16", (width, height), line * height).save(made, "PNG")

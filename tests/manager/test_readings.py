@@ -1,4 +1,4 @@
-"""What is read leaves a trace, whichever way it is asked for: whole, in parts, again, or by its address alone."""
+"""Reading a file is recorded in every way: whole, in parts, again, or by its address alone."""
 
 import re
 import uuid
@@ -20,7 +20,7 @@ from tests.support.evidence import filmed, stored, url, work
 
 ROOT = Path(__file__).resolve().parents[2]
 JPEG = b"\xff\xd8\xff" + bytes(40)
-#: Ways of asking for a file that leave out its beginning, or say that it is there already.
+#: Headers that request a file without its beginning, or say that the browser already has it.
 WAYS = {
     "whole": {},
     "all but the first byte": {"Range": "bytes=1-"},
@@ -31,7 +31,7 @@ WAYS = {
     "unless it is there": {"If-None-Match": "*"},
     "if it was changed": {"If-Modified-Since": "Thu, 31 Dec 2099 23:59:59 GMT"},
 }
-#: Every module of which an address answers with a file or a picture, and how that is written down.
+#: Every module with an address that answers with a file or a picture, and how that is recorded.
 GIVES = {
     "portal/evidence/media_views.py": "here",
     "portal/evidence/export_views.py": "here; the checking program is public",
@@ -55,7 +55,7 @@ _GIVING = re.compile(
     r"StreamingHttpResponse\(|HttpResponse\(.*content_type|store\.download_response\(|file_response\(|send_streamed_file\("
     r"|[ =]send_file\("
 )
-#: What answers for them, and what no browser asks.
+#: Modules that create these answers, and those that no browser requests.
 _WITHIN = ("portal/core/files/", "portal/core/ui/", "portal/site/", "portal/evidence/store.py")
 
 
@@ -66,7 +66,7 @@ def manager(place):
 
 @pytest.fixture
 def readings(place, manager):
-    """Addresses of what is written down when it is read, each with the action that says so."""
+    """Return the addresses whose reading is recorded, each with its audit action."""
     clip = filmed(place, manager)
     manager.post(url(place, "export", 1))
     work(place)

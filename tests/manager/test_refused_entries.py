@@ -1,4 +1,4 @@
-"""What was typed in a form that is refused on another page is in it again there, with the reason."""
+"""What was typed in a form that is refused on another page appears in the form there, with the reason."""
 
 import re
 import uuid
@@ -27,13 +27,13 @@ def owner(place):
 
 
 def form_with(client, page, field):
-    """The form of a page that has this field."""
+    """Return the form of a page that has this field."""
     text = client.get(page).content.decode()
     return next(each for each in forms_of(text, page) if field in each.data())
 
 
 def sent(client, page, field, address="", **typed):
-    """Send a form of a page with what is typed. Returns the page it leads to, and what the form there would send."""
+    """Send a form of a page with what is typed. Return the page it leads to, and what the form there would send."""
     form = form_with(client, page, field)
     answer = client.post(address or form.address, form.data(**typed), follow=True)
     again = [each for each in forms_of(answer.content.decode(), page) if field in each.data()]

@@ -1,4 +1,4 @@
-"""What a facility manager reads where the service refuses a page's list or its act: why, in one sentence."""
+"""What a facility manager reads where the service refuses a page's list or its action: the reason, in one sentence."""
 
 import re
 

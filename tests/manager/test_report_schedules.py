@@ -1,4 +1,4 @@
-"""Reports on a schedule: made once for each period, and told once to each who may still see them."""
+"""Reports on a schedule: created once for each period, and sent once to each person who may still see them."""
 
 from datetime import datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""Reports: made by a worker, shown on a page, as PDF and as a workbook, and sent on a schedule to who may see them."""
+"""Reports: created by a worker, shown on a page, as PDF and as a workbook, and sent on a schedule."""
 
 import re
 import uuid
@@ -130,7 +130,7 @@ def test_every_page_of_a_pdf_has_the_period_and_how_complete_it_is(desk):
 
 
 def texts(pdf):
-    """The text of each page of a PDF."""
+    """Return the text of each page of a PDF."""
     with PdfDocument(pdf) as document:
         return [page.get_textpage().get_text_bounded() for page in document]
 

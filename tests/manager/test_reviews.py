@@ -155,7 +155,7 @@ def test_a_groups_reviewer_comes_before_the_areas(desk):
     chosen = dict.fromkeys(re.findall(r'name="(group-[^"]*)"', asked), str(other.pk))
     chosen["nonce"] = re.search(r'name="nonce" value="([^"]*)"', asked)[1]
     with desk.scope():
-        Item.objects.filter(pk=desk.item(review, first).pk)._raw_delete("default")  # it comes again below
+        Item.objects.filter(pk=desk.item(review, first).pk)._raw_delete("default")  # it is added again below
     desk.client.post(desk.link("groups", review.pk), chosen)
     desk.look_again(review)
     assert desk.item(review, first).reviewer_id == other.pk

@@ -25,12 +25,12 @@ def decider(desk, open_page) -> Page:
 
 
 def ordered(desk: ReviewsDesk) -> list[Member]:
-    """Return the holders as the list has them."""
+    """Return the holders in the list's order."""
     return sorted(desk.holders, key=lambda member: (member.name_key, member.pk))
 
 
 def grown(desk: ReviewsDesk, n: int) -> Member:
-    """One more member of whom the mirror knows a right to the area."""
+    """Create one more member with a loaded right to the area."""
     rights = {"devices_pass": option(desk.area.area_id), "keys_pass": None, "privilege": None}
     told = {"member_name": f"野村 {n:03}", "name_key": f"野村 {n:03}", "rights": rights}
     row = Member.objects.create(member_id=f"grown-{n:03}", rights_read_at=timezone.now(), **told)
@@ -94,7 +94,7 @@ def test_a_decision_whose_answer_is_lost_is_sent_again_and_kept_once(
         else:
             route.continue_()
 
-    # Before the page: a page that is there already may send one more request past a new route.
+    # Before the page opens: an open page may send one more request past a new route.
     decider.route(re.compile("/press/"), lose_first)
     decider.goto(desk.link("decide", review.pk))
     decider.keyboard.press("c")
@@ -157,7 +157,7 @@ def test_the_keys_go_on_to_the_next_page(desk: ReviewsDesk, decider: Page) -> No
     decider.goto(desk.link("decide", review.pk))
     expect(decider.locator("#review-left")).to_have_text("0 of 40 done")
     for done in range(1, 41):
-        # Until the next page is there, the mark stays on the last right of this one, which is decided.
+        # Until the next page is loaded, the mark stays on the last right of this page, which is decided.
         decider.locator("tr.here:not(.review-saving) button[data-key=c]").wait_for()
         decider.keyboard.press("c")
         expect(decider.locator("#review-left")).to_have_text(f"{done} of 40 done")

@@ -1,4 +1,4 @@
-"""Nobody decides about their own access, or about a right that they gave within the period; the page says who can."""
+"""No one decides about their own access, or about a right that they gave within the period; the page says who can."""
 
 import re
 import zipfile
@@ -32,7 +32,7 @@ def desk(place):
 
 
 def grant(desk: ReviewsDesk, *members: Member, **values: Any) -> None:
-    """The facility manager gives these people access to the area."""
+    """Give these people access to the area as the facility manager."""
     for member in members:
         desk.hold(member, NOTHING)
     desk.run(desk.prepared("grant", list(members), **values))
@@ -45,7 +45,7 @@ def forged(desk: ReviewsDesk, review: Review, member: Member, act: str) -> str:
 
 
 def handed(desk: ReviewsDesk, review: Review, to: Any, client: Client, **chosen: Any) -> str:
-    """Hand items to a reviewer by the form."""
+    """Assign items to a reviewer by the form."""
     name = "assign" if client is desk.client else "delegate"
     asked = client.post(desk.link(name, review.pk), chosen).content.decode()
     nonce = asked.split('name="nonce" value="')[1].split('"')[0]
@@ -105,7 +105,7 @@ class TestWhoGrantedARight:
         first, second, _third = desk.holders
         for member in (first, second):
             desk.press(review, desk.buttons(review, member, desk.client)["withdraw"], desk.client)
-        with desk.scope():  # the same right, taken and given again
+        with desk.scope():  # the same right, withdrawn and given again
             digest = desk.item(review, first).now_digest
         grant(desk, first)
         assert desk.rows(desk.withdrawals(review)).keys() == {second.member_id}
@@ -200,7 +200,7 @@ class TestWhoGrantedARight:
 
 class TestWaysOfGranting:
     def given_alone(self, desk: ReviewsDesk, source: Member, to: Member) -> None:
-        """One member gets another's rights."""
+        """Give one member another member's rights."""
         tenant = f"/t/{desk.place.tenant.slug}/rights/copy/"
         desk.set_at_service(to, NOTHING)
         form = posted(desk.client.get(f"{tenant}?from={source.member_id}&to={to.member_id}").content.decode())
@@ -227,7 +227,7 @@ class TestWaysOfGranting:
         assert not desk.buttons(review, newcomer, desk.client)
 
     def test_everything(self, desk):
-        """Access to every area is access to this one."""
+        """Check that access to every area counts as access to this one."""
         source, to, _third = desk.holders
         desk.hold(source, {"default_mode": "allow_all"})
         self.given_alone(desk, source, to)

@@ -1,4 +1,4 @@
-"""What happens around a review while it runs: edits that stop and go on, rights that come back, reviewers who leave."""
+"""Changes during a review: edits that stop and continue, rights that are given again, reviewers who leave."""
 
 import re
 import uuid
@@ -148,7 +148,7 @@ def test_a_review_does_not_end_while_a_withdrawal_is_prepared(desk, end):
 
 
 def asked(desk: ReviewsDesk, review: Review, **fields: str) -> dict[str, str]:
-    """Select all of the reviewer's items, and return what the question carries on."""
+    """Select all of the reviewer's items, and return the hidden fields of the confirmation."""
     page = desk.decider.post(desk.link("confirm_many", review.pk), {"scope": "match", "match": ""} | fields)
     return dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', page.content.decode()))
 

@@ -1,4 +1,4 @@
-"""Access reviews under attack: no decision is lost, and none holds for another right than the one it was about."""
+"""Access reviews with concurrent requests: no decision is lost, and none applies to a right that was not shown."""
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -23,7 +23,7 @@ def desk(place):
 
 
 def at_once(*works):
-    """Run these at the same moment, each on a connection of its own; return what they returned."""
+    """Run these at the same moment, each on a separate connection. Return what they returned."""
 
     def alone(work):
         try:
@@ -72,7 +72,7 @@ def test_every_saved_decision_is_kept_and_is_about_the_right_that_was_shown(desk
 
 
 def meanwhile(monkeypatch, place, name, act):
-    """Have `act` begin on a connection of its own while a worker is at this function of its step; return its future."""
+    """Start `act` on a separate connection when a worker reaches this function of its step. Return its future."""
     real, pool, begun = getattr(place, name), ThreadPoolExecutor(1), []
 
     def alone():
@@ -84,7 +84,7 @@ def meanwhile(monkeypatch, place, name, act):
     def pausing(*args, **more):
         if not begun:
             begun.append(pool.submit(alone))
-            with suppress(TimeoutError):  # it waits for the worker, or is through already
+            with suppress(TimeoutError):  # it waits for the worker, or is done already
                 begun[0].result(1.5)
         return real(*args, **more)
 

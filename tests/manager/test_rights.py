@@ -1,4 +1,4 @@
-"""A facility manager and rights: seeing them, changing them, never over somebody else's change, at a real service."""
+"""A facility manager views and changes rights, never overwriting another person's change, with a real service."""
 
 import json
 import re
@@ -40,7 +40,7 @@ class Desk(MembersDesk):
             self.boxes = list(KeyBox.objects.order_by("key_device_name"))
 
     def give(self, **rights):
-        """Rights given at the service, past the portal."""
+        """Give rights at the service, past the portal."""
         place = self.place
         answer = place.sandbox.api(
             "PUT", f"/v1/members/{self.member.member_id}", token=place.service.token, json=rights
@@ -206,7 +206,6 @@ def test_nothing_is_sent_while_the_service_cannot_be_read(desk):
 
 
 def test_what_nobody_described_is_shown_and_survives_a_change_beside_it(desk):
-    """The service may know modes that the specification does not; the mirror plays such a service here."""
     strange = {"area_id": desk.areas[1].area_id, "pass": {"effect": "allow_once", "until": "noon"}}
     told = listed((desk.areas[0], OFFICE))
     told["areas_list"].append(strange)

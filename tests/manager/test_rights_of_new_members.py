@@ -1,5 +1,6 @@
-"""New members get rights on the page that makes them: a template's, another member's, or the usual ones of the group;
-for one by the form, for many by an import.
+"""New members get rights when they are created, by the form or by an import.
+
+The rights come from a template, another member, or the usual ones of the group.
 """
 
 import pytest
@@ -36,7 +37,7 @@ class NewDesk(MembersDesk):
             )
 
     def given(self, name):
-        """What the service holds of the member of this name."""
+        """Return the service's rights of the member with this name."""
         with self.scope():
             member = Member.objects.get(member_name=name)
             assert member.rights is not None

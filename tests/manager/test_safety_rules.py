@@ -1,4 +1,4 @@
-"""What one person alone may not loosen: the second person of a lockdown, retention, alerts and who is told of them."""
+"""Settings that one person alone may not loosen: a lockdown's second person, retention, alerts and their recipients."""
 
 from datetime import timedelta
 
@@ -51,7 +51,7 @@ def owner(one):
 
 @pytest.fixture
 def setting(request, one):
-    """A setting of the table, kept as it was before."""
+    """Return a setting of the table, with a tenant that has its initial value."""
     found = SETTINGS[request.param] if hasattr(request, "param") else NO_SECOND
     if found.loosened.get("door") == "every":
         found = Setting(found.rule, found.name, make=found.make, loosen=found.loosened | {"door": one.doors[0]})
@@ -288,7 +288,7 @@ class TestAnOwner:
 
 
 def told(place, mailbox):
-    """Whom a worker wrote to, and the last mail."""
+    """Return the people to whom a worker wrote, and the last email."""
     account_mails.send_due()
     text = f"{mailbox.mails[-1]['Subject']} {mailbox.mails[-1].get_content()}" if mailbox.mails else ""
     return mailbox.to, " ".join(text.split())

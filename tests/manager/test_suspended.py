@@ -1,4 +1,4 @@
-"""Suspended is a state: a chip, a filter, who did it, when and why, and the way back; expired is another."""
+"""Suspended members: a chip, a filter, who did it, when and why, and how to resume; expired is a different state."""
 
 import html
 import re
@@ -21,7 +21,7 @@ def desk(place):
 
 
 def expire(desk, member):
-    """The use ends by itself, as it was agreed."""
+    """End the member's use period at its agreed time."""
     end = timezone.now().replace(microsecond=0) - timedelta(days=3)
     with desk.scope():
         Member.objects.filter(pk=member.pk).update(use_date_end=end, use_end_key=int(end.timestamp()))

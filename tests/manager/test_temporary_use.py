@@ -1,4 +1,4 @@
-"""A facility manager and temporary keys: at most once, never late, said as it went, counted down."""
+"""A facility manager and temporary keys: given at most once, never late, reported correctly, with a countdown."""
 
 import html
 import re
@@ -25,11 +25,12 @@ def desk(make):
     desk.member = desk.members()[0]
     token = desk.place.service.token
     path = f"/v1/members/{desk.member.member_id}"
-    body = {"keys_pass": EVERY_KEY, "use_date_start": None, "use_date_end": None}  # whose period is over is chance, too
+    # The sandbox draws use periods at random, too.
+    body = {"keys_pass": EVERY_KEY, "use_date_start": None, "use_date_end": None}
     assert desk.place.sandbox.api("PUT", path, body, token=token).status_code == 200
     with desk.scope():
         desk.boxes = list(KeyBox.objects.order_by("key_device_name", "pk"))
-    for box in desk.boxes:  # which of them is cut off is chance
+    for box in desk.boxes:  # which of them has no connection is random
         desk.place.sandbox.console(
             "devices", tenant_id=desk.place.service.tenant_id, device_id=box.key_device_id,
             has_power=True, is_connected=True, temporary_use_enabled=True,
@@ -39,7 +40,7 @@ def desk(make):
 
 
 def units(desk, **chosen):
-    """`b0=["01"]`: keys of the first box."""
+    """Return the keys by box: `b0=["01"]` means keys of the first box."""
     return [
         f"{number}@{desk.boxes[int(box[1:])].key_device_id}" for box, numbers in chosen.items() for number in numbers
     ]

@@ -1,4 +1,4 @@
-"""What pages say of the service is what it said and did: no silence that was a refusal, no words of ours as its own."""
+"""Pages report what the service said and did: no hidden refusal, and no text of ours shown as the service's."""
 
 import json
 import re
@@ -26,7 +26,7 @@ def fault(desk, kind, operation, **values):
 
 
 def read(desk):
-    """The member's page, read from the service just now, as a person reads it."""
+    """Return the text of the member's page, after reading the member from the service."""
     return said(desk.client.get(f"{desk.url}{desk.members()[0].member_id}/reading/"))
 
 
@@ -105,7 +105,7 @@ def test_a_limit_below_ours_is_learned_from_the_refusal_and_said_beside_the_fiel
     assert f"Response from the service: “{words}”" in page
     assert "The service allows at most 3600." in page
     assert "The service allows at most 3600." in said(desk.client.get(f"{desk.url}new/"))
-    once(desk, 7200)  # what was learned is no rule: the service may have changed its mind
+    once(desk, 7200)  # the service may have changed its behaviour since
     assert desk.intent().state == State.SUCCEEDED
     assert "The service allows at most" not in said(desk.client.get(f"{desk.url}new/"))
 

@@ -1,5 +1,6 @@
-"""Pages that are drawn by what is posted to them: what was typed when a proof came between is there again, line by
-line, and nothing was done.
+"""Pages that are drawn from posted data: after a proof of identity, what was typed is there again, line by line.
+
+Nothing was done before the proof.
 """
 
 import pytest
@@ -19,7 +20,7 @@ HOUR = 3700
 
 
 def interrupted(desk, address, data):
-    """The page after a proof was asked for by this post; it is as full as before."""
+    """Return the page after this post was interrupted by a proof; it has the same entries."""
     age_proof(desk.client.session, HOUR)
     asked = desk.client.post(address, data, headers={"referer": f"http://testserver{address}"})
     assert "unsent%3D" in asked["Location"], said(asked)
@@ -30,7 +31,7 @@ def interrupted(desk, address, data):
 
 
 def kept(found, data):
-    """Whether a page would send all of these values."""
+    """Check whether a page would send all of these values."""
     return {name: found.getlist(name) for name in data} == {
         name: value if isinstance(value, list) else [value] for name, value in data.items()
     }
@@ -90,7 +91,7 @@ def test_an_edit_of_an_area_keeps_its_members(place, act):
 def test_a_change_of_many_members_keeps_them_and_its_reason(make):
     desk = ChangesDesk(make(members=5))
     data = {"ids": desk.ids(desk.members()[:2]), "why": "Holiday — 休暇", "when": "now"}
-    # Its preview asks for no proof: it is the session that ends.
+    # Its preview needs no proof: here, the session ends.
     age_proof(desk.client.session, HOUR)
     address = desk.changes("new/suspend/")
     session = desk.client.session

@@ -1,4 +1,4 @@
-"""A manager watches video and looks at pictures: within the period's limits, by secret addresses, written down."""
+"""A manager watches video and pictures: within the period's limits, by secret addresses, recorded in the audit log."""
 
 import re
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""A facility manager and the desk: a month as a picture and a table, the settings, and forgetting guests in time."""
+"""A facility manager and the desk: a month as a chart and a table, the settings, and deleting old guests."""
 
 import csv
 import io
@@ -30,7 +30,7 @@ def manager(place):
 
 
 def on(place, day, hour, **values):
-    """A visit on a day of October 2025, over for long."""
+    """Create a visit on a day of October 2025, long over."""
     start = datetime(2025, 10, day, hour, tzinfo=TOKYO)
     end = start + timedelta(hours=1)
     return visit(place, use_date_start=start, use_date_end=end, **values)
@@ -68,7 +68,7 @@ def test_a_month_is_counted_day_by_day_drawn_and_drilled_into(place, manager):
     rows = list(
         csv.reader(io.StringIO(b"".join(manager("month/csv/", month="2025-10").streaming_content).decode("utf-8-sig")))
     )
-    assert len(rows) == 1 + 31 + 2  # two lines on what the counts may lack
+    assert len(rows) == 1 + 31 + 2  # two lines about missing counts
     assert rows[14] == ["2025-10-14", "3", "1", "1", "1", "0", ""]
     book = manager("month/xlsx/", month="2025-10")
     assert load_workbook(io.BytesIO(b"".join(book.streaming_content))).active.max_row == 34
@@ -102,7 +102,7 @@ def test_the_desk_is_set_up_by_managers_alone_within_limits_and_written_down(pla
 
 
 def old_visit(place, name, **values):
-    """Somebody of 100 days ago, known to the mirror, the histories and an intent."""
+    """Create a guest of 100 days ago, with a loaded guest, records and an intent."""
     who = visit(place, name, start=-2400, company="港湾倉庫", host_name="佐藤", **values)
     with tenant_scope(place.tenant):
         intent = Intent.objects.create(
