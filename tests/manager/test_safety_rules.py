@@ -288,7 +288,7 @@ class TestAnOwner:
 
 
 def told(place, mailbox):
-    """Return the people to whom a worker wrote, and the last email."""
+    """Send the waiting emails. Return the recipients, and the text of the last email."""
     account_mails.send_due()
     text = f"{mailbox.mails[-1]['Subject']} {mailbox.mails[-1].get_content()}" if mailbox.mails else ""
     return mailbox.to, " ".join(text.split())

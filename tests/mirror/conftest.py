@@ -1,4 +1,4 @@
-"""The mirror against a real sandbox over HTTP, and tenants connected to it."""
+"""Loaded data from a real sandbox over HTTP, and tenants connected to it."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Customer:
     sandbox: Sandbox
 
     def sync(self) -> None:
-        """Make everything but the trickle due, and do what a worker does."""
+        """Make everything but single reads of rights due, and do what a worker does."""
         sync_schedule.schedule_all(self.tenant)
         with tenant_scope(self.tenant):
             MirrorState.objects.filter(kind=MirrorKind.RIGHTS).update(due_at=None)
@@ -57,7 +57,7 @@ MakeCustomer = Callable[..., Customer]
 
 @pytest.fixture
 def customer(db: None, sandbox: Sandbox) -> MakeCustomer:
-    """Makes connected tenants; takes what the sandbox takes (members, contracts, …)."""
+    """Return a function that creates connected tenants. It takes the sandbox's arguments (members, contracts, …)."""
     environment = ServiceEnvironment.objects.create(
         name="sandbox", base_url=sandbox.url, client_id="id", client_secret="secret", overrides=sandbox.overrides
     )
@@ -86,7 +86,7 @@ def customer(db: None, sandbox: Sandbox) -> MakeCustomer:
 
 @pytest.fixture
 def told(customer: MakeCustomer) -> Iterator[tuple[Any, Service, Customer]]:
-    """A tenant whose service has a log of its own (`telling.Log`), read once."""
+    """Return a tenant whose service has a test log, read once."""
     from tests.mirror.telling import Log
 
     log = Log()

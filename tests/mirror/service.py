@@ -1,4 +1,4 @@
-"""A service that answers what a test tells it to, over real HTTP: for answers that a correct service never gives."""
+"""A service over real HTTP that answers as a test requires, for answers that a correct service never gives."""
 
 import json
 import threading
@@ -12,7 +12,7 @@ Answer = Callable[[str, dict[str, str]], tuple[int, Any]]
 
 
 class Service(ThreadingHTTPServer):
-    """`answer` gets path and query and returns status and JSON (or bytes to be sent as they are)."""
+    """A server that calls `answer` with path and query, which returns status and JSON (or bytes, sent unchanged)."""
 
     daemon_threads = True
 
@@ -41,7 +41,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *args: object) -> None:
-        """Silence."""
+        """Log nothing."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""A service with a log of its own, told page by page, and what a worker does with it."""
+"""A service with a test log, which is returned page by page, and the worker's steps that read it."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -17,7 +17,7 @@ def text(moment: datetime) -> str:
 
 
 class Log:
-    """A service with a log of its own: records by moment, two a page, told as the specification says."""
+    """A service with a test log: records sorted by moment, two a page, as the specification describes."""
 
     size = 2
 
@@ -55,7 +55,7 @@ def again(here: Customer) -> None:
 
 
 def an_hour_of(here: Customer, general: int) -> None:
-    """Have the service take so many calls an hour."""
+    """Let the service accept so many calls an hour."""
     for environment in (here.tenant.environment, here.connection.tenant.environment):
         environment.overrides = f"[limits]\ngeneral = {general}"
         environment.save()

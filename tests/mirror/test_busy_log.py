@@ -1,4 +1,4 @@
-"""The log's calls: it is read before lists and rights, a burst once, and a wait for calls is said."""
+"""The log's calls: it is read before lists and rights, once for a burst, and pages show a wait for calls."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""Whatever the service says in one row of a list, the other rows are read, and pages show all of them."""
+"""Any values in one row of a list: the other rows are loaded, and pages show all of them."""
 
 import json
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from tests.support.places import signed_in, staff_of
 
 pytestmark = pytest.mark.share
 NOW = timezone.now().isoformat(timespec="seconds")
-# Of each list: its key, what identifies a row, a sound row, and the model that keeps it.
+# For each list: its key, what identifies a row, a correct row, and the model that stores it.
 LISTS: dict[str, tuple[str, str, dict[str, Any], type[Any]]] = {
     "/v1/members": ("members", "member_id", {
         "member_name": "Sound", "member_code": "c", "membergroup_id": "g", "membergroup_name": "G", "card_data": "1",
@@ -50,7 +50,7 @@ TOLD_OF_ONE = (
     "use_date_end", "devices_pass", "keys_pass", "qrcode", "privilege", "door_status", "units_status", "power_status",
     "key_return_date_end", "return_grace_period", "area_id_list",
 )  # fmt: skip
-# Rights of a schedule from one end of the calendar to the other, and within a day that there is not.
+# Rights of a schedule from one end of the calendar to the other, and within a day that does not exist.
 RIGHTS = [
     {"default_mode": "option", "areas_list": [{"area_id": "first", "pass": {"effect": "allow", "schedule": [
         {"mode": "range", "start": {"date": begin, "time": at}, "end": {"date": end, "time": at}},
@@ -65,11 +65,11 @@ NO_ROWS = ("null", "7", '"x"', "[]", "{}", '{"unheard_of": 1}')
 
 
 class Odd:
-    """A service of which every list has a sound row at its begin and end, and between them whatever could be wrong."""
+    """A service whose lists have a correct row at each end, and possibly wrong rows between them."""
 
     def __init__(self, values: tuple[str, ...]) -> None:
         self.values, self.rows_without_id = values, True
-        self.one = b""  # what is answered for one thing
+        self.one = b""  # the answer for one thing
 
     def __call__(self, path: str, query: dict[str, str]) -> tuple[int, Any]:
         if path not in LISTS:

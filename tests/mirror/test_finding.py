@@ -1,4 +1,4 @@
-"""Pages of the log are the same, however PostgreSQL is led to them: by walking along, or by gathering."""
+"""Pages of the log are the same with each query plan: walking along an index, or gathering all matches."""
 
 import itertools
 from datetime import UTC, datetime, timedelta
@@ -42,7 +42,7 @@ WANTED = {
 
 @pytest.fixture
 def tenant(customer: MakeCustomer, monkeypatch: pytest.MonkeyPatch) -> Tenant:
-    """One with a log over three months, of which some records are of one moment."""
+    """Return a tenant with a log over three months, in which some records have the same moment."""
     monkeypatch.setattr(search_queryset, "_SAMPLE_SIZE", 40)
     made, now = customer(members=1, guests=0).tenant, timezone.now()
     with tenant_scope(made):
@@ -68,7 +68,7 @@ def said(number: int) -> dict[str, str]:
 
 
 def plainly(wanted: RecordFilter, order: keyset.SortOrder) -> list[int]:
-    """The keys of all that is wanted, asked for at once."""
+    """Return the keys of all matches, read with one query."""
     found = log_search.filter_records(log_search.search_rows(), wanted).values_list("id", flat=True)
     return list(found.order_by(order.text, "-id" if order.is_descending else "id").iterator())
 

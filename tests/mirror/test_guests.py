@@ -1,4 +1,4 @@
-"""The mirror of guests: made here, made elsewhere, changed, gone; and services that tell less than one would like."""
+"""The loaded guests: created here or elsewhere, changed, deleted; and services that return less than they should."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -27,13 +27,13 @@ from tenants.scope import tenant_scope
 from tests.mirror.conftest import Customer, MakeCustomer
 from tests.mirror.service import Service, serving
 
-# A day that lies ahead whenever this is read, and is over when the service's clock moves by sixty.
+# A date that is always in the future, and is over when the service's clock moves by sixty days.
 DAY = (timezone.now() + timedelta(days=30)).date()
 START, END, LATER = f"{DAY}T09:00:00+09:00", f"{DAY}T18:00:00+09:00", f"{DAY}T20:30:00+09:00"
 
 
 def body(name: str, code: str, **more: Any) -> dict[str, Any]:
-    """What is sent to make a guest."""
+    """Return the body that creates a guest."""
     period = {"use_date_start": START, "use_date_end": END}
     return {"guest_name": name, **period, "qrcode_issuing_method": {"qrcode_data": code}, **more}
 

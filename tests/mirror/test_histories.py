@@ -1,4 +1,4 @@
-"""The mirror of the log: complete without gaps, each record once, no secrets, and a place that is never lost."""
+"""The loaded log: complete without gaps, each record once, without secrets, and its position is never lost."""
 
 import json
 from datetime import date, datetime, timedelta

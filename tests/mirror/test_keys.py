@@ -1,4 +1,4 @@
-"""What is known of a key: the newer of the last reading and the newest record, and where they contradict each other."""
+"""The state of a key: the newer of the last reading and the newest record, and how contradictions are marked."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""The log's parts by month: made when a record comes, dropped when nothing of them is kept any more."""
+"""The log's partitions by month: created when a record arrives, dropped when none of their records is kept."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""Whatever a service answers about cameras, their pages stand, and nothing is said that it did not say."""
+"""Any answers of a service about cameras: their pages still work, and show nothing that the service did not report."""
 
 import json
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ from tests.support.log import happened, record
 from tests.support.places import signed_in, staff_of
 
 pytestmark = pytest.mark.share
-# Of each operation: sound fields of its answer.
+# For each operation: correct fields of its answer.
 ONES: dict[str, dict[str, Any]] = {
     "usage": {
         "since": "2026-11-01T00:00:00+09:00", "until": "2099-11-30T23:59:59+09:00", "tenant_streaming_total": 1,
@@ -39,7 +39,7 @@ ONES: dict[str, dict[str, Any]] = {
 
 
 class Odd:
-    """A service that answers `body` to one of its operations, and soundly to the others."""
+    """A service that answers `body` to one of its operations, and correctly to the others."""
 
     operation, body = "", b""
 
@@ -61,7 +61,7 @@ def odd(customer: MakeCustomer) -> Iterator[tuple[Odd, Service, Customer]]:
 
 
 def bodies(operation: str) -> list[bytes]:
-    """Whole bodies that are no answer, and answers with each field as whatever it could be."""
+    """Yield whole bodies that are no answer, and answers with a wrong value in each field."""
     sound, step = ONES[operation], 1 if SOAK else 4
     odd = [json.dumps(sound | {name: "@"}).replace('"@"', value) for name in sound for value in SOME[::step]]
     if operation == "snapshots":
@@ -73,7 +73,7 @@ def bodies(operation: str) -> list[bytes]:
 
 @pytest.mark.parametrize("operation", ONES)
 def test_pages_of_cameras_stand(odd: tuple[Odd, Service, Customer], operation: str) -> None:
-    """Several seconds: each answer is asked for anew, by what a person does."""
+    """Check each answer with a new request by a person's action, which takes several seconds."""
     answer, service, here = odd
     place = type("Here", (), {"tenant": here.tenant})
     (row,) = happened(place, record(timezone.now() - timedelta(minutes=5), device_id="D1"))

@@ -1,4 +1,4 @@
-"""Lists whose pages a service tells oddly: none is read for nothing, and none takes away what nobody said is gone."""
+"""Lists with wrong pages: no list is read in vain, and no row is deleted unless the service has dropped it."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ from tests.mirror.telling import text
 from tests.support.places import signed_in, staff_of
 
 pytestmark = pytest.mark.share
-# Of each list: key, identifier and name of a row, whether it has pages, its kind and the model that keeps it.
+# For each list: key, identifier and name of a row, whether it has pages, its kind and the model that stores it.
 LISTS: dict[str, tuple[str, str, str, bool, MirrorKind, type[Any]]] = {
     "/v1/members": ("members", "member_id", "member_name", True, MirrorKind.MEMBERS, Member),
     "/v1/guests": ("guests", "guest_id", "guest_name", True, MirrorKind.GUESTS, Guest),
@@ -31,7 +31,7 @@ PAGES = ("", "connection/", "members/", "guests/", "groups/", "areas/", "devices
 
 
 def answered(told: Callable[..., Any]) -> Callable[[str, dict[str, str]], tuple[int, Any]]:
-    """A service whose lists are what `told(key, rows, cursor)` makes of two rows each."""
+    """Return a service whose lists are built by the given function from key, rows and cursor, with two rows each."""
 
     def answer(path: str, query: dict[str, str]) -> tuple[int, Any]:
         if path not in LISTS:
@@ -49,7 +49,7 @@ def _more(path: str) -> dict[str, Any]:
 
 @pytest.fixture
 def read(customer: MakeCustomer) -> Iterator[Callable[..., Customer]]:
-    """`read(told)`: a customer of a service that tells its lists so, after all of them were read."""
+    """Return `read(told)`: a customer whose service then returns such lists, after all of them were read once."""
     running = []
 
     def made(told: Callable[..., Any], here: Customer | None = None) -> Customer:
@@ -85,7 +85,7 @@ def whole(key: str, rows: list[Any], cursor: str | None) -> Any:
 
 
 def in_pages(of_page: Callable[..., Any]) -> Callable[..., Any]:
-    """Pages of a list that has some, numbered from 0; of the others all at once."""
+    """Return pages numbered from 0 for lists with pages, and all rows at once for others."""
 
     def told(key: str, rows: list[Any], cursor: str | None) -> Any:
         return {key: rows} if cursor is None else of_page(key, rows, int(cursor or "0"))

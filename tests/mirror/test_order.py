@@ -1,4 +1,4 @@
-"""Names come in the order in which people look for them, in lists of the database and in those made in Python alike."""
+"""Names are sorted as people expect, in the same way in lists of the database and of Python."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Single reads: shared, kept, and truthful about what is gone; and the trickle that lives on them."""
+"""Single reads: shared, stored, and correct about deleted things; and loading rights in the background with them."""
 
 import threading
 import uuid
@@ -286,7 +286,7 @@ def test_whoever_needs_proof_takes_no_answer_whose_reading_began_before(
         page = threading.Thread(target=_and_close, args=(lambda: read(here, "m1"),))
         page.start()
         assert under_way.wait(60)
-        asking = threading.Timer(3, proven.set)  # who joins the call waits for it, and fails below
+        asking = threading.Timer(3, proven.set)  # the thread that joins the call waits for it, and fails below
         asking.start()
         with tenant_scope(here.tenant):
             found = single_reads.read_member(here.connection, "m1", Priority.PEOPLE, is_unshared=True)
@@ -310,7 +310,7 @@ def test_a_failed_call_is_nobody_elses_answer(transactional_db: None, customer: 
 
 
 def _awaiting() -> int:
-    """How many last looked for somebody else's answer."""
+    """Return the number of processes that last looked for another one's answer."""
     try:
         with database.cursor() as cursor:
             cursor.execute(
@@ -328,7 +328,7 @@ def test_nobody_waits_for_a_reader_whose_process_died(transactional_db: None, cu
         here = customer(base_url=service.url)
         read(here, "m1")
         with tenant_scope(here.tenant):
-            # As a process leaves it that claimed the reading and was killed: nobody holds its lock any more.
+            # The state after a process has claimed the reading and was killed: no process holds its lock any more.
             claimed_until = database_now() + timedelta(seconds=40)
             SharedReading.objects.update(token=uuid.uuid4(), answer=None, answered_at=None, until=claimed_until)
             assert read(here, "m1").member_name == "Read anew"

@@ -1,4 +1,4 @@
-"""The camera of a record: asked for by name, and asked less of a service that refuses to name it."""
+"""The camera of a record: requested as a field, and not any more from a service that refuses it."""
 
 from typing import Any
 

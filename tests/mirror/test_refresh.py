@@ -1,4 +1,4 @@
-"""Asking for newer data from the footer of a page."""
+"""Requesting newer data from the footer of a page."""
 
 from datetime import timedelta
 

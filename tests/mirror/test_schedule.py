@@ -1,4 +1,4 @@
-"""When things are read, who may ask for more, and what pages say about it."""
+"""When data is loaded, who may request more, and what pages show about it."""
 
 import base64
 import json
@@ -20,7 +20,7 @@ from tests.mirror.conftest import Customer, MakeCustomer
 
 @pytest.fixture
 def rung(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Tenants whose bell was rung."""
+    """Return the tenants for which a worker was notified."""
     bells: list[int] = []
     monkeypatch.setattr(
         "portal.core.timers.task_queue.enqueue", lambda _task, rows, **_more: bells.extend(sum(rows, ()))
@@ -102,7 +102,7 @@ def test_hundreds_of_due_tenants_are_rung_with_a_handful_of_queries(
 ) -> None:
     environment = ServiceEnvironment.objects.create(name="e", base_url="http://127.0.0.1:1", client_secret="s")
     tenants = Tenant.objects.bulk_create(
-        # Other tests of this run share the broker, and ring for tenants of their own, with other numbers.
+        # Other tests of this run share the broker, and notify workers for other tenants, with other numbers.
         Tenant(pk=10**6 + number, slug=f"t{number}", name="T", colour="blue", environment=environment)
         for number in range(300)
     )

@@ -1,4 +1,4 @@
-"""Finding members: what people type, whose rows come back, and how PostgreSQL looks for them."""
+"""Finding members: what people type, which rows are found, and how PostgreSQL searches for them."""
 
 from collections.abc import Iterable
 
@@ -135,7 +135,7 @@ def plan(rows: QuerySet[Member]) -> str:
 
 @pytest.fixture
 def crowd(here: Customer, customer: MakeCustomer) -> Customer:
-    """30,000 members of one tenant, and 6,000 of another, made in the database itself."""
+    """Create 30,000 members of one tenant, and 6,000 of another, in the database itself."""
     _fill(here.tenant.pk, 30_000)
     _fill(customer(name="Other").tenant.pk, 6_000)
     with database.cursor() as cursor:

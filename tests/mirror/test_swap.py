@@ -1,4 +1,4 @@
-"""How much a swap looks at, and what it makes of a list that names somebody twice."""
+"""The rows that a swap reads, and its result for a list that names a member twice."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ def listed(number: int, **more: Any) -> dict[str, Any]:
 
 
 def swapped(tenant: Tenant, *pages: list[dict[str, Any]]) -> member_swap.SwapResult:
-    """What the swap of these pages did, each staged as a reading stages it."""
+    """Stage these pages as a reading does, and return the result of the swap."""
     with tenant_scope(tenant), transaction.atomic():
         run = SyncRun.objects.create(kind=MirrorKind.MEMBERS, started_at=database_now())
         for number, page in enumerate(pages):
@@ -31,7 +31,7 @@ def swapped(tenant: Tenant, *pages: list[dict[str, Any]]) -> member_swap.SwapRes
 
 
 class Plans:
-    """Of each statement that joins, how PostgreSQL goes about it at the moment it runs."""
+    """Collects PostgreSQL's plan for each statement that joins, at the moment it runs."""
 
     def __init__(self) -> None:
         self.seen: list[str] = []
@@ -54,7 +54,7 @@ def test_the_first_list_is_taken_over_without_looking_at_every_row_for_every_oth
     swapped(customer(members=0).tenant, page)
     newcomer, plans = customer(members=0).tenant, Plans()
     with transaction.atomic(), database.cursor() as cursor:
-        # Statistics know only the others, and expect of a newcomer next to nothing.
+        # The statistics cover only other tenants, so PostgreSQL expects almost no rows of a new one.
         cursor.execute("SELECT mirror_tidy_members(true)")
         with database.execute_wrapper(plans):
             assert swapped(newcomer, page).changed == len(page)

@@ -1,4 +1,4 @@
-"""The tenant's own record: its holidays, and that it keeps no key."""
+"""The tenant's own record: its holidays, and that no licence key is stored."""
 
 import json
 from datetime import date
@@ -76,7 +76,7 @@ ADDRESSES = ('"http://[x"', '"http://a:99999999/"', '"//"', '"javascript:1"', '"
 
 @pytest.mark.parametrize("part", FIELDS)
 def test_pages_stand_whatever_the_record_says(customer: MakeCustomer, part: str) -> None:
-    """A second or two: each record is read anew."""
+    """Check by reading each record anew, which takes a second or two."""
     told = [b"{}"]
     with serving(lambda path, query: (200, told[0] if path == "/v1/tenant" else {})) as service:
         here = customer(base_url=service.url)

@@ -1,4 +1,4 @@
-"""Somebody with a link to a code, and somebody without: what a phone shows, and what nobody finds out."""
+"""A person with a link to a code, and a person without: what a phone shows, and what no one can find out."""
 
 import base64
 import re
@@ -64,7 +64,7 @@ def test_no_copy_of_it_stays_anywhere(place, guest):
     page = answer.content.decode()
     assert (
         re.findall(r'(?:href|src|action)="(?!/static/|data:,)', page) == []
-    )  # works without a network once it is there
+    )  # works without a network once it is loaded
     assert "style=" not in page
 
 
@@ -173,7 +173,7 @@ def test_no_two_tokens_show_that_they_belong_together(place):
 
 
 def _secret(text):
-    """What makes a token unlike any other: whoever has the site's key needs no more than this to make it again."""
+    """Return the secret part of a token: with the site's key, it is enough to create the token again."""
     [key, *_] = tokens._keys()
     return AESSIV(key).decrypt(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)), None)[-16:]
 

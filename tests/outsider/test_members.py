@@ -1,4 +1,4 @@
-"""Somebody of another tenant: what they ask for does not exist, whether it does or not."""
+"""A person of another tenant gets "not found" for every address, whether the thing exists or not."""
 
 import pytest
 

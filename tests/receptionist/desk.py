@@ -1,4 +1,4 @@
-"""Visits as the desk's tests make them: rows of the portal's own, and histories as the mirror takes them in."""
+"""Visits for the desk's tests: rows of the portal, and records as they are loaded from the service."""
 
 import itertools
 import re
@@ -21,12 +21,12 @@ _numbers = itertools.count(1)
 
 
 def noon() -> datetime:
-    """Noon of today on the service's clock: far from midnight on both sides."""
+    """Return noon of today on the service's clock: far from midnight on both sides."""
     return timezone.now().astimezone(TOKYO).replace(hour=12, minute=0, second=0, microsecond=0)
 
 
 def visit(place: Place, name: str = "", *, start: float = -1, hours: float = 2, **values: Any) -> Visit:
-    """A visit that begins `start` hours from now and lasts `hours`."""
+    """Create a visit that begins `start` hours from now and lasts `hours`."""
     number = next(_numbers)
     name = name or f"ゲスト {number}"
     begin = timezone.now() + timedelta(hours=start)
@@ -41,7 +41,7 @@ def visit(place: Place, name: str = "", *, start: float = -1, hours: float = 2, 
 
 
 def used(place: Place, who: Visit, at: datetime, *, door: str = "正面入口", category: str = "normal") -> None:
-    """The mirror takes in that the guest's code was used at a door."""
+    """Load a record that the guest's code was used at a door."""
     with tenant_scope(place.tenant):
         row = History.objects.create(
             history_id=f"h{next(_numbers)}", at=at, status="occur", category=category, content="Entry",
@@ -63,11 +63,11 @@ def again(place: Place, who: Visit) -> Visit:
 
 
 def counts(html: str) -> dict[str, int]:
-    """The counts on the board by name."""
+    """Return the counts on the board by name."""
     found = re.findall(r'id="count-([a-z_]+)"[^>]*>(?:<svg.*?</svg>)?<b>(\d+)</b>', tight(html), re.DOTALL)
     return {name: int(number) for name, number in found}
 
 
 def names(html: str) -> list[str]:
-    """The names on the board, in its order."""
+    """Return the names on the board, in its order."""
     return re.findall(r"data-open>([^<]*)</a>", tight(html))

@@ -1,4 +1,4 @@
-"""The desk sees of a guest's keys what the pages of keys say."""
+"""The desk sees the same state of a guest's keys as the pages of keys."""
 
 from datetime import timedelta
 
@@ -14,7 +14,7 @@ from tests.support.members import said
 
 @pytest.fixture
 def lent(place):
-    """A guest with two keys of a box, and one that is no longer in any list."""
+    """Create a guest with two keys of a box, and one that is no longer in any list."""
     key_box(place)
     known = visit(place, "山田 花子")
     with tenant_scope(place.tenant):

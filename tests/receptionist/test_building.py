@@ -1,4 +1,4 @@
-"""Who is in the building: the list for an evacuation, and today's visitors host by host."""
+"""Who is in the building: the list for an evacuation, and today's visitors by host."""
 
 import csv
 import io
@@ -73,7 +73,7 @@ def test_the_list_is_taken_along_as_a_file_and_that_is_written_down(place):
     furnish(place)
     answer = page(place, "building/csv/")
     rows = list(csv.reader(io.StringIO(b"".join(answer.streaming_content).decode("utf-8-sig"))))
-    assert len(rows) == 1 + 5 + 1  # last, how many and by what log
+    assert len(rows) == 1 + 5 + 1  # the last line says how many people, and which log was used
     assert rows[0][0] == "Guest"
     assert {row[0] for row in rows} >= {"安藤", "和田", "近藤", "Came back"}
     assert not any(cell.startswith("=") for row in rows for cell in row)

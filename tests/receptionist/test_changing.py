@@ -1,4 +1,4 @@
-"""A receptionist extends, edits and replaces codes: what was changed is sent, and nothing else."""
+"""A receptionist extends, edits and replaces codes: only changed values are sent."""
 
 import re
 from datetime import timedelta
@@ -187,7 +187,7 @@ def test_who_came_and_left_is_marked_on_the_guests_page_too(desk):
     assert len(queries) <= 13  # 12, and one for the names of the areas
 
 
-# Those who may not
+# Staff without the permission
 
 
 def test_an_auditor_sees_no_code_and_no_forms(desk):

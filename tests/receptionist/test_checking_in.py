@@ -1,4 +1,4 @@
-"""Walk-ins are in with their code, a party comes in together, and undo goes back through all that somebody did."""
+"""Walk-ins are checked in with their code, a party is checked in together, and undo covers a person's whole step."""
 
 import re
 import uuid

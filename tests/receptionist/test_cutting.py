@@ -1,4 +1,4 @@
-"""A receptionist cuts a code short: it dies at the service in the end, whatever happens to the request."""
+"""A receptionist ends a code early: it is finally ended at the service, even if requests fail."""
 
 from datetime import timedelta
 
@@ -65,13 +65,13 @@ def test_a_code_that_must_die_dies_whatever_happens_to_the_request(desk, fault):
 
 
 def see_to_it(desk, visit, most=40):
-    """What workers, the sweeper and the tick do, one after another, with every timer's wait left out."""
+    """Run workers, the sweeper and the tick in turn, without waiting for timers."""
     with desk.scope():
         for _ in range(most):
             for intent in Intent.objects.filter(state=State.QUEUED, operation="update_guest").order_by("pk"):
                 Intent.objects.filter(pk=intent.pk).update(due_at=ClockTime())
                 sending.send(intent)
-            last = timezone.now() - timedelta(hours=1)  # what was finished is long ago
+            last = timezone.now() - timedelta(hours=1)  # move finished requests into the past
             Intent.objects.filter(finished_at__isnull=False).update(finished_at=last, sent_at=last)
             if not Visit.objects.get(pk=visit.pk).may_still_open:
                 return
@@ -149,7 +149,7 @@ def test_an_ended_code_whose_extension_was_lost_can_still_be_cut(desk):
     visit = desk.issued(until="+60")
     desk.fault("drop_after", "update_guest")
     desk.act(visit, "extend", to="60")
-    with desk.scope():  # its time is over, as far as anybody here knows
+    with desk.scope():  # its time is over, as far as the portal knows
         Visit.objects.filter(pk=visit.pk).update(use_date_end=timezone.now() - timedelta(seconds=5))
     assert desk.end_at_service(visit) > timezone.now()
     desk.act(visit, "cut")
@@ -176,7 +176,7 @@ def test_a_cut_code_does_not_come_back_to_life_silently(desk):
 
 
 def unconfirmed_cut(desk):
-    """A code whose cut never arrived, so that it may still open doors."""
+    """Return a code whose ending request never arrived, so that it may still open doors."""
     visit = desk.issued()
     desk.fault("status", "update_guest", status=503)
     desk.act(visit, "cut")

@@ -1,4 +1,4 @@
-"""A code that must die dies at any service, whichever hours it refuses; or a person is told what remains to be done."""
+"""A code that must end is ended at any service, whichever hours it refuses; or a person is shown what remains to do."""
 
 from datetime import datetime, timedelta
 
@@ -185,7 +185,7 @@ def test_tries_that_are_not_answered_come_ever_more_rarely_and_in_the_portals_na
 def test_a_way_that_was_taken_and_changed_nothing_gives_place_to_the_next(desk):
     visit = desk.issued()
     desk.act(visit, "cut")
-    with desk.scope():  # the service said yes, and what is read later says that it works
+    with desk.scope():  # the service said yes, but a later reading shows that the code works
         later = timezone.now() + timedelta(hours=1)
         rows = Visit.objects.filter(pk=visit.pk)
         rows.update(ended_confirmed_at=None, cut_due_at=ClockTime())

@@ -1,4 +1,4 @@
-"""A receptionist brings a list of expected guests: looked at row by row, issued once each, within the hour's calls."""
+"""A receptionist uploads a list of expected guests: checked row by row, one code each, within the hour's calls."""
 
 import io
 import re
@@ -44,7 +44,7 @@ class Desk:
         return self.client.post(url(self.place, "expected/"), {"file": file, "delivery": "direct", **more})
 
     def checked(self, content, **more):
-        """The list that this file became, and what its page says."""
+        """Return the list created from this file, and the text of its page."""
         answer = self.upload(content, **more)
         assert answer.status_code == 302, said(answer)
         return self.job(), said(self.client.get(answer["Location"]))
@@ -70,7 +70,7 @@ class Desk:
             return list(Row.objects.filter(job=job).order_by("line").select_related("intent"))
 
     def work(self, job, *, sends=True):
-        """What workers do: a step of the list, the sending of what it asked for, until nothing moves."""
+        """Run the workers: a step of the list, then the sending of its requests, until nothing changes."""
         with tenant_scope(self.place.tenant):
             for _ in range(60):
                 advancing.advance(job.pk)
@@ -228,7 +228,7 @@ def test_what_the_service_refuses_says_why_and_comes_back_as_a_file(desk, place)
     assert "40002" in lines[1]
     assert lines[2].startswith("'=HYPERLINK(1)")
     assert "no-store" in answer["Cache-Control"]
-    # Corrected, it comes back with the same columns, and the mark against formulas is taken off again.
+    # The corrected file has the same columns, and the mark against formulas is removed again.
     back, _page = desk.checked("\n".join(line.replace("9:00", "11:00") for line in lines))
     assert [row.content["order"]["name"] for row in desk.rows(back)][-1] == "=HYPERLINK(1)"
     book = desk.client.get(url(place, f"expected/{job.pk}/to-correct.xlsx"))

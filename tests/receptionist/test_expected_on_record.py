@@ -1,4 +1,4 @@
-"""What a list of expected guests did is seen on each guest, and found in the audit log."""
+"""The effects of a list of expected guests are shown for each guest and in the audit log."""
 
 from portal.core.visits.models import Visit
 from tenants.scope import tenant_scope

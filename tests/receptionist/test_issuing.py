@@ -1,4 +1,4 @@
-"""A receptionist issues codes: three fields and Enter, one call, and never two live codes by accident."""
+"""A receptionist issues codes: three fields and Enter, one call, and never two valid codes by accident."""
 
 import threading
 from datetime import timedelta
@@ -100,7 +100,7 @@ def test_a_member_can_be_the_host(desk, place):
     assert member.member_name in said(offered) or member.member_name in offered.content.decode()
     desk.issue(host=member.member_name)
     assert desk.visits()[0].host_member_id == member.member_id
-    with desk.scope():  # a namesake in another group: the desk tells them apart without learning anybody's code
+    with desk.scope():  # the same name in another group: the desk can distinguish them without seeing anyone's code
         values = {field.attname: getattr(member, field.attname) for field in Member._meta.concrete_fields}
         twin = Member(**values | {"id": None, "member_id": "twin", "member_code": "Z-99", "membergroup_name": "別室"})
         twin.save()

@@ -1,4 +1,4 @@
-"""The answer to the issue of a code was lost: the service is read before anything is sent again; a person decides."""
+"""A lost answer to issuing a code: the service is read before anything is sent again; a person decides."""
 
 from datetime import timedelta
 
@@ -25,7 +25,7 @@ def desk(place):
 
 
 def lost(desk, **values):
-    """A creation whose answer was lost after the service had carried it out."""
+    """Return a creation whose answer was lost after the service had carried it out."""
     desk.fault("drop_after", "create_guest")
     answer = desk.issue(**values)
     visit = desk.visits()[-1]
@@ -168,7 +168,7 @@ def test_a_list_read_in_between_makes_one_visit_of_it(desk):
 
 
 def test_what_somebody_declared_applied_forbids_no_name_for_good(desk):
-    """The lists that follow show no such guest: there is no code, and the name is free again."""
+    """Check that the name can be used again when later lists show no such guest."""
     with desk.scope():
         desk.issue(name="山田 空")
         visit = desk.visits()[-1]

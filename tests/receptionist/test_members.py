@@ -1,4 +1,4 @@
-"""A receptionist and the members: not theirs to see, and they are told why."""
+"""A receptionist may not see members, and is shown why."""
 
 import pytest
 

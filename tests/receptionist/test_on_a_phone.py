@@ -1,4 +1,4 @@
-"""The desk and a door on a phone: what was done is in sight, and nothing leaves the card that it is on."""
+"""The desk and a door on a phone: results are visible, and nothing is wider than its card."""
 
 import re
 import uuid
@@ -10,7 +10,7 @@ from tenants.scope import tenant_scope
 from tests.receptionist.desk import visit
 
 LONG = "寿限無寿限無五劫の擦り切れ海砂利水魚の水行末雲来末風来末食う寝る処に住む処"
-# Links and buttons that reach beyond their card, or names that a button left no room.
+# Finds links and buttons that are wider than their card, and names that a button leaves no room.
 _OUTSIDE = """() => [...document.querySelectorAll("main :is(a, button)")].filter((each) => {
   const box = each.getBoundingClientRect();
   const card = each.closest(".panel, .outcome, .note, .guest, .tally, .list-scroll, .banner")?.getBoundingClientRect();

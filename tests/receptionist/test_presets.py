@@ -1,4 +1,4 @@
-"""A manager keeps the desk's presets; a receptionist uses them, and may not change them."""
+"""A manager creates the desk's presets; a receptionist uses them, and may not change them."""
 
 import pytest
 

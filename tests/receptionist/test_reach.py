@@ -1,4 +1,4 @@
-"""How far a receptionist reaches: the desk and nothing else of the house, told why, and never led astray."""
+"""A receptionist sees the desk only, gets a reason for every refusal, and is shown no forbidden link."""
 
 import re
 from html import unescape
@@ -99,7 +99,7 @@ def test_the_desks_pages_lead_nowhere_that_is_refused(here, desk):
             if target.startswith(at):
                 assert target.startswith((f"{at}guests/", f"{at}roll-call/", f"{at}intercom/")), (path, target)
         links = re.findall(r'(?:href|hx-get|data-href)="(/t/[^"#?]+)"', answer.content.decode())
-        # Spreadsheets are read by tests of their own.
+        # Other tests read spreadsheets.
         waiting += [link for link in links if link not in seen and "xlsx" not in link]
 
 

@@ -1,4 +1,4 @@
-"""A service gives a tenant no guests, or no codes: every page says why, and visitors are received anyway."""
+"""A tenant's service refuses guests or codes: every page says why, and visitors can still be checked in."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A roll call: begun, ticked off together, added to, ended and read afterwards."""
+"""A roll call: started, ticked off together, extended, ended and read afterwards."""
 
 import json
 import uuid
@@ -28,12 +28,12 @@ from tests.support.rounds import round_of
 
 @pytest.fixture(autouse=True)
 def early(monkeypatch):
-    """The day began in time, whatever the hour of the test."""
+    """Let the day begin early enough at any hour of the test."""
     monkeypatch.setattr(people, "day_start_of", lambda now: now - timedelta(hours=10))
 
 
 def passes(place, who, door, at=None):
-    """A member passes a door; the portal reads of it."""
+    """Load a record that a member passed a door."""
     at = at or timezone.now()
     rows = happened(place, record(at, member_id=who, member_name=who, device_id=door, device_name=f"Door {door}"))
     with tenant_scope(place.tenant):
@@ -152,7 +152,7 @@ def test_a_tick_is_taken_back(place, begun):
     assert "0 of 3 accounted for" in said(client.get(at))
 
 
-# What a phone may send in the place of a tick, or of one of its values; all of it is answered, none of it is kept.
+# Data that a phone may send in place of a tick, or of one of its values; each is answered, none is stored.
 NO_TICKS = (
     *("0", "null", '"x"', "[]", "{}", "1e999", "-Infinity", "NaN", "9" * 5_000, '"\\ud83d"', '"a\\u0000b"', "true"),
     *('{"id": 0, "id": "x"}', "[" * 60 + "]" * 60, str(2**63), str(10**30), '"０"', '"1e3"', '"' + "9" * 5_000 + '"'),

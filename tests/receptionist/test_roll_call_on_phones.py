@@ -36,7 +36,7 @@ def tick(page, name, word="Safe"):
 
 
 def rests(page):
-    """The page is in the phone's cache, and its worker is at work."""
+    """Wait until the page is in the phone's cache and its service worker runs."""
     expect(page.locator("#roll[data-rests]")).to_have_count(1)
     page.evaluate("navigator.serviceWorker.ready.then(() => true)")
 
@@ -69,7 +69,7 @@ def test_a_phone_without_a_network_keeps_its_ticks_over_a_reload_and_sends_each_
     one, two = phones
     rests(two)
     two.context.set_offline(True)
-    # What a worker stands behind, the browser may send though it is offline: nothing may leave, now and after a reload.
+    # With a service worker, Chromium may send requests although it is offline: block them now and after a reload.
     two.add_init_script(WITHOUT_NETWORK)
     two.evaluate(f"sessionStorage.lost = 1; {WITHOUT_NETWORK}; true")
     tick(two, "相沢")

@@ -1,4 +1,4 @@
-"""A receptionist's day: who is expected, here, left; found as one types; marked with one click; told by the codes."""
+"""A receptionist's day: guests who are expected, here or gone; search while typing; check-in by click or code."""
 
 import re
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""The desk by keyboard, in a real browser: found, chosen, marked, undone; redrawn without taking anything away."""
+"""The desk by keyboard, in a real browser: search, select, check in, undo; redrawing keeps focus and input."""
 
 import pytest
 from django.utils import timezone
@@ -20,7 +20,7 @@ def test_the_keyboard_is_enough_and_the_redrawing_takes_nothing_away(place, page
     search, rows, done = page.locator("#desk-q"), page.locator("[data-guest]"), page.locator("#desk-done")
     page.keyboard.press("/")
     expect(search).to_be_focused()
-    search.press_sequentially("鈴木 nal")  # the keys of the desk are letters here
+    search.press_sequentially("鈴木 nal")  # the desk's shortcut keys are letters here
     expect(page.get_by_text("No guest called “")).to_be_visible()
     search.fill("鈴木")
     expect(rows).to_have_count(1)

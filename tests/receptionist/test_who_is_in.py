@@ -1,4 +1,4 @@
-"""Members in the building by the log: which passage counts, how certain it is, and who may know."""
+"""Members in the building by the log: which passage counts, how certain it is, and who may see it."""
 
 import re
 from datetime import timedelta
@@ -24,7 +24,7 @@ from tests.support.rounds import round_of
 
 @pytest.fixture(autouse=True)
 def early(monkeypatch):
-    """The day began at midnight at the latest, whatever the hour of the test."""
+    """Let the day begin at midnight at the latest, at any hour of the test."""
     monkeypatch.setattr(people, "day_start_of", lambda now: now - timedelta(hours=10))
 
 
@@ -39,7 +39,7 @@ def passage(who, door, minutes, **more):
 
 
 def told(place, *records):
-    """The portal reads these records, one reading each."""
+    """Load these records, with one reading each."""
     for each in records:
         rows = happened(place, each)
         with tenant_scope(place.tenant):
@@ -210,7 +210,7 @@ def test_many_people_cost_the_same_few_statements(place):
 
 
 class TestAWordForTheSideThatNobodyKnows:
-    """Of which the specification shows one: by a door of another word nobody is taken to have left."""
+    """A service with an unknown word for a side: no one counts as having left by such a door."""
 
     @pytest.mark.parametrize("side", ["both", "IN/OUT", "", None, 7, ["out"]])
     def test_keeps_people_in(self, place, side):

@@ -6,7 +6,7 @@ from django.http import QueryDict
 
 
 class _Inputs(HTMLParser):
-    """The successful controls of every form, in the order of the page; samples for the script left out."""
+    """The sent controls of every form, in the order of the page, without samples for the script."""
 
     def __init__(self):
         super().__init__()
@@ -43,7 +43,7 @@ def inputs(html: str) -> list[tuple[str, str]]:
 
 
 def posted(html: str) -> QueryDict:
-    """The form's data as Django receives it when it is sent as it stands."""
+    """Return the form's data as Django receives it when it is sent unchanged."""
     data = QueryDict(mutable=True)
     for name, value in inputs(html):
         data.appendlist(name, value)

@@ -1,4 +1,4 @@
-"""The rights editor in a real browser: bars are dragged and moved by keys, the sentence follows, the service has it."""
+"""The rights editor in a real browser: bars are dragged and moved by keys, the sentence follows, and it is saved."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -19,7 +19,10 @@ def desk(place) -> MembersDesk:
 
 @pytest.fixture
 def editor(open_page, desk):
-    """`editor(width)`: the editor of one member with office hours in the first area; any complaint of it fails."""
+    """Return `editor(width)`: the editor of one member with office hours in the first area.
+
+    Page errors fail the test.
+    """
     member = desk.members()[0]
     with desk.scope():
         areas = list(Area.objects.order_by("area_name"))
@@ -38,7 +41,7 @@ def editor(open_page, desk):
 
 
 def drag(page: Page, begin: tuple[str, float], end: tuple[str, float]) -> None:
-    """From an hour on a day to another in the first schedule."""
+    """Drag from an hour on a day to another in the first schedule."""
 
     def at(day: str, hour: float) -> tuple[float, float]:
         box = page.locator(f'[data-schedule] [data-day="{day}"] .wk-lane').first.bounding_box()

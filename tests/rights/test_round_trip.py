@@ -1,4 +1,4 @@
-"""The editor loses nothing: rights, drawn as a form, posted as it stands, are the same rights."""
+"""The editor loses nothing: rights that are drawn as a form and posted unchanged are the same rights."""
 
 import json
 
@@ -34,7 +34,7 @@ privileges = st.one_of(
 
 @pytest.fixture(autouse=True, scope="module")
 def inside_a_tenant():
-    """Sealed values are bound to the tenant in scope; nothing here needs its rows."""
+    """Enter a tenant, because sealed values are bound to it; no test here needs its rows."""
     with tenant_scope(7):
         yield
 

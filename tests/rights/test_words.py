@@ -1,4 +1,4 @@
-"""What is said about rights, and what is drawn, on the pages."""
+"""The texts and charts of rights on pages."""
 
 import pytest
 from hypothesis import given, settings
@@ -45,7 +45,7 @@ def test_days_with_the_same_hours_are_named_together(items, said):
 @given(r.passes(r.items))
 @settings(max_examples=examples(300))
 def test_what_is_drawn_is_what_admits(value):
-    """Lane by lane, against the oracle that knows nothing of drawing; dated stretches stand in words."""
+    """Check lane by lane against an oracle without drawing code; dated periods are shown as text."""
     week = week_of(value)
     no_holidays = {"exclude_date": {}, "include_date": {}, "public_holiday": {}, "weekly": [],
                    "is_include_public_holiday": False}  # fmt: skip

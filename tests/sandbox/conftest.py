@@ -8,13 +8,13 @@ from tests.support.sandbox import Sandbox, SandboxTenant
 
 @pytest.fixture
 def tenant(sandbox: Sandbox) -> SandboxTenant:
-    """A tenant with every contract and 25 members."""
+    """Return a tenant with every contract and 25 members."""
     return sandbox.one_like(members=25)
 
 
 @pytest.fixture
 def house(sandbox: Sandbox) -> House:
-    """A tenant's house with every contract and two members; commands and keys go without waiting."""
+    """Return a tenant with every contract and two members, whose commands and keys take no time."""
     tenant = sandbox.one_like(members=2)
     sandbox.settings(tenant.tenant_id, device_seconds=0, door_open_seconds=4, limited=False)
     return House(sandbox, tenant)

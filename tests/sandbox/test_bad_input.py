@@ -1,4 +1,4 @@
-"""Whatever is sent, the answer is JSON, is shaped as specified, and is never a 500."""
+"""For any input, the answer is JSON, has the specified structure, and is never a 500."""
 
 import json
 from typing import Any
@@ -42,7 +42,7 @@ def place(sandbox: Sandbox) -> SandboxTenant:
 
 
 def path_of(row: Any, sandbox: Sandbox, tenant: SandboxTenant) -> str:
-    """The operation's path with identifiers that exist, so that the body is looked at."""
+    """Return the operation's path with existing identifiers, so that the body is checked."""
     if not hasattr(path_of, "ids"):
         look = {
             "member_id": ("/v1/members", "members"),

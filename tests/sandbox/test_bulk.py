@@ -1,4 +1,4 @@
-"""The bulk queue: in order, at its pace, with partial results, and its endings."""
+"""The bulk queue: in order, at its pace, with partial results, and its final states."""
 
 import time
 from typing import Any

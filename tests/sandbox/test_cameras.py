@@ -1,4 +1,4 @@
-"""Cameras: pictures, live and recorded video, the video of a log, and what watching costs."""
+"""Cameras: pictures, live and recorded video, the video of a record, and how watching is counted."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
@@ -25,7 +25,7 @@ def tenant(sandbox: Sandbox) -> SandboxTenant:
 
 @pytest.fixture
 def get() -> Iterator[Any]:
-    """Fetches an address as a player does: without a token."""
+    """Return a function that fetches an address as a player does, without a token."""
     with httpx2.Client(timeout=60) as client:
         yield client.get
 
@@ -82,7 +82,7 @@ def times(content: bytes) -> list[float]:
 
 
 def happened(sandbox: Sandbox, tenant: SandboxTenant, device_id: str, **before: float) -> str:
-    """A log of somebody who was let in at a door some time ago; its history_id."""
+    """Record that a person was let in at a door some time ago. Return its history_id."""
     history_id = f"h{datetime.now(UTC).timestamp()}"
     device = f'{{"id": "{device_id}", "name": "", "module": "pass", "units": []}}'
     with psycopg.connect(sandbox.database_url) as database:

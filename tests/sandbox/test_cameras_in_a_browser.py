@@ -1,4 +1,4 @@
-"""A real browser plays what cameras show, on a page of another origin and without a player of its own."""
+"""A real browser plays cameras' videos, on a page of another origin and without a JavaScript player."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -7,7 +7,7 @@ from tests.support.chromium import Tabs
 from tests.support.sandbox import Sandbox
 
 _PAGE = "<!doctype html><video id=video muted autoplay crossorigin=anonymous></video>"
-# It runs, and the page may read its pictures: not without leave of the other origin.
+# The video plays, and the page may read its pictures, which needs the other origin's permission.
 _PLAYS = """() => {
   if (video.error) throw new Error(video.error.message);
   if (video.currentTime < 1 || video.videoWidth !== 640) return false;
@@ -22,7 +22,7 @@ def test_live_and_recorded_video_play(open_tab: Tabs, sandbox: Sandbox) -> None:
     camera_id = sandbox.look("cameras", tenant_id=tenant.tenant_id)["cameras"][0]["camera_id"]
     since = (datetime.now(UTC) - timedelta(minutes=30)).astimezone(JST)
     page = open_tab(sandbox.url)
-    # The same server under another name is another origin. (Pages from nowhere may not reach the loopback.)
+    # The same server under another name is another origin. Pages without an origin may not reach the loopback.
     page.goto(sandbox.url.replace("127.0.0.1", "localhost") + "/healthz")
     page.set_content(_PAGE)
     for query in ({}, {"since": since.isoformat(timespec="seconds")}):

@@ -1,4 +1,4 @@
-"""Where the specification is silent a tenant of the sandbox can have the other choice, one by one."""
+"""Where the specification leaves something open, a tenant of the sandbox can use each other choice."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Time that is moved instead of waited for: everything that time brings about follows the clock."""
+"""Moving the clock instead of waiting: everything that happens with time follows the clock."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -95,7 +95,7 @@ def test_a_code_ends_after_ten_minutes(sandbox: Sandbox, client: SandboxClient, 
     assert exchange(sandbox, client, in_time).status_code == 200
     sandbox.move_clock(tenant.tenant_id, seconds=20)
     assert exchange(sandbox, client, too_late).json()["error"] == "invalid_grant"
-    # Another tenant's administrator has the time of that tenant.
+    # The time of another tenant's administrator is that tenant's.
     other = sandbox.tenant(seed="other")
     assert exchange(sandbox, client, sandbox.code(client, other)).status_code == 200
 

@@ -1,4 +1,4 @@
-"""QR codes of members: one person each, handed on in order, and mailed when the service issues them."""
+"""QR codes of members: for one person each, passed on in order, and mailed when the service issues them."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from tests.support.sandbox import Sandbox, SandboxTenant
 
 @pytest.fixture
 def tenant(sandbox: Sandbox) -> SandboxTenant:
-    """A tenant with every contract and nobody in it, whose bulk requests end at once."""
+    """Return a tenant with every contract and no members, whose bulk requests end at once."""
     tenant = sandbox.tenant(guests=0)
     sandbox.settings(tenant.tenant_id, bulk_seconds_per_member=0)
     return tenant
@@ -27,7 +27,7 @@ def created(sandbox: Sandbox, tenant: SandboxTenant, qrcode: dict[str, Any]) -> 
 
 
 def bulk(sandbox: Sandbox, tenant: SandboxTenant, tag: str, members: list[dict[str, Any]]) -> list[str | None]:
-    """The error codes, in order."""
+    """Return the error codes, in order."""
     answer = sandbox.api("POST", f"/v1/members/bulk/{tag}", {"members": members}, token=tenant.token)
     path = f"/v1/requests/{answer.json()['request_id']}"
     result = sandbox.api("GET", path, token=tenant.token).json()["result"]

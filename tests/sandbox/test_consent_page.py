@@ -12,7 +12,7 @@ def test_an_administrator_signs_in_and_consents(open_tab: Tabs, sandbox: Sandbox
     callback = f"{sandbox.url}/healthz"
     client = sandbox.client(callback, name="Portal in a browser")
     query = {"response_type": "code", "client_id": client.client_id, "redirect_uri": callback, "state": "x"}
-    open_tab.excused.append("status of 404")  # the browser asks for an icon where it is led back to
+    open_tab.excused.append("status of 404")  # the browser requests an icon from the address it returns to
     page = open_tab(sandbox.url)
     page.goto(f"/oauth2/authorize?{urlencode(query)}")
     page.get_by_label("Login").fill(tenant.admin_login)

@@ -1,4 +1,4 @@
-"""Whatever is sent to the control API or asked of the files, the answer is JSON and no failure."""
+"""For any input to the control API or the file addresses, the answer is JSON and not a server error."""
 
 import json
 from collections.abc import Iterator
@@ -99,7 +99,7 @@ queries = st.dictionaries(
 
 @pytest.fixture(scope="module")
 def alone() -> Iterator[tuple[Sandbox, dict[str, str]]]:
-    """A service of its own, since what is set here may hold for everybody; and what it has, by field."""
+    """Return a separate service, since its settings may affect all tenants, and its settings by field."""
     with Sandbox() as sandbox:
         tenant = sandbox.tenant(members=3)
         door = sandbox.doors(tenant.token)[0]["device_id"]

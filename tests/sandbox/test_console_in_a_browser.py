@@ -1,4 +1,4 @@
-"""The console in a real browser: what happens is seen without anybody reloading, and nobody is left out."""
+"""The console in a real browser: it refreshes automatically, and is accessible."""
 
 from typing import Any
 

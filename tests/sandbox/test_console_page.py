@@ -1,4 +1,4 @@
-"""The console at /console/, by a browser that runs no script."""
+"""The console at /console/, in a browser that runs no script."""
 
 import os
 import re
@@ -44,7 +44,7 @@ def test_a_card_is_shown_and_the_record_of_it_is_seen_at_once(house: House, visi
     assert f'id="log-{record["history_id"]}"' in visitor.page.text
     assert f"Wrote the record {record['history_id']}" in said
     assert "Open" in said
-    # Said once.
+    # The message is shown once.
     assert "Wrote the record" not in visitor.look(str(visitor.page.url))
 
 
@@ -165,7 +165,7 @@ def test_the_clock_of_a_tenant_is_moved_and_put_back(
 ) -> None:
     key = house.tenant.tenant_id
     visitor.look(f"{place}controls/")
-    seconds = 123 * 86400  # which no other tenant's clock is ahead
+    seconds = 123 * 86400  # no other tenant's clock is so far ahead
     assert "moved by +123 d" in visitor.send("clock", having={"way": "by"}, seconds=str(seconds))
     assert seconds - 1 < (sandbox.now(key) - sandbox.now()).total_seconds() < seconds + 1
     assert "+123 d" in visitor.look(f"/?q={key}")

@@ -1,4 +1,4 @@
-"""The console speaks English and Japanese, each completely."""
+"""The console is complete in English and in Japanese."""
 
 import ast
 import re
@@ -16,9 +16,9 @@ from tests.support.sandbox import Sandbox
 
 _HERE = Path(__file__).resolve().parents[2] / "sandbox"
 _ENGLISH, _JAPANESE = WORDS["en"], WORDS["ja"]
-#: Only Japanese needs them: English shows what the service wrote.
+#: Only Japanese needs these: English shows the service's own words.
 _FROM_ENGLISH = {"sentences", "schedule", "controls"}
-#: Sentences of this shape are the service's.
+#: Sentences of this form are the service's.
 _WRITTEN = re.compile(
     r"(Refused|Allowed|Not known)[:. ].*|Door .*|Key (taken|returned)|The key is (out|in its place)\."
     r"|Wrong key|Another key .*|Power cut|Connection lost|Entry|Exit"

@@ -1,4 +1,4 @@
-"""Areas, doors and key boxes; commands are recorded, carried out by the clock, and relock."""
+"""Areas, doors and key boxes; commands are recorded, carried out by the clock, and doors lock again."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""What holds for all tenants: everybody's clock, behaviour and faults, and how everything is forgotten."""
+"""Settings for all tenants: their clock, behaviour and faults, and how everything is reset."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -11,14 +11,14 @@ from tests.support.visitor import Visitor
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[Sandbox]:
-    """A service that these tests share with no others."""
+    """Start a service that only these tests use."""
     with Sandbox() as running:
         yield running
 
 
 @pytest.fixture
 def sandbox(running: Sandbox) -> Sandbox:
-    """The service without anything that it was told or that happened before."""
+    """Reset the service."""
     running.console("reset")
     return running
 
@@ -41,7 +41,7 @@ def test_everybodys_clock_moves_those_that_have_none_of_their_own(sandbox: Sandb
     sandbox.move_clock(days=400)
     assert sandbox.now(theirs.tenant_id) - datetime.now(UTC) > timedelta(days=399)
     assert sandbox.now(mine.tenant_id) - datetime.now(UTC) < timedelta(hours=2)
-    # Whoever comes now comes into the moved time.
+    # New tenants start at the moved time.
     newcomer = sandbox.tenant(seed="3", members=200)
     ends = [member.get("use_date_end", "") for member in members(sandbox, newcomer)]
     assert max(ends)[:4] > str(datetime.now(UTC).year + 1)

@@ -1,4 +1,4 @@
-"""Faults that somebody asked for: each kind, on exactly the calls it was asked for."""
+"""Requested faults: each kind, on exactly the requested calls."""
 
 import contextlib
 import json
@@ -24,7 +24,7 @@ def client(sandbox: Sandbox) -> SandboxClient:
 
 @pytest.fixture
 def everybody(sandbox: Sandbox) -> Iterator[Sandbox]:
-    """For faults that meet everybody: they are forgotten afterwards."""
+    """Remove faults for all tenants after the test."""
     yield sandbox
     sandbox.clear_faults()
 
@@ -77,7 +77,7 @@ def test_a_fault_before_the_work_leaves_it_undone_and_one_after_does_not(
     sandbox.fault("status", "create_membergroup", tenant.tenant_id, status=504, when="after")
     assert create_group(sandbox, tenant).status_code == 504
     assert len(groups(sandbox, tenant)) == had + 1
-    # The service itself saw the second one through.
+    # The service itself completed the second one.
     assert [call["status"] for call in sandbox.calls(tenant.tenant_id, operation=17)] == [500, 200]
 
 

@@ -1,4 +1,4 @@
-"""Calls made up from the OpenAPI document: every answer is as the document says, and none is a failure."""
+"""Calls generated from the OpenAPI document: every answer matches the document, and none is a server error."""
 
 import os
 import shutil
@@ -18,7 +18,7 @@ from tests.support import attack
 from tests.support.effort import one_in
 from tests.support.sandbox import Sandbox, SandboxTenant
 
-# Schemathesis warns of what it would like to know: that is no fault of the sandbox.
+# Warnings of Schemathesis are about missing data, not about errors of the sandbox.
 pytestmark = pytest.mark.filterwarnings("default")
 
 CHECKS = ",".join(check.__name__ for check in (*attack.CHECKS, attack.negative_data_rejection))
@@ -26,7 +26,7 @@ CHECKS = ",".join(check.__name__ for check in (*attack.CHECKS, attack.negative_d
 
 @pytest.fixture(scope="module")
 def tenant(sandbox: Sandbox) -> SandboxTenant:
-    """A tenant with every contract that is not limited and quick."""
+    """Return a tenant with every contract, without limits and delays."""
     made = sandbox.tenant(members=10, name="From the document")
     at_once = dict.fromkeys(["bulk_seconds_per_member", "face_seconds", "device_seconds", "video_lag_seconds"], 0)
     sandbox.settings(made.tenant_id, limited=False, **at_once)
@@ -62,7 +62,7 @@ def test_many_calls_at_once_are_answered_as_documented(sandbox: Sandbox, tenant:
 
 @pytest.mark.soak
 def test_schemathesis_finds_nothing(sandbox: Sandbox, tenant: SandboxTenant, tmp_path: Path) -> None:
-    """Its own phases, from the document that is served: examples, coverage of every limit, fuzzing, sequences."""
+    """Run Schemathesis's phases on the served document: examples, coverage of every limit, fuzzing, sequences."""
     program = shutil.which("schemathesis", path=os.path.dirname(sys.executable))
     assert program
     signed = [f"Authorization: Bearer {tenant.token}", f"License-Key: {tenant.licence_key}"]
@@ -77,7 +77,7 @@ def test_schemathesis_finds_nothing(sandbox: Sandbox, tenant: SandboxTenant, tmp
 
 
 def assault(sandbox: Sandbox, tenant: SandboxTenant, row: Operation, count: int) -> None:
-    """That many calls of one operation, sound and unsound, half of them with identifiers that exist."""
+    """Send that many calls of one operation, valid and invalid, half of them with existing identifiers."""
     known = attack.identifiers(sandbox, tenant)
 
     @given(st.data())
@@ -92,9 +92,9 @@ def assault(sandbox: Sandbox, tenant: SandboxTenant, row: Operation, count: int)
 
 
 def at_once(sandbox: Sandbox, tenant: SandboxTenant, count: int) -> None:
-    """That many times, some calls of any operations at the same moment, on what is there."""
+    """Send calls of random operations at the same moment, that many times, on existing data."""
     known = attack.identifiers(sandbox, tenant)
-    # The first of these ends the token, and the rest would only hear that there is none.
+    # The first of these ends the token, and all later calls would only be refused.
     rows = [row for row in OPERATIONS if row.name != "revoke_token"]
     one = st.sampled_from(rows).flatmap(lambda row: st.tuples(st.just(row), attack.calls(row, sound=True)))
 

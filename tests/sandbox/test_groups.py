@@ -1,4 +1,4 @@
-"""Member groups know how many members they have, whichever way these come, move and go."""
+"""Member groups count their members correctly when these are added, moved or deleted."""
 
 from collections import Counter
 from typing import Any
@@ -11,7 +11,7 @@ def get(sandbox: Sandbox, tenant: SandboxTenant, path: str) -> dict[str, Any]:
 
 
 def counted(sandbox: Sandbox, tenant: SandboxTenant) -> dict[str, int]:
-    """member_count of each group, after a look at whether the list of members has as many."""
+    """Return member_count of each group, after a comparison with the list of members."""
     groups = get(sandbox, tenant, "/v1/membergroups?limit=1000")["membergroups"]
     counts = {group["membergroup_id"]: group["member_count"] for group in groups}
     members = get(sandbox, tenant, "/v1/members?limit=1000")["members"]

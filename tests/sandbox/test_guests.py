@@ -1,4 +1,4 @@
-"""Guests: how they come back, are listed, changed and mailed, and when they are gone."""
+"""Guests: how they are returned, listed, changed and mailed, and when they are deleted."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -30,7 +30,7 @@ WEEK = 7 * 24 * 3600
 
 @pytest.fixture
 def tenant(sandbox: Sandbox) -> SandboxTenant:
-    """A tenant with every contract and nobody in it."""
+    """Return a tenant with every contract and no members."""
     return sandbox.tenant(guests=0)
 
 
@@ -122,7 +122,7 @@ def test_the_list_is_paged_whole_without_repetition(sandbox: Sandbox) -> None:
 
 @pytest.fixture(scope="module")
 def house(sandbox: Sandbox) -> tuple[SandboxTenant, list[str], list[str], str]:
-    """A tenant without limits, its areas, its key boxes, and one guest."""
+    """Return a tenant without limits, with its areas, its key boxes, and one guest."""
     tenant = sandbox.tenant(guests=0)
     sandbox.settings(tenant.tenant_id, limited=False)
     guest_id = created(sandbox, tenant, use_date_end="2036-12-31T23:59:59+09:00")
@@ -166,7 +166,7 @@ def test_an_update_changes_what_it_names_and_nothing_else(
         expected["devices_pass"] = given_rights["devices_pass"]
     if keys is not None:
         expected["keys_pass"] = given_rights["keys_pass"]
-    # The grace period itself is not shown: it moves with the end, and alone only when it is named.
+    # The grace period is not shown: it moves with the end, and changes separately only when it is given.
     expected["key_return_date_end"] = after["key_return_date_end"]
     assert after == expected
     assert grace(after) == change.get("return_grace_period", grace(before))

@@ -1,4 +1,4 @@
-"""Guests: what is refused, and what contracts, scopes, settings and other people's codes do not let through."""
+"""Guests: refusals because of values, contracts, scopes, settings and other people's codes."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ from tests.support.sandbox import Sandbox, SandboxTenant
 
 @pytest.fixture
 def tenant(sandbox: Sandbox) -> SandboxTenant:
-    """A tenant with every contract and nobody in it."""
+    """Return a tenant with every contract and no members."""
     return sandbox.tenant(guests=0)
 
 

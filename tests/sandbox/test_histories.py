@@ -1,4 +1,4 @@
-"""Operation 23: records of what happened, by moment, page by page."""
+"""Operation 23: records of events, by moment, page by page."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -12,14 +12,14 @@ FIELDS = {"history_id", "datetime", "status", "category", "_content", "member", 
 
 @pytest.fixture
 def begun(house: House) -> str:
-    """The moment from which on a test has the records to itself; a member with a card is there."""
+    """Create a member with a card. Return the moment after which all records belong to the test."""
     house.member(card_data="CARD1")
     house.move(seconds=3600)
     return wire(house.now())
 
 
 def pages(house: House, **query: Any) -> list[list[str]]:
-    """The identifiers of every page."""
+    """Return the identifiers of every page."""
     found, key = [], {}
     while True:
         answer = house.get("/v1/histories", params=query | key)
@@ -63,7 +63,7 @@ def test_the_camera_at_the_door_is_shown_where_fields_names_it(house: House, beg
 
 
 def test_pages_hold_every_record_once_in_either_order(house: House, begun: str) -> None:
-    # Four at one moment: identifiers decide among them.
+    # Four at one moment: they are sorted by identifier.
     moment = datetime.fromisoformat(begun) - timedelta(minutes=10)
     since = wire(moment - timedelta(seconds=1))
     for at in [moment] * 4 + [moment + timedelta(seconds=number) for number in range(1, 4)]:

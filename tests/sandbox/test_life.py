@@ -1,4 +1,4 @@
-"""People who come and go by themselves, and what a tenant's house remembers when it is new."""
+"""Simulated people who move around automatically, and the records with which a tenant starts."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -24,7 +24,7 @@ def test_people_come_and_go_as_often_as_asked(sandbox: Sandbox) -> None:
     house = House(sandbox, sandbox.tenant(members=40))
     before = len(records(house))
     house.sandbox.settings(house.tenant.tenant_id, passages_per_hour=30)
-    # The last hour comes at once, and no more than that however long nobody looked.
+    # The last hour is created at once, and no more than that after a longer pause.
     _settled(house, before + 15)
     house.move(seconds=86400)
     until(lambda: datetime.fromisoformat(records(house)[-1]["datetime"]) > house.now() - timedelta(hours=1))
@@ -33,7 +33,7 @@ def test_people_come_and_go_as_often_as_asked(sandbox: Sandbox) -> None:
     lived, now = records(house)[before:], house.now()
     assert len(lived) < 75
     moments = [datetime.fromisoformat(one["datetime"]) for one in lived]
-    # Keys that nobody brought back returned in between.
+    # Keys that were not returned are returned in between.
     came = [moment for moment, one in zip(moments, lived, strict=True) if one["_content"] != "Key returned"]
     ages = [now - moment for moment in came]
     assert all(age < timedelta(hours=1.1) or timedelta(hours=23.9) < age < timedelta(hours=25.1) for age in ages)
@@ -70,7 +70,7 @@ def test_a_new_house_remembers_the_last_month(sandbox: Sandbox) -> None:
     assert working > 0.8 * len(moments)
     assert {one["category"] for one in remembered} == {"normal", "suspicious", "warning", "operation"}
     assert {one["member"]["_type"] for one in remembered} == {"member", "guest", "unknown", ""}
-    # Whoever is told of exists, and was let in where they may go.
+    # All people in the records exist, and were let in where they have access.
     members = house.get("/v1/members", params={"limit": 1000})["members"]
     names = {member["member_id"]: member["member_name"] for member in members}
     for one in remembered:

@@ -75,7 +75,7 @@ def test_beyond_the_limit_calls_are_refused_until_the_window_moves(sandbox: Sand
     assert answers[3].json()["error_code"] == "42901"
     assert answers[3].headers["X-Rate-Limit-Remaining"] == "0"
     assert 1 <= int(answers[3].headers["X-Rate-Limit-Reset"]) <= 2
-    # The other class and another token have their own.
+    # The other class and another token have separate limits.
     assert sandbox.api("GET", "/v1/devices/passes/x/status", token=tenant.token).status_code == 404
     assert sandbox.api("GET", "/v1/tenant", token=sandbox.token(tenant.tenant_id)).status_code == 200
     sandbox.move_clock(tenant.tenant_id, seconds=2.1)

@@ -1,4 +1,4 @@
-"""Members and groups: what is accepted, shown, refused and paged."""
+"""Members and groups: accepted and refused values, answers and pages."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""One-time QR codes: RFC 6238 to the letter, and the service and a member's device agree."""
+"""One-time QR codes: exactly as RFC 6238, and the service and a member's device agree."""
 
 import base64
 import runpy
@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.support.effort import examples
 from tests.support.sandbox import Sandbox, SandboxTenant
 
-# The file alone: its package needs the sandbox's settings, the arithmetic needs none.
+# Only the file is loaded: its package needs the sandbox's settings, which the calculation does not use.
 TOTP = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[2] / "sandbox" / "engine" / "totp.py")))
 
 SEED = base64.b32encode(b"12345678901234567890").decode()
@@ -35,7 +35,7 @@ moments = st.integers(0, 4_000_000_000).map(lambda seconds: datetime.fromtimesta
 
 @pytest.fixture
 def tenant(sandbox: Sandbox) -> SandboxTenant:
-    """A tenant with every contract and nobody in it."""
+    """Return a tenant with every contract and no members."""
     return sandbox.tenant(guests=0)
 
 

@@ -1,4 +1,4 @@
-"""What pictures show: the room, the light, people, the camera's name and the time; and how they move."""
+"""The contents of pictures: the room, the light, people, the camera's name and the time; and how they move."""
 
 import threading
 from datetime import datetime, timedelta
@@ -22,7 +22,7 @@ NAME, TIME = (0, 0, 300, 40), (440, 0, 640, 40)
 
 
 def difference(one: Image.Image, other: Image.Image) -> tuple[int, int, int, int] | None:
-    """The rectangle in which two pictures differ."""
+    """Return the rectangle in which two pictures differ."""
     return ImageChops.difference(one, other).getbbox()
 
 
@@ -31,7 +31,7 @@ def brightness(picture: Image.Image) -> float:
 
 
 def quiet(moment: datetime) -> datetime:
-    """A moment from which on nobody walks through the hall for two seconds."""
+    """Return a moment after which no one walks through the hall for two seconds."""
     while difference(
         draw_picture(HALL, moment).crop((0, 40, 640, 360)),
         draw_picture(HALL, moment + timedelta(seconds=2)).crop((0, 40, 640, 360)),

@@ -1,4 +1,4 @@
-"""Profile images: taken in by their content, served under an address of their own, replaced and removed."""
+"""Profile images: checked by their content, served under a separate address, replaced and removed."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,7 +20,7 @@ PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 50 + b"\0\0\0\0IEND\xaeB`\x82"
 
 @pytest.fixture
 def tenant(sandbox: Sandbox) -> SandboxTenant:
-    """A tenant with every contract and two members."""
+    """Return a tenant with every contract and two members."""
     return sandbox.tenant(members=2, guests=0)
 
 
@@ -36,7 +36,7 @@ def put(sandbox: Sandbox, tenant: SandboxTenant, member_id: str, content: bytes)
 
 
 def kept(sandbox: Sandbox, tenant: SandboxTenant, member_id: str, content: bytes) -> str:
-    """The address of the picture, as the answer says."""
+    """Upload the picture, and return its address from the answer."""
     answer = put(sandbox, tenant, member_id, content)
     assert answer.status_code == 200, answer.text
     assert set(answer.json()) == {"member_id", "profile_image_url"}

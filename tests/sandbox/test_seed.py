@@ -1,4 +1,4 @@
-"""Deterministic data."""
+"""Generated data is the same for the same seed."""
 
 import httpx2
 import pytest

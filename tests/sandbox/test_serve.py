@@ -1,4 +1,4 @@
-"""One command starts the service from nothing, and says in a sentence what keeps it from starting."""
+"""One command starts the service with an empty database, and explains in one sentence why it cannot start."""
 
 import contextlib
 import os
@@ -30,7 +30,7 @@ def environment(database: str) -> dict[str, str]:
 
 @contextlib.contextmanager
 def served(database: str, *arguments: str) -> Iterator[tuple[str, list[str]]]:
-    """Its address and the lines that it greets with."""
+    """Start the service. Yield its address and its first lines."""
     command = [*SERVE, "--port", "0", *arguments]
     child = subprocess.Popen(command, cwd=ROOT, env=environment(database), stdout=subprocess.PIPE, text=True)
     assert child.stdout is not None
@@ -44,7 +44,7 @@ def served(database: str, *arguments: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def refused(database: str, *arguments: str) -> str:
-    """What it says when it does not start."""
+    """Return the message of a service that does not start."""
     done = subprocess.run(
         [*SERVE, *arguments], cwd=ROOT, env=environment(database), capture_output=True, text=True, timeout=60
     )

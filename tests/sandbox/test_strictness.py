@@ -1,4 +1,4 @@
-"""Sentences of the specification that hold for every operation, and what nobody would think of sending."""
+"""Sentences of the specification that apply to every operation, and unusual requests."""
 
 import socket
 from typing import Any
@@ -26,13 +26,13 @@ def code_of(answer: Any) -> tuple[int, str]:
 
 @pytest.fixture(scope="module")
 def bare(sandbox: Sandbox) -> SandboxTenant:
-    """A tenant without any contract."""
+    """Return a tenant without any contract."""
     return sandbox.tenant(contracts=[], name="Bare")
 
 
 @pytest.fixture(scope="module")
 def full(sandbox: Sandbox) -> SandboxTenant:
-    """A tenant with every contract, for tests that change nothing."""
+    """Return a tenant with every contract, for tests that change nothing."""
     return sandbox.tenant(members=3, name="Full")
 
 

@@ -1,4 +1,4 @@
-"""Temporary key use: who may have which key for how long, which boxes were reached, and what is recorded."""
+"""Temporary keys: who may have which key for how long, which boxes were reached, and what is recorded."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ MORNINGS = {
 
 @pytest.fixture
 def tenant(sandbox: Sandbox) -> SandboxTenant:
-    """A tenant with every contract and nobody in it."""
+    """Return a tenant with every contract and no members."""
     return sandbox.tenant(guests=0)
 
 
@@ -181,7 +181,7 @@ def test_what_the_caller_wants_kept_is_in_the_log(sandbox: Sandbox, tenant: Sand
 
 
 def take(sandbox: Sandbox, tenant: SandboxTenant, box: str, unit_no: str, card: str = "CARD") -> str:
-    """Reaches for a key with a card, and puts it back if it came: the word for why it came or did not."""
+    """Take a key with a card, and return it if it was given. Return the reason code."""
     move = {"tenant_id": tenant.tenant_id, "key_device_id": box, "unit_no": unit_no, "kind": "card", "value": card}
     taken = sandbox.console("keys", action="take", **move)
     if taken["admitted"]:
@@ -190,7 +190,7 @@ def take(sandbox: Sandbox, tenant: SandboxTenant, box: str, unit_no: str, card: 
 
 
 def restricted(sandbox: Sandbox, tenant: SandboxTenant, box: str) -> str:
-    """The key of this box that is not normally used."""
+    """Return the key of this box that is not normally used."""
     found = sandbox.api("GET", "/v1/devices/keys", token=tenant.token).json()["key_devices"]
     (units,) = (each["units"] for each in found if each["key_device_id"] == box)
     return next(str(unit["unit_no"]) for unit in units if unit["restriction"])

@@ -1,6 +1,4 @@
-"""Notifications as a receiver on the loopback gets them: the request that the document describes, once each, in order,
-soon.
-"""
+"""Notifications as a receiver on the loopback gets them: as the document describes, once each, in order, soon."""
 
 import hashlib
 import hmac
@@ -28,7 +26,7 @@ def receiver() -> Iterator[Receiver]:
 
 @pytest.fixture
 def told(house: House, receiver: Receiver) -> House:
-    """A house whose records go to the receiver; a member with a card is there."""
+    """Return a tenant whose records are sent to the receiver, with a member who has a card."""
     house.member(card_data="CARD1")
     hook(house.sandbox, house.tenant, receiver.url)
     return house
@@ -42,7 +40,7 @@ def hook(sandbox: Sandbox, tenant: SandboxTenant, url: str, **changes: Any) -> N
 
 
 def said(house: House, post: Post) -> dict[str, Any]:
-    """What a notification says, by the published names; a category as the sandbox calls it inside."""
+    """Return a notification's data, by the published names; a category by the sandbox's internal name."""
     words = house.sandbox.addresses.catalogue
     told = dict(next(words.webhook.read_records(post.json())))
     usual = {words.records.service_category(each): each for each in type(words.records)().categories}
@@ -50,14 +48,14 @@ def said(house: House, post: Post) -> dict[str, Any]:
 
 
 def described(schema: dict[str, Any], at: str = "") -> set[str]:
-    """The places of all fields that a schema names."""
+    """Yield the paths of all fields in a schema."""
     if not schema.get("properties"):
         return {at}
     return {path for name, inner in schema["properties"].items() for path in described(inner, f"{at}.{name}")}
 
 
 def paths(value: Any, known: set[str], at: str = "") -> set[str]:
-    """The places of all fields in a body; one that the document knows is not looked into."""
+    """Yield the paths of all fields in a body, but none inside a known field."""
     if at in known or not isinstance(value, dict):
         return {at}
     return {path for name, inner in value.items() for path in paths(inner, known, f"{at}.{name}")}
@@ -68,7 +66,7 @@ def deliveries(house: House) -> list[dict[str, Any]]:
 
 
 def settled(house: House, count: int) -> list[dict[str, Any]]:
-    """The deliveries once `count` were tried."""
+    """Return the deliveries once `count` were tried."""
     until(lambda: sum(one["sent_at"] is not None for one in deliveries(house)) >= count)
     return deliveries(house)
 
@@ -102,7 +100,7 @@ def test_a_notification_leaves_within_half_a_second(told: House, receiver: Recei
     told.show("card", "CARD1")
     shown = time.monotonic()
     (post,) = receiver.wait(1)
-    # Quietly the promise itself; otherwise the machine may be busy with other tests.
+    # The promised time when the machine is quiet; more if it is busy with other tests.
     assert post.at - shown < (0.5 if SOAK else 10)
 
 
@@ -145,7 +143,7 @@ def test_a_command_is_told_of_when_it_was_carried_out(told: House, receiver: Rec
         told.sandbox.settings(told.tenant.tenant_id, device_seconds=seconds)
         told.call("POST", f"/v1/devices/passes/{door}/requests", command, licence=told.tenant.licence_key)
     assert [said(told, post)["device_id"] for post in receiver.wait(1)] == [other], "the later one is told of first"
-    # By the clock of the tenant.
+    # By the tenant's clock.
     told.move(seconds=3600)
     assert said(told, receiver.wait(2)[1])["category"] == "operation"
 
@@ -218,7 +216,7 @@ def test_a_slow_receiver_holds_up_nobody_else(told: House, receiver: Receiver) -
         slow.wait(6)
         began = time.monotonic()
         told.show("card", "CARD1")
-        # They hold every thread for the quick ones, but only until they are known to be slow.
+        # Slow receivers take every thread, but only until they are known to be slow.
         (post,) = receiver.wait(1)
         assert post.at - began < (4 if SOAK else 20)
         for other in others:
@@ -230,14 +228,14 @@ def test_a_slow_receiver_holds_up_nobody_else(told: House, receiver: Receiver) -
 
 
 def knock(sandbox: Sandbox, tenant: SandboxTenant) -> None:
-    """Somebody unknown shows a card at a door."""
+    """Show an unknown card at a door."""
     door = sandbox.doors(tenant.token)[0]["device_id"]
     sandbox.console("present", tenant_id=tenant.tenant_id, device_id=door, kind="card", value="x")
 
 
 @pytest.fixture(scope="module")
 def crowd() -> Iterator[Sandbox]:
-    """A sandbox of three processes that may write to one more host: another name for this machine."""
+    """Start a sandbox of three processes that may write to one more host: another name for this machine."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SANDBOX_WEBHOOK_HOSTS", "hook.example, 0.0.0.0")
         with Sandbox(workers=3) as running:
@@ -266,7 +264,7 @@ def test_several_processes_post_once_and_a_dead_one_loses_nothing(crowd: Sandbox
     crowd.kill()
     receiver.seconds = 0
     crowd.serve()
-    # The one that was under way is posted again: better twice than never.
+    # An interrupted notification is posted again: twice is better than never.
     receiver.wait(46)
     arrived = [said(house, post)["history_id"] for post in receiver.posts]
     assert sorted(set(arrived), key=arrived.index) == shown

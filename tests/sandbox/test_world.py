@@ -1,4 +1,4 @@
-"""People at doors and key boxes: what they show, what the house decides, and what is written down."""
+"""People at doors and key boxes: what they show, what the tenant's rules decide, and what is recorded."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
@@ -66,7 +66,7 @@ def test_a_static_code_opens_and_the_bare_data_of_a_one_time_code_does_not(house
     assert house.show("qr", "STATIC")["admitted"] is True
     assert house.show("qr", "BARE")["rule"] == "one_time_needed"
     code = house.call("POST", f"/v1/members/{one_time}/one_time_qr")["one_time_qr_data"]
-    # The same text again, within its window: it is shown at every door on the way.
+    # The same code again, within its window: it is shown at every door on the way.
     assert [house.show(kind, code)["admitted"] for kind in ("one_time", "qr", "one_time")] == [True] * 3
     assert house.last()["member"]["data"] == "BARE"
     house.move(seconds=61)
@@ -321,7 +321,7 @@ passes = st.sampled_from([{"effect": "allow_all"}, {"effect": "deny_all"}]) | st
 
 
 class Watched:
-    """A house after all the moments, so that every key is back at once, and a member whose rights change."""
+    """A tenant long after all the tested moments, so that every key is returned, and a member whose rights change."""
 
     def __init__(self, house: House) -> None:
         self.house = house
@@ -333,7 +333,7 @@ class Watched:
         house.move(at="2027-02-01T00:00:00+09:00")
 
     def draw(self, data: st.DataObject) -> Member:
-        """Gives the member other rights; the member as the service shows them then."""
+        """Give the member other rights. Return the member as the service then shows them."""
         period = sorted([data.draw(moments), data.draw(moments)]) if data.draw(st.booleans()) else [None, None]
         areas = [{"area_id": area["area_id"], "pass": data.draw(passes)} for area in self.house.areas[:2]]
         units = [{"unit_no": self.unit, "pass": data.draw(passes)}]
