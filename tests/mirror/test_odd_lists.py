@@ -49,7 +49,7 @@ def _more(path: str) -> dict[str, Any]:
 
 @pytest.fixture
 def read(customer: MakeCustomer) -> Iterator[Callable[..., Customer]]:
-    """Return `read(told)`: a customer whose service then returns such lists, after all of them were read once."""
+    """Return a function that reads all lists of a new customer once, and then changes the service's lists."""
     running = []
 
     def made(told: Callable[..., Any], here: Customer | None = None) -> Customer:

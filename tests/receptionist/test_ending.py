@@ -1,4 +1,4 @@
-"""A code that must end is ended at any service, whichever hours it refuses; or a person is shown what remains to do."""
+"""A code that must end is ended at any service, for all hours it may refuse; or a person sees what remains to do."""
 
 from datetime import datetime, timedelta
 

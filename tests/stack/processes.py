@@ -1,14 +1,14 @@
-"""Looks at the machine's processes, to say whether any survived."""
+"""Checks for running processes, to find any that are left over."""
 
 import time
 from pathlib import Path
 
-#: A process: its number and the moment of its start, since numbers are used again.
+#: A process: its number and its start time, since numbers are used again.
 Process = tuple[int, str]
 
 
 def below(pid: int) -> set[Process]:
-    """Every living descendant of the process `pid`."""
+    """Return every running descendant of the process `pid`."""
     children: dict[int, list[Process]] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -27,7 +27,7 @@ def below(pid: int) -> set[Process]:
 
 
 def alive(process: Process) -> bool:
-    """Whether that very process still runs."""
+    """Check whether exactly this process still runs."""
     try:
         fields = Path(f"/proc/{process[0]}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -36,7 +36,7 @@ def alive(process: Process) -> bool:
 
 
 def gone(processes: set[Process], seconds: float = 10) -> bool:
-    """Whether all of them end within that time."""
+    """Check whether all of them end within that time."""
     until = time.monotonic() + seconds
     while any(alive(each) for each in processes):
         if time.monotonic() > until:

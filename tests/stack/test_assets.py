@@ -1,4 +1,4 @@
-"""The files for browsers."""
+"""Creating the static files for browsers."""
 
 import sys
 

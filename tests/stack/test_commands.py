@@ -14,7 +14,7 @@ _PROCESSES = [shlex.split(command, comments=True) for command in commands(blocks
 
 
 def _options(command: Sequence[str]) -> dict[str, str]:
-    """Return the options of a command with their values, but for those that depend on the machine."""
+    """Return the options of a command with their values, except those that depend on the machine."""
     words = list(command[command.index("portal.site.wsgi") + 1 :])
     found = {word: value for word, value in zip(words, [*words[1:], ""], strict=True) if word.startswith("--")}
     own = {"--bind", "--graceful-timeout"}
@@ -64,7 +64,7 @@ def test_each_variable_of_the_table_is_one_that_the_site_reads() -> None:
 
 def test_each_variable_of_the_table_reaches_the_containers() -> None:
     composed = (ROOT / "docker" / "compose.yaml").read_text()
-    # The image has its files for browsers, and pauses are for tests.
+    # The image contains its files for browsers, and pauses are for tests.
     assert {name for name in _named() if f"{name}: " not in composed} == {"STATIC_ROOT", "PORTAL_PAUSES"}
 
 

@@ -1,4 +1,4 @@
-"""`make demo` in a checkout of its own: it comes up, continues, and leaves nothing running."""
+"""`make demo` in a separate checkout: it starts, continues, and leaves nothing running."""
 
 import json
 import os
@@ -77,7 +77,7 @@ def _sign_in(checkout: Path, page: str) -> str:
 
 
 def _shows(checkout: Path, page: str, *words: str, seconds: int) -> bool:
-    """Whether a page shows all of these words within so many seconds."""
+    """Check whether a page shows all of these words within so many seconds."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         text = _sign_in(checkout, page)
@@ -105,7 +105,7 @@ def test_it_comes_up_connected_continues_and_ends_without_a_trace(checkout: Path
         added = _manage(checkout, "add_staff", "kato@example.com", "--role", "guard", "--tenant", first)
         assert "is now guard" in added
         life = ("alerts not taken", "Forced open", "Left open", "Held unlocked", "keys out")
-        assert _shows(checkout, "", *life, seconds=150)  # rules look once a minute
+        assert _shows(checkout, "", *life, seconds=150)  # rules are checked once a minute
         family = below(demo.pid)
         os.killpg(demo.pid, signal.SIGINT)
         demo.wait(120)

@@ -1,4 +1,4 @@
-"""What the documentation says of the code is what the code says."""
+"""The documentation matches the code."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What is installed is pinned by hash, and no lock says from where."""
+"""Installed packages are pinned by hash, and no lock file names a package index."""
 
 import json
 import re

@@ -11,7 +11,7 @@ from stack.paths import ROOT
 
 MAKEFILE = (ROOT / "Makefile").read_text()
 RULES = dict(re.findall(r"^([a-z]+):(?! export)[ ]?(.*(?:\n\t.*)*)", MAKEFILE, re.MULTILINE))
-# `stack` makes the browser's files and the translations for these itself.
+# `stack` creates the browser's files and the translations for these.
 MADE = ("stack test", "stack demo", "--for-tests", "(STACK) test", "(STACK) demo", "(STACK) manage", "(STACK) assets")
 # These start no site.
 WITHOUT_A_SITE = {"contract", "check", "fix", "sandbox", "messages", "lock", "clean", "assets"}

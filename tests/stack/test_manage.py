@@ -1,4 +1,4 @@
-"""`make manage`: the site's commands reach the database of the demonstration that runs, and only of one that runs."""
+"""`make manage`: the site's commands use the database of the running demonstration, and only of a running one."""
 
 import re
 import stat

@@ -1,4 +1,4 @@
-"""The cluster of an older checkout, whose one role owned everything, goes on with the roles of today."""
+"""The database cluster of an older checkout, whose one role owned everything, continues with today's roles."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +18,7 @@ def home(tmp_path: Path) -> Iterator[Path]:
 
 
 def aged(home: Path) -> Path:
-    """A cluster as it was made before, with a table in each database."""
+    """Create a cluster as an older version did, with a table in each database."""
     who = postgres_account.unprivileged_account()
     template = postgres.create(postgres_account.create_home(RUN, who), services._TEMPLATE, who)
     cluster = postgres.copy(home, template, "old", who)

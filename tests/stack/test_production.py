@@ -1,8 +1,7 @@
-"""README.md's section "Production", word by word: its statements, commands and server blocks, from an empty PostgreSQL
-server to the owner's first page through the real nginx and the real Caddy.
+"""README.md's section "Production", word by word: its statements, commands and server blocks.
 
-About three quarters of a minute, of which most is starting processes: it runs in `make test` because the README is
-what an operator has, and nothing else would notice that a command of it stopped working.
+From an empty PostgreSQL server to the owner's first page through the real nginx and the real Caddy. It takes about 45
+seconds and runs in `make test`, because no other test would notice a broken command in the README.
 """
 
 import time
@@ -30,7 +29,7 @@ def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
 
 @pytest.fixture(scope="module")
 def before(portal: Installation, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
-    """Nginx before the portal."""
+    """Start nginx before the portal."""
     with nginx(tmp_path_factory.mktemp("nginx"), portal.port) as proxy:
         yield proxy
 
@@ -43,7 +42,7 @@ def proxy(request: pytest.FixtureRequest, portal: Installation, tmp_path: Path) 
 
 @pytest.fixture(scope="module")
 def owner(before: Proxy) -> Iterator[Browser]:
-    """The owner, who signed in with the password from the file and set up the second factor that the role asks for."""
+    """Return the owner, who signed in with the password from the file and set up the required second factor."""
     with before.browser() as browser:
         browser.sign_in(OWNER, PASSWORD)
         browser.post("/accounts/reauthenticate/", password=PASSWORD)
@@ -156,7 +155,7 @@ def test_no_larger_body_reaches_the_portal(proxy: Proxy, owner: Browser) -> None
 
 
 def test_a_disk_that_was_set_back_is_found(portal: Installation, owner: Browser) -> None:
-    """Two restarts of PostgreSQL, some ten seconds: no process of the portal is told of either."""
+    """Check with two restarts of PostgreSQL, some ten seconds; no process of the portal is notified of them."""
     kept, before = portal.folder / "kept", owner.get("/t/acme/")
     with portal.switched_off() as disk:
         copy_disk(disk, kept)

@@ -1,4 +1,4 @@
-"""What README.md's proxies do by themselves, before a portal that is away: their logs are then at their longest."""
+"""README.md's proxies before a portal that does not answer: their logs are then at their longest."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +9,7 @@ from stack.processes import free_port
 from tests.support.proxies import HOST, Proxy, caddy, nginx
 from tests.support.waiting import until
 
-#: Addresses that are secrets, or carry one; the secret part of each says so.
+#: Addresses that are secret or contain a secret; the secret part of each is marked.
 SECRETS = [
     "/hooks/secret-of-a-webhook/",
     "/g/secret-of-a-guest/",

@@ -1,4 +1,4 @@
-"""The launcher: real services for a command, and nothing left of them afterwards, however it ends."""
+"""The launcher: real services for a command, and no process of them afterwards, however the command ends."""
 
 import json
 import os
@@ -26,7 +26,7 @@ Start = Callable[..., "subprocess.Popen[str]"]
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Iterator[Path]:
-    """Another checkout, in a folder that no other account can enter."""
+    """Return another checkout, in a folder that no other account can enter."""
     shutil.copytree(ROOT / "stack", tmp_path / "stack", ignore=shutil.ignore_patterns("__pycache__"))
     yield tmp_path
     delete_home(tmp_path / ".run")
@@ -155,7 +155,7 @@ def test_what_a_run_wrote_goes_away_with_it(checkout: Path, start: Start) -> Non
 
 @pytest.fixture
 def unprivileged_checkout() -> Iterator[Path]:
-    """A checkout of the unprivileged account, in a folder that it can enter."""
+    """Return a checkout of the unprivileged account, in a folder that it can enter."""
     who = unprivileged_account()
     if who is None:
         pytest.skip("this run is not root's: every other test here says it")
@@ -184,7 +184,7 @@ def _run_as(who: Account, command: list[str], folder: Path) -> "subprocess.Compl
 
 
 def _python_for(who: Account, folder: Path) -> str:
-    """A Python of this version that the account may run, with the packages of this one."""
+    """Return a Python of this version that the account may run, with the same packages."""
     for python in (sys.executable, f"/usr/bin/python3.{sys.version_info.minor}"):
         try:
             if not _run_as(who, [python, "-c", "import psycopg, redis"], folder).returncode:

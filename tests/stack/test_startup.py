@@ -1,7 +1,7 @@
-"""An operator starts the portal with a setting that would make a promise false: it does not start, and says why.
+"""The portal does not start with a setting that would break a promise, and says why.
 
-Each start is a process of its own, of a second, since settings are read once in one. PgBouncer is Debian's: without it
-its tests are left out, with a word.
+Each start is a separate process of a second, since a process reads settings once. PgBouncer is Debian's: without it
+its tests are skipped with a message.
 """
 
 import os
@@ -43,7 +43,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def right(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """The variables of an installation that is right: its servers lose nothing and evict nothing."""
+    """Return the variables of a correct installation, whose servers lose and evict nothing."""
     who, folder = postgres_account.unprivileged_account(), tmp_path_factory.mktemp("servers")
     cluster = postgres.copy(
         home, postgres.create(postgres_account.create_home(RUN, who), services._TEMPLATE, who), "own", who
@@ -67,7 +67,7 @@ def start(settings: Mapping[str, str], command: list[str] = WEB, **changed: str 
 
 
 def refusal(run: Run) -> str:
-    """The one sentence, or paragraph, with which a process refused to start."""
+    """Return the sentence or paragraph with which a process refused to start."""
     assert run.returncode != 0, "it started"
     assert "Traceback" not in run.stderr, run.stderr
     lines = run.stderr.splitlines()
@@ -142,7 +142,7 @@ def test_a_broker_that_evicts_is_refused(right: dict[str, str], tmp_path: Path) 
 
 @pytest.mark.skipif(not shutil.which("pgbouncer"), reason="PgBouncer is not installed")
 class TestAPooler:
-    """PgBouncer before the database: in transaction mode a tenant gets rows of others, in session mode all is well."""
+    """PgBouncer before the database: with transaction mode a tenant gets other tenants' rows, with session mode not."""
 
     @pytest.mark.parametrize("size", [1, 5])
     def test_in_transaction_mode_it_is_refused(self, right: dict[str, str], home: Path, size: int) -> None:

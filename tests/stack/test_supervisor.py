@@ -1,4 +1,4 @@
-"""The supervisor of the demonstration: what ends is started again, aloud, and everything ends in order."""
+"""The supervisor of the demonstration: ended programs are started again with a message, and all end in order."""
 
 import os
 import signal
@@ -63,7 +63,7 @@ def test_programs_end_rank_by_rank_and_are_told_once(tmp_path: Path) -> None:
         "signal.signal(signal.SIGTERM, end)\nprint('up')\ntime.sleep(100)"
     )
     supervisor = Supervisor()
-    # The worker is still at its end when the web, told with it, has come to its own.
+    # The worker is still ending when the web process, stopped at the same time, has ended.
     for name, rank, takes in (("database", 2, 0), ("web", 1, 0.2), ("worker", 1, 0.6), ("clock", 0, 0)):
         supervisor.add(_program(tmp_path, name, f"NAME, TAKES = {name!r}, {takes}\n{code}", rank))
     logs = [tmp_path / f"{each}.log" for each in ("database", "web", "worker", "clock")]

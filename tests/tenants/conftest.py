@@ -1,4 +1,4 @@
-"""Tenants without a service behind them, for what needs none."""
+"""Tenants without a service, for tests that need none."""
 
 from dataclasses import dataclass
 
@@ -59,6 +59,6 @@ def browse():
 
 @pytest.fixture(autouse=True)
 def quick_sign_in(settings):
-    """No second factor unless a test asks for it, and passwords that are checked in no time."""
+    """Require no second factor unless a test does, and use a fast password hash."""
     settings.REQUIRE_MFA = False
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -1,4 +1,4 @@
-"""What happens to accounts is written down, logged, and told to the person where they must know."""
+"""Account events are recorded, logged, and emailed to the person where necessary."""
 
 import json
 from datetime import timedelta
@@ -51,7 +51,7 @@ def person(two):
 
 @pytest.fixture
 def committed(django_capture_on_commit_callbacks):
-    """`with committed():` what waits for the end of the request's transaction happens, as on the site."""
+    """Return `with committed():`, which runs what waits for the commit of the request's transaction."""
     return lambda: django_capture_on_commit_callbacks(execute=True)
 
 
@@ -62,13 +62,13 @@ def sign_in(person, password=PASSWORD, browser=None):
 
 
 def written(**wanted):
-    """What was written down, oldest first: kind, method, whether it worked."""
+    """Return the recorded events, oldest first: kind, method, whether it succeeded."""
     rows = AccountEvent.objects.filter(**wanted).order_by("pk")
     return [(row.kind, row.method, row.success) for row in rows]
 
 
 def told(mailbox):
-    """The subjects of the mails that a worker sends now."""
+    """Send the waiting emails, and return their subjects."""
     account_mails.send_due()
     return [each["Subject"].strip() for each in mailbox.mails]
 
@@ -206,7 +206,7 @@ class TestPasswords:
         assert told(mailbox)[1:] == ["Your password was changed"]
 
     def test_asking_for_an_unknown_address_does_the_same_but_for_the_mail(self, person):
-        """The answer's time is to tell nothing: a known one has a look-up and a row more, in the same commit."""
+        """Check that timing reveals nothing: a known address has one query and one row more, in the same commit."""
         EmailAddress.objects.create(user=person, email=person.email, verified=True, primary=True)
         with CaptureQueriesContext(connection) as known:
             Client().post("/accounts/password/reset/", {"email": person.email})
@@ -264,7 +264,7 @@ class TestSessions:
 
 
 def age(browser):
-    """The sign-in is an hour ago."""
+    """Move the sign-in an hour into the past."""
     session = browser.session
     for step in session["account_authentication_methods"]:
         step["at"] -= 3600

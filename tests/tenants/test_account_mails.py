@@ -1,4 +1,4 @@
-"""Mails to accounts: written with the act, sent by a worker once, and gone from the database afterwards."""
+"""Account emails: stored with the action, sent by a worker once, and then deleted from the database."""
 
 from datetime import timedelta
 from threading import Thread
@@ -25,7 +25,7 @@ def reset(person):
 
 
 def later():
-    """The next try has come."""
+    """Make the next try due."""
     AccountMail.objects.update(due_at=ClockTime())
 
 

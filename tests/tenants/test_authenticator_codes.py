@@ -1,4 +1,4 @@
-"""Codes of an authenticator app: one step before and after counts, each code once, however its digits are typed."""
+"""Codes of an authenticator app: valid one step before and after, each once, however the digits are typed."""
 
 from types import SimpleNamespace
 from urllib.parse import unquote
@@ -43,14 +43,14 @@ def code_at(seconds, secret=SECRET):
 
 
 def half_in(user):
-    """A browser that has given the password and is asked for the code."""
+    """Return a browser that has entered the password and must enter the code next."""
     browser = Client()
     browser.post("/accounts/login/", {"login": user.email, "password": PASSWORD})
     return browser
 
 
 def answer(browser, page, code):
-    """ "in" when the code counts, else what the page says against it."""
+    """Return "in" when the code is accepted, else the page's error."""
     found = browser.post(page, {"code": code})
     if found.status_code == 302:
         return "in"
@@ -88,7 +88,7 @@ def test_each_counts_once_and_says_so(owner, clock, first, second):
     code = code_at(clock.now + 30)
     assert first(owner, code) == "in"
     assert second(owner, code) == USED
-    # allauth forgets a used code after 30 seconds: this one still counts by its time, and must not.
+    # allauth forgets a used code after 30 seconds: this one is still valid by its time, and must be refused.
     key = auth.TOTP(Authenticator(user=owner))._get_used_cache_key(code)
     clock.now += 59
     assert cache.get(key)

@@ -1,4 +1,4 @@
-"""A dump that looks good and is empty, cut off or without its keys is found before it is needed."""
+"""A dump that looks complete, but is empty, cut off or without its keys, is found before it is needed."""
 
 import io
 import os
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def here(make_two: Any, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Two tenants, each with entries in the audit log, and a file of evidence in the first."""
+    """Create two tenants, each with entries in the audit log, and a file of evidence in the first."""
     settings.STORAGES = settings.STORAGES | {
         "evidence": site.STORAGES["evidence"] | {"OPTIONS": {"location": tmp_path / "evidence", "base_url": None}}
     }
@@ -39,7 +39,7 @@ def here(make_two: Any, settings: Any, tmp_path: Path, monkeypatch: pytest.Monke
         with tenant_scope(tenant):
             AuditEntry.objects.bulk_create(AuditEntry(tenant=tenant, action="door.unlock") for _ in range(3))
             member = Member.objects.create(tenant=tenant, member_id="M1", member_name="Sato")
-            with connection.cursor() as cursor:  # a table that row security does not bind
+            with connection.cursor() as cursor:  # a table without row security
                 cursor.execute(
                     "INSERT INTO mirror_membersearch (member_id, tenant_id, pieces) VALUES (%s, %s, '{}')",
                     [member.pk, tenant.pk],
@@ -68,7 +68,7 @@ def check(file: Path, *options: str) -> str:
 
 
 def problems(file: Path, *options: str) -> str:
-    """What the check says of a dump that must not be trusted."""
+    """Return the problems that the check finds in a bad dump."""
     said = io.StringIO()
     with pytest.raises(CommandError) as refused:
         call_command("check_backup", file, *options, stdout=said, stderr=said)

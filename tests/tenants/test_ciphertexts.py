@@ -1,4 +1,4 @@
-"""Encryption: ciphertexts that were moved or changed are noticed. (Rotation: test_rotation.py, tests/promises.)"""
+"""Encryption: moved or changed ciphertexts are noticed. (Rotation: test_rotation.py, tests/promises.)"""
 
 import itertools
 from collections.abc import Callable
@@ -23,7 +23,7 @@ from tests.support.proxy import HttpProxy
 
 @pytest.fixture
 def one(make: Callable[..., Place]) -> Place:
-    """A tenant with an intent and an audit entry with sealed bodies, and a secret in every field."""
+    """Create a tenant with an intent and an audit entry with sealed bodies, and a secret in every field."""
     return furnished(make())
 
 
@@ -39,7 +39,7 @@ def furnished(place: Place) -> Place:
 
 
 def sql(statement: str, *values: object) -> list[tuple]:
-    """Raw SQL past the fields' own layer, for all tenants."""
+    """Run SQL past the fields' own layer, for all tenants."""
     with across_tenants("a test looks at ciphertexts"), connection.cursor() as cursor:
         cursor.execute(statement, values or None)
         return cursor.fetchall() if cursor.description else []
@@ -56,7 +56,7 @@ def sealed(place: Place, field: str) -> bytes:
 
 
 def swap_everything(one: Place, other: Place) -> tuple[int, int]:
-    """Every ciphertext of one tenant in every field of both but its own: how many swaps, how many were not noticed."""
+    """Put every ciphertext of a tenant into every other field of both. Return the swaps, and those not noticed."""
     swaps = unnoticed = 0
     everything = [(place, field, sealed(place, field)) for place, field in itertools.product((one, other), FIELDS)]
     for (_, _, moved), (place, field, own) in itertools.permutations(everything, 2):
@@ -68,7 +68,7 @@ def swap_everything(one: Place, other: Place) -> tuple[int, int]:
 
 
 def flip_everything(place: Place, field: str, step: int) -> tuple[int, int]:
-    """One bit changed at a time, every `step` bits: how many flips, how many were not noticed."""
+    """Change one bit at a time, every `step` bits. Return the number of changes, and of those not noticed."""
     whole = sealed(place, field)
     flips = unnoticed = 0
     for bit in range(0, len(whole) * 8, step):
@@ -116,7 +116,7 @@ def test_a_token_moved_in_from_another_tenant_is_never_sent(make: Callable[..., 
 
 
 def sent(place: Place, door: str) -> Intent:
-    """An intent to unlock a door after it was sent, or could not be."""
+    """Return an intent to unlock a door after it was sent, or could not be."""
     intent = unlocking(place, door)
     with tenant_scope(place.tenant):
         intents.dispatch(intent)

@@ -71,7 +71,7 @@ def test_an_environment_says_which_address_to_register(environment, secret, tmp_
 
 @pytest.fixture
 def service():
-    """A server that refuses whoever brings no token, as the service does. It keeps what it was asked."""
+    """Start a server that refuses requests without a token, as the service does, and stores all requests."""
 
     class Refuses(BaseHTTPRequestHandler):
         def do_GET(self):

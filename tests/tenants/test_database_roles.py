@@ -1,4 +1,4 @@
-"""Somebody runs SQL as the site's database role: the audit log, the tables and their guards stay as they are."""
+"""SQL with the site's database role cannot change the audit log, the tables or their protections."""
 
 from datetime import date
 from typing import Any
@@ -21,7 +21,7 @@ from tests.support.databases import as_owner
 pytestmark = pytest.mark.django_db(transaction=True)
 
 AUDIT = "tenants_auditentry"
-#: What an attack could change: rows, guards, owners, privileges, functions, roles.
+#: What an attack could change: rows, protections, owners, privileges, functions, roles.
 STATE = (
     f"SELECT * FROM {AUDIT} ORDER BY id",
     "SELECT * FROM tenants_staff ORDER BY id",
@@ -115,7 +115,7 @@ THE_SERVER = (
 
 @pytest.fixture
 def here(make_two: Any) -> Any:
-    """Two tenants, the first with an entry in its audit log. Services with one role for all have nothing to attack."""
+    """Create two tenants, the first with an audit entry. Skipped where the services use one role for everything."""
     with as_owner() as owner:
         if owner.info.user == connection.settings_dict["USER"]:
             pytest.skip("these services have one role")
@@ -216,7 +216,7 @@ def test_a_month_is_made_for_the_owner_whatever_the_caller_put_in_its_way(here: 
             site.execute(f"SELECT * FROM public.{part}")
 
 
-# What may be done, walked
+# Compare all privileges with the necessary ones
 
 PRIVILEGES = """
 SELECT c.relname, c.relkind::text, c.relispartition, c.relowner::regrole::text,
@@ -228,7 +228,7 @@ FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN (
 
 
 def wrong(owner: "psycopg.Connection[Any]") -> list[Any]:
-    """What the site may do with tables, sequences and functions that is not what it needs."""
+    """Return the privileges of the site on tables, sequences and functions that it does not need."""
     site = connection.settings_dict["USER"]
     found = []
     for name, kind, is_part, has, may, others in owner.execute(PRIVILEGES, {"site": site}):
@@ -268,7 +268,7 @@ def test_after_each_migration_a_new_table_has_what_it_needs_and_what_was_too_muc
             owner.execute("DROP TABLE mine; DROP FUNCTION theirs")
 
 
-# What an operator is told
+# Messages for operators
 
 
 def warned() -> list[str]:

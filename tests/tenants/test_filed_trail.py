@@ -1,4 +1,4 @@
-"""Entries from before the trail was filed are filed by the migration as new ones are by the database."""
+"""The migration files old audit entries in the same way as the database files new ones."""
 
 from importlib import import_module
 from typing import Any

@@ -1,4 +1,4 @@
-"""Connecting by the code grant, over real HTTP against the sandbox; every attack on the callback is refused."""
+"""Connecting by the code grant, over real HTTP with the sandbox; every attack on the callback is refused."""
 
 import base64
 import threading
@@ -51,7 +51,7 @@ class House:
         return answer["Location"]
 
     def consent(self, address, service=None, decision="allow"):
-        """The path and query at the portal that the member site leads back to."""
+        """Return the portal's path and query to which the member site redirects."""
         back = urlsplit(self.sandbox.visit(address, service or self.service, decision))
         return f"{back.path}?{back.query}"
 
@@ -267,7 +267,7 @@ def test_the_sandbox_is_really_asked_over_http(sandbox):
     assert httpx2.get(sandbox.url + "/healthz").status_code == 200
 
 
-# With another key under the same id: what is stored cannot be read, and this page is where it is entered again.
+# The same key id with a different key: the stored value cannot be read, and is entered again on this page.
 
 
 def other_key(settings):

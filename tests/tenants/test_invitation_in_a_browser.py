@@ -1,4 +1,4 @@
-"""A person who was invited, with a browser: the address is a secret that goes no further, and the form still works."""
+"""An invited person with a browser: the secret address is not passed on, and the form still works."""
 
 import pytest
 

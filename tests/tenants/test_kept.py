@@ -1,4 +1,4 @@
-"""Queries whose SQL is made once: what they find is read each time, and of the entered tenant alone."""
+"""Queries with cached SQL: their results are read each time, for the entered tenant only."""
 
 from datetime import timedelta
 
@@ -100,7 +100,7 @@ def test_a_session_keeps_so_many_plans_and_no_more(two, monkeypatch):
 
 @pytest.mark.django_db
 def test_a_failure_on_the_way_leaves_nobody_in_doubt_what_is_planned():
-    """PREPARE outlives the transaction that failed behind it."""
+    """Check this because PREPARE survives a rollback of its transaction."""
     divided = PreparedStatement("SELECT 12 / %s, '100%%'", [99], [99])
     for divisor, result in ((0, None), (4, (3, "100%")), (0, None), (3, (4, "100%"))):
         with connection.cursor() as cursor:

@@ -1,4 +1,4 @@
-"""Attacks that were tried on the running site and got nowhere: a share of each in every run, all of it in a soak."""
+"""Attacks that failed on the running site: a part of each in every run, all of it in a soak run."""
 
 import re
 import uuid
@@ -18,7 +18,7 @@ from tests.support.crawl import PLAIN, addresses, addresses_of_tenants
 from tests.support.effort import SOAK, one_in
 from tests.support.places import PASSWORD, signed_in
 
-# What proves by itself who posts: the service signs its notifications.
+# Requests that prove their sender in another way: the service signs its notifications.
 SIGNED = {"hooks/<str:token>/"}
 ELSEWHERE = (
     "https://evil.test/",

@@ -1,4 +1,4 @@
-"""What everybody who works in a tenant reads while its connection is lost, and what asks before it takes away."""
+"""The messages on all pages of a tenant with a lost connection, and the confirmation before disconnecting."""
 
 from html import unescape
 

@@ -1,6 +1,6 @@
-"""A statement gives up on a database that stands still, and waits for one that is only slow.
+"""A statement gives up on a database that does not answer, and waits for one that is only slow.
 
-Each takes some seconds: that long a statement is waited for before anybody asks whether the server lives.
+Each test takes some seconds, because a statement waits that long before the server is checked.
 """
 
 import time
@@ -20,7 +20,7 @@ from tests.support.proxy import TcpProxy
 
 @pytest.fixture
 def behind(transactional_db):
-    """The database behind a line that can be frozen: whoever waits on it gets neither an answer nor an end."""
+    """Connect to the database through a line that can be frozen, without an answer or a closed connection."""
     params = connection.get_connection_params()
     address = {name: params[name] for name in ("dbname", "user", "password") if params.get(name)}
     with TcpProxy(int(params["port"])) as line:

@@ -1,4 +1,4 @@
-"""The cache in PostgreSQL: what limits and used codes rely on."""
+"""The cache in PostgreSQL, which limits and used codes rely on."""
 
 import pytest
 from django.core.cache import cache
@@ -40,7 +40,7 @@ def test_counting_begins_anew_when_its_time_is_over():
 
 
 def test_a_crash_of_the_database_does_not_forget_it():
-    """PostgreSQL empties an unlogged table then, and a standby that takes over has none of it."""
+    """Check that the table is logged: PostgreSQL empties an unlogged one, and a standby has none of it."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT relpersistence FROM pg_class WHERE relname = 'tenants_kept'")
         assert cursor.fetchone() == ("p",)

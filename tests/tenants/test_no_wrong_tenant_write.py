@@ -1,4 +1,4 @@
-"""No wrong-tenant write: a form opened in tenant A never writes to B, whatever the other tab shows."""
+"""No write to the wrong tenant: a form opened in tenant A never writes to B, even if another tab shows B."""
 
 from collections.abc import Callable, Iterator
 
@@ -29,13 +29,13 @@ def b(make: Callable[..., Place], a: Place) -> Place:
 
 @pytest.fixture
 def doors(a: Place, b: Place) -> tuple[str, str]:
-    """A door of each, by its device id."""
+    """Create a door of each tenant, with its device ID."""
     return real_doors(a)[0], real_doors(b)[0]
 
 
 @pytest.fixture
 def owner(a: Place, b: Place) -> User:
-    """Somebody who owns both."""
+    """Return a person who owns both."""
     user = a.staff("owner")
     with tenant_scope(b.tenant):
         Staff.objects.create(tenant=b.tenant, user=user, role="owner")
@@ -54,7 +54,7 @@ def written(place: Place) -> tuple[int, int]:
 
 
 def posting_forms(browser: Browser, place: Place) -> list[Form]:
-    """Every form that posts, of every page of a tenant."""
+    """Return every form with method POST, of every page of a tenant."""
     pages = crawl(browser, url(place), within=url(place), most=60)
     found = {}
     for page in pages.values():
@@ -66,7 +66,7 @@ def posting_forms(browser: Browser, place: Place) -> list[Form]:
 
 
 def attack(browser: Browser, a: Place, b: Place, doors: tuple[str, str]) -> dict[str, int]:
-    """Send every form of A: as it stands while B is open in the other tab, and again at B's address."""
+    """Send every form of A: unchanged while B is open in the other tab, and again at B's address."""
     forms = posting_forms(browser, a)
     mine = [form for form in forms if form.action.startswith(url(a))]
     browser.get(url(b))

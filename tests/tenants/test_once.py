@@ -1,4 +1,4 @@
-"""A form that is sent twice does what it asks once; one that was refused, changed or drawn anew is sent as usual."""
+"""A form that is sent twice acts once; one that was refused, changed or drawn anew is sent as usual."""
 
 import pytest
 from django.contrib.messages import get_messages

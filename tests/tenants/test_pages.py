@@ -1,4 +1,4 @@
-"""What each role sees of the tenant's own pages, and what strangers do not."""
+"""What each role sees of the tenant's own pages, and what people without access do not see."""
 
 import re
 from html import unescape
@@ -66,7 +66,7 @@ def test_nobody_signed_in_is_sent_to_sign_in_whatever_the_tenant(two):
 
 
 def plain(answer):
-    """The page without what differs at each request."""
+    """Return the page without what differs at each request."""
     return re.sub(r'X-CSRFToken": "[^"]+|(?:csrfmiddlewaretoken|opened_by)" value="[^"]+', "", answer.content.decode())
 
 
@@ -83,7 +83,7 @@ def test_a_role_withdrawn_counts_at_the_next_request(two):
 
 
 def test_an_address_that_another_tenant_took_over_leads_there_at_once(two):
-    """The site remembers which tenant an address meant, and believes it only as long as it is true."""
+    """Check that the cached tenant of an address is dropped as soon as it is wrong."""
     mine, theirs = signed_in(two.staff("auditor")), signed_in(two.owner_b)
     assert mine.get("/t/a/audit/").status_code == 200
     Tenant.objects.filter(pk=two.a.pk).update(slug="moved-away")
@@ -225,7 +225,7 @@ def test_the_board_finds_a_tenant_and_names_no_secret(two):
     assert "token of" not in page
 
 
-# The audit trail
+# The audit log
 
 
 def test_the_trail_filters_and_pages(two):

@@ -1,4 +1,4 @@
-"""What may be asked without signing in: whether the site lives, whether it is ready, and its figures with a token."""
+"""Addresses without sign-in: whether the site runs, whether it is ready, and its figures with a token."""
 
 import re
 from datetime import timedelta
@@ -24,7 +24,7 @@ TOKEN = "a long token of the monitoring"
 
 @pytest.fixture
 def ready(monkeypatch):
-    """Ask anew whether the site is ready, whatever was found a moment ago."""
+    """Clear the stored result, so that readiness is checked anew."""
 
     def ask(**more):
         monkeypatch.setattr(probes, "_readiness", probes._Readiness())
@@ -35,7 +35,7 @@ def ready(monkeypatch):
 
 @pytest.fixture
 def figures(settings):
-    """The figures as lines: name with labels -> number."""
+    """Return the figures as lines: name with labels -> number."""
     settings.METRICS_TOKEN = TOKEN
 
     def read():
@@ -48,7 +48,7 @@ def figures(settings):
 
 
 class TestReadiness:
-    """A load balancer asks whether this process and its services can do their work."""
+    """A load balancer checks whether this process and its services can do their work."""
 
     @pytest.mark.django_db
     def test_asking_costs_a_stranger_nothing(self, ready):
@@ -68,7 +68,7 @@ class TestReadiness:
 
     @pytest.mark.django_db
     def test_only_what_failed_is_named_with_its_reason(self, ready):
-        """No worker and no clock run beside these tests."""
+        """Check without a worker and a clock, which do not run beside these tests."""
         answer = ready()
         assert answer.status_code == 503
         failed = answer.json()["failed"]
@@ -106,7 +106,7 @@ class TestReadiness:
 
 
 class TestFigures:
-    """A monitoring system reads what operators are woken by."""
+    """A monitoring system reads the figures that alert operators."""
 
     def test_they_are_nobodys_without_a_token(self, settings):
         assert settings.METRICS_TOKEN == ""
@@ -196,7 +196,7 @@ def test_a_share_is_a_number_within_its_bounds(monkeypatch):
 
 
 class TestTheDatabasesAddress:
-    """What an operator writes into DATABASE_URL counts as a whole."""
+    """The whole value of DATABASE_URL is used."""
 
     @pytest.fixture
     def read(self, monkeypatch):
@@ -238,7 +238,7 @@ class TestTheDatabasesAddress:
 
     @pytest.mark.django_db
     def test_a_connection_that_must_be_encrypted_fails_where_the_server_cannot(self, monkeypatch):
-        """The tests' server has no certificate: without the query of the address this would connect."""
+        """Check with the tests' server, which has no certificate: without the URL's query this would connect."""
         facts = connection.settings_dict
         address = f"postgresql://{facts['USER']}:{facts['PASSWORD']}@{facts['HOST']}:{facts['PORT']}/{facts['NAME']}"
         monkeypatch.setenv("AN_URL", f"{address}?sslmode=require")

@@ -1,4 +1,4 @@
-"""Queries are written as Django writes them, though parts of them are kept."""
+"""Queries are the same as Django's own, although parts of them are cached."""
 
 from collections.abc import Callable
 from typing import Any
@@ -45,7 +45,7 @@ QUERIES: dict[str, Callable[[], QuerySet[Any]]] = {
 @pytest.mark.parametrize("what", QUERIES)
 def test_a_query_is_what_django_makes_of_it(what: str, place: Place) -> None:
     with tenant_scope(place.tenant):
-        for _ in range(2):  # made, and made of what was kept
+        for _ in range(2):  # first created, then from the cache
             ours, theirs = QUERIES[what](), QUERIES[what]()
             django = SQLCompiler(theirs.query, connection, "default").as_sql()
             assert ours.query.get_compiler("default").as_sql() == django

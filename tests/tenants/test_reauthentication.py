@@ -1,4 +1,4 @@
-"""What asks again who is there: a session whose sign-in is long ago opens nothing that counts."""
+"""Actions that need a recent proof of identity: a session with an old sign-in cannot do them."""
 
 import uuid
 from datetime import timedelta
@@ -20,7 +20,7 @@ from tests.support.places import PASSWORD
 from tests.support.proofs import FILES, HARMLESS, LONG, LOOKED_AT, SHORT, aged
 
 MINUTES_6, MINUTES_51, MINUTES_61 = 360, 51 * 60, 61 * 60
-#: Pages of the own account that change how one signs in. allauth asks there, by its own setting.
+#: Pages of a person's account that change how they sign in. allauth asks for a proof there, by its own setting.
 ACCOUNT = (
     "2fa/totp/activate/", "2fa/totp/deactivate/", "2fa/recovery-codes/generate/", "2fa/webauthn/add/",
 )  # fmt: skip
@@ -32,17 +32,17 @@ READS = {name for name, each in FOUND.items() if "GET" in each.view.methods}
 
 
 def path_of(name):
-    """An address of tenant a, whatever else it names."""
+    """Return an address of tenant a, with values for its parameters."""
     return FOUND[name].path_by_kind("a", {"uuid": str(uuid.UUID(int=1))})
 
 
 def by_level(level):
-    """Names of the addresses of this level, apart from those that answer with a file."""
+    """Return the names of the addresses of this level, except those that answer with a file."""
     return {name for name, each in FOUND.items() if each.view.proof is level and not each.view.file}
 
 
 def names(table):
-    """The names of a table of reasons, each of which stands in it once."""
+    """Return the names in a table of reasons, and check that each occurs once."""
     found = [name for group in table.values() for name in group]
     assert len(found) == len(set(found))
     return set(found)
@@ -50,7 +50,7 @@ def names(table):
 
 @pytest.fixture
 def furnished(two):
-    """Tenant a with a door, a camera and a key box, and a person for each of its addresses and the platform's."""
+    """Create tenant a with a door, a camera and a key box, and a person for each address of tenant and platform."""
     with tenant_scope(two.a):
         PassController.objects.create(device_id="1", device_name="Entrance")
         Camera.objects.create(camera_id="1", doors=["1"], is_intercom=True)
@@ -64,7 +64,7 @@ def is_asked(answer):
 
 
 def asked(furnished, seconds, wanted, method):
-    """Of these addresses those that ask a session of this age: the owner's, on the platform its supporter's."""
+    """Return those of these addresses that ask a session of this age for a proof."""
     data = {"reason": "x", "minutes": "30", "email": "x@example.test", "role": "owner"}
     found = set()
     for name in sorted(wanted):
@@ -138,7 +138,7 @@ def test_whoever_may_only_look_at_rights_is_not_asked(furnished):
 
 
 def confirmed(browser, answer):
-    """Confirm who is there, and return the page that this leads to."""
+    """Confirm the person's identity, and return the page that follows."""
     confirm = answer.headers.get("HX-Redirect") or answer["Location"]
     confirm = confirm.replace("/accounts/2fa/", "/accounts/")
     assert "Then the download starts." in browser.get(confirm).content.decode()

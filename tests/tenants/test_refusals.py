@@ -1,4 +1,4 @@
-"""What the connection page and the support board blame for the service's refusals, and what clears it."""
+"""What the connection page and the support board give as the reason for refusals, and what clears it."""
 
 import html
 
@@ -51,7 +51,7 @@ def blamed():
 
 
 def page(place):
-    """The table and the list of unexplained refusals, as somebody reads them."""
+    """Return the text of the table and of the list of unexplained refusals."""
     text = html.unescape(place.client().get(f"/t/{place.tenant.slug}/connection/").content.decode())
     return " ".join(text.split())
 

@@ -1,4 +1,4 @@
-"""The token is reissued with one call a round, and never lost while it can be kept. Real HTTP, real service."""
+"""The token is reissued with one call a round, and never lost while it can be stored. Real HTTP, real service."""
 
 import threading
 from urllib.parse import urlsplit
@@ -30,7 +30,7 @@ def proxy(sandbox):
 
 @pytest.fixture
 def connected(sandbox, proxy, settings):
-    """Makes a connected tenant whose client is registered at the service, with a proxy in between."""
+    """Return a function that connects tenants whose client is registered, with a proxy in between."""
     number = iter(range(100))
 
     def make(**behaviour):

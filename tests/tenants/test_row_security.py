@@ -1,4 +1,4 @@
-"""PostgreSQL itself keeps tenants apart, whatever the code above it does."""
+"""PostgreSQL itself separates tenants, even if the code above it makes a mistake."""
 
 import contextlib
 import threading
@@ -21,7 +21,7 @@ def rows(sql="SELECT tenant_id FROM tenants_staff ORDER BY 1"):
 
 
 def rolled_back(tenant):
-    """Enter the tenant in a transaction, look, and fail."""
+    """Enter the tenant in a transaction, read, and fail."""
     with contextlib.suppress(ZeroDivisionError), transaction.atomic(), tenant_scope(tenant):
         assert rows() == [tenant.pk]
         raise ZeroDivisionError

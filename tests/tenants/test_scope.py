@@ -1,4 +1,4 @@
-"""Managers fail closed: without a tenant nothing is read, and nothing is ever written to another one."""
+"""Managers are safe without a tenant: nothing is read then, and nothing is ever written to another one."""
 
 import threading
 
@@ -70,7 +70,7 @@ def test_a_tenant_sees_its_own_rows_only(two):
 @pytest.mark.parametrize("manager", ["objects", "reachable_objects"])
 @pytest.mark.django_db(transaction=True)
 def test_managers_name_the_tenant_also_where_the_database_would_not(make_two, manager):
-    """Row security is the net beneath: here it is away, and nobody falls."""
+    """Check without row security, which would hide a mistake."""
     two = make_two()
     rows = getattr(Staff, manager)
     with as_owner() as owner, tenant_scope(two.a):

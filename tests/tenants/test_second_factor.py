@@ -14,13 +14,13 @@ from tests.support.places import signed_in
 from tests.tenants.test_reauthentication import FOUND
 
 P = Permission
-#: What needs none: looking at one thing after another, and work of a day that opens nothing and lets nobody in.
+#: Actions without one: viewing single things, and daily work that opens no door and gives no access.
 WITHOUT = {
     P.TENANT_VIEW, P.MEMBERS_VIEW, P.GROUPS_VIEW, P.GROUPS_EDIT, P.AREAS_VIEW, P.DEVICES_VIEW, P.PLANS_EDIT,
     P.ALERTS_VIEW, P.ALERTS_TAKE, P.ROLL_CALL, P.ROLL_CALL_VIEW, P.CAMERAS_VIEW, P.CAMERAS_RECORDED, P.EVIDENCE_VIEW,
     P.LOGS_TODAY, P.CONNECTION_VIEW, P.STAFF_VIEW, P.AUDIT_VIEW,
 }  # fmt: skip
-#: Lists that leave as a file of numbers and names of places, which are nobody's data; and the guide's sample.
+#: Lists that are exported as numbers and names of places, without personal data; and the guide's sample.
 NOBODYS = {"areas", "groups", "sample"}
 
 
@@ -64,7 +64,7 @@ def test_what_asks_for_proof_needs_one():
         for each in FOUND.values()
         if each.view.proof is not Proof.NONE and hasattr(each.view, "writes")
     }
-    # The start of a job asks for the job's own permission, the answer to a safety change for that of its rule.
+    # The start of a job needs the job's own permission, the answer to a safety change that of its rule.
     assert asking - {P.MEMBERS_VIEW, P.TENANT_VIEW} <= set(Permission) - WITHOUT
 
 

@@ -1,4 +1,4 @@
-"""Who is signed in is found anew at each request: a session may have run out, an account may be switched off."""
+"""The signed-in person is looked up at each request: a session may have expired, an account may be disabled."""
 
 from datetime import timedelta
 

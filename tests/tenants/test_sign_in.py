@@ -1,4 +1,4 @@
-"""Signing in behind proxies: where a request comes from, and whom a guesser keeps waiting."""
+"""Signing in behind proxies: where a request comes from, and who has to wait after wrong guesses."""
 
 import re
 
@@ -30,7 +30,7 @@ def one_proxy(settings):
 
 
 def tries(browser, email, password, address=OFFICE):
-    """One sign-in; True when it succeeded, else what the page says."""
+    """Try to sign in once. Return True if it succeeded, else the page's message."""
     values = {"login": email, "password": password}
     answer = browser.post("/accounts/login/", values, headers={"X-Forwarded-For": address})
     return True if answer.status_code == 302 else answer.content.decode()
@@ -89,7 +89,7 @@ def test_the_audit_log_the_list_of_sessions_and_the_logs_tell_the_clients_addres
     assert "6.6.6.6" not in caplog.text
 
 
-# Who waits for whom
+# Who waits for other people's guesses
 
 
 def test_a_guesser_is_slowed_and_nobody_else(two, one_proxy):
@@ -150,7 +150,7 @@ def test_a_known_browser_is_no_licence_to_guess(two, one_proxy):
 
 
 class TestAGuesserWhoSignsInMeanwhile:
-    """Somebody guesses a colleague's password, and signs in to an account of their own in between."""
+    """A person guesses a colleague's password, and signs in to another account in between."""
 
     @pytest.fixture
     def guesser(self, two, one_proxy):
@@ -159,7 +159,7 @@ class TestAGuesserWhoSignsInMeanwhile:
         return browser
 
     def looked_at(self, browser, person, own):
-        """How many of 30 guesses were looked at: the others are refused whatever the password."""
+        """Return how many of 30 guesses were checked: the others are refused with any password."""
         count = 0
         for _ in range(6):
             count += sum(LOCKED not in tries(browser, person.email, "wrong") for _ in range(5))
@@ -248,7 +248,7 @@ def test_asking_for_mails_without_end_ends_at_a_page_of_ours(two):
 
 
 def forgotten(email, **more):
-    """Somebody asks for a new password; then a worker sends what waits."""
+    """Request a new password for this address, and send the waiting emails."""
     answer = Client().post("/accounts/password/reset/", {"email": email}, **more)
     account_mails.send_due()
     return answer
@@ -287,7 +287,7 @@ def test_nobody_who_is_not_known_gets_a_mail(two, mailbox, email):
 
 
 def test_the_page_does_not_speak_to_the_mail_server(two, mailbox):
-    """A server that is slow or away would tell by the page's time whose address is known."""
+    """Check this because the time of a slow mail server would reveal which addresses are registered."""
     Client().post("/accounts/password/reset/", {"email": two.owner_a.email})
     assert (mailbox.visits, AccountMail.objects.count()) == (0, 1)
 

@@ -1,4 +1,4 @@
-"""Inviting, joining, changing roles, leaving; and nobody signs up by themselves."""
+"""Inviting, joining, changing roles, leaving; no one can sign up without an invitation."""
 
 import re
 from datetime import timedelta
@@ -79,7 +79,7 @@ def test_somebody_with_an_account_joins_only_as_that_account(two):
 
 
 class TestAnInvitationInABrowserOfAnotherPerson:
-    """A colleague shows an invitation, or it was sent to an address that is read here too."""
+    """An invitation that is opened in a browser in which another person is signed in."""
 
     def test_asks_which_of_them_is_meant_and_makes_no_account(self, two):
         address = invite(two)

@@ -1,4 +1,4 @@
-"""Tenant isolation: foreign ids answer exactly like missing ones, and nothing of another tenant shows or moves."""
+"""Foreign IDs are answered exactly like missing ones, and no data of another tenant is shown or changed."""
 
 import contextlib
 import difflib
@@ -30,14 +30,14 @@ def victim(make: Callable[..., Place]) -> Victim:
 
 @pytest.fixture
 def mine(victim: Victim, make: Callable[..., Place]) -> Place:
-    """The attackers' tenant, which has nothing that is the victim's."""
+    """Return the attackers' tenant, which has no data of the victim."""
     place = make(members=0)
     assert not set(real_doors(place)) & set(victim.doors)
     return place
 
 
 def gist(answer: httpx2.Response, *named: str) -> tuple[int, str]:
-    """An answer without what differs between any two: ids that were asked for, nonces, tokens, times."""
+    """Return an answer without what differs between any two: requested IDs, nonces, tokens, times."""
     text = answer.text + answer.headers.get("location", "")
     for name in sorted({*named} - {*PLAIN.values()}, key=len, reverse=True):
         text = text.replace(name, "X")
@@ -52,7 +52,7 @@ def _difference(one: tuple[int, str], other: tuple[int, str]) -> list[str]:
 
 
 def pairs(address: Address, victim: Victim, most: int) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
-    """Foreign values for the address's parameters, and as many that nobody has."""
+    """Return foreign values for the address's parameters, and as many that do not exist."""
     choices = max([len(victim.of(kind)) for kind, _ in address.parameters], default=0)
     for number in range(min(choices, most)):
         foreign, missing = {}, {}
@@ -67,7 +67,7 @@ def pairs(address: Address, victim: Victim, most: int) -> Iterator[tuple[dict[st
 
 
 def walk(mine: Place, victim: Victim, browser: Browser, methods: tuple[str, ...], most: int) -> dict[str, int]:
-    """Ask for everything foreign in every way, `most` ids at each place; what leaked or differed from a missing id."""
+    """Request all foreign things in every way, `most` IDs at each place. Return what leaked or differed."""
     found = {"requests": 0, "leaks": 0, "unlike a missing one": 0}
 
     def ask(method: str, path: str, values: dict[str, str]) -> httpx2.Response:
@@ -76,9 +76,9 @@ def walk(mine: Place, victim: Victim, browser: Browser, methods: tuple[str, ...]
         options = {"params": values} if method in ("GET", "OPTIONS") else {"data": data}
         answer = browser.send(method, path, **options)
         if answer.status_code == 302:
-            browser.get(url(mine, "members/"))  # shows and forgets the message that was left for the next page
+            browser.get(url(mine, "members/"))  # shows and removes the message that was left for the next page
         told = answer.text
-        for value in (*values.values(), path):  # fields and links repeat what was asked
+        for value in (*values.values(), path):  # fields and links repeat the requested values
             told = told.replace(value, "")
         if any(word in told for word in victim.words):
             found["leaks"] += 1
@@ -102,7 +102,7 @@ def walk(mine: Place, victim: Victim, browser: Browser, methods: tuple[str, ...]
                 if one != other:
                     found["unlike a missing one"] += 1
                     print("differs:", method, there, *_difference(one, other))
-            if not address.parameters:  # ids in the query or the body
+            if not address.parameters:  # IDs in the query or the body
                 texts = {"member_id": victim.of("str")[1], "membergroup_id": victim.of("str")[2],
                          "group": victim.of("str")[2], "device_id": victim.of("str")[0],
                          "tenant": victim.place.tenant.slug, "after": victim.of("str")[1]}  # fmt: skip
@@ -148,7 +148,7 @@ def test_tasks_with_a_mismatched_tenant_do_nothing(mine: Place, victim: Victim) 
 
 
 def test_row_security_alone_hides_everything(mine: Place, victim: Victim) -> None:
-    """Raw SQL, past managers and views, with the other tenant entered, or none."""
+    """Check with SQL, past managers and views, with the other tenant entered, or none."""
     assert leaks_past_the_code(mine, victim) == 0
 
 

@@ -1,4 +1,4 @@
-"""What a person typed is there again when their session ended or a proof came between, and is sent by them alone."""
+"""What was typed is restored after the session ended or a proof was needed; only the same person can send it."""
 
 import re
 from html import unescape
@@ -27,7 +27,7 @@ def send(browser, form, **typed):
 
 
 def sign_in(browser, user, answer):
-    """Sign in by the form that `answer` leads to. Returns where that leads."""
+    """Sign in by the form to which `answer` leads. Return where that leads."""
     page = browser.get(answer["Location"]).content.decode()
     data = {"login": user.email, "password": PASSWORD} | dict(
         re.findall(r'<input type="hidden" name="(next)" value="([^"]*)"', page)
@@ -49,7 +49,7 @@ def read(browser, address):
 
 
 def sends_the_same(browser, address, **typed):
-    """Whether the form on this page would send these values as it stands."""
+    """Check whether the form on this page would send these values unchanged."""
     found = next(each for each in forms_of(browser.get(address).content.decode(), STAFF) if each.address == INVITE)
     return dict(found.values) | typed == dict(found.values)
 
@@ -112,7 +112,7 @@ def test_what_a_person_typed_is_not_opened_for_another(two, rf):
 
 
 def stale(user, cookie="z" * 32):
-    """A browser that checks tokens, whose cookie is newer than its pages."""
+    """Return a browser that checks tokens, whose cookie is newer than its pages."""
     browser = Client(enforce_csrf_checks=True)
     browser.cookies[configured.SESSION_COOKIE_NAME] = signed_in(user).session.session_key
     browser.get(STAFF)

@@ -1,4 +1,4 @@
-"""Secrets open where they belong and nowhere else."""
+"""Secrets can be decrypted for their own field only."""
 
 import base64
 

@@ -1,4 +1,4 @@
-"""The clock rings where something is due, and is still where nothing is."""
+"""The clock notifies workers where something is due, and does nothing else."""
 
 import contextlib
 from collections.abc import Callable
@@ -113,7 +113,7 @@ def test_every_timer_can_be_rung() -> None:
 
 @pytest.fixture
 def calm(place: Place) -> Place:
-    """A place that was looked at for alerts a moment ago."""
+    """Return a tenant whose alerts were checked a moment ago."""
     with tenant_scope(place.tenant):
         watched(place)
     return place
@@ -160,7 +160,7 @@ def test_when_the_question_fails_the_bells_ring() -> None:
 
 @pytest.fixture
 def rung(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What clocks ring for, in the place of the broker."""
+    """Return what clocks notify workers of, in place of the broker."""
     found: list[str] = []
     monkeypatch.setattr(beat.Clock, "producer", None)
     monkeypatch.setattr(beat.Clock, "apply_entry", lambda clock, entry, **_: found.append(entry.name))
@@ -169,7 +169,7 @@ def rung(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.fixture
 def passed(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The seconds that have passed for clocks, and for nothing else."""
+    """Return the seconds that have passed for clocks only."""
     seconds = [1000.0]
     own = SimpleNamespace(monotonic=lambda: seconds[0])
     monkeypatch.setattr(beat, "time", own)

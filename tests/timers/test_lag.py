@@ -1,4 +1,4 @@
-"""Each timer tells how long its work has been waiting."""
+"""Each timer reports how long its work has been waiting."""
 
 from datetime import timedelta
 
@@ -14,7 +14,7 @@ from portal.core.visits.models import Visit
 from tenants.scope import across_tenants, tenant_scope
 from tests.support.places import Place
 
-# Timers whose rows are not due at a moment, and why.
+# Timers whose rows have no due time, and why.
 TIMELESS = {"cameras_in_sight": "a camera is in sight, or not"}
 
 

@@ -1,4 +1,4 @@
-"""Of any number of clocks one leads, and another follows when it ends, is killed or stands still."""
+"""Of any number of clocks one leads. Another takes over when it ends, is killed or stops working."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class Process:
-    """A clock with a thread and a database session of its own, as another process has it."""
+    """A clock with a separate thread and database session, as another process has it."""
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1)
@@ -36,14 +36,14 @@ class Process:
         return self.does(self.clock.holder.renew_or_take)
 
     def ticks(self) -> list[str]:
-        """Return what it rings for in one tick."""
+        """Return what it notifies workers of in one tick."""
         self.rung.clear()
         self.clock._renew_at = 0.0
         self.does(self.clock.tick)
         return list(self.rung)
 
     def dies(self) -> None:
-        """Its session ends, and nothing else is told."""
+        """End its session, without any other signal."""
         self.does(connections.close_all)
 
     def end(self) -> None:
@@ -53,7 +53,7 @@ class Process:
 
 @pytest.fixture
 def seconds(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The seconds that have passed for clocks."""
+    """Return the seconds that have passed for clocks."""
     passed = [1000.0]
     own = SimpleNamespace(monotonic=lambda: passed[0])
     monkeypatch.setattr(leader_lease, "time", own)
@@ -72,12 +72,12 @@ def processes(monkeypatch: pytest.MonkeyPatch, seconds: list[float]) -> Iterator
 
 @pytest.fixture
 def a_lease_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No lease ends by time."""
+    """Let no lease end by time."""
     monkeypatch.setattr(leader_lease, "LEASE_SECONDS", 100_000.0)
 
 
 def let_time_pass(seconds: list[float], by: float) -> None:
-    """For the clocks and for the database."""
+    """Let time pass for the clocks and for the database."""
     seconds[0] += by
     Lease.objects.update(ticked_at=F("ticked_at") - timedelta(seconds=by))
 
@@ -124,7 +124,7 @@ def test_a_clock_that_stood_still_does_not_ring_when_it_goes_on(processes: list[
     let_time_pass(seconds, 11)
     assert "sweep" not in other.ticks()
     assert other.clock.holder.is_leader
-    one.clock._renew_at = seconds[0] + 1  # it goes on in the middle of what it did
+    one.clock._renew_at = seconds[0] + 1  # it continues in the middle of its work
     one.rung.clear()
     one.does(one.clock.tick)
     assert one.rung == []

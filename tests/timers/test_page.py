@@ -1,4 +1,4 @@
-"""The platform's page says how the clock and its timers are, and is quiet while all is well."""
+"""The platform's page shows the state of the clock and its timers, and no warning while all is well."""
 
 from datetime import timedelta
 
@@ -18,7 +18,7 @@ QUIET, LATE, STOPPED = "Clock: last tick", "Some scheduled work is late", "The c
 
 @pytest.fixture
 def page(place: Place):
-    """The platform's page as support staff read it."""
+    """Return the platform's page as support staff read it."""
     person = User.objects.create_user("support@example.test", PASSWORD, name="Support", platform_role="support")
     browser = signed_in(person)
     return lambda: said(browser.get("/platform/"))

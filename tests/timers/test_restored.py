@@ -1,4 +1,4 @@
-"""A database that was restored from a backup does not act by itself: it is looked through before anything leaves."""
+"""A database that was restored from a backup does not act automatically: it is checked before anything is sent."""
 
 import re
 from collections.abc import Iterator
@@ -48,13 +48,13 @@ def scope(place: Place) -> Iterator[None]:
 
 
 def restore(**facts: Any) -> None:
-    """Let this database be one that was last used as another one, a day ago."""
+    """Make this database look like one that was last used as another one, a day ago."""
     values = {"identity": "another", "ticked_at": database_now() - timedelta(days=1)} | facts
     Lease.objects.update_or_create(pk=1, defaults=values)
 
 
 class Memory:
-    """What the broker remembers of how far this database has come."""
+    """The broker's memory of this database's position."""
 
     @property
     def position(self) -> int:
@@ -79,7 +79,10 @@ class Memory:
 
 @pytest.fixture
 def memory(db: None) -> Iterator[Memory]:
-    """The tests' server confirms what it may forget, and so has no position; in this session it confirms nothing so."""
+    """Yield the broker's memory of this database, in a session in which writes wait until they are stored.
+
+    Without this setting of the session, which the tests' server does not use, the database has no position.
+    """
     with connection.cursor() as cursor:
         cursor.execute("SET synchronous_commit = on")
         Lease.objects.create(pk=1)
@@ -91,7 +94,7 @@ def memory(db: None) -> Iterator[Memory]:
 
 
 def begin_process() -> None:
-    """Let this process be one that has compared nothing yet."""
+    """Make this process one that has compared nothing yet."""
     wal_position._compared = None
 
 
@@ -106,7 +109,7 @@ def asked(place: Place, **facts: Any) -> Intent:
 
 
 class TestBefore:
-    """Until it was looked through, nothing leaves."""
+    """Until the database was checked, nothing is sent."""
 
     def test_no_request_is_claimed(self, place: Place) -> None:
         with scope(place):
@@ -297,7 +300,7 @@ class TestMarks:
 
 
 class TestRelease:
-    """What the portal would do by itself waits until an owner has looked."""
+    """Automatic actions wait until an owner has checked the portal."""
 
     def code(self) -> Visit:
         now = database_now()
@@ -368,7 +371,7 @@ class TestRelease:
 
 
 class TestByHand:
-    """An operator says what the clock cannot know."""
+    """An operator reports a restore that the clock cannot notice."""
 
     def test_the_command_marks_all(self, place: Place, capsys: pytest.CaptureFixture[str]) -> None:
         Lease.objects.create(pk=1)

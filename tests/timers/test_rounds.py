@@ -1,4 +1,4 @@
-"""Rounds go through all tenants, however often they are cut off, and one process at a time."""
+"""Rounds go through all tenants, even if they are interrupted, and one process at a time."""
 
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
@@ -20,7 +20,7 @@ EVERY, SECONDS = 600, 60
 
 @pytest.fixture
 def tenants() -> list[int]:
-    """The ids of five tenants, in order."""
+    """Return the ids of five tenants, in order."""
     environment = ServiceEnvironment.objects.create(
         name="x", base_url="http://127.0.0.1:9", client_id="c", client_secret="s"
     )
@@ -30,14 +30,14 @@ def tenants() -> list[int]:
 
 @pytest.fixture
 def passed(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The seconds that have passed for rounds, and for nothing else."""
+    """Return the seconds that have passed for rounds only."""
     seconds = [1000.0]
     monkeypatch.setattr(rounds, "time", SimpleNamespace(monotonic=lambda: seconds[0]))
     return seconds
 
 
 class Walk:
-    """Rounds through these tenants that note whom they come to. `at` is done at one of them."""
+    """Rounds through these tenants that record which they visit. `at` is called at one of them."""
 
     def __init__(self, tenants: list[int]) -> None:
         self.tenants = tenants
@@ -57,7 +57,7 @@ class Walk:
 
 @pytest.fixture
 def walk(tenants: list[int], monkeypatch: pytest.MonkeyPatch) -> Walk:
-    """Two tenants are read at a time."""
+    """Return a walk that reads two tenants at a time."""
     monkeypatch.setattr(rounds, "_TENANTS", 2)
     walk = Walk(tenants)
 

@@ -1,4 +1,4 @@
-"""A look goes on, batch after batch, until nothing is due."""
+"""A tick continues, batch after batch, until nothing is due."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -18,7 +18,7 @@ NUMBER = 450
 
 @pytest.fixture
 def rung(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The rows that were rung for, in the place of the broker."""
+    """Return the rows for which workers were notified, in place of the broker."""
     found: list[int] = []
     monkeypatch.setattr(task_queue, "enqueue", lambda _task, rows, **_: found.extend(pk for _tenant, pk in rows))
     return found
@@ -26,7 +26,7 @@ def rung(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 @pytest.fixture
 def due(place: Place) -> list[int]:
-    """450 visits that are due, the oldest first."""
+    """Create 450 visits that are due, the oldest first."""
     with tenant_scope(place.tenant):
         made = Visit.objects.bulk_create(
             Visit(guest_name="佐藤", name_key="佐藤", use_date_start=ClockTime(), use_date_end=ClockTime(),

@@ -1,4 +1,4 @@
-"""People who look at pages: platform staff at the style page, staff of two tenants."""
+"""People who view pages: platform staff at the style page, staff of two tenants."""
 
 import pytest
 from django.test import Client
@@ -30,7 +30,7 @@ def tenants(db) -> list[Tenant]:
 
 @pytest.fixture
 def person(tenants):
-    """`person("auditor")`: a signed-in browser of somebody with this role in the first tenant."""
+    """Return `person("auditor")`: a signed-in browser of a person with this role in the first tenant."""
 
     def make(role: str) -> Client:
         with tenant_scope(tenants[0]):

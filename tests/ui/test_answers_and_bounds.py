@@ -25,7 +25,10 @@ BOUNDS = {
 
 
 def at_the_bounds(place: Place) -> tuple[int, int, int]:
-    """Each field at, just below and just past each bound: forms sent, calls refused as invalid, wrong answers."""
+    """Test each field at, just below and just past each bound.
+
+    Return the forms sent, invalid calls, and wrong answers.
+    """
     groups = place.sandbox.api("GET", "/v1/membergroups", token=place.service.token).json()["membergroups"]
     group = groups[0]["membergroup_id"]
     with tenant_scope(place.tenant):

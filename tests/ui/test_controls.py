@@ -1,4 +1,4 @@
-"""Controls of forms are what Django's own templates make of them."""
+"""Form controls are drawn as by Django's own templates."""
 
 from collections.abc import Callable
 from typing import Any

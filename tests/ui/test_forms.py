@@ -1,4 +1,4 @@
-"""Forms: errors with links, limits told but never cut, unknown values kept."""
+"""Forms: errors with links, limits that are shown but never cut the input, and unknown values that are preserved."""
 
 from django import forms as django_forms
 from django.template import Context, Template

@@ -1,4 +1,4 @@
-"""The user's guide on the site: whose help leads where, in which language, and how a page of it looks."""
+"""The user's guide on the site: which help page opens where, in which language, and how its pages look."""
 
 import re
 
@@ -65,7 +65,7 @@ def test_the_guide_is_for_those_who_are_signed_in(client):
 
 @pytest.fixture
 def guide(open_page):
-    """`guide(path, width=390)`: a page of the guide; any complaint of the browser fails the test."""
+    """Return `guide(path, width=390)`, which opens a page of the guide. Browser errors fail the test."""
     user = User.objects.create_user("mori@example.test", PASSWORD, name="Mori Ken", platform_role="support")
     client = signed_in(user)
 

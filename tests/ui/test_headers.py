@@ -1,4 +1,4 @@
-"""What every answer tells the browser."""
+"""The headers of every answer."""
 
 import json
 import os
@@ -29,7 +29,7 @@ def test_no_page_of_ours_is_shown_inside_another_sites():
 
 @pytest.mark.parametrize("address", ["http://[x", "https://[::1", "//[", "javascript:1", "\\udcff"])
 def test_a_page_that_is_no_address_stops_nothing(place, address):
-    """What a browser says of the page that it is on may be anything."""
+    """Check any value in the browser's header for the current page."""
     headers = {"HX-Request": "true", "HX-Current-URL": address, "Referer": address}
     for client in (Client(), place.client()):
         assert client.get(f"/t/{place.tenant.slug}/", headers=headers).status_code < 500
@@ -39,7 +39,7 @@ def test_a_page_that_is_no_address_stops_nothing(place, address):
 
 @pytest.mark.parametrize(("address", "prefix"), [("https://portal.example.com", "__Host-"), ("http://127.0.0.1", "")])
 def test_cookies_are_bound_to_the_host_where_https_is_on(address, prefix):
-    """Settings are read once in a process: this needs one of its own."""
+    """Check in a separate process, since a process reads settings once."""
     run = subprocess.run(
         [sys.executable, "-c", _COOKIES], env=os.environ | {"PORTAL_URL": address}, capture_output=True, check=True
     )

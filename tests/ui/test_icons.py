@@ -1,4 +1,4 @@
-"""Icons: those of every page are referred to, the others drawn where they stand."""
+"""Icons: those on every page are references, the others are drawn in place."""
 
 import re
 from pathlib import Path

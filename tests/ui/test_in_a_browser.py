@@ -11,7 +11,7 @@ from tests.support.places import PASSWORD, signed_in
 
 @pytest.fixture
 def styles(open_page):
-    """`styles(width, theme, language)`: the style page of a signed-in person; any complaint of the browser fails."""
+    """Return `styles(width, theme, language)`, which opens the style page, signed in. Browser errors fail the test."""
     user = User.objects.create_user("mori@example.test", PASSWORD, name="Mori Ken", platform_role="support")
     client = signed_in(user)
 

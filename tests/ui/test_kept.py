@@ -1,4 +1,4 @@
-"""What a page draws once for all: never another person's, another tenant's or another language's."""
+"""Cached parts of pages: never another person's, another tenant's or another language's."""
 
 import re
 from itertools import product
@@ -20,7 +20,7 @@ _ROLES = ("owner", "guard")
 
 @pytest.fixture
 def browsers(tenants):
-    """By role, the browser of somebody who has it in both tenants."""
+    """Return, by role, the browser of a person who has it in both tenants."""
     made = {}
     for role in _ROLES:
         with tenant_scope(tenants[0]):
@@ -32,7 +32,7 @@ def browsers(tenants):
 
 
 def test_nobody_is_shown_the_frame_of_another(browsers):
-    """In turn, in one process: each visit after one that differs from it in nothing but one thing."""
+    """Check in turn, in one process: each visit differs from an earlier one in only one thing."""
     visits = list(product(("", "devices/"), ("en", "ja"), ("aozora", "minato"), _ROLES))
     for kind, language, slug, role in [*visits, *reversed(visits)]:
         path = f"/t/{slug}/{kind}"

@@ -1,4 +1,4 @@
-"""Paging by key gives every row once, in order, both ways, whatever is missing or equal."""
+"""Paging by key returns every row once, in order, in both directions, also with missing or equal values."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -111,7 +111,7 @@ def table(rf_query="", **kwargs):
 
 @contextmanager
 def kept(*values):
-    """A row of the sample list, which only the owner of the tables may add."""
+    """Return a row of the sample list, which only the owner of the tables may add."""
     with flushing.owner().cursor() as cursor:
         cursor.execute("INSERT INTO django_content_type (app_label, model) VALUES (%s, %s)", values)
         try:

@@ -1,4 +1,4 @@
-"""The outcome line says what happened, what was applied, and stops asking when it is known."""
+"""The outcome line says what happened and what was applied, and stops refreshing when that is known."""
 
 import pytest
 from django.template import Context, Template

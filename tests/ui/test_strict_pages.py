@@ -1,4 +1,7 @@
-"""Browser: what every page tells the browser about itself. (That no page breaks its policy, the journeys show.)"""
+"""Browser security: the headers and markup of every page work with a strict policy.
+
+The journeys check that no page breaks its own policy.
+"""
 
 import re
 
@@ -8,7 +11,7 @@ from tests.support.inside import Inside
 from tests.support.isolation import unlocking, url
 from tests.support.places import Place
 
-# What a strict policy would not run anyway, so that nothing may rely on it.
+# What a strict policy would not run, so that nothing may rely on it.
 INLINE = re.compile(
     r"<script(?![^>]*\bsrc=)(?![^>]*type=\"application/json\")|<style|\son\w+=\"|\sstyle=\"|href=\"javascript:"
 )

@@ -8,7 +8,7 @@ from portal.core.ui import times
 
 ENDS = [
     end.replace(tzinfo=zone)
-    for end in (datetime.min, datetime.max)  # noqa: DTZ901 - each zone is put in above
+    for end in (datetime.min, datetime.max)  # noqa: DTZ901 - each zone is set above
     for zone in (None, UTC, timezone(timedelta(hours=14)), timezone(timedelta(hours=-14)), times.TOKYO)
 ]
 

@@ -1,4 +1,4 @@
-"""What every page shows is asked in one statement, and is true of this moment, this tenant and this person."""
+"""Data for every page is read in one statement, and is current, for this tenant and this person."""
 
 import re
 

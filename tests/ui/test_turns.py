@@ -1,4 +1,4 @@
-"""How often pages may ask: few of them often, many of them in turns."""
+"""How often pages may refresh: few of them often, many of them in turns."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from portal.core.ui.polling import POLLS_PER_SECOND, PollQueue
 
 
 def asked(pages, seconds, turns):
-    """How many requests a second `pages` make in the end that come back exactly when they may."""
+    """Return the final number of requests a second of `pages` that refresh exactly when they may."""
     due = [number / pages for number in range(pages)]
     made = []
     while (now := min(due)) < seconds:
