@@ -17,8 +17,7 @@ from portal.core.presence import people
 from portal.core.presence.people import PersonInside
 from portal.rollcall.models import How, Listed, RollCall, Said, Tick
 from tenants import audit
-from tenants.wording import Sentence as SaidOfIt
-from tenants.wording import coded_sentence
+from tenants.wording import Sentence, coded_sentence
 
 
 @dataclass(frozen=True)
@@ -129,5 +128,5 @@ def _listed(call: RollCall, person: PersonInside, how: How) -> Listed:
     )  # fmt: skip
 
 
-def _audit(by: Requester, action: str, summary: SaidOfIt, call: RollCall, **after: int) -> None:
+def _audit(by: Requester, action: str, summary: Sentence, call: RollCall, **after: int) -> None:
     audit.record(**by.audit_author, action=action, target=f"roll_call:{call.pk}", summary=summary, after=after)

@@ -109,7 +109,7 @@ class House(Things):
 
     def judged(self, name: str, reply: Reply) -> Any:
         """Return the JSON of an answer to a valid call. Raises as `call`."""
-        row = self.lab.catalogue.operation(name)
+        row = self.lab.catalogue.find(name)
         if not reply.fine:
             raise self._unfit(row, reply)
         self.lab.worked.add(name)
@@ -122,7 +122,7 @@ class House(Things):
 
     def reply(self, name: str, *, path: Any = None, query: Any = None, body: Any = None) -> Reply:
         """Make a valid call; return any answer. A read that breaks, here or at the service, is made once more."""
-        row = self.lab.catalogue.operation(name)
+        row = self.lab.catalogue.find(name)
         reply = self._once(row, path, query, body)
         if row.delivery is Delivery.READ and (
             not reply.status or (reply.status >= 500 and reply.status not in NO_ROUTE)

@@ -68,7 +68,9 @@ COMPUTED = {
     ("portal/core/jobs/kinds.py", "action"): acts_with_jobs(),
     ("portal/core/jobs/bulk_executor.py", "_PART_TITLES[Action(part.action)]"): {"job.creates", "job.changes", "job.deletes"},
     ("portal/areas/edit_jobs.py", "f'area.{act}'"): {f"area.{act}" for act in EditKind},
-    ("portal/core/rights/saved_templates.py", "action"): given("portal/core/rights/saved_templates.py", "_audit", at=2),
+    ("portal/core/rights/saved_templates.py", "action"): given(
+        "portal/core/rights/saved_templates.py", "_audit", at=2
+    ),
     ("portal/members/actions.py", "f'member.reveal_{what}'"): {
         "member.reveal_card", "member.reveal_qr", "member.reveal_one_time"
     },
@@ -107,7 +109,9 @@ COMPUTED = {
         "connection.licence_key_stored", "connection.licence_key_removed"
     },
     ("portal/core/alerts/actions.py", "action"): given("portal/core/alerts/actions.py", "_audit", at=2),
-    ("portal/core/notifications/web_addresses.py", "action"): given("portal/core/notifications/actions.py", "audit_change", at=2)
+    ("portal/core/notifications/web_addresses.py", "action"): given(
+        "portal/core/notifications/actions.py", "audit_change", at=2
+    )
     | given("portal/core/notifications/safety_rules.py", "audit_change", at=2),
     ("portal/core/notifications/safety_rules.py", "f'alert_kind.{kind}'"): ALERTS,
     ("portal/core/alerts/safety_rules.py", "f'alert_kind.{kind}'"): ALERTS,

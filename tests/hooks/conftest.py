@@ -19,7 +19,7 @@ def process(monkeypatch: pytest.MonkeyPatch) -> MessageQueue:
     intake, known = MessageQueue(), AddressCache()
     monkeypatch.setattr(intake, "_start_writer", lambda: None)
     monkeypatch.setattr(known, "_start_thread", lambda: None)
-    monkeypatch.setattr(receiving, "intake", intake)
+    monkeypatch.setattr(receiving, "queue", intake)
     monkeypatch.setattr(receiving, "addresses", known)
     monkeypatch.setattr(address_cache, "FRESH_SECONDS", 60)  # other threads cannot see data in the test's transaction
     return intake

@@ -39,7 +39,7 @@ def test_the_first_reading_counts_and_not_the_last() -> None:
 
 
 def test_what_the_service_takes_longer_for_is_waited_for_longer() -> None:
-    assert read(SECOND, 61 * SECOND, 181 * SECOND, apart=timedelta(minutes=3)) == [None, None, False]
+    assert read(SECOND, 61 * SECOND, 181 * SECOND, min_interval=timedelta(minutes=3)) == [None, None, False]
 
 
 def test_what_the_service_has_ended_is_known_at_once() -> None:

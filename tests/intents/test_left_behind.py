@@ -34,8 +34,8 @@ def here(place):
 @pytest.fixture
 def at_once(monkeypatch):
     """Make claims count as left behind at once, instead of after some seconds."""
-    monkeypatch.setattr(due_intents, "SILENT_SECONDS", 0)
-    monkeypatch.setattr(due_intents, "REPEAT_SECONDS", 0)
+    monkeypatch.setattr(due_intents, "LOST_CLAIM_SECONDS", 0)
+    monkeypatch.setattr(due_intents, "LOST_REPEATABLE_CLAIM_SECONDS", 0)
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ def test_only_what_may_be_repeated_is_sent_again(here, asked, state):
 )
 def test_what_is_sent_again_waits_for_longer(here, monkeypatch, asked, state):
     """Check that a living process with a lost session does not send an older change after a newer one."""
-    monkeypatch.setattr(due_intents, "SILENT_SECONDS", 0)
+    monkeypatch.setattr(due_intents, "LOST_CLAIM_SECONDS", 0)
     assert swept(left_behind(asked(here))) == state
 
 

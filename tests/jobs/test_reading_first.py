@@ -88,7 +88,7 @@ def test_what_was_read_is_sent_while_calls_are_short_and_the_rest_later(desk, mo
         left[0] -= 1
         real(connection, member_id)
 
-    frugal = kinds.JobKind(**{**kinds.kind_of(job).__dict__, "read": short})
+    frugal = kinds.JobKind(**{**kinds.kind_of(job).__dict__, "read_member": short})
     monkeypatch.setitem(kinds._kinds, "rights", frugal)
     for _ in range(30):
         jobs.step(job)
@@ -181,7 +181,7 @@ def test_two_workers_that_look_at_the_same_moment_send_one_after_the_other(desk,
             others[0].join(0.5)
         return real(job, rows)
 
-    monkeypatch.setitem(kinds._kinds, "rights", kinds.JobKind(**{**kinds.kind_of(one).__dict__, "fresh": slow}))
+    monkeypatch.setitem(kinds._kinds, "rights", kinds.JobKind(**{**kinds.kind_of(one).__dict__, "decide_rows": slow}))
     sent(one)
     others[0].join()
     assert Part.objects.filter(job=two).count() == 0
@@ -218,7 +218,7 @@ def test_a_member_who_can_never_be_read_does_not_hold_up_the_others(desk, monkey
             raise ServerFault("read_member", status=500)
         real(connection, member_id)
 
-    monkeypatch.setitem(kinds._kinds, "rights", kinds.JobKind(**{**kinds.kind_of(job).__dict__, "read": read}))
+    monkeypatch.setitem(kinds._kinds, "rights", kinds.JobKind(**{**kinds.kind_of(job).__dict__, "read_member": read}))
     monkeypatch.setattr(member_reading, "PAUSE_AFTER_FAULT", timedelta(0))
     monkeypatch.setattr(member_reading, "MAX_FAULTS", 3)
     jobs.run(job)

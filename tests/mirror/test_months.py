@@ -99,7 +99,7 @@ def test_records_are_found_by_what_they_say_and_whom_and_what_they_are_about(ten
         assert found(text="拒") == ["3"], "one character is looked for, too"
         assert found(text="open forcedd") == []
         assert found(member_id="m1") == ["1"]
-        assert found(device_ids=["d1"], somebody=True, categories=["warning", "suspicious"]) == ["3"]
+        assert found(device_ids=["d1"], has_person=True, categories=["warning", "suspicious"]) == ["3"]
         assert found(device_ids=[]) == []
         assert found(until=now, since=now - timedelta(days=1)) == ["2"]
 
@@ -108,7 +108,7 @@ def test_the_logs_own_record_takes_the_place_of_what_a_notification_told(tenant:
     now = timezone.now()
     with tenant_scope(tenant):
         assert len(insert_records([record("h", now, content="told early")._replace(notified=True)])) == 1
-        assert found(notified=True) == ["h"]
+        assert found(is_notified=True) == ["h"]
         assert len(insert_records([record("h", now - timedelta(seconds=3), content="told fully")])) == 1
         assert insert_records([record("h", now, content="again")._replace(notified=True)]) == []
         (row,) = History.objects.all()

@@ -114,7 +114,7 @@ class PassField(forms.Field):
             return None
         choice, pool = value
         if choice in pool.raw_passes:
-            kept: Json = pool.kept[choice]
+            kept: Json = pool.raw_passes[choice]
             return kept
         if choice not in self.allow:
             raise ValidationError(_("Choose when."))
