@@ -1,4 +1,4 @@
-"""What needs attention, as lines with a count and a link, the most urgent first; and whether calm may be believed."""
+"""List what needs attention, the most urgent first, and which data is missing."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -28,13 +28,13 @@ from tenants.access import Access
 from tenants.models import Connection
 from tenants.roles import Permission
 
-# The log is read at least this often, also where notifications tell what is new.
+# The log is read at least this often, even if notifications report new records.
 LOG_MAX_AGE = timedelta(minutes=75)
 
 
 @dataclass(frozen=True)
 class AttentionLine:
-    """Something that needs attention. `tone` is alarm, loud, doubt or quiet; `detail` names the first of them."""
+    """Something that needs attention. `tone` is alarm, loud, doubt or quiet; `detail` names the first items."""
 
     tone: str
     icon: str
@@ -44,7 +44,7 @@ class AttentionLine:
 
 
 def attention_lines(access: Access, found: OverviewFigures, failed: Sequence[Job]) -> list[AttentionLine]:
-    """Return what needs attention, as far as this person may know; what can wait is quiet and comes last."""
+    """Return what needs attention and this person may see. Urgent lines come first, quiet lines last."""
     parts = (_alerts, _doors, _keys, _uncertain_requests)
     urgent = [line for part in parts for line in part(access, found)]
     urgent.sort(key=lambda line: line.tone != "alarm")
@@ -53,7 +53,7 @@ def attention_lines(access: Access, found: OverviewFigures, failed: Sequence[Job
 
 
 def bounded_number(number: int) -> str:
-    """Return a number as a line tells it; more than MOST were not counted."""
+    """Return a number as text, with "+" if it is over MOST."""
     return f"{MOST:,}+" if number > MOST else f"{number:,}"
 
 
@@ -70,7 +70,7 @@ def _alerts(access: Access, found: OverviewFigures) -> Iterator[AttentionLine]:
 
 
 def _alert_name(access: Access, alert: Alert) -> str:
-    """Name an alert and its place, and nobody in it."""
+    """Return an alert's title and place. People are not named."""
     words = AlertTexts(access, {})
     if not alert.facts.get("device"):
         return words.title(alert)
@@ -118,7 +118,7 @@ def _state_texts(found: OverviewFigures) -> Iterator[str]:
 
 
 def may_name_people(access: Access) -> bool:
-    """Whether the overview names people: whoever helps from outside sees how many there are."""
+    """Check whether the overview may name people. Support staff see numbers only."""
     return access.support_session is None
 
 
@@ -134,7 +134,7 @@ def _uncertain_requests(access: Access, found: OverviewFigures) -> Iterator[Atte
 
 
 def _failed_jobs(access: Access, jobs: Sequence[Job]) -> Iterator[AttentionLine]:
-    """A line for each family of jobs, which leads to the job, or to the list of several."""
+    """Yield a line for each family of jobs. It links to the job, or to the list if there are several."""
     families: dict[str, list[Job]] = defaultdict(list)
     for job in jobs:
         families[kinds.kind_of(job).family].append(job)
@@ -149,7 +149,7 @@ def _failed_jobs(access: Access, jobs: Sequence[Job]) -> Iterator[AttentionLine]
         )
 
 
-# Where jobs of a family are listed.
+# The list page of each family of jobs.
 _LISTS = {"import": "imports:index", "change": "changes:index"}
 
 
@@ -165,7 +165,7 @@ def _names_text(names: Sequence[str], number: int) -> str:
 
 
 def unknowns(access: Access, found: OverviewFigures, fresh: Freshness, now: datetime) -> list[str]:
-    """Return what is not known, so that calm is not read from ignorance."""
+    """Return missing data, so that an empty list is not taken for "all clear"."""
     line: Connection | None = getattr(access.tenant, "connection", None)
     said = [] if line is not None and line.is_connected else [_("not connected to the service")]
     if visibility.may_view_log(access) or access.can(Permission.ALERTS_VIEW):
@@ -182,7 +182,7 @@ def unknowns(access: Access, found: OverviewFigures, fresh: Freshness, now: date
     return said
 
 
-# The lists on which the overview rests, who is told of them, and how one is said that was never read or not lately.
+# The lists that the overview uses: the permission to see them, and the texts for "never loaded" and "not updated".
 _USED_LISTS: dict[MirrorKind, tuple[Permission, str | Promise, str | Promise]] = {
     MirrorKind.PASS_CONTROLLERS: (
         Permission.DEVICES_VIEW,

@@ -1,4 +1,4 @@
-"""Entries by hour today, beside what is usual for this day of the week."""
+"""Count today's entries by hour and compare them with the usual number for this day of the week."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _HOURS, _SATURDAY = range(24), 5
 
 @dataclass(frozen=True)
 class Entries:
-    """How many there were today, and how many are usual by this time; empty where that is not known."""
+    """The entries today, and the usual number by this time (empty if it is not known)."""
 
     headline: str
     usual_text: str
@@ -30,7 +30,7 @@ class Entries:
 
 
 def compared_days(access: Access, now: datetime) -> list[date]:
-    """Return the days that are looked at: today; with the whole log, the last week and this weekday before it."""
+    """Return the days to count: today and, with access to the whole log, the last week and earlier same weekdays."""
     today = local(now).date()
     if not access.can(Permission.LOGS_VIEW):
         return [today]
@@ -39,7 +39,7 @@ def compared_days(access: Access, now: datetime) -> list[date]:
 
 
 def entries_today(looked: list[date], rows: Iterable[Mapping[str, Any]], known: Coverage, now: datetime) -> Entries:
-    """Put the counts of these days together."""
+    """Build the figures and the chart from the counts by hour. `looked`: the counted days, today first."""
     counted = {local(hour): int(row["n"]) for row in rows if (hour := moment_from_json(row["hour"]))}
     by_day = {
         day: [counted.get(local(start_of_day(day) + timedelta(hours=hour)), 0) for hour in _HOURS] for day in looked
@@ -55,13 +55,13 @@ def entries_today(looked: list[date], rows: Iterable[Mapping[str, Any]], known: 
 
 
 def _is_complete(day: date, known: Coverage) -> bool:
-    """Whether the log holds a day from its beginning to its end, as far as anybody can tell."""
+    """Check whether the log is complete for this day."""
     gaps = known.gaps(start_of_day(day), start_of_day(day + timedelta(days=1)))
     return known.through is not None and all(gap.kind is GapKind.OUTAGE for gap in gaps)
 
 
 def _comparable_days(today: date, whole: Sequence[date]) -> tuple[list[date], str]:
-    """Return the days that tell what is usual, and what that is called: this weekday's, else those of the same sort."""
+    """Return the days to compare with and their name: the same weekday, else days of the same type."""
     same = [day for day in whole if day.weekday() == today.weekday()]
     if same:
         return same, _("Usual for this weekday")
@@ -75,7 +75,7 @@ def _headline(number: int) -> str:
 
 
 def _usual_text(usual: list[int], at: datetime) -> str:
-    """Say how many are usual by this time, the hour that runs in proportion."""
+    """Return a sentence with the usual number by this time. The current hour is counted in proportion."""
     if not usual:
         return ""
     so_far = round(sum(usual[: at.hour]) + usual[at.hour] * at.minute / 60)

@@ -1,6 +1,6 @@
-"""What the overview counts of a tenant, asked in one statement however much there is of it.
+"""Count all figures of the overview in one SQL statement.
 
-Each figure belongs to a permission, is counted up to MOST, and comes from an index: with 200,000 members, too.
+Each figure has a permission, is counted up to MOST, and uses an index. So it is fast with 200,000 members, too.
 """
 
 from collections.abc import Callable, Mapping
@@ -37,9 +37,9 @@ from tenants.postgresql.date_limits import moment_from_json
 from tenants.roles import Permission
 from tenants.wording import Sentence, SentenceField
 
-# More of anything than this is told as "more than".
+# Larger numbers are shown as "1,000+".
 MOST = 1_000
-# What is named of a figure, and doors that are listed.
+# How many rows are named for a figure, and how many doors are listed.
 NAMED, LISTED = 3, 12
 SOON = timedelta(days=14)
 Columns = dict[str, Any]
@@ -47,7 +47,7 @@ Columns = dict[str, Any]
 
 @dataclass(frozen=True)
 class OverviewFigures:
-    """What was counted; a figure that the person may not know is not among `values`."""
+    """The counted figures. A figure that the person may not see is not in `values`."""
 
     values: Mapping[str, Any]
 
@@ -62,18 +62,18 @@ class OverviewFigures:
 
     @cached_property
     def alerts(self) -> list[Alert]:
-        """The most serious of the alerts that nobody has taken."""
+        """Return the most serious unassigned alerts."""
         return [Alert(**each) for each in self.rows("alerts_first")]
 
     @cached_property
     def door_states(self) -> dict[str, int]:
-        """How many doors that need attention are in each state, the most alarming first."""
+        """Return the number of doors that need attention by state, the most serious state first."""
         found = {each["state"]: each["n"] for each in self.rows("door_states")}
         return {state: found[state] for state in [*DoorState.values, ""] if state in found}
 
     @cached_property
     def doors(self) -> list[PassController]:
-        """The doors that need attention, the most alarming first, LISTED at most."""
+        """Return up to LISTED doors that need attention, the most serious first."""
         moments = ("state_since", "known_at", "status_as_of")
         return [
             PassController(**each | {name: moment_from_json(each[name]) for name in moments})
@@ -82,7 +82,7 @@ class OverviewFigures:
 
     @cached_property
     def standings(self) -> dict[VisitStatus, int]:
-        """How many of today's guests there are of each standing."""
+        """Return the number of today's guests by visit status."""
         return {VisitStatus(each["standing"]): each["n"] for each in self.rows("standings")}
 
     @cached_property
@@ -91,7 +91,7 @@ class OverviewFigures:
 
 
 def count_figures(access: Access, now: datetime, known: DoorDirections) -> OverviewFigures:
-    """Count what this person may know; `known` tells entries from exits."""
+    """Count the figures that this person may see. `known`: which doors are entries and which are exits."""
     columns = _always()
     if visibility.may_view_log(access):
         columns["any_passed"] = Exists(PassedHour.objects.all())
@@ -149,9 +149,9 @@ def _doors(_now: datetime) -> Columns:
 
 
 def _keys(access: Access) -> Columns:
-    """Count keys that are out, overdue and unknown, and boxes by their line.
+    """Count keys that are out, overdue and unknown, and key boxes by connection status.
 
-    Keys are counted by readings alone for whoever may not see what the log tells.
+    For people who may not see the log, keys are counted by the key boxes' readings alone.
     """
     state, since = keys.state_columns(by_log=visibility.may_view_log(access))
     out = Key.objects.filter(**{state: KeyState.OUT})
@@ -212,5 +212,5 @@ _COLUMNS_BY_PERMISSION: dict[Permission, Callable[[datetime], Columns]] = {
 
 
 def stored_title(title: str) -> Sentence | str:
-    """Return the title of a request or a job, of the text that is stored."""
+    """Return the title of a request or a job from its stored text."""
     return SentenceField().from_db_value(title, None, None) or ""

@@ -1,4 +1,4 @@
-"""How many people are in the building, with how certain that is in the headline itself."""
+"""Estimate how many people are in the building. The headline shows how certain the number is."""
 
 from dataclasses import dataclass
 
@@ -21,8 +21,10 @@ AREAS_QUERY = "areas_with_doors"
 
 @dataclass(frozen=True)
 class PresenceSummary:
-    """People in the building; `complete_until`: until when the log is complete, on which the number of members
-    rests."""
+    """People in the building.
+
+    `complete_until`: until when the log is complete; the number of members is based on it.
+    """
 
     headline: str
     certainty: str
@@ -35,7 +37,7 @@ class PresenceSummary:
 def presence_summary(
     access: Access, found: OverviewFigures, fresh: Freshness, known: DoorDirections
 ) -> PresenceSummary | None:
-    """Return what may be known of who is in the building; None for whoever may not know of members."""
+    """Return the summary of who is in the building; None for people who may not see members."""
     if not found.has("last_doors"):
         return None
     slug, through = access.tenant.slug, fresh[MirrorKind.HISTORIES].as_of

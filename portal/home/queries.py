@@ -1,4 +1,4 @@
-"""What a tenant's overview brings together; each part only for those whose role may see it."""
+"""Load the data of a tenant's overview page. Each part is only loaded for people whose role may see it."""
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -40,18 +40,18 @@ from tenants.postgresql.date_limits import moment_from_json
 from tenants.roles import Permission
 from tenants.wording import Sentence
 
-# Long jobs that are looked at, the newest; of those at work so many are shown.
+# How many of the newest jobs are loaded, and how many running jobs are shown.
 _MOST_JOBS, _FEW = 50, 5
-# For so long after its end, a job whose rows were not all applied is told of.
+# How long after its end a job with failed rows is still shown.
 _RECENT = timedelta(days=14)
-# What a manager asks of the day at the desk; the rest is told there.
+# The visit statuses that the overview counts; the guests page shows all of them.
 _SHOWN_STANDINGS = (VisitStatus.OVERDUE, VisitStatus.EXPECTED, VisitStatus.HERE, VisitStatus.LEFT)
 _ARRIVED = (VisitStatus.OVERDUE, VisitStatus.HERE, VisitStatus.LEFT)
 
 
 @dataclass(frozen=True)
 class DoorSummary:
-    """The doors that stand out, each with its state; `more` of them are not listed, and how many there are at all."""
+    """The doors that need attention, each with its state. `more`: how many of them are not listed."""
 
     total: int
     unread: int
@@ -61,7 +61,7 @@ class DoorSummary:
 
 @dataclass(frozen=True)
 class RunningJob:
-    """A long job under way, or waiting for `starts_at`."""
+    """A job that is running, or waiting for `starts_at`."""
 
     title: Sentence | str
     href: str
@@ -71,7 +71,7 @@ class RunningJob:
 
 @dataclass(frozen=True)
 class GuestCount:
-    """How many guests of today stand so, and where they are listed."""
+    """The number of today's guests with one visit status, and the address of their list."""
 
     label: str | Promise
     number: int
@@ -81,9 +81,7 @@ class GuestCount:
 
 @dataclass(frozen=True)
 class GuestSummary:
-    """Today's guests: how many of those who were expected have arrived, and how many stand how. `why` there are none
-    that are known of.
-    """
+    """Today's guests: arrivals, expected arrivals and counts by status. `unknown_reason`: why there are no figures."""
 
     arrived: int
     expected: int
@@ -93,8 +91,9 @@ class GuestSummary:
 
 @dataclass(frozen=True)
 class EndingMembers:
-    """Members whose use ends soon: the first of them, and how many (more than MOST were not counted). `why` there are
-    none that are known of.
+    """Members whose use period ends soon: the first of them, and their number up to MOST.
+
+    `unknown_reason`: why there are no figures.
     """
 
     members: list[Member]
@@ -108,13 +107,13 @@ class EndingMembers:
 
 @dataclass(frozen=True)
 class Overview:
-    """What is shown. `as_of`: when anything of it was last learned; `unknowns`: what of it is not known."""
+    """The data of the overview page. `as_of`: when the newest of it was loaded; `unknowns`: which data is missing."""
 
     connection: Connection | None
     as_of: datetime | None = None
     lines: list[AttentionLine] = field(default_factory=list)
     unknowns: list[str] = field(default_factory=list)
-    steps: list[SetupStep] | None = None  # of a tenant of which nothing is known yet, in place of everything else
+    steps: list[SetupStep] | None = None  # only for a tenant without any data; shown instead of everything else
     presence: PresenceSummary | None = None
     entries: Entries | None = None
     doors: DoorSummary | None = None
@@ -124,7 +123,7 @@ class Overview:
     jobs: list[RunningJob] = field(default_factory=list)
     freshness: Freshness | None = None
     budget: Quota | None = None
-    log_url: str = ""  # empty for whoever may not see the activity log
+    log_url: str = ""  # empty for people who may not see the activity log
 
     @property
     def is_urgent(self) -> bool:
@@ -132,7 +131,7 @@ class Overview:
 
     @property
     def version(self) -> str:
-        """What the part that follows by itself is known by."""
+        """Return the version of the part that is updated automatically."""
         return live_updates.version_of(
             self.as_of, self.lines, self.unknowns, self.steps, self.presence, self.open_requests,
             self.entries and self.entries.chart,
@@ -144,7 +143,7 @@ class Overview:
 
 
 def live_overview(request: TenantRequest) -> Overview:
-    """What moves by itself while somebody looks."""
+    """Return the part of the overview that is updated automatically while the page is open."""
     access, at = request.access, timezone.now()
     for name in (presence_summary.AREAS_QUERY, _JOBS_QUERY):
         batching.prefetch(request, name)
@@ -173,7 +172,7 @@ def live_overview(request: TenantRequest) -> Overview:
 
 
 def overview(request: TenantRequest) -> Overview:
-    """The overview of the request's tenant, as this person may see it."""
+    """Return the overview of the request's tenant, as far as this person may see it."""
     access = request.access
     return replace(
         live_overview(request),
@@ -183,14 +182,14 @@ def overview(request: TenantRequest) -> Overview:
 
 
 def _as_of(access: Access, found: OverviewFigures, fresh: Freshness) -> datetime | None:
-    """When anything that is shown was last learned."""
+    """Return when the newest data on the page was loaded."""
     log = fresh[MirrorKind.HISTORIES].as_of if visibility.may_view_log(access) else None
     learned = [found.values.get("doors_at"), log, fresh.last_sync]
     return max((each for each in learned if each is not None), default=None)
 
 
 def _entries(access: Access, found: OverviewFigures, log: Coverage, at: datetime) -> Entries | None:
-    if not found.number("any_passed"):  # nobody passed yet, or the log was not counted yet
+    if not found.number("any_passed"):  # no one has passed yet, or the log has not been counted yet
         return None
     return entries.entries_today(entries.compared_days(access, at), found.rows("entries"), log, at)
 
@@ -205,7 +204,7 @@ def _doors(access: Access, found: OverviewFigures) -> DoorSummary | None:
 
 
 def _unknown_reason(request: TenantRequest, kind: MirrorKind) -> str:
-    """Return why an empty list tells nothing; empty where it does."""
+    """Return why a list may be empty although there are rows; empty if the list is reliable."""
     why = mirror.absence(request, kind)
     return why.text if why else ""
 
@@ -243,14 +242,14 @@ _NOT_APPLIED = (RowState.FAILED, RowState.UNCERTAIN)
 
 
 def _recent_jobs() -> QuerySet[Job]:
-    """Long jobs that are at work or wait, or that are lately over with rows not applied: the newest of them."""
+    """Return the newest jobs that are running, waiting, or lately finished with failed rows."""
     left = Row.objects.filter(job=OuterRef("pk"), state__in=_NOT_APPLIED, retried_in=None)
     over = Q(state__in=_FINISHED, finished_at__gte=Now() - _RECENT) & Q(Exists(left))
     return Job.objects.filter(Q(state__in=_AT_WORK) | over).defer("headings").order_by("-pk")[:_MOST_JOBS]
 
 
 def _jobs(request: TenantRequest) -> list[Job]:
-    """Return those of the kinds that this person may run."""
+    """Return the recent jobs whose kind this person may run."""
     found = [job for job in batching.load_rows(request, _JOBS_QUERY) if job.permission in request.access.permissions]
     for job in found:
         job.tenant, job.title = request.tenant, stored_title(job.title)

@@ -1,4 +1,4 @@
-"""What to do next in a tenant of which nothing is known yet: a short list of steps, for each role its own."""
+"""List the setup steps for a tenant without data. Each role sees its own steps."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from tenants.roles import Permission
 
 @dataclass(frozen=True)
 class SetupStep:
-    """A step. `href` is empty for whoever cannot do it; `note` says who can, or how far it is."""
+    """A setup step. `href` is empty for people who may not do it; `note` says who can do it, or its progress."""
 
     text: str
     is_done: bool
@@ -30,14 +30,14 @@ class SetupStep:
 
 
 def is_new(access: Access, found: OverviewFigures) -> bool:
-    """Whether the tenant was never connected, or nothing of it is there."""
+    """Check whether the tenant was never connected, or has no members and no doors."""
     line: Connection | None = getattr(access.tenant, "connection", None)
     is_connected = line is not None and line.state != Connection.State.NONE
     return not is_connected or not (found.values["any_member"] or found.values["any_door"])
 
 
 def setup_steps(access: Access, fresh: Freshness) -> list[SetupStep]:
-    """Return the steps of this person's role, in the order in which they are taken."""
+    """Return the steps for this person's role, in the order in which they are done."""
     return [_connect_step(access), *_load_steps(access, fresh), *_portal_steps(access)]
 
 
@@ -71,7 +71,7 @@ def _progress_text(known: KindFreshness) -> str:
 
 
 def _portal_steps(access: Access) -> list[SetupStep]:
-    """What the portal itself keeps, for those who may set it up."""
+    """Return the steps for the portal's own data that this person may set up."""
     slug = access.tenant.slug
     wanted = [each for each in _portal_items(access) if access.can(each.permission)]
     if not wanted:
@@ -83,7 +83,7 @@ def _portal_steps(access: Access) -> list[SetupStep]:
 
 @dataclass(frozen=True)
 class _PortalItem:
-    """Something to set up: done when there is one of `rows`."""
+    """A thing to set up. It is done when `rows` has at least one row."""
 
     name: str
     text: str

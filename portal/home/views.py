@@ -1,4 +1,4 @@
-"""A tenant's overview, where somebody lands who names no tenant, and what every page says of a lost connection."""
+"""The overview page, the page after signing in, and the banner for a lost connection."""
 
 from collections.abc import Iterator
 
@@ -17,13 +17,13 @@ from tenants.landing import first_page_of
 from tenants.models import Connection
 from tenants.roles import Permission
 
-# Acts that the overview shows.
+# How many recent actions the overview shows.
 _FEW = 8
 
 
 @tenant_view(Permission.TENANT_VIEW)
 def index(request: TenantRequest) -> HttpResponse:
-    """The page; while somebody looks, the part of it that moves."""
+    """Show the overview, or only the part that is updated automatically."""
     if not live_updates.is_poll(request):
         may_see = {f"may_see_{name}": request.access.can(each) for name, each in _SEEN.items()}
         return render(request, "home/index.html", {"home": queries.overview(request), **may_see})
@@ -38,12 +38,15 @@ _SEEN = {"connection": Permission.CONNECTION_VIEW, "changes": Permission.AUDIT_V
 
 @tenant_view(Permission.AUDIT_VIEW)
 def changes(request: TenantRequest) -> HttpResponse:
-    """The newest acts, which the page asks for once it is there: they look up outcomes and names of their own."""
+    """Show the newest actions.
+
+    The page loads them separately, because they need more queries for outcomes and names.
+    """
     return render(request, "home/changes.html", {"changes": trail.newest(_FEW)})
 
 
 def landing(request: SignedInRequest) -> HttpResponse:
-    """The first page in the only tenant, the platform's board for platform staff, or a choice."""
+    """Redirect platform staff to the platform page, and others to their only tenant; else list the tenants."""
     found = [(tenant, role, first_page_of(tenant, role.permissions)) for tenant, role in tenants_of(request.user)]
     if request.user.platform_role:
         return redirect("platform:index")
@@ -53,9 +56,9 @@ def landing(request: SignedInRequest) -> HttpResponse:
 
 
 def connection_lost(request: TenantRequest) -> Iterator[Banner]:
-    """A banner where the service no longer accepts the tenant's token, or the token was revoked."""
+    """Yield a banner if the service no longer accepts the tenant's token, or if the token was revoked."""
     access = request.access
-    row: Connection | None = getattr(access.tenant, "connection", None)  # read once a page, by whoever is first
+    row: Connection | None = getattr(access.tenant, "connection", None)  # read once per page and then cached
     if row is None or row.state not in {Connection.State.BROKEN, Connection.State.REVOKED}:
         return
     state, since = row.state, row.state_at

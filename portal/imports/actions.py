@@ -1,5 +1,6 @@
-"""What people do with imports, beyond what they do with any job. Each is one transaction with its audit entry; workers
-are woken after the commit.
+"""Actions on imports that are not common to all jobs.
+
+Each is one transaction with its audit entry. Workers are notified after the commit.
 """
 
 import hashlib
@@ -37,7 +38,7 @@ IMPORT = JobKind(
 
 
 def upload(*, by: Requester, upload: "UploadedFile[bytes]") -> Job:
-    """Keep a file and propose its columns. Raises FileFault; then nothing is kept."""
+    """Save a file and propose its columns. Raises FileFault; then nothing is saved."""
     with transaction.atomic():
         file = _store_file(upload)
         job = _create_job(by, file, columns=columns.guess_columns(file.headings))
@@ -46,7 +47,7 @@ def upload(*, by: Requester, upload: "UploadedFile[bytes]") -> Job:
 
 
 def _store_file(upload: "UploadedFile[bytes]") -> ImportFile:
-    """Keep a file in the database, encrypted and in pieces, so that any worker can stream it. Raises FileFault."""
+    """Save a file in the database, encrypted and in pieces, so that any worker can read it. Raises FileFault."""
     if (upload.size or 0) > file_limits.MAX_FILE_BYTES:
         raise FileFault("size")
     shape = reading.inspect_file(lambda: upload.chunks(file_limits.CHUNK_BYTES))
@@ -72,12 +73,14 @@ def _store_file(upload: "UploadedFile[bytes]") -> ImportFile:
 def choose_columns(
     *, by: Requester, job: Job, chosen: Mapping[str, int], default_group: str, rights: Mapping[str, str] | None = None
 ) -> bool:
-    """Take the columns and have the dry run made (again). False: the import has started meanwhile. `rights`: where new
-    members get theirs from; whoever starts such an import must be allowed to change rights, too.
+    """Save the chosen columns and start the check (again). Return False if the import has already started.
+
+    `rights`: where new members get their rights from. With `rights`, starting the import needs the permission to change
+    rights.
     """
     with transaction.atomic():
         waiting = Job.objects.filter(pk=job.pk, state__in=[JobState.DRAFT, JobState.MAPPED, JobState.CHECKED])
-        # A dry run that is under way loses its lease and writes nothing more.
+        # A check that is already running loses its lease and writes nothing more.
         permission = Permission.RIGHTS_EDIT if rights else Permission.IMPORTS_RUN
         taken = waiting.update(
             state=JobState.MAPPED, looked_at=0, checked_at=None, lease=None, due_at=ClockTime(), permission=permission
@@ -93,7 +96,10 @@ def choose_columns(
 
 
 def retry(*, by: Requester, job: Job) -> Job | None:
-    """A new import of the rows that were surely not applied, checked again from the file. None: there are none."""
+    """Create an import of the rows that were surely not applied, checked again from the file.
+
+    None if there are none.
+    """
     with transaction.atomic():
         lines = list(queries.rows_not_applied(job).order_by("line").values_list("line", flat=True))
         if not lines or job.state not in (JobState.DONE, JobState.STOPPED):
@@ -110,7 +116,7 @@ def retry(*, by: Requester, job: Job) -> Job | None:
 
 
 def discard(*, by: Requester, job: Job) -> bool:
-    """Delete an import that never started, with its file if nobody else uses it. False: it has started."""
+    """Delete an import that was never started, and its file if no other import uses it. False if it has started."""
     with transaction.atomic():
         file_id = job.sheet.file_id
         if not actions.discard(by=by, job=job):

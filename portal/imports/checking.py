@@ -1,4 +1,4 @@
-"""The dry run: the file row by row against the mirror, stored for people to look at. Nothing is sent."""
+"""Check a file row by row against the mirror and store the result. Nothing is sent."""
 
 import itertools
 import uuid
@@ -24,11 +24,11 @@ LEASE_SECONDS = 60
 
 
 class CheckTakenOver(Exception):
-    """Another worker took the dry run over: this one writes nothing more."""
+    """Raised when another worker has taken over the check; this worker then writes nothing more."""
 
 
 def check(job_id: int) -> None:
-    """Run the dry run of a mapped import that is due. A worker that dies is replaced, from the first row on."""
+    """Check an import whose columns are chosen. If a worker dies, another one starts again from the first row."""
     job = _claim(job_id)
     if job is None:
         return
@@ -50,7 +50,7 @@ def _claim(job_id: int) -> Job | None:
 
 
 def _extend_lease(job: Job, **values: object) -> None:
-    """Prolong the lease and write `values`. Raises Replaced."""
+    """Extend the lease and write `values`. Raises CheckTakenOver."""
     held = Job.objects.filter(pk=job.pk, state=JobState.MAPPED, lease=job.lease)
     if not held.update(**{"due_at": ClockTime() + timedelta(seconds=LEASE_SECONDS), **values}):
         raise CheckTakenOver
@@ -92,8 +92,10 @@ def _refuse_file(job: Job, fault: FileFault) -> None:
 
 @dataclass
 class Duplicates:
-    """Finds rows about the same member, with the same code or the same card: all of them are refused, each naming
-    another, because nobody but a person knows which one is right."""
+    """Finds rows with the same member, code or card.
+
+    All of them are refused and each names another line, because only a person can decide which one is correct.
+    """
 
     tenant_id: int
     _first: dict[bytes | str, int] = field(default_factory=dict)
@@ -105,7 +107,7 @@ class Duplicates:
     def refuse(
         self, rows: list[tuple[int, ImportRow]], verdicts: dict[int, RowVerdict]
     ) -> list[tuple[int, tuple[str, str, dict[str, int]]]]:
-        """Refuse the doubles among `verdicts`; returns those of earlier batches, with the problem of each."""
+        """Refuse the duplicates in `verdicts`. Return the lines of earlier batches to refuse, each with its problem."""
         stored = []
         for line, cells in rows:
             for key, field_name, word in self._keys(cells, verdicts[line]):

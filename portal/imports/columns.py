@@ -1,8 +1,8 @@
-"""What columns and cells mean: headings in English and Japanese, guessed and remembered per tenant, and values.
+"""Find out what columns and cells mean: headings in English and Japanese, choices saved per tenant, and values.
 
-Values pass unchanged; only dates and removals are read for their meaning. A heading is guessed only where a wrong guess
-does no harm: a plain "E-mail" is not, because every address in a QR column is sent a live QR code, nor is a plain
-"No.", which often just counts lines.
+Values are not changed; only dates and the words for "clear" are parsed. Headings are guessed only if a wrong guess is
+harmless. "E-mail" is not guessed, because every address in a QR column is sent a valid QR code. "No." is not guessed,
+because it often only counts lines.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ _MEANINGS = columns_by_heading(MEMBER.sheet_columns)
 
 
 def guess_columns(headings: Sequence[str]) -> dict[str, int]:
-    """Field -> column: what the tenant chose before for a heading, else what the heading says. Each field once."""
+    """Return the column index for each field: by the tenant's earlier choice, else by the heading. Each field once."""
     keys = [heading_key(heading) for heading in headings]
     chosen = dict(ColumnChoice.objects.filter(heading__in=keys).values_list("heading", "field"))
     columns: dict[str, int] = {}
@@ -36,7 +36,7 @@ def guess_columns(headings: Sequence[str]) -> dict[str, int]:
 
 
 def save_choices(headings: Sequence[str], columns: Mapping[str, int]) -> None:
-    """Keep what was chosen for each heading, also that it was left out."""
+    """Save the chosen field for each heading. An empty field means that the column is left out."""
     fields = {place: field for field, place in columns.items()}
     choices = {
         heading_key(heading): fields.get(place, "")
@@ -51,19 +51,19 @@ def save_choices(headings: Sequence[str], columns: Mapping[str, int]) -> None:
     )
 
 
-Problem = tuple[str, str, dict[str, Any]]  # field, word, facts
+Problem = tuple[str, str, dict[str, Any]]  # field, problem code, values
 
-# The word that empties a field of an existing member; a blank cell leaves it as it is.
+# A cell with one of these words clears a field of an existing member. An empty cell changes nothing.
 CLEAR_WORDS: Final = ("#clear", "#消去")
 _CLEAR = {fold(word) for word in CLEAR_WORDS}
 _FIELD_BY_CELL = {cell.name: each for each in MEMBER for cell in each.sheet_columns}
-# What finds the member and the group is read for itself.
+# The member ID and the group are read separately.
 _VALUES = [each for each in MEMBER if each.sheet_columns and each not in (MEMBER_ID, GROUP)]
 
 
 @dataclass
 class ImportRow:
-    """A row by field, as the file has it. `values` holds what is not blank; `cleared` the fields to be emptied."""
+    """A row of the file by field. `values` has the non-empty values; `cleared` the fields to be cleared."""
 
     member_id: str = ""
     group: str = ""
@@ -81,7 +81,7 @@ class ImportRow:
 
 
 def read_row(cells: Sequence[str], columns: Mapping[str, int]) -> ImportRow:
-    """The cells of one line, by the mapping. `values` has names and values of the specification but for the group."""
+    """Return the cells of one line by the column mapping. `values` uses the field names and values of MEMBER."""
     row = ImportRow()
     width = len(cells)
     texts = {name: cells[place] for name, place in columns.items() if place < width and cells[place].strip()}

@@ -1,4 +1,4 @@
-"""Choosing a file, and saying what its columns hold and which rights new members get."""
+"""Forms to upload a file, to choose the fields of its columns, and to choose the rights of new members."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from portal.imports.columns import CELLS_BY_NAME
 
 
 class UploadForm(forms.Form):
-    """A spreadsheet. Whether it can be read is found out by reading it."""
+    """The form to upload a spreadsheet. Reading the file shows whether it is valid."""
 
     file = forms.FileField(
         label=gettext_lazy("Spreadsheet"),
@@ -46,7 +46,10 @@ class Column:
 
 
 class ColumnsForm(forms.Form):
-    """A meaning for each column; each meaning once. `chosen` and `cleaned_data["default_group"]` are the result."""
+    """The form to choose a field for each column; each field once.
+
+    Results: `chosen`, `cleaned_data["default_group"]`.
+    """
 
     default_group = forms.ChoiceField(label=gettext_lazy("Default group for new members"), required=False)
 
@@ -68,7 +71,7 @@ class ColumnsForm(forms.Form):
 
     @property
     def columns(self) -> Iterator[Column]:
-        """Every column with its first values; those of cards and QR codes masked."""
+        """Yield every column with its first values. Values of cards and QR codes are masked."""
         for place, heading in enumerate(self.headings):
             name = f"column_{place}"
             choice = self[name] if name in self.fields else None
@@ -79,7 +82,7 @@ class ColumnsForm(forms.Form):
 
     @property
     def chosen(self) -> dict[str, int]:
-        """Field -> place of its column."""
+        """Return the column index by field."""
         places = ((place, self.cleaned_data.get(f"column_{place}")) for place in range(len(self.headings)))
         return {field: place for place, field in places if field}
 
@@ -103,9 +106,9 @@ class ColumnsForm(forms.Form):
 
 
 def rights_to_save(form: NewMemberRightsForm) -> dict[str, str]:
-    """Return where a valid form says that new members get their rights from, to be kept with the sheet.
+    """Return the chosen source of new members' rights from a valid form, to be saved with the sheet.
 
-    What they are is looked up when the rows are checked: a check that is made again gives what the template says then.
+    The rights themselves are looked up when rows are checked. So a repeated check uses the template's current rights.
     """
     if form.source == "none":
         return {}
@@ -116,6 +119,6 @@ def rights_to_save(form: NewMemberRightsForm) -> dict[str, str]:
 
 
 def initial_rights(kept: Mapping[str, str]) -> dict[str, str]:
-    """Return the form as it was filled in."""
+    """Return the form's initial values from the saved choice."""
     told = {"rights_source": kept.get("source", "none")}
     return told | {f"rights_{name}": kept[name] for name in ("template", "member") if name in kept}

@@ -1,7 +1,7 @@
-"""What one row would do: create, change (old and new), nothing, or be refused with the field and the reason.
+"""Decide what one row does: create or change a member, nothing, or be refused with the field and the reason.
 
-What the mirror knows about the rows of a batch is looked up first, with one query for each way of finding, at any size
-of tenant; judging a row then reads nothing.
+Mirrored data for a batch of rows is loaded first, with one query for each way of searching. Judging a row then needs
+no queries.
 """
 
 import difflib
@@ -25,13 +25,16 @@ from portal.core.rights.models import RightsTemplate
 from portal.imports.columns import ImportRow, Problem
 from tenants.scope import current_tenant_id
 
-# What a new member of a group gets. None: it was asked for something that is not there (any more).
+# Return the rights of a new member of a group; None if the rights source no longer exists.
 RightsForGroup = Callable[[str], sources.RightsBody | None]
 
 
 @dataclass
 class GroupIndex:
-    """The tenant's groups, by ID and by name. Names are compared as written first, then without case and width."""
+    """The tenant's groups by ID and by name.
+
+    Names are compared exactly first, then without case and character width.
+    """
 
     names: dict[str, str] = field(default_factory=dict)  # id -> name
 
@@ -48,7 +51,7 @@ class GroupIndex:
         return by_name
 
     def find_ids(self, text: str) -> list[str]:
-        """The IDs that a cell may mean: one is right, none is unknown, several are not clear."""
+        """Return the group IDs that match a cell: one is clear, none is unknown, several are ambiguous."""
         if text in self.names:
             return [text]
         return self._by_name.get(text) or self._by_name.get(fold(text)) or []
@@ -58,7 +61,7 @@ class GroupIndex:
         return {}
 
     def suggestion(self, text: str) -> str:
-        """The name that somebody may have meant, or nothing."""
+        """Return a similar group name, or an empty string."""
         if text not in self._hints and len(self._hints) < 1000:
             close = difflib.get_close_matches(fold(text), [fold(name) for name in self.names.values()], 1, 0.6)
             meant = next((name for name in self.names.values() if close and fold(name) == close[0]), "")
@@ -68,7 +71,7 @@ class GroupIndex:
 
 @dataclass
 class KnownMembers:
-    """The members that a batch of rows may mean, and whose cards they name."""
+    """The members that a batch of rows may refer to, and the holders of their cards."""
 
     by_id: Mapping[str, Member]
     by_code: Mapping[str, list[Member]]
@@ -80,7 +83,7 @@ class KnownMembers:
 
 
 def load_known(rows: Iterable[ImportRow]) -> KnownMembers:
-    """Look up everything that the rows name."""
+    """Load all members and card holders that the rows refer to."""
     rows = list(rows)
     reader = MemberRowBuilder(current_tenant_id())
     ids = {row.member_id for row in rows if row.member_id}
@@ -101,7 +104,7 @@ def load_known(rows: Iterable[ImportRow]) -> KnownMembers:
 
 
 def rights_source(saved: Mapping[str, str], groups: GroupIndex) -> RightsForGroup:
-    """Return what gives new members their rights, as the mirror and the templates are now."""
+    """Return a function that gives a new member's rights, based on the present mirror and templates."""
     match saved.get("source"):
         case "template":
             return _same_for_all(_rights_of_template(saved["template"]))
@@ -136,7 +139,7 @@ def _no_rights(_group_id: str) -> dict[str, Any]:
 
 @dataclass
 class RowVerdict:
-    """A row as the dry run stores it. `body` is what would be sent; `old` what it replaces."""
+    """The result for one row as the check stores it. `body`: values to send; `old`: the values that they replace."""
 
     line: int
     action: Action
@@ -162,8 +165,7 @@ def judge(
     default_group: str,
     rights_for: RightsForGroup = _no_rights,
 ) -> RowVerdict:
-    """Decide on one row. Limits are those of the models that also check what is sent. `rights_for`: rights of new
-    members."""
+    """Decide on one row, with the same models that check requests. `rights_for` returns rights for new members."""
     verdict = RowVerdict(line, Action.REFUSED, name=row.name, code=row.code, problems=list(row.problems))
     member = _find_member(row, known, verdict)
     group_id = _find_group(row, groups, verdict)
@@ -180,7 +182,7 @@ def judge(
 
 
 def _find_member(row: ImportRow, known: KnownMembers, verdict: RowVerdict) -> Any:
-    """The member that the row is about, None for a new one."""
+    """Return the member that the row refers to, or None for a new one."""
     if row.member_id:
         member = known.by_id.get(row.member_id)
         if member is None:
@@ -215,7 +217,7 @@ def _create(verdict: RowVerdict, row: ImportRow, group_id: str, give: RightsForG
             verdict.notes.append(("group", "no_rights", {}))
     elif not any(field == "group" for field, _word, _facts in verdict.problems):
         verdict.problems.append(("group", "missing", {}))
-    if row.member_id:  # an unknown member is refused already; its other faults are worth naming too
+    if row.member_id:  # an unknown member ID is refused already; the other problems are shown as well
         body.setdefault(NAME.name, "-")
     verdict.action, verdict.body = Action.CREATE, body
     _check(verdict, MemberCreate, {GROUP.name: "-", **body}, body)
@@ -234,7 +236,7 @@ def _change(verdict: RowVerdict, row: ImportRow, group_id: str, present: dict[st
 
 
 def _check(verdict: RowVerdict, model: Any, body: dict[str, Any], whole: dict[str, Any]) -> None:
-    """Add what the model refuses, and a use period that ends before it begins."""
+    """Add the problems that the model finds, and a use period that ends before it begins."""
     named = {field for field, _word, _facts in verdict.problems}
     for path, word, facts in find_faults(model, body):
         known = MEMBER.get(path[0]) if path else None
@@ -247,7 +249,7 @@ def _check(verdict: RowVerdict, model: Any, body: dict[str, Any], whole: dict[st
 
 
 def _note_cards(verdict: RowVerdict, row: ImportRow, known: KnownMembers) -> None:
-    """A card that somebody else holds is refused by the service, as far as the mirror knows: said, and left to it."""
+    """Add a note if another member holds the card. It is not refused here, because the mirror may be outdated."""
     card = verdict.body.get(CARD.name)
     if card and any(owner != verdict.member_id for owner in known.card_holders(card)):
         verdict.notes.append((CARD.name, "card_of_another", {}))

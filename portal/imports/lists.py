@@ -1,4 +1,4 @@
-"""The lists of the imports area: all imports, and the rows of one."""
+"""The tables of imports: all imports, and the rows of one import."""
 
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
@@ -45,7 +45,7 @@ class Imports(Table):
 
 
 class CheckedRows(JobRows):
-    """What a dry run found."""
+    """The table of checked rows."""
 
     name = "import-check"
     caption = _("Rows checked")
@@ -53,7 +53,7 @@ class CheckedRows(JobRows):
 
 
 class SentRows(JobRows):
-    """What came of the rows."""
+    """The table of rows and their results."""
 
     name = "import-rows"
     caption = _("Rows and results")

@@ -1,4 +1,4 @@
-"""A spreadsheet of members on its way into the service: the file, and the job that it became."""
+"""Models of imports: the uploaded file and the settings of the job that imports it."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -11,9 +11,9 @@ KIND = "import"
 
 
 class ImportFile(TenantModel):
-    """An uploaded file. It rests encrypted in pieces (`ImportChunk`): web and workers share nothing but the database.
+    """An uploaded file, stored encrypted in pieces (`ImportChunk`). Web and workers share only the database.
 
-    `fingerprint` is a keyed digest: the same file uploaded again is recognised, its content cannot be guessed.
+    `fingerprint` is a keyed digest: it shows that a file was uploaded before, but does not reveal its content.
     """
 
     name = models.CharField(max_length=200)
@@ -22,7 +22,8 @@ class ImportFile(TenantModel):
     kind = models.CharField(max_length=4)
     encoding = models.CharField(max_length=10, blank=True, default="")
     delimiter = models.CharField(max_length=1, blank=True, default="")
-    # Headings and the first rows, for choosing columns. A file without headings has people's data in its first line.
+    # Headings and first rows, for choosing columns. They are encrypted: without headings, the first line has personal
+    # data.
     headings = EncryptedJSON()
     sample = EncryptedJSON()
 
@@ -34,7 +35,7 @@ class ImportFile(TenantModel):
 
 
 class ImportChunk(TenantModel):
-    """A piece of a file, in order of `number`."""
+    """A piece of a file. Pieces are ordered by `number`."""
 
     file = models.ForeignKey(ImportFile, on_delete=models.CASCADE, related_name="chunks")
     number = models.PositiveIntegerField()
@@ -45,8 +46,10 @@ class ImportChunk(TenantModel):
 
 
 class Sheet(TenantModel):
-    """What an import is made from. `columns` maps a field to the place of its column, from 0; `lines` limits it to
-    lines of the file. `rights`: where new members get theirs from ({} for none), see `forms.kept_rights`.
+    """The settings of an import. `columns` maps a field to its column index, from 0.
+
+    `lines` limits the import to these lines of the file. `rights`: where new members get their rights from ({} for
+    none), see `forms.rights_to_save`.
     """
 
     job = models.OneToOneField(Job, on_delete=models.CASCADE, related_name="sheet")
@@ -58,7 +61,7 @@ class Sheet(TenantModel):
 
 
 class ColumnChoice(TenantModel):
-    """What somebody last chose for a heading: the next file with it begins there. An empty field means: left out."""
+    """The field that was last chosen for a heading; the default for the next file. Empty if the column was left out."""
 
     heading = models.CharField(max_length=200)
     field = models.CharField(max_length=30, blank=True)

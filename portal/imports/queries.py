@@ -1,4 +1,4 @@
-"""Imports as pages ask for them, of the tenant in scope."""
+"""Queries for the pages of imports, for the tenant in scope."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ def all_imports() -> QuerySet[Job]:
 
 
 def find_same_file(job: Job) -> Job | None:
-    """The last import that was started with this very file, if there was one; retries aside."""
+    """Return the last started import of the same file, or None. Retries are ignored."""
     file = job.sheet.file
     started = all_imports().filter(
         sheet__file__fingerprint=bytes(file.fingerprint), started_at__isnull=False, retry_of__isnull=True
@@ -28,28 +28,31 @@ def find_same_file(job: Job) -> Job | None:
 
 @dataclass(frozen=True)
 class RefusedRows:
-    """Rows that an import leaves out: the first by line, with whom they are about, and how many more there are."""
+    """The first rows that an import leaves out, by line, and how many more there are."""
 
     rows: list[Row]
     more_count: int
 
 
 def refused_rows(job: Job, limit: int = 10) -> RefusedRows:
-    """The rows that the check refused."""
+    """Return the rows that the check refused."""
     refused = Row.objects.filter(job=job, action=Action.REFUSED)
     rows = list(refused.order_by("line")[:limit])
     return RefusedRows(rows, refused.count() - len(rows) if len(rows) == limit else 0)
 
 
 def cells_of_lines(job: Job, lines: set[int]) -> Iterator[tuple[int, list[str]]]:
-    """The headings (line 0) and the named lines of the file as they were uploaded."""
+    """Yield the headings (as line 0) and the given lines of the file as uploaded."""
     headings, rows = open_file(job.sheet.file)
     yield 0, headings
     yield from (each for each in rows if each[0] in lines)
 
 
 def open_file(file: ImportFile) -> tuple[list[str], Iterator[reading.Line]]:
-    """The headings and the rows of a kept file. Raises FileFault, also while the rows are read."""
+    """Return the headings and an iterator over the rows of a stored file.
+
+    Raises FileFault, also while rows are read.
+    """
 
     def chunks() -> Iterator[bytes]:
         for number in range(ImportChunk.objects.filter(file=file).count()):

@@ -1,4 +1,4 @@
-"""The imports area: one address an import, whose page follows its state; every step a plain POST."""
+"""Views of imports. Each import has one address; its page depends on the import's state."""
 
 from django.contrib import messages
 from django.http import HttpResponse, QueryDict
@@ -30,7 +30,7 @@ from tenants.roles import Permission
 
 
 def show_job(request: TenantRequest, job: Job) -> HttpResponse:
-    """The page as the import's state wants it."""
+    """Show the page for the import's state."""
     view, state = JobPage(request, job), JobState(job.state)
     if state == JobState.DRAFT:
         return render_columns(request, job, ColumnsForm(job, group_choices()), rights_form(request, job))
@@ -48,7 +48,7 @@ def show_job(request: TenantRequest, job: Job) -> HttpResponse:
 
 
 def rights_form(request: TenantRequest, job: Job, posted: QueryDict | None = None) -> NewMemberRightsForm | None:
-    """What new members may do from the start, for whoever may say so."""
+    """Return the form for new members' rights; None if this person may not change rights."""
     if not request.access.can(Permission.RIGHTS_EDIT):
         return None
     return NewMemberRightsForm(posted, initial=initial_rights(job.sheet.rights))

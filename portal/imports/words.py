@@ -1,4 +1,4 @@
-"""What people read: the problems of files and of rows of a dry run in plain sentences."""
+"""Texts for the problems of files and of rows in the check of an import."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -39,12 +39,12 @@ ROW_PROBLEMS: dict[str, Callable[[Facts], str]] = {
 
 
 def file_problem_text(word: str, facts: Facts) -> str:
-    """Why a file cannot be used, and that nothing was taken over."""
+    """Return why a file cannot be used, and that nothing was imported."""
     return join_sentences([file_limits.fault_text(word, facts), _("Nothing was imported.")])
 
 
 def rights_text(saved: Mapping[str, str]) -> str:
-    """What new members get, in one sentence; empty where nobody chose anything."""
+    """Return a sentence about the rights of new members; empty if no rights were chosen."""
     said = {
         "template": _("New members get the rights of the template “%(named)s”."),
         "member": _("New members get the same rights as %(named)s."),

@@ -11,6 +11,6 @@ class IntercomConfig(AppConfig):
         from portal.core.mirror.kinds import MirrorKind
         from tenants.roles import Permission
 
-        # Receptionists may enter little else: the footer asks for newer guests where they may.
+        # Receptionists have few pages, so the footer here refreshes the list of guests.
         freshness.register_footer("intercom", MirrorKind.GUESTS, refresh_url_name="guests:refresh")
         form_handling.mount_pages(Permission.INTERCOM, "intercom:request_")

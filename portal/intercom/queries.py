@@ -1,4 +1,4 @@
-"""What somebody at the intercom is shown: its cameras, their doors, and who is expected about now."""
+"""Load the data for the intercom pages: its cameras, their doors, and the guests expected about now."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from portal.core.visits.visit_status import VisitStatus, with_status
 from portal.devices.queries import latest_commands, state_of
 from tenants.models import Tenant
 
-# Around now, and how many are shown.
+# How early guests are shown, and how many guests and commands are shown.
 _EARLY_BY, _MAX_EXPECTED, _MAX_COMMANDS = timedelta(minutes=60), 12, 3
 
 
@@ -31,29 +31,29 @@ class IntercomDoor:
 
 
 def cameras() -> QuerySet[Camera]:
-    """Return the intercom's cameras, by name, with what a tile needs."""
+    """Return the intercom's cameras by name, with the data for their tiles."""
     return Camera.objects.filter(is_intercom=True).order_by("name_order", "pk").prefetch_related(latest_pictures())
 
 
 def camera_or_404(camera_id: str) -> Camera:
-    """Return an intercom's camera; every other camera is not there."""
+    """Return an intercom's camera. Raises Http404 for other cameras."""
     return get_row_or_404(cameras(), camera_id=camera_id)
 
 
 def doors_of(tenant: Tenant, camera: Camera) -> list[IntercomDoor]:
-    """Return the doors that a camera looks at, by name."""
+    """Return the doors in a camera's view, by name."""
     states = tenant.environment.catalogue.states
     found = PassController.objects.filter(device_id__in=camera.doors).order_by("name_order", "pk")
     return [IntercomDoor(each, state_of(each, states), latest_commands(each)[:_MAX_COMMANDS]) for each in found]
 
 
 def door_or_404(camera: Camera, device_id: str) -> PassController:
-    """Return a door of an intercom's camera; every other door is not there."""
+    """Return a door in the view of an intercom's camera. Raises Http404 for other doors."""
     return get_row_or_404(PassController.objects.filter(device_id__in=camera.doors), device_id=device_id)
 
 
 def expected_visits(now: datetime) -> Sequence[Visit]:
-    """Return guests who are expected about now, those whose hours began last first."""
+    """Return guests who are expected about now, the latest start first."""
     about = Visit.objects.filter(use_date_start__lte=now + _EARLY_BY, use_date_end__gte=now)
     found = with_status(about, now).filter(standing=VisitStatus.EXPECTED)
     return list(found.order_by("-use_date_start", "guest_name", "pk")[:_MAX_EXPECTED])

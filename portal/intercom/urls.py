@@ -7,7 +7,7 @@ from tenants.roles import Permission
 app_name = "intercom"
 urlpatterns = [
     path("", views.index, name="index"),
-    # Doors' pages show the same requests to whoever may see those, auditors too.
+    # The same requests are shown on the doors' pages to people who may see those, including auditors.
     path("requests/", include(intent_urls(Permission.BUILDING_VIEW, of=Permission.INTERCOM, prefix="request_"))),
     path("<sid:camera_id>/", views.camera, name="camera"),
     path("<sid:camera_id>/picture/<int:pk>/<str:mark>/", views.picture, name="picture"),

@@ -1,6 +1,6 @@
-"""The intercom: who is at the door, who is expected now, and the button that unlocks beside it.
+"""Views of the intercom: the camera picture, the guests expected now, and the button that unlocks the door.
 
-Whoever may answer it sees the intercom's cameras and unlocks their doors, and no other camera and no other door.
+People with this permission see only the intercom's cameras and can unlock only the doors in their view.
 """
 
 from functools import partial
@@ -38,7 +38,7 @@ def page_of(request: TenantRequest, camera: Camera) -> str:
 
 @tenant_view(Permission.INTERCOM)
 def index(request: TenantRequest) -> HttpResponseBase:
-    """The intercom's cameras with their latest pictures; where there is one alone, that one."""
+    """Show the intercom's cameras with their latest pictures. If there is only one, redirect to its page."""
     found = list(queries.cameras())
     if len(found) == 1:
         return redirect(page_of(request, found[0]))
@@ -55,7 +55,7 @@ def index(request: TenantRequest) -> HttpResponseBase:
 
 @tenant_view(Permission.INTERCOM)
 def camera(request: TenantRequest, camera_id: str) -> HttpResponse:
-    """A camera with its doors and who is expected; while somebody looks, as all of it changes."""
+    """Show a camera with its doors and expected guests. All of it is updated while the page is open."""
     found = queries.camera_or_404(camera_id)
     refreshing.mark_in_sight([found])
     tile, doors = tiles.tile_of(request, found, "intercom"), queries.doors_of(request.tenant, found)
@@ -85,7 +85,7 @@ def camera(request: TenantRequest, camera_id: str) -> HttpResponse:
 
 @tenant_view(Permission.INTERCOM)
 def picture(request: TenantRequest, camera_id: str, pk: int, mark: str) -> HttpResponse:
-    """The latest picture's bytes; its address changes with it."""
+    """Return the bytes of the latest picture. The address changes with each picture."""
     rows = Picture.objects.filter(camera=queries.camera_or_404(camera_id), at=None).select_related("camera")
     found = get_row_or_404(rows, pk=pk, mark=mark)
     viewing_log.record_picture(found, Requester.from_request(request))
@@ -95,7 +95,7 @@ def picture(request: TenantRequest, camera_id: str, pk: int, mark: str) -> HttpR
 
 @tenant_view(Permission.INTERCOM, methods=["POST"], proof=Proof.NONE)
 def live(request: TenantRequest, camera_id: str) -> HttpResponseBase:
-    """Begin to watch live."""
+    """Start watching live."""
     found = queries.camera_or_404(camera_id)
 
     def begin() -> Viewing:
@@ -106,20 +106,19 @@ def live(request: TenantRequest, camera_id: str) -> HttpResponseBase:
 
 @tenant_view(Permission.INTERCOM, methods=["POST"], proof=Proof.NONE)
 def go_on(request: TenantRequest, camera_id: str, pk: int) -> HttpResponse:
-    """Watch on live, asked for by the page while somebody looks."""
+    """Continue watching live. The page requests this while it is visible."""
     return continue_viewing(request, queries.camera_or_404(camera_id), pk, "intercom")
 
 
 @tenant_view(Permission.INTERCOM, methods=["POST"], proof=Proof.NONE)
 def stop(request: TenantRequest, camera_id: str, pk: int) -> HttpResponseBase:
-    """Stop watching live."""
     found = queries.camera_or_404(camera_id)
     playback.stop_live(get_row_or_404(Viewing.objects.filter(camera=found, by=request.user), pk=pk))
     return redirect(page_of(request, found))
 
 
 def pending_command(request: TenantRequest, camera_id: str, device_id: str) -> PendingCommand | None:
-    """Return the command of a posted form, to be carried through; None for a form that could not be used anyway."""
+    """Return the posted command, to be confirmed and sent; None for an invalid form."""
     camera = queries.camera_or_404(camera_id)
     door = queries.door_or_404(camera, device_id)
     try:
@@ -136,7 +135,7 @@ def pending_command(request: TenantRequest, camera_id: str, device_id: str) -> P
 
 
 def carry_through(request: TenantRequest, values: dict[str, str]) -> HttpResponseBase:
-    """Send the command within 15 seconds of the confirming click, as the same person asked for it before."""
+    """Send the command within 15 seconds of the confirming click. The person must be the one who requested it."""
     nonce = Nonce(values["nonce"], nonces.clicked_at(request))
     there = {name: values[name] for name in ("camera_id", "device_id")}
     return _submit_confirmed(request, values["tenant"], nonce=nonce, **there)
@@ -162,7 +161,7 @@ def _unlock(door: PassController, *, by: Requester, nonce: Nonce) -> Intent:
 
 @tenant_view(Permission.INTERCOM, methods=["POST"], find_command=pending_command)
 def unlock(request: TenantRequest, camera_id: str, device_id: str) -> HttpResponseBase:
-    """Unlock a door that an intercom's camera looks at."""
+    """Unlock a door in the view of an intercom's camera."""
     camera = queries.camera_or_404(camera_id)
     page = page_of(request, camera)
     intent = submit_once(request, ErrorsAsMessages(request), partial(_unlock, queries.door_or_404(camera, device_id)))

@@ -1,4 +1,4 @@
-"""The two controls of operation 36, as commands to keys of one box, at most once and within 15 seconds of the click."""
+"""The two commands of operation 36 for keys of one box. Each is sent at most once, within 15 seconds of the click."""
 
 from collections.abc import Sequence
 
@@ -21,7 +21,7 @@ class Command(TextChoices):
     LOCK = "lock", pgettext_lazy("key", "Lock")
 
     def describe(self, box: object, numbers: Sequence[str]) -> str:
-        """The command as a person says it: "Release key 03, 総務キーボックス"."""
+        """Return the command as text: "Release key 03, 総務キーボックス"."""
         said = {"unlock": gettext_lazy("Release key %(numbers)s, %(box)s"),
                 "lock": gettext_lazy("Lock key %(numbers)s, %(box)s")}  # fmt: skip
         return str(said[self.value]) % {"numbers": ", ".join(numbers), "box": box}
@@ -32,9 +32,10 @@ class Command(TextChoices):
 
 
 def command(*, box: KeyBox, numbers: Sequence[str], command: Command, by: Requester, nonce: Nonce) -> Intent:
-    """Ask the service to release or lock keys of a box, now. The returned intent says how far it came.
+    """Request the service to release or lock keys of a box now. The returned intent shows the progress.
 
-    Raises NotAsked for keys that the box does not have, for none, and for more than the service takes at once.
+    Raises NotAsked for no keys, for keys that the box does not have, and for more keys than the service accepts at
+    once.
     """
     chosen = sorted(set(numbers))
     known = set(box.keys.values_list("unit_no", flat=True))

@@ -1,4 +1,4 @@
-"""Alerts about keys: out for longer than the tenant's rule allows, and a key in the place of another."""
+"""Alerts about keys: out longer than the tenant's rule allows, or in another key's place."""
 
 from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime, timedelta
@@ -35,7 +35,7 @@ def _seen(key: Key, at: datetime, **more: int) -> Observation:
 
 
 def _records_of_taking(tenant: Tenant, alert: Alert, records: Iterable[History]) -> list[History]:
-    """Return the records of the taking that an alert is about."""
+    """Return the log records of the taking that an alert is about."""
     number, told = alert.subject.rpartition("/")[2], list[History]()
     for each in records:
         if any(isinstance(unit, dict) and unit.get("unit_no") == number for unit in each.units):
@@ -45,7 +45,7 @@ def _records_of_taking(tenant: Tenant, alert: Alert, records: Iterable[History])
 
 
 def _out_too_long(rules: Collection[RuleValues]) -> QuerySet[Key]:
-    """Keys that have been out for as long as the strictest rule allows."""
+    """Return the keys that have been out for as long as the strictest rule allows."""
     since = ClockTime() - timedelta(hours=min(each["hours"] for each in rules))
     return Key.reachable_objects.filter(state=KeyState.OUT, since__lte=since)
 

@@ -1,4 +1,4 @@
-"""What a command for keys means for what is known of them, and what is looked at when it ends uncertain."""
+"""Update the state of keys after a command, and look up the outcome of uncertain commands."""
 
 from django.utils.translation import gettext as _
 
@@ -17,7 +17,7 @@ from tenants.connections.service_clients import current_connection
 
 
 def reconcile(intent: Intent) -> Finding:
-    """Read the box once. A key that is locked now may have been released before: only locking can be proven."""
+    """Read the box once. Only locking can be proven: a key that is locked now may have been released before."""
     connection = current_connection()
     status = single_reads.read_key_box_status(connection, intent.path["key_device_id"], Priority.DOORS)
     wanted = set((intent.body or {}).get("targets", ()))
@@ -32,7 +32,7 @@ def reconcile(intent: Intent) -> Finding:
 
 
 def on_finished(intent: Intent) -> None:
-    """Keep what was asked for in clear, and have the box looked at: a released key is out soon, or it is not."""
+    """Save the request's details unencrypted, and make the box due: its keys may change soon."""
     intent.result["control"] = str((intent.body or {}).get("control", ""))
     intent.save(update_fields=["result"])
     if intent.state == State.SUCCEEDED or intent.reason == Reason.REQUEST_FAILED:
@@ -42,7 +42,7 @@ def on_finished(intent: Intent) -> None:
 
 
 def effect_of(intent: Intent) -> OutcomeText:
-    """A request that the service took and then reported as failed may have moved the lock all the same."""
+    """Return the outcome text. A command that the service reported as failed may still have moved the lock."""
     if intent.state == State.UNCERTAIN and not intent.is_lock:
         return OutcomeText(
             uncertain_text(intent, _("The key may have been released. The command will not be sent again."))

@@ -1,4 +1,4 @@
-"""Key boxes in the frame of every page: found by the palette (Ctrl-K)."""
+"""Find key boxes with the command palette (Ctrl-K) of every page."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -16,7 +16,7 @@ from tenants.roles import Permission
 
 
 def find_boxes(request: TenantRequest, text: str) -> Iterator[Hit]:
-    """The first key boxes by name that hold `text`."""
+    """Yield the first key boxes by name that contain `text`."""
     found = KeyBox.objects.filter(key_device_name__icontains=text).order_by("name_order", "pk")
     for box in found.only("tenant_id", "key_device_id", "key_device_name")[: command_palette.MAX_HITS]:
         yield Hit(str(box), reverse("keys:box", args=[request.tenant.slug, box.key_device_id]), "key")

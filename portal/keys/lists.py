@@ -1,4 +1,4 @@
-"""The list of keys: what contradicts itself and what is out comes first."""
+"""The table of keys. Discrepancies come first, then keys that are out."""
 
 from typing import Any
 

@@ -1,6 +1,6 @@
-"""What a person may know of keys: where each is, with whom and since when, and who had it before.
+"""Queries for keys: where each key is, who has it and since when, and who had it before.
 
-Who may see records of the log sees what follows from them; everybody else sees what readings of the boxes say.
+People who may see log records also see what follows from them. Others see only the readings of the key boxes.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,22 +25,22 @@ from portal.core.ui import live_updates
 from portal.core.ui.chips import Chip
 from tenants.access import TenantRequest
 
-# Records of a key from which the chain of its holders is drawn.
+# How many records of a key are used for its history.
 MAX_RECORDS = 50
 _PAGES = {"member": "members:page", "guest": "guests:guest"}
 
 
 def visible_keys(request: TenantRequest) -> QuerySet[Key]:
-    """Return all keys with what this person may know of them."""
+    """Return all keys with the state that this person may see."""
     return states.keys_with_state(by_log=visibility.may_view_log(request.access))
 
 
 @dataclass(frozen=True)
 class ShownKey:
-    """One key as a person sees it; `holder` is a name, with the address of its page if they may go there.
+    """A key as a person sees it. `holder` is a name, with the address of its page if they have access to it.
 
-    `since` is when a record or two readings showed that it came there; by readings it may have been earlier
-    (`is_at_least`).
+    `since` is the time of the record, or of the reading that showed the change. With readings, the change may have
+    happened earlier (`is_at_least`).
     """
 
     key: Key
@@ -55,14 +55,14 @@ class ShownKey:
 
     @property
     def tone(self) -> str:
-        """The class of its tile."""
+        """Return the CSS class of its tile."""
         if self.chip.tone in ("alarm", "loud"):
             return self.chip.tone
         return {KeyState.OUT: "out", KeyState.IN: "quiet"}.get(self.state, "unknown")
 
 
 def describe_keys(request: TenantRequest, rows: Iterable[Key]) -> list[ShownKey]:
-    """Return rows of `known` with their holders' names, looked up once."""
+    """Return these keys with their holders' names, looked up once. `rows` come from `visible_keys`."""
     rows, log = list(rows), visibility.may_view_log(request.access)
     people, slug = (
         visibility.people_by_id(request.access, {vars(key)["who"] for key in rows} - {""}),
@@ -92,13 +92,13 @@ def describe_keys(request: TenantRequest, rows: Iterable[Key]) -> list[ShownKey]
 
 
 def states_of(request: TenantRequest) -> States:
-    """Return the words in which the tenant's service tells of devices."""
+    """Return the words that the tenant's service uses for states of devices."""
     return request.tenant.environment.catalogue.states
 
 
 @dataclass(frozen=True)
 class KeySummary:
-    """All keys of the request's tenant in figures."""
+    """Figures for all keys of the request's tenant."""
 
     request: TenantRequest
 
@@ -117,7 +117,7 @@ class KeySummary:
 
     @cached_property
     def boxes(self) -> Sequence[Any]:
-        """The boxes by name, each with its figures."""
+        """Return the key boxes by name, each with its figures."""
         state = f"keys__{states.state_columns(by_log=visibility.may_view_log(self.request.access))[0]}"
         rows = KeyBox.objects.defer("extra", "units").annotate(
             n=Count("keys"),
@@ -131,7 +131,7 @@ class KeySummary:
 
     @property
     def needs_attention(self) -> bool:
-        """Whether somebody should look at a key or a box."""
+        """Check whether a key or a box needs attention."""
         return bool(
             self.counts["overdue"]
             or self.counts["odd"]
@@ -141,7 +141,7 @@ class KeySummary:
 
     @property
     def headline(self) -> str:
-        """How many keys are out, of how many, and how many of them for too long."""
+        """Return how many keys there are, how many are out and how many are overdue, as text."""
         n, of_all, late = self.counts["out"], self.counts["all"], self.counts["overdue"]
         if not n:
             return ngettext("%(all)d key, none known to be out", "%(all)d keys, none known to be out", of_all) % {
@@ -154,7 +154,7 @@ class KeySummary:
 
     @property
     def uncertainty(self) -> str:
-        """What the headline does not know."""
+        """Return a text about the keys and boxes whose state is not known."""
         offline = sum(box.chip.state == "offline" for box in self.boxes)
         parts = (
             (self.counts["unknown"], npgettext("key", "%(n)d unknown", "%(n)d unknown", self.counts["unknown"])),
@@ -166,23 +166,24 @@ class KeySummary:
 
     @property
     def as_of(self) -> datetime | None:
-        """When the box that waits longest was read; None where one was never."""
+        """Return when the box with the oldest reading was read; None if a box was never read."""
         read = [box.status_as_of for box in self.boxes]
         return min((at for at in read if at), default=None) if all(read) else None
 
     @property
     def version(self) -> str:
-        """The mark of all that is drawn of them."""
+        """Return the version of everything that is drawn."""
         keys = Key.objects.aggregate(Count("pk"), Max("known_at"), Max("record_heard_at"), Max("pk"))
         boxes = KeyBox.objects.aggregate(Min("status_as_of"), Max("status_as_of"), Count("pk"))
-        # A key becomes overdue by the clock alone.
+        # `counts` is included, because a key becomes overdue without any change of a row.
         return live_updates.version_of(sorted(keys.items()), sorted(boxes.items()), sorted(self.counts.items()))
 
 
 @dataclass
 class CustodyPeriod:
-    """From a taking to the return that followed. `first` is the record that tells of it first; without `since` that is
-    the return. `gap` says what the log does not tell of it.
+    """A time in which a person had a key: from taking it to returning it.
+
+    `first` is the first record of it. Without `since` that is the return. `gap` says what the log is missing.
     """
 
     first: History
@@ -193,7 +194,7 @@ class CustodyPeriod:
 
 
 def custody(request: TenantRequest, key: Key) -> tuple[list[CustodyPeriod], bool]:
-    """Return who had the key, the newest first, and whether there is more in the log."""
+    """Return who had the key, the newest first, and whether the log has more."""
     about = visibility.visible_records(request.access).filter(device_id=key.key_box.key_device_id)
     of_key = about.filter(units__contains=[{"unit_no": key.unit_no}]).order_by("-at", "-pk")
     records = list(of_key[: MAX_RECORDS + 1])
@@ -223,5 +224,5 @@ def _add_event(found: list[CustodyPeriod], record: History, told: KeyEvent) -> N
 
 
 def latest_commands(box: KeyBox) -> list[Intent]:
-    """The newest commands for keys of this box, whoever gave them."""
+    """Return the newest commands for keys of this box, by any person."""
     return list(intents.latest_intents(target_of("key_box", box.key_device_id)).select_related("tenant")[:5])

@@ -1,7 +1,7 @@
-"""Keeping what is known of keys young: each box is read now and then, sooner where a reading and the log disagree.
+"""Keep key states up to date: read each key box regularly, and sooner if a reading and the log disagree.
 
-A reading costs one of the device calls of the hour, so it takes the share of sync at most, whoever has waited longest
-first, and stops at once when the hour runs short. The log tells of keys between two readings, at no cost of its own.
+A reading uses one device API call of the hour. So readings use at most the share of sync, the oldest reading first, and
+stop when few calls are left. Between two readings, the log reports changes without extra calls.
 """
 
 from collections.abc import Sequence
@@ -26,19 +26,19 @@ READ_STALE = "portal.keys.tasks.read_stale"
 
 
 def _stale() -> list[QuerySet[KeyBox]]:
-    """The key boxes to be read, of all connected tenants."""
+    """Return the key boxes that are due, of all connected tenants."""
     connected = Connection.objects_across_tenants.filter(state=Connection.State.CONNECTED).values("tenant_id")
     return [KeyBox.objects_across_tenants.filter(_due(), tenant_id__in=connected)]
 
 
 def read_stale() -> int:
-    """Read the key boxes of the tenant in scope whose time has come, within budget. Returns how many were read."""
+    """Read the due key boxes of the tenant in scope, within the API budget. Return the number of boxes read."""
     connection = current_connection()
     if not connection.is_connected:
         return 0
     due = KeyBox.objects.filter(_due()).order_by(F("look_at").asc(nulls_first=True), "pk")
     boxes, read = list(due.values_list("key_device_id", flat=True)[:_BATCH_SIZE]), 0
-    if freshness.is_refused(connection, MirrorKind.KEY_BOXES):  # one of them is asked whether that is so still
+    if freshness.is_refused(connection, MirrorKind.KEY_BOXES):  # read one box as a test
         for key_device_id in boxes[1:]:
             key_states.postpone_box(key_device_id)
         boxes = boxes[:1]
@@ -61,7 +61,7 @@ def _due() -> Q:
 
 
 def on_histories(tenant: Tenant, *, histories: Sequence[History]) -> None:
-    """New records came in: have the boxes read at once of which one is about a lost line, or a key in a wrong place."""
+    """Make key boxes due at once if a new record reports a lost connection or a key in a wrong place."""
     states = tenant.environment.catalogue.states
     told = {
         each.device_id

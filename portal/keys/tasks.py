@@ -1,4 +1,4 @@
-"""The bell of the watch over key boxes."""
+"""Celery tasks that read key boxes."""
 
 from portal.keys import status_reading
 from portal.site.celery import portal_task

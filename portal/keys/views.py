@@ -1,4 +1,4 @@
-"""Keys: all of them, a box with its commands, and one key with those who had it."""
+"""Views of keys: the list, a key box with its commands, and a key with its history."""
 
 from functools import partial
 from typing import Any
@@ -37,20 +37,20 @@ _MAX_FOUND = 8
 
 @tenant_view(Permission.DEVICES_VIEW)
 def index(request: TenantRequest) -> HttpResponse:
-    """All keys of all boxes: what contradicts itself, is overdue or out comes first."""
+    """Show all keys of all boxes. Discrepancies, overdue keys and keys that are out come first."""
     return Keys(request, queries.KeySummary(request)).respond("keys/index.html")
 
 
 @tenant_view(Permission.DEVICES_VIEW)
 def box(request: TenantRequest, key_device_id: str) -> HttpResponse:
-    """A box's page; while somebody looks, what is known of its keys and what was asked of it."""
+    """Show a key box. Its keys and requests are updated while the page is open."""
     found = _box(key_device_id)
     context = _box_context(request, found)
     if live_updates.is_up_to_date(request, context["seen"]):
         return live_updates.unchanged_response()
     if live_updates.is_poll(request):
         return render(request, "keys/now.html", context | {"fresh": True})
-    if pending_commands.TOKEN_PARAMETER in request.GET:  # confirming came back without carrying anything through
+    if pending_commands.TOKEN_PARAMETER in request.GET:  # back from the confirmation page, but nothing was sent
         messages.info(request, _("Nothing was sent by this confirmation. Check the latest commands, then try again."))
     context |= {"licensed": current_connection().has_licence_key, "commands": list(Command)}
     return render(request, "keys/box.html", context)
@@ -58,8 +58,11 @@ def box(request: TenantRequest, key_device_id: str) -> HttpResponse:
 
 @tenant_view(Permission.DEVICES_VIEW)
 def status(request: TenantRequest, key_device_id: str) -> HttpResponse:
-    """All that follows a box, read from the service within budget; without an answer, what is known last and why."""
-    _box(key_device_id)  # one that is not there is not asked for
+    """Read the box from the service within the API budget and show it.
+
+    On failure, show the last state and the reason.
+    """
+    _box(key_device_id)  # 404 for an unknown box, before any request to the service
     trouble = single_reads.read_status_for_page(
         lambda line: single_reads.read_key_box_status(line, key_device_id, Priority.PEOPLE)
     )
@@ -71,7 +74,7 @@ def status(request: TenantRequest, key_device_id: str) -> HttpResponse:
 
 @tenant_view(Permission.DEVICES_VIEW)
 def key(request: TenantRequest, key_device_id: str, unit_no: str) -> HttpResponse:
-    """One key: where it is by its box and by the log, and who had it; while somebody looks, as it is known now."""
+    """Show a key's position by key box and by log, and its history. It is updated while the page is open."""
     rows = queries.visible_keys(request).filter(key_box__key_device_id=key_device_id, unit_no=unit_no)
     found = next(iter(queries.describe_keys(request, rows)), None)
     if found is None:
@@ -85,7 +88,7 @@ def key(request: TenantRequest, key_device_id: str, unit_no: str) -> HttpRespons
 
 
 def _key_context(request: TenantRequest, found: queries.ShownKey) -> dict[str, Any]:
-    """Return what is shown of a key while somebody looks, and the mark that it is known by."""
+    """Return the part of a key's page that is updated automatically, and its version."""
     box, (chain, has_more) = _box(found.key.key_box.key_device_id), queries.custody(request, found.key)
     log, state = (
         freshness.freshness_for(request)[MirrorKind.HISTORIES],
@@ -108,7 +111,7 @@ def _key_context(request: TenantRequest, found: queries.ShownKey) -> dict[str, A
 
 
 def _lending_context(request: TenantRequest) -> dict[str, Any]:
-    """Return what else may be done with a key."""
+    """Return the links for lending the key."""
     access, who = request.access, request.GET.get("who", "")
     may_lend = access.can(Permission.DOORS_OPERATE) and access.can(Permission.MEMBERS_VIEW)
     return {
@@ -121,7 +124,7 @@ def _lending_context(request: TenantRequest) -> dict[str, Any]:
 
 
 def pending_command(request: TenantRequest, key_device_id: str) -> PendingCommand | None:
-    """The command of a posted form, to be carried through; None for a form that could not be used anyway."""
+    """Return the posted command, to be confirmed and sent; None for an invalid form."""
     wanted, box, numbers = request.POST.get("control", ""), _box(key_device_id), request.POST.getlist("unit")
     try:
         nonce = nonces.check_nonce(request)
@@ -145,7 +148,7 @@ def pending_command(request: TenantRequest, key_device_id: str) -> PendingComman
 
 
 def carry_through(request: TenantRequest, values: dict[str, str]) -> HttpResponseBase:
-    """Send the command within 15 seconds of the confirming click, as the same person asked for it before."""
+    """Send the command within 15 seconds of the confirming click. The person must be the one who requested it."""
     nonce = Nonce(values["nonce"], nonces.clicked_at(request))
     control, numbers = Command(values["control"]), values["unit"].split(",")
     box = values["key_device_id"]
@@ -186,7 +189,7 @@ def _box(key_device_id: str) -> KeyBox:
 
 
 def _box_context(request: TenantRequest, box: KeyBox) -> dict[str, Any]:
-    """What is shown of a box while somebody looks, and the mark that it is known by."""
+    """Return the part of a box's page that is updated automatically, and its version."""
     intents, here = (
         queries.latest_commands(box),
         RecentRecords(request, "device", [box.key_device_id], is_polling=False),

@@ -1,4 +1,4 @@
-"""What people do with orders to many doors: start, confirm, rehearse, send again, release."""
+"""Actions on lockdowns and evacuations: start, confirm, rehearse, send again, release."""
 
 from datetime import timedelta
 
@@ -23,14 +23,14 @@ from tenants.access import access_to
 from tenants.roles import Permission
 from tenants.wording import coded_sentence
 
-# For how long somebody's order waits for a second person.
+# How long an order waits for a second person.
 CONFIRM_WITHIN = timedelta(minutes=10)
 
 
 def start(*, kind: Kind = Kind.LOCKDOWN, wanted: DoorSelection, by: Requester, nonce: Nonce) -> Lockdown:
-    """Order something of the doors, a request for each, in one transaction; the same order for the same form.
+    """Create an order with one request for each door, in one transaction. The same form returns the same order.
 
-    Where a second person has to confirm it, nothing is sent before.
+    If a second person has to confirm it, nothing is sent before.
     """
     doors = _chosen_doors(wanted)
     with transaction.atomic():
@@ -45,7 +45,10 @@ def start(*, kind: Kind = Kind.LOCKDOWN, wanted: DoorSelection, by: Requester, n
 
 
 def confirm(*, order: Lockdown, by: Requester, nonce: Nonce) -> None:
-    """Begin what another person asked for, if they still may. The click that counts is this one."""
+    """Start an order that another person requested, if they still have the permission.
+
+    Deadlines count from this click.
+    """
     with transaction.atomic():
         _one_at_a_time(by)
         held = _lock_order(order, State.ASKED)
@@ -61,7 +64,7 @@ def confirm(*, order: Lockdown, by: Requester, nonce: Nonce) -> None:
 
 
 def withdraw(*, order: Lockdown, by: Requester) -> None:
-    """Take back what was asked for, before anybody confirmed it."""
+    """Cancel an order that no one has confirmed yet."""
     with transaction.atomic():
         held = _lock_order(order, State.ASKED)
         _end(held, State.WITHDRAWN, by)
@@ -69,7 +72,7 @@ def withdraw(*, order: Lockdown, by: Requester) -> None:
 
 
 def rehearse(*, kind: Kind = Kind.LOCKDOWN, wanted: DoorSelection, by: Requester, nonce: Nonce) -> Lockdown:
-    """Write down what would be sent, door by door, and send nothing."""
+    """Save what would be sent to each door, and send nothing."""
     doors = _chosen_doors(wanted)
     with transaction.atomic():
         order, is_new = _get_or_create(kind, State.REHEARSED, wanted, doors, by, nonce)
@@ -84,7 +87,10 @@ def rehearse(*, kind: Kind = Kind.LOCKDOWN, wanted: DoorSelection, by: Requester
 
 
 def send_again(*, order: Lockdown, by: Requester, nonce: Nonce) -> int:
-    """Ask at once for the doors that were not reached, under this person's right from now on. Returns how many."""
+    """Send the command again to doors that were not reached. From now on it needs this person's permission.
+
+    Return the number of doors.
+    """
     with transaction.atomic():
         held = _lock_order(order)
         wanted = [each.row for each in door_outcomes(held) if each.result not in (DONE, NEWER, SENDING)]
@@ -99,9 +105,9 @@ def send_again(*, order: Lockdown, by: Requester, nonce: Nonce) -> int:
 
 
 def release(*, order: Lockdown, by: Requester, nonce: Nonce) -> Lockdown:
-    """End the order: nothing is tried any more, and what has not left is withdrawn. No door is unlocked by it.
+    """End the order: stop retries and withdraw requests that are not sent yet. No door is unlocked by this.
 
-    Doors that an evacuation holds are locked again, by an order of its own, which is returned then.
+    Doors that are held for an evacuation are locked again, by a separate order, which is then returned.
     """
     with transaction.atomic():
         _one_at_a_time(by)
@@ -130,14 +136,14 @@ def _chosen_doors(wanted: DoorSelection) -> list[PassController]:
 
 
 def _one_at_a_time(by: Requester) -> None:
-    """Let nobody else begin an order of this tenant until the transaction ends."""
+    """Block other orders of this tenant until the transaction ends."""
     lock_target(by.tenant, "lockdown")
 
 
 def _get_or_create(
     kind: Kind, state: State, wanted: DoorSelection, doors: list[PassController], by: Requester, nonce: Nonce
 ) -> tuple[Lockdown, bool]:
-    """The order of this form with a row for each door, and whether it is new."""
+    """Return the order of this form with a row for each door, and whether it is new."""
     _one_at_a_time(by)
     made = Lockdown.objects.filter(nonce=nonce.value).first()
     if made is not None:
@@ -160,9 +166,9 @@ def _get_or_create(
 
 
 def _activate(order: Lockdown, by: Requester, nonce: Nonce) -> None:
-    """Let an order stand and ask for each of its doors; the former one of its kind is replaced.
+    """Activate an order and send its requests. It replaces the previous active order of its kind.
 
-    Doors of the former that are not meant again come along, as they stand.
+    Other doors of the previous order are added to the new order, with their outcomes.
     """
     former = Lockdown.objects.select_for_update().filter(kind=order.kind, state=State.STANDING).first()
     if former is not None:
@@ -170,8 +176,8 @@ def _activate(order: Lockdown, by: Requester, nonce: Nonce) -> None:
         _audit(by, "replaced", former, former.doors.count())
     order.state, order.by, order.due_at = State.STANDING, by.user, database_now()
     order.save(update_fields=["state", "by", "due_at"])
-    rows = list(order.doors.order_by("pk"))  # those that are not locked come first
-    # Everybody takes turns in this order; what is sent first is decided by the order of the requests.
+    rows = list(order.doors.order_by("pk"))  # doors that are not locked come first
+    # All locks are taken in this order, to avoid deadlocks. Requests are sent in the order of `rows`.
     for target in sorted(target_of("pass_controller", row.device_id) for row in rows):
         lock_target(order.tenant, target)
     for row in rows:
@@ -190,7 +196,7 @@ def _copy_other_doors(former: Lockdown, order: Lockdown) -> None:
 
 
 def _lock_order(order: Lockdown, state: State = State.STANDING) -> Lockdown:
-    """The order with its row held, so that no try is made meanwhile. Raises NotAsked when it is in another state."""
+    """Return the order with its row locked, so that no retry runs. Raises NotSubmitted if it is in another state."""
     rows = Lockdown.objects.select_related("tenant__environment", "started_by").select_for_update(of=("self",))
     found = rows.filter(pk=order.pk, state=state).first()
     if found is None:

@@ -1,6 +1,6 @@
-"""What a lockdown came to at each door, told from the requests themselves: nothing of it is kept twice.
+"""Compute the outcome of a lockdown for each door. It is derived from the requests and not stored separately.
 
-A door's latest request decides, unless somebody asked for something newer of that door: then that does.
+A door's latest request of the order decides, unless a newer command was requested for the door. Then that decides.
 """
 
 from collections import Counter
@@ -21,13 +21,13 @@ from portal.devices.actions import DoorCommand
 from portal.devices.queries import state_of
 from portal.lockdown.models import Lockdown, LockdownDoor, State
 
-# Surely nothing was done of these, so that they are nobody's last word about a door.
+# Requests that surely changed nothing, so they do not count as a newer command for a door.
 NOT_APPLIED_Q = Q(state__in=NOT_APPLIED) & ~Q(reason=Reason.REQUEST_FAILED)
-# Of a try that ended so, only a person makes another: somebody stopped it, or its person's right is gone.
+# After these reasons only a person retries: a person stopped the request, or the permission was lost.
 _PERSON_RETRIES = (Reason.STOPPED, Reason.RIGHTS)
 _FIRST_PAUSE, _MAX_PAUSE = scaled_pause(30), scaled_pause(900)
 
-#: What came of a door, by the names of chips; in the order in which the page tells.
+# Outcomes of a door, named as chips; in the order in which the page lists them.
 MISSED, UNCERTAIN, NEWER, SENDING, DONE, IDLE = "missed", "uncertain", "newer", "sending", "done", "waiting"
 ORDER = (MISSED, UNCERTAIN, NEWER, SENDING, DONE, IDLE)
 _NOT_LOCKED = (
@@ -38,7 +38,7 @@ _NOT_LOCKED = (
 
 @dataclass(frozen=True)
 class DoorOutcome:
-    """One door. `newer_intent` is somebody's later request for it that was done, may have been, or is under way."""
+    """The outcome of one door. `newer_intent` is a later request for it that succeeded, is uncertain or in progress."""
 
     row: LockdownDoor
     newer_intent: Intent | None
@@ -51,7 +51,7 @@ class DoorOutcome:
 
     @property
     def result(self) -> str:
-        """One of ORDER."""
+        """Return one of ORDER."""
         if self.newer_intent is not None:
             same = self.newer_intent.result.get("control") == command_of(self.order)
             return DONE if same and self.newer_intent.state == Sent.SUCCEEDED else NEWER
@@ -63,13 +63,13 @@ class DoorOutcome:
 
     @property
     def is_in_progress(self) -> bool:
-        """Whether something of it is under way, ours or somebody's."""
+        """Check whether a request for the door is in progress, of this order or a newer one."""
         last = self.newer_intent or self.row.intent
         return last is not None and last.state in UNDER_WAY
 
     @property
     def is_waiting_for_calls(self) -> bool:
-        """Whether its latest try was never sent because the hour's calls were used up."""
+        """Check whether its latest request was not sent because no API calls were left."""
         intent = self.row.intent
         return self.result == MISSED and intent is not None and intent.reason == Reason.BUDGET
 
@@ -80,7 +80,7 @@ class DoorOutcome:
 
     @property
     def should_retry(self) -> bool:
-        """Whether another try is made of it by itself. What unlocks is never sent but by a person's press."""
+        """Check whether the door is retried automatically. Unlocking is only sent after a person's click."""
         return (
             self.is_active
             and not self.order.is_evacuation
@@ -90,14 +90,17 @@ class DoorOutcome:
 
     @property
     def retry_pause(self) -> timedelta:
-        """Until the next try: it grows, but not for tries that were never sent for want of calls."""
+        """Return the pause before the next try.
+
+        It grows, except after tries that were not sent because no calls were left.
+        """
         if self.is_waiting_for_calls:
             return timedelta(0)
         return min(_FIRST_PAUSE * int(2 ** min(max(self.row.attempts - 1, 0), 10)), _MAX_PAUSE)
 
     @property
     def is_opened_since(self) -> bool:
-        """Whether the door was locked, and something that was learned later says that it is not any more."""
+        """Check whether the door was locked, and is known to be unlocked since then."""
         done = self.row.intent.finished_at if self.row.intent is not None else None
         if (
             self.order.is_evacuation
@@ -112,7 +115,7 @@ class DoorOutcome:
 
     @property
     def current_state(self) -> Chip | None:
-        """What is known of the door now, if it is still there."""
+        """Return the door's present state, if the door still exists."""
         return state_of(self.door, self.order.tenant.environment.catalogue.states) if self.door is not None else None
 
 
@@ -122,7 +125,7 @@ def command_of(order: Lockdown) -> DoorCommand:
 
 
 def door_outcomes(order: Lockdown) -> list[DoorOutcome]:
-    """Every door of an order, those first that nobody can rely on."""
+    """Return the outcome of every door of an order, doors with problems first."""
     rows = list(order.doors.select_related("intent__by").order_by("name", "pk"))
     for row in rows:
         if row.intent is not None:
@@ -137,29 +140,32 @@ def door_outcomes(order: Lockdown) -> list[DoorOutcome]:
 
 
 def count_results(found: Iterable[DoorOutcome]) -> Counter[str]:
-    """How many doors came to what; beside the names of ORDER `opened`: those locked that were opened since."""
+    """Count doors by outcome. `opened` is the number of locked doors that were opened since then."""
     found = list(found)
     return Counter(each.result for each in found) + Counter(opened=sum(each.is_opened_since for each in found))
 
 
 def has_newer_command(row: LockdownDoor) -> bool:
-    """Whether the last word about a door is no longer this row's. Take the door's turn before, to be sure."""
+    """Check whether a door has a newer command than this row's. Lock the door's target before, to be sure."""
     last = row.intent_id or 0
     target = target_of("pass_controller", row.device_id)
     return bool(row.intent_id) and _commands_for(row.lockdown, [target]).filter(pk__gt=last).exists()
 
 
 def _commands_for(order: Lockdown, targets: list[str]) -> QuerySet[Intent]:
-    """What counts as a word about these doors. To an order that locks, another lock by the portal (the end of a hold)
-    is none: it wishes the same, and where it came to nothing the order goes on.
+    """Return the requests that count as commands for these doors.
+
+    For an order that locks, automatic locking (the end of a hold) does not count: it has the same goal, and the order
+    continues if it fails.
     """
     found = Intent.objects.filter(target__in=targets).exclude(NOT_APPLIED_Q)
     return found if order.is_evacuation else found.exclude(automatic=True, result__control=DoorCommand.LOCK.value)
 
 
 def _newer_intents(order: Lockdown, rows: list[LockdownDoor]) -> dict[str, Intent]:
-    """For each door the latest request that is newer than the order's own, and not nothing; of one that has ended, as
-    it was then.
+    """Return the latest newer request for each door, without those that changed nothing.
+
+    For an ended order, only requests until its end count.
     """
     asked = {target_of("pass_controller", row.device_id): row for row in rows if row.intent_id is not None}
     found = _commands_for(order, list(asked))

@@ -12,14 +12,14 @@ from portal.lockdown.models import LockdownSetting, Second
 
 
 class _Doors(forms.MultipleChoiceField):
-    """Doors; one that is not there any more is left out."""
+    """A choice of doors. Doors that no longer exist are left out."""
 
     def to_python(self, value: Any) -> list[str]:
         return [each for each in super().to_python(value) if self.valid_value(each)]
 
 
 class SettingsForm(ConflictForm, forms.Form):
-    """Whether and which doors an evacuation unlocks, and what a second person confirms."""
+    """The form for the evacuation's doors and for what a second person confirms."""
 
     evacuation = forms.BooleanField(label=_("Allow the evacuation unlock of these doors"), required=False)
     door = _Doors(label=_("Doors of the evacuation unlock"), required=False)
@@ -39,6 +39,6 @@ class SettingsForm(ConflictForm, forms.Form):
 
     @property
     def wanted(self) -> dict[str, Any]:
-        """What was chosen, as the setting is changed."""
+        """Return the chosen values, as arguments of `keeping.change`."""
         given = self.cleaned_data
         return {"evacuation": given["evacuation"], "doors": given["door"], "second": Second(given["second"])}

@@ -1,4 +1,4 @@
-"""Lockdowns in the frame of every page: banners while one stands or waits, and the button on the page of doors."""
+"""Show lockdowns on other pages: banners while one is active or waits, and the button on the page of doors."""
 
 from collections.abc import Iterator
 
@@ -19,8 +19,10 @@ from tenants.roles import Permission
 
 
 def banners(request: TenantRequest) -> Iterator[Banner]:
-    """What stands, for everybody in the tenant, with how far it is for those who may see doors; and what waits for a
-    second person, for those who may be that.
+    """Yield banners for active orders, and for orders that wait for a second person.
+
+    Everyone in the tenant sees active orders. People with access to doors also see the progress. Only people who may
+    confirm see the waiting ones.
     """
     rows = _open_orders().select_related("started_by", "by", "confirmed_by", "tenant__environment").order_by("pk")
     for order in rows:
@@ -75,7 +77,7 @@ def _started_by_text(order: Lockdown) -> str:
 
 
 def draw_button(request: TenantRequest) -> SafeString:
-    """The way from the doors to their lockdown, for those who may start one."""
+    """Return the button that leads to a lockdown of doors; empty for people who may not start one."""
     if not request.access.can(Permission.LOCKDOWN):
         return SafeString("")
     return render_to_string("lockdown/button.html", {"request": request})

@@ -1,4 +1,4 @@
-"""The tenant's setting of lockdowns: changed as a safety rule, and read where an evacuation begins."""
+"""The tenant's lockdown settings. They are changed as a safety rule and used when an evacuation starts."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -21,14 +21,14 @@ from tenants.wording import coded_sentence
 
 
 def change(*, evacuation: bool, doors: Sequence[str], second: Second, by: Requester) -> ChangeResult:
-    """Change the setting; of the doors those that are known. Raises NotChanged."""
+    """Change the settings; unknown doors are dropped. Raises NotChanged."""
     known = PassController.objects.order_by("name_order", "pk").values_list("device_id", flat=True)
     wanted = {"evacuation": evacuation, "doors": [each for each in known if each in doors], "second": second.value}
     return changing.change(RULE, wanted, by=by)
 
 
 def evacuation_doors() -> DoorSelection:
-    """The doors that an evacuation unlocks. Raises NotAsked where that is not switched on."""
+    """Return the doors that an evacuation unlocks. Raises NotSubmitted if evacuations are switched off."""
     kept = current_setting()
     if not kept.evacuation:
         raise NotSubmitted(_("Evacuation unlock is not switched on. Nothing was sent."))
@@ -41,7 +41,7 @@ def _read(_subject: str) -> dict[str, object]:
 
 
 def _loosens(_subject: str, before: SettingValues, after: SettingValues) -> bool:
-    """Whether an order would wait for a second person no longer, or an evacuation would unlock more."""
+    """Check whether fewer orders would need a second person, or an evacuation would unlock more doors."""
     was, wanted = LockdownSetting(**before), LockdownSetting(**after)
     if any(was.needs_second_person(kind) and not wanted.needs_second_person(kind) for kind in Kind):
         return True

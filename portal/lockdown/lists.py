@@ -1,4 +1,4 @@
-"""The lockdowns and rehearsals so far, the newest first."""
+"""The table of lockdowns and rehearsals, the newest first."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from tenants.access import TenantRequest
 
 
 def doors_text(row: Lockdown) -> str:
-    """Which doors it is about."""
+    """Return the doors of the order as text."""
     return row.area_name or str(row.get_scope_display())
 
 

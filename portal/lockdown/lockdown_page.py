@@ -1,4 +1,4 @@
-"""The page of a lockdown in words: the headline with what is not certain, and what came of each door."""
+"""Build the page of a lockdown: the headline, what is uncertain, and the outcome for each door."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -33,7 +33,7 @@ from portal.lockdown.models import Forecast, Lockdown, State
 
 
 class DoorLine:
-    """One door in the list."""
+    """A door in the list."""
 
     def __init__(self, each: DoorOutcome, next_at: datetime | None) -> None:
         self.outcome, self.row, self.current_state, self.order = each, each.row, each.current_state, each.order
@@ -51,7 +51,7 @@ class DoorLine:
 
     @property
     def sentence(self) -> str:
-        """What happened or would happen, why, and what comes next."""
+        """Return the text about what happened or would happen, why, and the next try."""
         if self.outcome.result == IDLE:
             return self._forecast_text if self.order.state == State.REHEARSED else ""
         if self.outcome.newer_intent is not None:
@@ -61,7 +61,10 @@ class DoorLine:
         return join_sentences([self._reason_text(self.row.intent), self.next_try_text])
 
     def _reason_text(self, last: Intent) -> str:
-        """Why a door was not reached, or not surely: of the latter, the engine would say that nothing is sent again."""
+        """Return why a door was not reached.
+
+        For uncertain requests, the usual text would wrongly exclude another try.
+        """
         if self.outcome.result == UNCERTAIN and last.reason in Reason.values:
             return join_sentences([Reason(last.reason).label, _("It may have been carried out.")])
         return str(outcome_of(last).message)
@@ -73,7 +76,7 @@ class DoorLine:
 
     @property
     def at(self) -> datetime | None:
-        """When it came to this."""
+        """Return the time of the outcome."""
         last = self.outcome.newer_intent or self.row.intent
         return None if last is None else last.finished_at or last.created_at
 
@@ -102,7 +105,7 @@ _FORECASTS: Mapping[str, Callable[[], str]] = {
 
 
 class LockdownPage:
-    """A lockdown as one page shows it."""
+    """The content of a lockdown's page."""
 
     def __init__(self, order: Lockdown) -> None:
         self.order = order
@@ -117,7 +120,7 @@ class LockdownPage:
 
     @cached_property
     def blocked_reason(self) -> str:
-        """Why the portal cannot try anything now, while something is left to try."""
+        """Return why the portal cannot retry any door now; empty if it can, or if there is nothing to retry."""
         if not any(each.should_retry for each in self.door_outcomes):
             return ""
         return retrying.blocked_reason(self.order)
@@ -143,18 +146,18 @@ class LockdownPage:
 
     @property
     def is_waiting_for_second(self) -> bool:
-        """Whether it waits for a second person, in time."""
+        """Check whether it still waits for a second person."""
         return self.order.state == State.ASKED and not self.is_unconfirmed
 
     @property
     def is_unconfirmed(self) -> bool:
-        """Whether nobody confirmed it in time."""
+        """Check whether no one confirmed it in time."""
         until = self.order.confirm_by
         return self.order.state == State.ASKED and (until is None or until <= database_now())
 
     @property
     def state(self) -> str:
-        """How far the order is, in words."""
+        """Return the state of the lockdown as text."""
         return str(State.WITHDRAWN.label if self.is_unconfirmed else self.order.get_state_display())
 
     @property
@@ -172,7 +175,7 @@ class LockdownPage:
 
     @property
     def uncertainty(self) -> str:
-        """What the headline leaves open; empty where every door is locked."""
+        """Return the text about what is not certain; empty if every door is locked."""
         return join_values(self._uncertainties())
 
     def _uncertainties(self) -> Iterator[str]:
@@ -199,18 +202,18 @@ class LockdownPage:
 
     @property
     def unreached_count(self) -> int:
-        """The doors that a person can send to once more."""
+        """Return the number of doors to which a person can send the command again."""
         return self.counts[MISSED] + self.counts[UNCERTAIN] if self.is_active else 0
 
     @property
     def held_before(self) -> list[str]:
-        """Doors that were held unlocked when it began, and are no longer."""
+        """Return the doors that were held unlocked at the start and are locked now."""
         held = (DoorState.HELD, DoorState.HELD_OPEN)
         return [str(each.row) for each in self.door_outcomes if each.row.before in held and each.result == DONE]
 
     @cached_property
     def version(self) -> str:
-        """What the page is known by."""
+        """Return the version of the page."""
         doors = [
             (line.row.pk, line.outcome.result, line.sentence, line.outcome.is_opened_since, line.current_state)
             for line in self.lines

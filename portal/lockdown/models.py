@@ -1,4 +1,4 @@
-"""Lockdowns: an order to lock many doors, which stands until somebody releases it, and what it came to at each door."""
+"""Models of lockdowns: an order to lock many doors until it is released, and the outcome for each door."""
 
 from django.conf import settings
 from django.db import models
@@ -18,9 +18,9 @@ class Scope(models.TextChoices):
 
 
 class Kind(models.TextChoices):
-    """What an order does to its doors; the value is the family of its acts in the audit trail.
+    """The kind of an order. The value is the prefix of its actions in the audit log.
 
-    An evacuation holds doors unlocked; what locks them again afterwards is an order of its own.
+    An evacuation holds doors unlocked. A separate order of the kind RELOCK locks them again afterwards.
     """
 
     LOCKDOWN = "lockdown", _("Lockdown")
@@ -39,11 +39,11 @@ class State(models.TextChoices):
 
 
 class Lockdown(TenantModel):
-    """One order. `started_by` pressed the button; `by` is whose right the tries need: who started or confirmed it, or
-    sent again.
+    """An order for many doors. `started_by` clicked the button; retries need the permission of `by`.
 
-    One that needs a second person is asked for until `confirm_by`. While it stands, its timer is `due_at`: null when
-    nothing is left to be tried. A rehearsal never stands and has no requests. `nonce` is that of the form.
+    `by` is the person who last started, confirmed or resent the order. An order that needs a second person waits until
+    `confirm_by`. While it is active, `due_at` is its timer: null when there is nothing to retry. A rehearsal is never
+    active and has no requests. `nonce` is that of the form.
     """
 
     nonce = models.CharField(max_length=64)
@@ -78,7 +78,7 @@ class Lockdown(TenantModel):
 
 
 class Forecast(models.TextChoices):
-    """What a rehearsal expects of a door; nothing where nothing stands against it."""
+    """The problem that a rehearsal expects for a door; empty if none is expected."""
 
     OFFLINE = "offline"
     UNKNOWN = "unknown"
@@ -86,9 +86,9 @@ class Forecast(models.TextChoices):
 
 
 class LockdownDoor(TenantModel):
-    """A door of an order. `intent` is its latest request, the `attempts`-th one; `before` its state at the start.
+    """A door of an order. `intent` is its latest request, number `attempts`; `before` its state at the start.
 
-    The name is kept, for the door may be gone from the service when somebody reads of it.
+    The name is stored, because the door may no longer exist in the service when the page is read.
     """
 
     lockdown = models.ForeignKey(Lockdown, on_delete=models.CASCADE, related_name="doors")
@@ -107,7 +107,7 @@ class LockdownDoor(TenantModel):
 
 
 class Second(models.TextChoices):
-    """What a second person has to confirm before anything is sent."""
+    """The kinds of orders that a second person has to confirm before anything is sent."""
 
     NOTHING = "", _("Nothing")
     EVACUATION = "evacuation", _("Evacuation unlock")
@@ -115,7 +115,7 @@ class Second(models.TextChoices):
 
 
 class LockdownSetting(TenantModel):
-    """A tenant's setting, one row: whether doors can be unlocked for an evacuation, which, and what two confirm."""
+    """The lockdown settings of a tenant (one row): evacuation unlock, its doors, and what a second person confirms."""
 
     evacuation = models.BooleanField(default=False)
     doors = models.JSONField(default=list)
@@ -128,10 +128,10 @@ class LockdownSetting(TenantModel):
         return f"evacuation: {self.evacuation}, second: {self.second}"
 
     def needs_second_person(self, kind: Kind) -> bool:
-        """Whether an order of this kind waits for a second person. What locks again never does."""
+        """Check whether an order of this kind waits for a second person. Relocking never does."""
         return self.second == kind.value or (self.second == Second.BOTH and kind is not Kind.RELOCK)
 
 
 def current_setting() -> LockdownSetting:
-    """Return the setting of the tenant in scope; an unsaved one with the defaults while there is none."""
+    """Return the settings of the tenant in scope, or an unsaved row with the defaults."""
     return LockdownSetting.objects.first() or LockdownSetting()

@@ -1,4 +1,4 @@
-"""Which doors an order is about, what it takes and what stands against it: what is said before anybody presses."""
+"""Show which doors a lockdown would lock, how many API calls it uses, and possible problems, before it starts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ _SEPARATOR = "\n"
 
 @dataclass(frozen=True)
 class DoorSelection:
-    """What somebody chose: all doors, those of an area, or these."""
+    """The chosen doors: all doors, those of an area, or selected ones."""
 
     scope: Scope
     area_id: str = ""
@@ -35,7 +35,10 @@ class DoorSelection:
 
     @classmethod
     def from_query(cls, given: QueryDict) -> "DoorSelection":
-        """What a form or an address says. Raises NotAsked for no scope that there is: never more than was meant."""
+        """Return the selection of a form or address.
+
+        Raises NotSubmitted if the scope is unknown, so that no door is added.
+        """
         scope = str(given.get("scope", ""))
         if scope not in Scope.values:
             raise NotSubmitted(_("Choose which doors to lock. Nothing was sent."))
@@ -43,7 +46,7 @@ class DoorSelection:
 
     @property
     def as_values(self) -> dict[str, str]:
-        """The same as texts, for a session to keep."""
+        """Return the selection as texts, for the session."""
         return {"scope": self.scope.value, "area": self.area_id, "doors": _SEPARATOR.join(self.chosen)}
 
     @classmethod
@@ -52,13 +55,13 @@ class DoorSelection:
 
     @property
     def area_name(self) -> str:
-        """The name of the area that is meant; empty for other scopes."""
+        """Return the name of the chosen area; empty for other scopes."""
         if self.scope is not Scope.AREA:
             return ""
         return next((area.area_name for area in Area.objects.all() if area.area_id == self.area_id), "")
 
     def doors(self) -> list[PassController]:
-        """Return the doors that are meant and known, those that are not locked before the others."""
+        """Return the chosen doors that exist, those that are not locked first."""
         every = list(queries.by_urgency().defer("extra", "told"))
         if self.scope is Scope.ALL:
             return every
@@ -70,7 +73,7 @@ class DoorSelection:
 
 @dataclass(frozen=True)
 class LockdownPreview:
-    """What locking these doors takes: a device API call for each."""
+    """The API calls that locking these doors uses: one device API call for each door."""
 
     doors: list[PassController]
     connection: Connection
@@ -93,12 +96,12 @@ class LockdownPreview:
 
     @property
     def calls_left(self) -> int:
-        """The device API calls that doors' commands may spend now."""
+        """Return how many device API calls commands for doors can use now."""
         return max(self._reading.limit - self._reading.used, 0)
 
     @property
     def calls_reserved(self) -> int:
-        """Of the hour's calls, those that only doors' commands may spend."""
+        """Return how many of the hour's calls are reserved for commands for doors."""
         return reserved_above(Priority.PEOPLE, self._reading.limit)
 
     @property
@@ -111,7 +114,7 @@ class LockdownPreview:
 
     @property
     def resumes_at(self) -> datetime:
-        """When the first call comes back, for the doors that have to wait."""
+        """Return when the first call becomes available again, for the doors that have to wait."""
         return self._reading.refills_at() or self._reading.now
 
     @property
@@ -127,7 +130,7 @@ class LockdownPreview:
         return [door for door in self.doors if queries.is_held(door)]
 
     def forecasts(self) -> list[tuple[PassController, Forecast | None]]:
-        """What is to be expected of each door."""
+        """Return the doors, each with the expected problem or None."""
         return [(door, self._forecast(place, door)) for place, door in enumerate(self.doors)]
 
     def _forecast(self, place: int, door: PassController) -> Forecast | None:
@@ -139,7 +142,7 @@ class LockdownPreview:
 
 
 def form_choices(wanted: DoorSelection | None) -> dict[str, Any]:
-    """What the form offers, and what of it is chosen."""
+    """Return the form's choices and the chosen values."""
     chosen = wanted or DoorSelection(Scope.ALL)
     return {
         "scopes": Scope,

@@ -1,8 +1,8 @@
-"""A lockdown stands until it is released: doors that were not reached are tried again, each try an intent of its own.
+"""Retry doors that a lockdown has not reached, until it is released. Each try is a separate intent.
 
-The order's row carries the timer (`due_at`), so that it outlives every process and a lost broker. One step looks at all
-of its doors, asks for as many as the hour has calls for, those with the fewest tries first, and says when to look next.
-It never asks after a person's newer command for that door, nor after the release, for which it holds the order's row.
+The timer is stored in the lockdown's row (`due_at`), so it is not lost when a process or the broker stops. One step
+checks all doors, and sends as many requests as the hour has calls for, doors with the fewest tries first. It then sets
+the next time. It sends nothing to a door after a person's newer command, and nothing after the release.
 """
 
 from datetime import datetime, timedelta
@@ -34,7 +34,7 @@ _SOON, _BLOCKED = timedelta(seconds=2), timedelta(seconds=30)
 
 
 def step(order_id: int) -> None:
-    """What the timer of an order asks for, by one process at a time. Safe to call any number of times."""
+    """Run one step of a lockdown. Only one process runs it at a time. Calling it more often does no harm."""
     with transaction.atomic():
         rows = Lockdown.objects.select_related("tenant__environment", "by")
         held = rows.select_for_update(of=("self",), skip_locked=True, no_key=True)
@@ -45,14 +45,14 @@ def step(order_id: int) -> None:
 
 
 def _finish(order: Lockdown) -> None:
-    """Doors that were unlocked for an evacuation are locked again: nobody has to release that."""
+    """Set a relock order to done when all its doors are locked. No one has to release it."""
     if order.kind == Kind.RELOCK and all(each.result in (DONE, NEWER) for each in door_outcomes(order)):
         over = {"state": State.DONE, "ended_at": ClockTime(), "due_at": None}
         Lockdown.objects.filter(pk=order.pk).update(**over)
 
 
 def _retry_due(order: Lockdown) -> datetime | None:
-    """Try what can be tried. Returns when to look next; None when nothing is left."""
+    """Retry the doors that are due. Return the time of the next attempt, or None."""
     found, now = door_outcomes(order), database_now()
     waiting = [each for each in found if each.should_retry]
     if waiting and blocked_reason(order):
@@ -70,7 +70,7 @@ def _retry_due(order: Lockdown) -> datetime | None:
 
 
 def send_command(row: LockdownDoor, order: Lockdown, *, by: Requester, nonce: Nonce, automatic: bool = False) -> None:
-    """Ask for the order's command at a door, unless the last word is somebody's newer one. Within a transaction."""
+    """Record the order's command for a door, unless there is a newer command. Call it within a transaction."""
     lock_target(order.tenant, target_of("pass_controller", row.device_id))
     if has_newer_command(row):
         return
@@ -83,7 +83,7 @@ def send_command(row: LockdownDoor, order: Lockdown, *, by: Requester, nonce: No
 
 
 def next_try_at(each: DoorOutcome) -> datetime | None:
-    """When the portal tries this door again by itself, if the hour has a call then; None when it does not."""
+    """Return when the portal retries this door automatically, if calls are left then; None if it does not."""
     intent = each.row.intent
     if not each.should_retry or intent is None:
         return None
@@ -91,7 +91,7 @@ def next_try_at(each: DoorOutcome) -> datetime | None:
 
 
 def blocked_reason(order: Lockdown) -> str:
-    """Why no door can be tried now, whatever is left of the hour; empty when they can."""
+    """Return why no door can be retried now, apart from API calls; empty if retries are possible."""
     access = access_to(order.by, order.tenant)
     if access is None or not access.can(Permission.LOCKDOWN):
         return _("%(who)s no longer has permission. Somebody else has to send again.") % {"who": order.by}
@@ -103,7 +103,7 @@ def _free_calls() -> int:
 
 
 def calls_available_at() -> datetime:
-    """When the hour is expected to have a call for a door."""
+    """Return when a call for a door is expected to be available."""
     return quota.next_call_at(current_connection(), Priority.DOORS, CallClass.DEVICE)
 
 
@@ -115,7 +115,7 @@ def _due_lockdowns() -> QuerySet[Lockdown]:
     return Lockdown.objects_across_tenants.filter(state=State.STANDING, due_at__lte=ClockTime())
 
 
-# A worker that dies at a step is replaced then.
+# If a worker dies during a step, another one takes over after 5 seconds.
 DUE = TaskWakeup(
     rows=_due_lockdowns,
     task="portal.lockdown.tasks.step",

@@ -1,4 +1,4 @@
-"""The bell of lockdowns that stand."""
+"""Celery tasks of active lockdowns."""
 
 from portal.lockdown import retrying
 from portal.site.celery import portal_task

@@ -1,6 +1,4 @@
-"""Lockdowns and evacuations: those so far, a new one with its preview, one with each door's outcome, what is done with
-it, and the tenant's setting.
-"""
+"""URLs of lockdowns and evacuations: the list, new orders, an order with its actions, and the settings."""
 
 from django.urls import path
 

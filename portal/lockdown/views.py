@@ -1,4 +1,4 @@
-"""The pages of lockdowns. What is pressed there waits for a fresh proof of identity and is then carried through."""
+"""Views of lockdowns. A submitted action first needs a recent proof of identity, then it is run."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -42,7 +42,7 @@ def index(request: TenantRequest) -> HttpResponse:
 
 @tenant_view(Permission.LOCKDOWN)
 def new(request: TenantRequest) -> HttpResponse:
-    """Which doors, and what locking them takes; nothing is sent from here without a press."""
+    """Show the choice of doors and the API calls that locking them uses. Nothing is sent by opening this page."""
     try:
         wanted = DoorSelection.from_query(request.GET)
     except NotSubmitted:
@@ -55,7 +55,7 @@ def new(request: TenantRequest) -> HttpResponse:
 
 @tenant_view(Permission.LOCKDOWN)
 def evacuation(request: TenantRequest) -> HttpResponse:
-    """The doors that an evacuation unlocks, and what that takes; nothing is sent from here without a press."""
+    """Show the doors that an evacuation unlocks, and the API calls it uses. Nothing is sent by opening this page."""
     kept = current_setting()
     preview = LockdownPreview.of(evacuation_doors().doors()) if kept.evacuation else None
     _warn_nothing_sent(request)
@@ -70,7 +70,7 @@ def settings(request: TenantRequest) -> HttpResponse:
 
 @tenant_view(Permission.LOCKDOWN, methods=["POST"])
 def save_settings(request: TenantRequest) -> HttpResponseBase:
-    """Change whether and which doors an evacuation unlocks, and what a second person confirms."""
+    """Change the evacuation's doors and what a second person confirms."""
     form = SettingsForm(current_setting(), request.POST)
     if form.is_valid():
         wanted = partial(keeping.change, **form.wanted, by=Requester.from_request(request))
@@ -81,7 +81,7 @@ def save_settings(request: TenantRequest) -> HttpResponseBase:
 
 @tenant_view(Permission.DEVICES_VIEW)
 def page(request: TenantRequest, order_id: int) -> HttpResponse:
-    """A lockdown with each door's outcome, followed while somebody looks."""
+    """Show a lockdown with each door's outcome. It is updated while the page is open."""
     sheet = LockdownPage(_order_or_404(order_id))
     if live_updates.is_up_to_date(request, sheet.version):
         return live_updates.unchanged_response()
@@ -94,7 +94,7 @@ def page(request: TenantRequest, order_id: int) -> HttpResponse:
 
 
 def _warn_nothing_sent(request: TenantRequest) -> None:
-    if pending_commands.TOKEN_PARAMETER in request.GET:  # confirming came back without carrying anything through
+    if pending_commands.TOKEN_PARAMETER in request.GET:  # back from the confirmation page, but nothing was run
         messages.info(request, _("Nothing was sent by this confirmation. Try again."))
 
 
@@ -105,11 +105,11 @@ def _order_or_404(order_id: int) -> Lockdown:
     )
 
 
-# What is pressed
+# Actions of buttons
 
 
 class LockdownAction(NamedTuple):
-    """What a button asks for: its title for whoever is asked to confirm, what its form says, and the doing."""
+    """A button's action: its title for the confirmation page, how the form is read, and the function to run."""
 
     title: str | Promise
     read: Callable[[TenantRequest], Values]
@@ -171,7 +171,7 @@ ACTIONS: Mapping[str, LockdownAction] = {
 
 
 def _pending_action(act: str, request: TenantRequest, order_id: int | None = None) -> PendingCommand | None:
-    """What was pressed, to be carried through; None for a form that could not be used anyway."""
+    """Return the submitted action, to be confirmed and run; None for an invalid form."""
     try:
         values, nonce = ACTIONS[act].read(request), nonces.check_nonce(request)
     except NotSubmitted:
@@ -191,7 +191,7 @@ def _pending_action(act: str, request: TenantRequest, order_id: int | None = Non
 
 
 def carry_through(request: TenantRequest, values: dict[str, str]) -> HttpResponseBase:
-    """Do what was pressed before, within 15 seconds of the confirming click."""
+    """Run a confirmed action, within 15 seconds of the confirming click."""
     nonce = Nonce(values["nonce"], nonces.clicked_at(request))
     return _run_confirmed(request, values["tenant"], values=values, nonce=nonce)
 
@@ -214,7 +214,7 @@ def _run(
     request: TenantRequest, act: str, values: Values, nonce: Callable[[], Nonce],
     *, read: Callable[[TenantRequest], Values] = _no_values,
 ) -> HttpResponseBase:  # fmt: skip
-    """Do it and show the lockdown; what stands against it is said on the page that it was asked from."""
+    """Run the action and redirect to the lockdown. An error is shown on the page with the button."""
     try:
         order = ACTIONS[act].run({**values, **read(request)}, Requester.from_request(request), nonce())
     except NotSubmitted as reason:
@@ -224,7 +224,7 @@ def _run(
 
 
 def _page(request: TenantRequest, order_id: int | None) -> str:
-    """Where a button stands: the page of its order, else the list, from which each is started."""
+    """Return the page with the button: the order's page, or the list for new orders."""
     slug = request.tenant.slug
     return reverse("lockdown:page", args=[slug, order_id]) if order_id else reverse("lockdown:index", args=[slug])
 

@@ -1,1 +1,1 @@
-"""The activity log: what happened in the building, found again."""
+"""The activity log: search, details, days, saved searches and exports."""

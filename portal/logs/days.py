@@ -1,4 +1,4 @@
-"""One day of the log: which, what the mirror has of it, and the days beside it."""
+"""A day of the log: its date, how much of it is loaded, and the days around it."""
 
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -22,7 +22,7 @@ _FIRST, _LAST = date(2000, 1, 1), date(2999, 12, 30)
 
 @dataclass(frozen=True)
 class LogDay:
-    """A day that somebody may look at; `log/known.html` tells how much of it the mirror has."""
+    """A day that a person may see. `log/known.html` shows how much of it is loaded."""
 
     day: Day
     request: TenantRequest
@@ -45,13 +45,13 @@ class LogDay:
 
     @cached_property
     def missing(self) -> list[Gap]:
-        """What is missing of the day as far as it is over, the oldest first."""
+        """Return the missing parts of the day until now, the oldest first."""
         until = min(self.end, timezone.now())
         return self.coverage.gaps(self.start, until)[::-1] if self.start < until else []
 
     @cached_property
     def is_loaded(self) -> bool:
-        """Whether anything of the day was read."""
+        """Check whether any part of the day is loaded."""
         until = min(self.end, timezone.now())
         whole = [gap for gap in self.missing if gap.kind is not GapKind.OUTAGE]
         return self.coverage.through is not None and not any(g.since <= self.start and g.until >= until for g in whole)
@@ -62,7 +62,7 @@ class LogDay:
 
     @property
     def may_load(self) -> bool:
-        """Whether the person may have the day loaded."""
+        """Check whether the person may request to load the day."""
         return self.request.access.can(Permission.LOGS_VIEW)
 
     @property
@@ -82,13 +82,14 @@ class LogDay:
         return other if other.day != self.day and may_see(self.request.access, other.day) else None
 
     def minutes_into_day(self, moment: datetime) -> float:
-        """How long after midnight, within the day."""
+        """Return the minutes since midnight, limited to this day."""
         return min(max((moment - self.start).total_seconds() / 60, 0), 1440)
 
 
 def day_or_404(request: TenantRequest, text: str, *, subject_id: str) -> LogDay:
-    """Return the day of an address, `of` somebody or something. Raises Http404 for what is no day or no ID, and for a
-    day that the person's role may not see.
+    """Return the day of an address, for the person or device `subject_id`.
+
+    Raises Http404 for an invalid day or ID, and for days that the person's role may not see.
     """
     named = read_day(text)
     if named is None or named.isoformat() != text or not _FIRST <= named <= _LAST or "\x00" in subject_id:

@@ -1,4 +1,4 @@
-"""A record's page, a person's day and a door's day."""
+"""Views of a log record, of a person's day and of a door's day."""
 
 from datetime import datetime, timedelta
 from functools import partial
@@ -20,15 +20,15 @@ from tenants.roles import Permission
 
 @tenant_view(Permission.LOGS_TODAY)
 def record(request: TenantRequest, history_id: str) -> HttpResponse:
-    """What the service said of one thing that happened, and what belongs to it."""
+    """Show a record with all details from the service and with related records."""
     found = get_row_or_404(visibility.visible_records(request.access), history_id=history_id)
-    setattr(request, "shown_record", found)  # noqa: B010 - panels of this page read it no second time
+    setattr(request, "shown_record", found)  # noqa: B010 - so that panels of this page need no second query
     return render(request, "logs/record.html", one.page_context(request, found))
 
 
 @tenant_view(Permission.LOGS_TODAY)
 def person_day(request: TenantRequest, member_id: str, day: str) -> HttpResponse:
-    """A person's day as a line of places, with the table behind it."""
+    """Show a person's day as a timeline, with the table below it."""
     of = day_or_404(request, day, subject_id=member_id)
     words = request.tenant.environment.catalogue
     found = list(
@@ -53,7 +53,7 @@ def person_day(request: TenantRequest, member_id: str, day: str) -> HttpResponse
 
 @tenant_view(Permission.LOGS_TODAY)
 def door_day(request: TenantRequest, device_id: str, day: str) -> HttpResponse:
-    """A door's or a key box's day by the hour, with the table behind it."""
+    """Show a door's or a key box's day by the hour, with the table below it."""
     of = day_or_404(request, day, subject_id=device_id)
     place = place_or_404(request.access, device_id)
     words = request.tenant.environment.catalogue
@@ -71,7 +71,7 @@ def door_day(request: TenantRequest, device_id: str, day: str) -> HttpResponse:
 
 
 def _address_of_hour(request: TenantRequest, device_id: str, start: datetime) -> str:
-    """The log of a device in one hour."""
+    """Return the address of a device's log in one hour."""
     last = start + timedelta(minutes=59, seconds=59)
     asked = {"from": f"{start:%Y-%m-%dT%H:%M:%S}", "to": f"{last:%Y-%m-%dT%H:%M:%S}", "device": device_id}
     return f"{url_in_tenant('logs:index', request.tenant.slug)}?{urlencode(asked)}"

@@ -1,4 +1,4 @@
-"""A door's day by the hour: how often somebody passed, was refused, and how often something was wrong."""
+"""Count a door's records of a day by the hour: passages, refusals and problems."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -15,13 +15,13 @@ from portal.core.ui.times import TOKYO
 from portal.logs.days import LogDay
 from portal.logs.record_types import RecordType, type_expression
 
-# What needs a look is listed beneath the bars, up to so many.
+# How many records that need attention are listed below the bars.
 MAX_LISTED = 20
 
 
 @dataclass(frozen=True)
 class HourCount:
-    """How many records of each sort an hour has."""
+    """The number of records of each type in an hour."""
 
     start: datetime
     href: str
@@ -37,12 +37,12 @@ class HourCount:
 
     @property
     def cells(self) -> list[tuple[str, Any, int]]:
-        """(sort, its name, how many)."""
+        """Return (type, label, number) for each type."""
         return [(sort.value, sort.label, self.counts[sort]) for sort in RecordType]
 
     @property
     def description(self) -> str:
-        """The hour in words: what its bar says when it is pointed at."""
+        """Return the text that is shown when the pointer is on the hour's bar."""
         return ", ".join(f"{RecordType(sort).label} {count}" for sort, count in self.counts.items() if count) or "0"
 
 
@@ -56,7 +56,7 @@ class DoorHours:
 
     @property
     def figures(self) -> list[tuple[str, Any, int]]:
-        """The same of the whole day."""
+        """Return (type, label, number) for the whole day."""
         return [(sort.value, sort.label, self.totals[sort]) for sort in RecordType]
 
     @property
@@ -65,7 +65,7 @@ class DoorHours:
 
     @property
     def busy_hours(self) -> Sequence[HourCount]:
-        """From the first hour in which something happened to the last."""
+        """Return the hours from the first to the last one with records."""
         used = [place for place, hour in enumerate(self.hours) if hour.total]
         return self.hours[used[0] : used[-1] + 1] if used else []
 
@@ -79,15 +79,17 @@ class DoorHours:
 
 
 def records_at_door(records: QuerySet[History], device_id: str, day: LogDay) -> QuerySet[History]:
-    """Those of the records that are about the door and of the day."""
+    """Return the door's records of this day."""
     return records.filter(device_id=device_id, at__gte=day.start, at__lt=day.end).exclude(device_id="")
 
 
 def count_hours(
     records: QuerySet[History], day: LogDay, words: Catalogue, address_of_hour: Callable[[datetime], str]
 ) -> DoorHours:
-    """Count records by hour and sort, in one statement. `address_of_hour` gives the log of the hour that begins
-    then."""
+    """Count records by hour and type, in one statement.
+
+    `address_of_hour` returns the address of the log for the hour that begins at a given time.
+    """
     begun = [day.start + timedelta(hours=number) for number in range(24)]
     hours = [HourCount(start, address_of_hour(start)) for start in begun]
     grouped = records.annotate(hour=ExtractHour("at", tzinfo=TOKYO), sort=type_expression(words)).order_by()
@@ -97,6 +99,6 @@ def count_hours(
 
 
 def attention_records(records: QuerySet[History], words: Catalogue) -> list[History]:
-    """The newest that were refused or tell of something wrong."""
+    """Return the newest records with refusals or problems."""
     loud = records.annotate(sort=type_expression(words)).filter(sort__in=[RecordType.REFUSED, RecordType.ALARM])
     return list(loud.order_by("-at", "-pk")[:MAX_LISTED])

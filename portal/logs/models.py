@@ -1,4 +1,4 @@
-"""What a tenant keeps of its log's pages: searches under a name."""
+"""Models of the log's pages: saved searches."""
 
 from django.conf import settings
 from django.db import models
@@ -10,7 +10,7 @@ NAME_MAX, QUERY_MAX = 60, 2000
 
 
 class SavedSearch(TenantModel):
-    """Filters of the log under a name that the tenant's people share. `query` is that of the address, in its order."""
+    """Named filters of the log, shared in the tenant. `query` is the address's query, in its order."""
 
     name = models.CharField(max_length=NAME_MAX)
     query = models.CharField(max_length=QUERY_MAX)

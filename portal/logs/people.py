@@ -1,4 +1,4 @@
-"""Who and where records are about, as far as the reader's role leads there."""
+"""Find the people and places of log records, as far as the reader may see them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,8 +21,9 @@ from tenants.roles import Permission
 
 @dataclass(frozen=True)
 class NamedSubject:
-    """Somebody or something with a name; `href` is its page, empty where there is none for the reader. `kind` is
-    `member`, `guest`, `door`, `key_box` or empty.
+    """A person or device with a name. `href` is its page; empty if the reader has no access to one.
+
+    `kind` is `member`, `guest`, `door`, `key_box` or empty.
     """
 
     id: str
@@ -35,7 +36,7 @@ class NamedSubject:
 
 
 def person_of(access: Access, member_id: str, name: str = "") -> NamedSubject:
-    """Return who this is: a member or a guest of whom the portal knows, else whom the log names so."""
+    """Return the person with this ID: a known member or guest, else the name in the log."""
     slug = access.tenant.slug
     if access.can(Permission.MEMBERS_VIEW):
         member = Member.objects.filter(member_id=member_id).only("tenant_id", "member_name").first()
@@ -49,7 +50,7 @@ def person_of(access: Access, member_id: str, name: str = "") -> NamedSubject:
 
 
 def place_of(access: Access, device_id: str, name: str = "") -> NamedSubject:
-    """Return which door or key box this is, by the name that it has now; else what the log calls it."""
+    """Return the door or key box with its present name, else the name in the log."""
     slug, may = access.tenant.slug, access.can(Permission.DEVICES_VIEW)
     door = PassController.objects.filter(device_id=device_id).only("tenant_id", "device_name").first()
     if door is not None:
@@ -64,7 +65,7 @@ def place_of(access: Access, device_id: str, name: str = "") -> NamedSubject:
 
 
 def person_or_404(access: Access, member_id: str, seen: Sequence[History]) -> NamedSubject:
-    """Return whose page it is, with records `seen` there. Raises Http404 for somebody of whom nothing is known."""
+    """Return the person of a page, with `seen` as their records. Raises Http404 if nothing is known about the ID."""
     found = person_of(access, member_id, seen[0].member_name if seen else "")
     if found.kind or seen:
         return found
@@ -76,7 +77,7 @@ def person_or_404(access: Access, member_id: str, seen: Sequence[History]) -> Na
 
 
 def place_or_404(access: Access, device_id: str) -> NamedSubject:
-    """Return which door's or key box's page it is. Raises Http404 for one of which nothing is known."""
+    """Return the door or key box of a page. Raises Http404 if nothing is known about the ID."""
     found = place_of(access, device_id)
     if found.kind:
         return found
@@ -89,16 +90,16 @@ def place_or_404(access: Access, device_id: str) -> NamedSubject:
 
 @dataclass(frozen=True)
 class PeopleFound:
-    """Whom a text finds: members, then guests, each with the list of the log that has this person chosen."""
+    """The people that match a text: members, then guests. Each links to the log of this person."""
 
     hits: list[Hit]
     has_more: bool
 
 
 def find_people(access: Access, text: str, asked: ListAddress) -> PeopleFound:
-    """Return the first people that a name or a code finds, of those that the reader may know.
+    """Return the first people whose name or code matches, as far as the reader may see them.
 
-    Each leads to the list that was `asked` for, narrowed to this person.
+    Each links to the list `asked`, filtered by this person.
     """
     hits, has_more = [], False
     for people in (_members(access, text), _guests(access, text)):
@@ -109,7 +110,7 @@ def find_people(access: Access, text: str, asked: ListAddress) -> PeopleFound:
     return PeopleFound(hits, has_more)
 
 
-Person = tuple[str, str, str, str]  # ID, name, icon, and what tells people of one name apart
+Person = tuple[str, str, str, str]  # ID, name, icon, and a text that distinguishes people with the same name
 
 
 def _members(access: Access, text: str) -> Iterator[Person]:

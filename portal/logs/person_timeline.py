@@ -1,7 +1,7 @@
-"""A person's day as a line of places: where they passed, where they were refused, and how long they were inside.
+"""Draw a person's day as a timeline with a lane for each place: entries, exits, refusals and time inside.
 
-A door's `in_out` tells into which area somebody passed, or out of which. Where an area has doors of both kinds, the
-time from one passing in to the next passing out is time inside; a passing out that was not recorded leaves it open.
+A door's `in_out` shows which area a person entered or left. If an area has doors of both kinds, the time from an entry
+to the next exit is time inside. Without a recorded exit, the end of the stay is open.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,16 +20,16 @@ from portal.core.ui.times import duration_words
 from portal.logs.days import LogDay
 from portal.logs.record_types import RecordType, type_of
 
-# Records of one day that are drawn and listed. Nobody passes that often; a record with a shared ID might.
+# How many records of a day are drawn and listed. One person has fewer, but records with a shared ID may have more.
 MAX_RECORDS = 500
-# Hours that are always drawn: a working day looks the same on each of them.
+# These hours are always drawn, so that working days can be compared.
 _MORNING, _EVENING = 7, 21
 KINDS = ("in", "out", "refused", "alarm", "key", "other")
 
 
 @dataclass(frozen=True, slots=True)
 class TimelineMark:
-    """A record on a lane: `kind`, one of KINDS, is its shape."""
+    """A record on a lane. `kind`, one of KINDS, is its shape."""
 
     record: History
     kind: str
@@ -38,7 +38,7 @@ class TimelineMark:
 
 @dataclass(frozen=True, slots=True)
 class Stay:
-    """Time inside of an area; without `until`, no passing out was recorded."""
+    """Time inside an area. Without `until`, no exit was recorded."""
 
     since: datetime
     until: datetime | None
@@ -52,7 +52,7 @@ class Stay:
 
 @dataclass
 class TimelineLane:
-    """One place: an area, or a door that is in none."""
+    """A lane for a place: an area, or a door without an area."""
 
     name: str
     area_id: str = ""
@@ -70,7 +70,7 @@ class TimelineLane:
 
     @property
     def open_stay(self) -> Stay | None:
-        """The stay without an end, of which there is one at most."""
+        """Return the stay without an end; there is one at most."""
         return next((stay for stay in self.stays if stay.until is None), None)
 
     @property
@@ -80,7 +80,7 @@ class TimelineLane:
 
 @dataclass(frozen=True, slots=True)
 class TimelineScale:
-    """The hours that are drawn, and where a moment of the day stands between them in percent."""
+    """The hours that are drawn. It converts moments of the day to positions in percent."""
 
     day: LogDay
     first: int
@@ -104,7 +104,7 @@ class TimelineScale:
 
     @property
     def ticks(self) -> list[tuple[str, str]]:
-        """(where, what time) of the lines: every other hour of a working day, every third of a whole one."""
+        """Return (position, time) of the grid lines: every 2 hours of a working day, every 3 hours of a whole day."""
         step = 2 if self.last - self.first <= 16 else 3
         span = self.last - self.first
         return [
@@ -114,7 +114,7 @@ class TimelineScale:
 
 @dataclass(frozen=True)
 class Timeline:
-    """The drawing: lanes in the order in which they were first visited."""
+    """The drawn timeline. Lanes are in the order of the first visit."""
 
     scale: TimelineScale
     lanes: Sequence[TimelineLane]
@@ -124,7 +124,7 @@ class Timeline:
 
     @property
     def kinds(self) -> list[str]:
-        """Those of the shapes that stand on it, for its legend."""
+        """Return the shapes that occur, for the legend."""
         drawn = {mark.kind for mark in self.marks.values()}
         return [kind for kind in KINDS if kind in drawn]
 
@@ -147,13 +147,13 @@ class DayFigures:
 
 
 def records_on_day(records: QuerySet[History], member_id: str, day: LogDay) -> QuerySet[History]:
-    """Return those of the records that are about the person and of the day, the oldest first."""
+    """Return the person's records of this day, the oldest first."""
     found = records.filter(member_id=member_id, at__gte=day.start, at__lt=day.end).exclude(member_id="")
     return found.order_by("at", "pk")
 
 
 def draw_timeline(day: LogDay, records: Sequence[History], words: Catalogue) -> Timeline:
-    """Draw a day's records, the oldest first."""
+    """Draw a day's records, given with the oldest first."""
     places, scale = mirror.areas_by_door(), TimelineScale.for_moments(day, [record.at for record in records])
     lanes: dict[str, TimelineLane] = {}
     marks = {}
@@ -175,7 +175,10 @@ def draw_timeline(day: LogDay, records: Sequence[History], words: Catalogue) -> 
 def stays(
     records: Iterable[History], places: Mapping[str, Sequence[DoorArea]], words: Catalogue
 ) -> Iterator[tuple[str, datetime, datetime | None]]:
-    """(area, since, until) of times inside: of areas with doors in and doors out, from records in their order."""
+    """Yield (area, since, until) for the time inside areas that have entries and exits.
+
+    `records` are in order of time.
+    """
     sided = [{each.area_id for at in places.values() for each in at if each.side == side} for side in ("in", "out")]
     both = sided[0] & sided[1]
     inside: dict[str, datetime] = {}
@@ -193,7 +196,7 @@ def stays(
 
 
 def day_figures(records: Sequence[History], drawn: Timeline) -> DayFigures:
-    """Counts of the day, the first and the last passing, and the minutes in areas."""
+    """Return the number of records, the first and last passage, and the minutes in areas."""
     kinds = [drawn.marks[record.pk].kind for record in records]
     passed = [record for record, kind in zip(records, kinds, strict=True) if kind in ("in", "out")]
     return DayFigures(
@@ -206,7 +209,7 @@ def day_figures(records: Sequence[History], drawn: Timeline) -> DayFigures:
 
 
 def _place(record: History, places: Mapping[str, Sequence[DoorArea]]) -> DoorArea:
-    """The area into which the record's door leads, else out of which, else the door itself."""
+    """Return the area that the record's door leads into, else the area it leads out of, else the door itself."""
     at = sorted(places.get(record.device_id, ()), key=lambda place: place.side != "in")
     return at[0] if at else DoorArea(record.device_name or record.device_id, "", "")
 
@@ -221,7 +224,7 @@ def _kind(record: History, place: DoorArea, words: Catalogue) -> str:
 
 
 def _draw_stay(scale: TimelineScale, since: datetime, until: datetime | None) -> Stay:
-    """A stay that has no end is drawn until now, on a day that is over for half an hour."""
+    """Return a drawn stay. Without an end it is drawn until now, or half an hour long on past days."""
     end = until or (timezone.now() if scale.day.day.is_today else since + timedelta(minutes=30))
     return Stay(since, until, scale.x(since), scale.width(since, max(since, end)))
 

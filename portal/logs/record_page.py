@@ -1,4 +1,4 @@
-"""What the page of one record shows: what the service said, who and where, what happened around it, and why."""
+"""Load the data of a log record's page: details, person, place, records around it, and the reason."""
 
 from functools import partial
 from typing import Any
@@ -19,13 +19,13 @@ from portal.logs.record_types import RecordType, type_of
 from tenants.access import TenantRequest
 from tenants.roles import Permission
 
-# Records shown before and after one.
+# How many records are shown before and after the record.
 MAX_AROUND = 5
 _TONES = {RecordType.REFUSED: "bad", RecordType.ALARM: "loud"}
 
 
 def page_context(request: TenantRequest, record: History) -> dict[str, Any]:
-    """All of the page."""
+    """Return the template context of the page."""
     access = request.access
     words = request.tenant.environment.catalogue
     person = person_of(access, record.member_id, record.member_name) if record.member_id else None
@@ -49,7 +49,7 @@ def page_context(request: TenantRequest, record: History) -> dict[str, Any]:
 
 
 def records_around(record: History, rows: QuerySet[History]) -> dict[str, list[History]]:
-    """Those of `rows` right before and after the record, and itself, the newest first: at its place, of its person."""
+    """Return the records of `rows` right before and after the record, the newest first, at its place and of its person."""
     same = {"place": {"device_id": record.device_id}, "person": {"member_id": record.member_id}}
     found = {name: [record] for name, by in same.items() if all(by.values())}
     beside = [
@@ -68,7 +68,7 @@ def _neighbours(record: History, rows: QuerySet[History]) -> list[QuerySet[Any]]
 
 
 def _visit_of_code(request: TenantRequest, record: History, person: NamedSubject | None) -> Visit | None:
-    """The visit whose code a guest used, when it was issued here."""
+    """Return the visit whose code a guest used, if the code was issued here."""
     if person is None or person.kind != "guest" or not request.access.can(Permission.GUESTS_VIEW):
         return None
     issued = Visit.objects.filter(guest_id=record.member_id, intent__isnull=False, created_at__lte=record.at)

@@ -1,4 +1,4 @@
-"""What a record is to whoever looks at a day: somebody passed, was refused, something is wrong, or another thing."""
+"""The type of a log record for the pages of a day: passed, refused, problem, or other."""
 
 import re
 from typing import Any
@@ -13,7 +13,7 @@ from portal.core.mirror.models import History
 
 
 class RecordType(TextChoices):
-    """Each record has one; in the order in which bars are piled up."""
+    """The type of a record, in the order in which bars are stacked."""
 
     ENTRY = "entry", pgettext_lazy("log", "Entries")
     REFUSED = "refused", _("Refused")
@@ -22,7 +22,7 @@ class RecordType(TextChoices):
 
 
 def type_of(record: History, words: Catalogue) -> RecordType:
-    """Return the sort of a record; `words` are those of the service environment."""
+    """Return the type of a record; `words` are those of the service environment."""
     somebody = bool(record.member_id or record.member_name)
     if somebody and record.category in words.records.used:
         return RecordType.ENTRY
@@ -33,7 +33,7 @@ def type_of(record: History, words: Catalogue) -> RecordType:
 
 
 def type_expression(words: Catalogue) -> Any:
-    """The same as `type_of`, for the database."""
+    """Return the same as `type_of`, as a database expression."""
     somebody, over = ~Q(member_id="") | ~Q(member_name=""), _one_of("status", words.states.over)
     return Case(
         When(somebody & Q(category__in=words.records.used), then=Value(RecordType.ENTRY.value)),
@@ -45,6 +45,6 @@ def type_expression(words: Catalogue) -> Any:
 
 
 def _one_of(column: str, patterns: Patterns) -> Q:
-    """Return the condition that a column holds one of these words, in which a * matches anything."""
+    """Return the condition that a column matches one of these patterns, in which * matches anything."""
     wanted = (".*".join(map(re.escape, pattern.split("*"))) for pattern in patterns)
     return Q(**{f"{column}__regex": f"^({'|'.join(wanted)})$"})

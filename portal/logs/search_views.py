@@ -1,4 +1,4 @@
-"""The pages of saved searches. Whoever sees the whole log keeps them for everybody who does."""
+"""Views of saved searches. People who see the whole log share them."""
 
 from django import forms
 from django.contrib import messages
@@ -21,7 +21,7 @@ from tenants.roles import Permission
 
 
 class NameForm(forms.Form):
-    """The name of a saved search."""
+    """The form for the name of a saved search."""
 
     name = forms.CharField(
         label=pgettext_lazy("search", "Name"),
@@ -32,7 +32,7 @@ class NameForm(forms.Form):
 
 
 class RenameForm(ConflictForm, NameForm):
-    """Another name of a saved search."""
+    """The form to rename a saved search."""
 
 
 @tenant_view(Permission.LOGS_VIEW)
@@ -44,7 +44,7 @@ def index(request: TenantRequest) -> HttpResponse:
 
 @tenant_view(Permission.LOGS_VIEW, methods=["POST"])
 def save(request: TenantRequest) -> HttpResponseBase:
-    """Keep the filters of the list that the form stands above, and go back to it."""
+    """Save the filters of the list above which the form is shown, and go back to the list."""
     form, query = NameForm(request.POST), QueryDict(request.POST.get("query", ""), mutable=False)
     page, asked = url_in_tenant("logs:index", request.tenant.slug), filters.chosen_filters(query).urlencode()
     page = f"{page}?{asked}" if asked else page
@@ -60,7 +60,6 @@ def save(request: TenantRequest) -> HttpResponseBase:
 
 @tenant_view(Permission.LOGS_VIEW, methods=["GET", "POST"])
 def search(request: TenantRequest, search_id: int) -> HttpResponseBase:
-    """Rename a saved search."""
     found = get_row_or_404(SavedSearch.objects.all(), pk=search_id)
     form = RenameForm(request.POST or None, initial={"name": found.name})
     if form.is_valid():
@@ -74,7 +73,7 @@ def search(request: TenantRequest, search_id: int) -> HttpResponseBase:
 
 @tenant_view(Permission.LOGS_VIEW, methods=["GET", "POST"])
 def delete(request: TenantRequest, search_id: int) -> HttpResponseBase:
-    """Ask, then delete a saved search."""
+    """Show a confirmation, then delete a saved search."""
     found = get_row_or_404(SavedSearch.objects.select_related("by"), pk=search_id)
     if request.method != "POST":
         return render(request, "logs/search_delete.html", {"search": found})

@@ -1,6 +1,6 @@
-"""Searches of the log that a tenant keeps under a name: kept, renamed, deleted, each in the audit log.
+"""Save, rename and delete a tenant's named searches of the log. Each change is recorded in the audit log.
 
-The address's query is kept as it is, so that "the last seven days" are those before whichever day it is opened on.
+The query of the address is stored unchanged, so that "the last seven days" always count from the present day.
 """
 
 from dataclasses import dataclass
@@ -23,20 +23,20 @@ from tenants.access import TenantRequest
 from tenants.models import Tenant
 from tenants.wording import coded_sentence
 
-# Of a tenant: as many as a person looks through.
+# How many searches a tenant may save.
 MAX_SEARCHES = 50
-# Filters whose values are somewhere, and may be gone one day.
+# Filters by place. Their values may be deleted later.
 _PLACES = ("device", "area")
 _BATCH_NAME = "log_searches"
 
 
 class SearchNotSaved(ValueError):
-    """The search was not kept, or not renamed; the text says why."""
+    """Raised when a search is not saved or renamed; the text says why."""
 
 
 @dataclass(frozen=True)
 class ShownSearch:
-    """A saved search as a person sees it: where it leads, what it asks for, and what of that is gone."""
+    """A saved search as a person sees it: its address, its filters, and which of their values no longer exist."""
 
     search: SavedSearch
     href: str
@@ -53,13 +53,13 @@ def register() -> None:
 
 
 def prefetch(request: TenantRequest) -> None:
-    """Have a page that shows saved searches ask for all that they are drawn from along with what every page asks."""
+    """Prefetch the queries for saved searches together with the queries of every page."""
     filters.prefetch(request)
     batching.prefetch(request, _BATCH_NAME)
 
 
 def list_searches(request: TenantRequest) -> list[ShownSearch]:
-    """Return the tenant's saved searches by name. What filters are called is looked up once for all."""
+    """Return the tenant's saved searches by name. Names of filter values are looked up once for all searches."""
     prefetch(request)
     kept: list[SavedSearch] = batching.load_rows(request, _BATCH_NAME)
     labels: Labels = filters.labels(request, [QueryDict(each.query) for each in kept]) if kept else {}
@@ -75,9 +75,9 @@ def _describe(request: TenantRequest, search: SavedSearch, page: str, here: str,
 
 
 def save(*, name: str, query: QueryDict, by: Requester) -> SavedSearch:
-    """Keep what an address asks for under a name that no other search has; the same again is the same one.
+    """Save an address's filters under a unique name. Saving the same again returns the same search.
 
-    Raises NotKept.
+    Raises SearchNotSaved.
     """
     text = filters.chosen_filters(query).urlencode()
     if not text:
@@ -100,7 +100,7 @@ def save(*, name: str, query: QueryDict, by: Requester) -> SavedSearch:
 
 
 def rename(*, search: SavedSearch, name: str, by: Requester) -> None:
-    """Give a search another name. Raises NotKept."""
+    """Rename a search. Raises SearchNotSaved."""
     with transaction.atomic():
         known = _lock_searches(by.tenant)
         if name == search.name:
@@ -112,14 +112,13 @@ def rename(*, search: SavedSearch, name: str, by: Requester) -> None:
 
 
 def delete(*, search: SavedSearch, by: Requester) -> None:
-    """Forget a search."""
     with transaction.atomic():
         _audit(search, by, "log.search_deleted", before={"filters": _filter_names(search)})
         search.delete()
 
 
 def _lock_searches(tenant: Tenant) -> list[SavedSearch]:
-    """The tenant's searches, while nobody else keeps one."""
+    """Return the tenant's searches, locked until the transaction ends."""
     Tenant.objects.select_for_update(no_key=True).get(pk=tenant.pk)
     return list(SavedSearch.objects.all())
 
@@ -130,7 +129,7 @@ def _check_name(name: str, known: list[SavedSearch]) -> None:
 
 
 def _filter_names(search: SavedSearch) -> str:
-    """By what it narrows, without whom: nothing can ever be taken out of the trail."""
+    """Return the names of the filters without their values: the audit log can never be erased."""
     return ", ".join(QueryDict(search.query).keys())
 
 

@@ -1,4 +1,4 @@
-"""The activity log: the list, and what pages of people and places ask for anew while somebody looks."""
+"""Views of the activity log: the list, and parts of other pages that are updated automatically."""
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
@@ -15,7 +15,7 @@ from tenants.roles import Permission
 
 
 class LogTable(ActivityLogTable):
-    """The records with the tenant's saved searches above them, which follow its filters."""
+    """The table of records, with the tenant's saved searches above it."""
 
     extra_template = "logs/above.html"
 
@@ -29,7 +29,7 @@ def index(request: TenantRequest) -> HttpResponse:
 
 @tenant_view(Permission.LOGS_TODAY)
 def happened(request: TenantRequest) -> HttpResponse:
-    """The newest records about a person, door or area: a part of the pages that are about them."""
+    """Show the newest records about a person, door or area, as a part of their page."""
     about = next((name for name in SUBJECTS if request.GET.get(name)), "")
     if not about:
         raise Http404
@@ -41,7 +41,10 @@ def happened(request: TenantRequest) -> HttpResponse:
 
 @tenant_view(Permission.LOGS_TODAY)
 def people(request: TenantRequest) -> HttpResponse:
-    """The people that a name or a code finds, each leading to their records: a page, or its hits for the filter."""
+    """Show the people that match a name or a code, as a page or as results for the filter.
+
+    Each links to their records.
+    """
     asked = ListAddress(url_in_tenant("logs:index", request.tenant.slug), request.GET)
     text = asked.get("find").strip()[:100]
     context = {"text": text, "found": find_people(request.access, text, asked)}

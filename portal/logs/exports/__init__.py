@@ -1,1 +1,1 @@
-"""Exports of the log: files of any length, written by a worker and kept for a week."""
+"""Exports of the log: files of any length, written by a worker and stored for a week."""

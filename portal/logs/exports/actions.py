@@ -1,11 +1,12 @@
-"""An export of the log as a kind of job: what it is about is settled when it is asked for, then it is written.
+"""Export the log as a job. Its content is fixed when the export is requested; a worker then writes it in parts.
 
-A file has the records that were there at that moment, the newest first. What is read later is in none of its parts,
-also where it tells of an earlier time: its key is above the one that was drawn then. A record that a notification told
-of keeps its key when the log's own record takes its place, and is in as it is when its part is written. Where the log
-dates it otherwise, it stays in the part of the moment that the notification told, which never changes: so it is in the
-file once, whenever that happens. What is deleted before its part is written (months past their time, names of forgotten
-people) is not. The last line, or the sheet "About", says so.
+The file has the records that existed at that moment, the newest first. Records that are loaded later are excluded, even
+if they are older in time: their primary key is higher than the one saved at the start.
+
+A record from a notification keeps its key when the log's own record replaces it. It is exported as it is when its part
+is written. If the log has another time for it, the record stays in the part of the notified time, which never changes.
+So it is in the file exactly once. Records that are deleted before their part is written are missing (old records, names
+of erased people). The last line, or the sheet "About", says so.
 """
 
 import json
@@ -34,15 +35,15 @@ from tenants.roles import Permission
 from tenants.wording import Sentence, coded_sentence
 
 KIND = "log_export"
-#: What the rows of a part are made with, by the kind of file.
+# The function that writes the rows of a part, by file type.
 ROW_WRITERS = {"csv": lambda lines: b"".join(render_csv_lines(lines)), "xlsx": xlsx_streaming.render_rows}
-# Records that a worker writes in a second where others are at work beside it; alone it writes four times as many.
+# How many records a worker writes per second next to other workers; alone it writes four times as many.
 RECORDS_PER_SECOND = 5_000
 _PART_SIZE, _MAX_EXACT = 5_000, 10_000
 
 
 def estimate_count(query: QueryDict) -> int:
-    """About how many records an address asks for: exact for few, otherwise as PostgreSQL expects."""
+    """Return about how many records an address matches: exact for small numbers, else PostgreSQL's estimate."""
     found = filters.apply_filters(log_search.search_rows(), query)
     exact = found[: _MAX_EXACT + 1].count()
     if exact <= _MAX_EXACT:
@@ -51,12 +52,12 @@ def estimate_count(query: QueryDict) -> int:
 
 
 def start_export(*, by: Requester, query: QueryDict, kind: str, count: int, description: list[str]) -> Job:
-    """Begin an export of what an address asks for; return the one that runs, where the same person asked for the same.
+    """Start an export of an address's records. If the same person's same export is running, return that one.
 
-    `count`: about how many records these are; `told`: what the file says of itself.
+    `count`: the approximate number of records; `description`: the lines that describe the content in the file.
     """
     with transaction.atomic():
-        # Whoever writes records has ended, so that all keys below the one that is drawn now are there.
+        # After this lock, no transaction is still writing records, so all keys below the saved one exist.
         MirrorState.objects.select_for_update().filter(kind=MirrorKind.HISTORIES).first()
         same = {"by": by.user, "options__match": query.urlencode(), "options__format": kind}
         if running := Job.objects.filter(kind=KIND, state=JobState.RUNNING, stop_asked=False, **same).first():
@@ -74,7 +75,7 @@ def start_export(*, by: Requester, query: QueryDict, kind: str, count: int, desc
 
 
 def _frozen_filters(query: QueryDict) -> dict[str, Any]:
-    """What moves with the day, or with the building, as it is now; the rest of the address as `query`."""
+    """Return fixed values for filters that change with the day or the building, and the other parameters as `query`."""
     rest = query.copy()
     settled: dict[str, Any] = {"since": None, "until": None, "doors": None}
     if rest.get("period") in filters.Period.values:
@@ -87,7 +88,7 @@ def _frozen_filters(query: QueryDict) -> dict[str, Any]:
 
 
 def _without_text(query: QueryDict) -> str:
-    """The filters as the audit trail keeps them: nothing is ever erased from it, and people search for names."""
+    """Return the filters for the audit log, without search texts: they may be names, and the audit log is never erased."""
     kept = query.copy()
     if kept.pop("q", None):
         kept["q"] = "***"
@@ -95,7 +96,7 @@ def _without_text(query: QueryDict) -> str:
 
 
 def records(job: Job) -> QuerySet[HistorySearch]:
-    """What the export is about, by what records are found by, the newest first."""
+    """Return the exported records as search rows, the newest first."""
     options = job.options
     since, until = (datetime.fromisoformat(at) if (at := options[name]) else None for name in ("since", "until"))
     settled = log_search.RecordFilter(since=since, until=until, device_ids=options["doors"])
@@ -104,12 +105,12 @@ def records(job: Job) -> QuerySet[HistorySearch]:
 
 
 def _write_piece(job: Job, place: list[Any] | None) -> FilePiece:
-    """The next records, in the language of whoever asked."""
+    """Return the next part of the file, in the language of the person who requested it."""
     found = records(job)
     keys = list(_after(found, place).values_list("id", "at", named=True)[:_PART_SIZE])
     end, last = [keys[-1].at.isoformat(), keys[-1].id] if keys else place, len(keys) < _PART_SIZE
     rows = {row.pk: row for row in log_search.load_records(keys) if row.told_at is None}
-    # After the others: one that was dated anew since is seen here at the latest.
+    # This query comes second, so that a record whose time has changed in between is included.
     rows |= {row.pk: row for row in _redated_records(found, place, None if last else end)}
     ordered = sorted(rows.values(), key=lambda row: (row.told_at or row.at, row.pk), reverse=True)
     with override(job.language):
@@ -118,7 +119,7 @@ def _write_piece(job: Job, place: list[Any] | None) -> FilePiece:
 
 
 def _after(found: QuerySet[Any], place: list[Any] | None, name: str = "at") -> QuerySet[Any]:
-    """Those that come after a place, by this moment of theirs."""
+    """Return the rows that come after a place in the file, by the time in the field `name`."""
     if place is None:
         return found
     at = datetime.fromisoformat(place[0])
@@ -126,7 +127,7 @@ def _after(found: QuerySet[Any], place: list[Any] | None, name: str = "at") -> Q
 
 
 def _redated_records(found: QuerySet[HistorySearch], begin: list[Any] | None, end: list[Any] | None) -> list[History]:
-    """Those of the records that were told of between two places, and that the log dates otherwise."""
+    """Return records that were notified between two places and that have another time in the log."""
     told = _after(History.objects.filter(told_at__isnull=False), begin, "told_at")
     if end is not None:
         told = told.exclude(pk__in=_after(told, end, "told_at").values("pk"))

@@ -1,4 +1,4 @@
-"""The columns of an exported log, in the language that is active."""
+"""The columns of an exported log, in the active language."""
 
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
@@ -35,7 +35,7 @@ def headings() -> list[str]:
 
 
 def cells_of(record: History) -> list[str]:
-    """A record as a line: words where there are some, beside them what the service said."""
+    """Return the cells of a record: translated words, and next to them the service's own words."""
     units = (f"{unit.get('unit_no', '')} {unit.get('unit_name', '')}".strip() for unit in record.units)
     return [
         f"{local(record.at):%Y-%m-%d %H:%M:%S}",

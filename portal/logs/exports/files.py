@@ -1,4 +1,4 @@
-"""A finished export as a file: sent from its parts as they are, with a heading, and a word on what it is."""
+"""Send a finished export as a file: a heading, the stored parts, and a description."""
 
 from collections.abc import Iterator
 from math import ceil
@@ -21,12 +21,12 @@ from tenants.access import TenantRequest
 
 
 def estimate_minutes(count: int) -> int:
-    """About how many minutes so many records take to be written."""
+    """Return about how many minutes it takes to write this number of records."""
     return ceil(count / RECORDS_PER_SECOND / 60)
 
 
 def describe(request: TenantRequest, query: QueryDict) -> list[str]:
-    """What the file says of itself, settled when it is asked for: what it is about, and what is missing."""
+    """Return the lines that describe the file: its filters, and what is missing. They are fixed at the start."""
     known, now = filters.coverage_of(request), f"{local(timezone.now()):%Y-%m-%d %H:%M:%S}"
     through = f"{local(known.through):%Y-%m-%d %H:%M:%S}" if known.through else "–"
     asked = filters.describe(request, query) or [_("All records")]
@@ -37,7 +37,7 @@ def describe(request: TenantRequest, query: QueryDict) -> list[str]:
 
 
 def stream(job: Job) -> Iterator[bytes]:
-    """The file, piece by piece."""
+    """Yield the file in pieces."""
     with override(job.language):
         names, about, log = cells.headings(), _about(job), _("Activity log")
         about_title = pgettext("sheet", "About this file")

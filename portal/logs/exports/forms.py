@@ -4,7 +4,7 @@ from django.utils.translation import pgettext_lazy
 
 
 class ExportForm(forms.Form):
-    """What kind of file."""
+    """The form to choose the file type."""
 
     kind = forms.ChoiceField(
         label=pgettext_lazy("file", "Format"),

@@ -1,4 +1,4 @@
-"""The tenant's exports of the log, as a table."""
+"""The table of the tenant's log exports."""
 
 from datetime import datetime
 
@@ -13,7 +13,7 @@ from portal.core.ui.tables import Column, EmptyState, Table
 
 
 def kept_until(job: Job) -> datetime | None:
-    """When the file of a finished export is, or was, deleted; None for one without a file."""
+    """Return when an export's file is deleted, or was deleted; None if there is no file."""
     return file_executor.deletion_due_at(job) if job.state == JobState.DONE else None
 
 

@@ -1,4 +1,4 @@
-"""Addresses of exports, below those of the log."""
+"""URLs of exports, below those of the log."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""Exports of the log: asked for with the filters of the list, followed, downloaded by whoever may see the log."""
+"""Views of log exports: request with the list's filters, progress, and download for people who may see the log."""
 
 from django.http import Http404, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
@@ -31,10 +31,11 @@ def index(request: TenantRequest) -> HttpResponse:
 
 @tenant_view(VIEW, methods=["GET", "POST"], proof=Proof.SHORT)
 def ask(request: TenantRequest) -> HttpResponse:
-    """Ask for the present filters as a file.
+    """Request a file with the present filters.
 
-    Like members with their card numbers, only whoever has proven lately who they are: the file has where everybody
-    went for a year.
+    As for members with card numbers, a recent proof of identity is needed: the file has the movements of all people for
+    a
+    year.
     """
     query, form = _filters(request.GET), ExportForm(request.POST or None)
     count = actions.estimate_count(query)
@@ -51,7 +52,7 @@ def ask(request: TenantRequest) -> HttpResponse:
 
 
 def _filters(asked: QueryDict) -> QueryDict:
-    """The filters of an address, without its place and order."""
+    """Return the filters of an address, without page and order."""
     kept = QueryDict(mutable=True)
     for name in _FILTERS:
         if values := [value for value in asked.getlist(name) if value]:
@@ -88,7 +89,7 @@ EXPORTS = JobPages(
 
 @tenant_view(VIEW, is_file=True)
 def file(request: TenantRequest, job_id: int) -> HttpResponseBase:
-    """The file of a finished export; each download is written down first."""
+    """Send the file of a finished export. Each download is recorded in the audit log first."""
     job = EXPORTS.find_job(request, job_id=job_id)
     if not _is_ready(job):
         raise Http404

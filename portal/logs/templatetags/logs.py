@@ -1,4 +1,4 @@
-"""`{% load logs %}`: what stands above the list."""
+"""Template tags of the log: `{% load logs %}`."""
 
 from typing import Any
 
@@ -12,15 +12,15 @@ from portal.logs.models import NAME_MAX
 from tenants.roles import Permission
 
 register = template.Library()
-# As many as stand in two lines; the others are a click away.
+# As many as fit in two lines; the others need one more click.
 MAX_QUICK = 8
 
 
 @register.inclusion_tag("logs/saved.html", takes_context=True)
 def saved_searches(context: Context) -> dict[str, Any]:
-    """`{% saved_searches %}`: those of the tenant, and a form that keeps the list's present filters as another.
+    """Show the tenant's saved searches, and a form that saves the list's present filters.
 
-    They follow what a person chooses, and stay while the list moves by itself: a name may just be typed.
+    They change with the filters, but not when the list is updated automatically: a name may just be typed.
     """
     request, late = context["request"], bool(context.get("late"))
     if not request.access.can(Permission.LOGS_VIEW) or (late and live_updates.is_poll(request)):
