@@ -49,7 +49,7 @@ def page_context(request: TenantRequest, record: History) -> dict[str, Any]:
 
 
 def records_around(record: History, rows: QuerySet[History]) -> dict[str, list[History]]:
-    """Return the records of `rows` right before and after the record, the newest first, at its place and of its person."""
+    """Return the record and the `rows` right before and after it, the newest first, by place and by person."""
     same = {"place": {"device_id": record.device_id}, "person": {"member_id": record.member_id}}
     found = {name: [record] for name, by in same.items() if all(by.values())}
     beside = [

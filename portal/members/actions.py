@@ -1,4 +1,4 @@
-"""What staff do to a member. Each is one intent, recorded with its audit row before anything is sent."""
+"""Actions of staff on a member. Each is one intent, recorded with its audit entry before anything is sent."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,7 +21,7 @@ Body = Mapping[str, Any]
 
 
 def create(*, body: Body, by: Requester, nonce: Nonce) -> Intent:
-    """Ask the service for a new member (operation 4). The snapshot lets a lost answer be resolved by reading."""
+    """Request a new member (operation 4). The snapshot helps to find the member if the answer is lost."""
     return submit(
         by=by,
         permission=Permission.RIGHTS_EDIT if body.keys() & {"devices_pass", "keys_pass"} else Permission.MEMBERS_EDIT,
@@ -35,7 +35,7 @@ def create(*, body: Body, by: Requester, nonce: Nonce) -> Intent:
 
 
 def update(*, member: Member, body: Body, by: Requester, nonce: Nonce) -> Intent:
-    """Ask for a change (operation 6) of the fields in `body` and of no others."""
+    """Request a change (operation 6) of the fields in `body` only."""
     return submit(
         by=by,
         permission=Permission.RIGHTS_EDIT if "privilege" in body else Permission.MEMBERS_EDIT,
@@ -51,7 +51,7 @@ def update(*, member: Member, body: Body, by: Requester, nonce: Nonce) -> Intent
 
 
 def delete(*, member: Member, by: Requester, nonce: Nonce) -> Intent:
-    """Ask for a deletion (operation 10). The service deletes the face image with the member."""
+    """Request a deletion (operation 10). The service deletes the face image with the member."""
     return submit(
         by=by,
         permission=Permission.MEMBERS_DELETE,
@@ -65,7 +65,7 @@ def delete(*, member: Member, by: Requester, nonce: Nonce) -> Intent:
 
 
 def reveal(*, member: Member, what: str, by: Requester) -> str:
-    """A secret in clear, for a person who may see it; written into the audit trail. Empty when there is none."""
+    """Return a secret unmasked, for a person who may see it; empty if there is none. Recorded in the audit log."""
     qrcode = member.qrcode if isinstance(member.qrcode, dict) else {}
     value = {CARD.audit_name: member.card_data, QR.audit_name: qrcode.get("data")}.get(what)
     with transaction.atomic():
@@ -79,7 +79,7 @@ def reveal(*, member: Member, what: str, by: Requester) -> str:
 
 
 def record_export(*, by: Requester, count: int, match: str, kind: str, secrets: bool) -> None:
-    """Write down that somebody took a list of members with them, before they get it."""
+    """Record an export of members in the audit log, before the file is sent."""
     with transaction.atomic():
         audit.record(
             **by.audit_author,
@@ -91,5 +91,8 @@ def record_export(*, by: Requester, count: int, match: str, kind: str, secrets: 
 
 
 def values_before(member: Member, body: Body) -> dict[str, Any]:
-    """The same fields as they were. An old secret's mask differs from a new one's: a change shows as one."""
+    """Return the present values of the same fields.
+
+    Masks of old and new secrets differ, so that a change is visible.
+    """
     return MEMBER.audit_values({name: MEMBER[name].written_value(member) for name in body}, OLD_MASK)

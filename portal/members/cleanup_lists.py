@@ -1,4 +1,4 @@
-"""People whose access should be looked at: lists that somebody goes through once a month."""
+"""Lists of members whose access should be reviewed, for example once a month."""
 
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
@@ -43,7 +43,7 @@ PURPOSES = {
     CleanupList.NONE: _("No card, QR code or face, so they cannot open any door."),
     CleanupList.TWICE: _("Two or more members have the same card number, so the log cannot tell who entered."),
 }
-# Which word of an empty list is good news.
+# Texts for empty lists. Here an empty list is good news.
 EMPTY_TEXTS = {
     CleanupList.ENDING: _("No access ends within 90 days"),
     CleanupList.ENDED: _("No expired members"),
@@ -53,7 +53,7 @@ EMPTY_TEXTS = {
 }
 
 
-# What a list tells beyond its members: who never came follows from the whole log.
+# Extra permissions: who never came is derived from the whole log.
 PERMISSIONS = {CleanupList.NEVER: Permission.LOGS_VIEW}
 
 
@@ -63,7 +63,7 @@ def lists_for(access: Access) -> list[CleanupList]:
 
 
 def members_of(which: CleanupList) -> QuerySet[Member]:
-    """The members of one list; of shared cards with name and code of others who have the same, as `others`."""
+    """Return the members of one list. For shared cards, `others` has the name and code of the other holders."""
     second = int(timezone.now().timestamp())
     rows = suspensions.with_suspended_flag(queries.members())
     match which:
@@ -87,14 +87,14 @@ def _end(days: int) -> int:
 
 
 class CountedRows(Subquery):
-    """How many rows a query gives, as a column."""
+    """A subquery that counts the rows of a queryset, as a column."""
 
     template = "(SELECT count(*) FROM (%(subquery)s) counted)"
     output_field = IntegerField()
 
 
 def count_members(tenant: Tenant, lists: Iterable[CleanupList], fresh: Freshness) -> dict[str, int]:
-    """How many members each of these lists has, up to 10,001, in one query; of those alone that can be known."""
+    """Count the members of each list in one query, up to 10,001. Lists that cannot be known are left out."""
     if fresh[MirrorKind.MEMBERS].as_of is None:
         return {}
     lists = [which for which in lists if which != CleanupList.NEVER or fresh[MirrorKind.HISTORIES].as_of]
@@ -106,7 +106,7 @@ def count_members(tenant: Tenant, lists: Iterable[CleanupList], fresh: Freshness
 
 
 def log_period_text(log: KindFreshness) -> str:
-    """Return of which time the log is loaded, from which it follows who never came."""
+    """Return a text about the loaded period of the log. The list of members who never came is based on it."""
     if log.as_of is None or log.known_from is None:
         return _t("The activity log is not loaded yet, so every member is listed.")
     times = {"since": f"{local(log.known_from):%Y-%m-%d %H:%M}", "at": f"{local(log.as_of):%Y-%m-%d %H:%M}"}
@@ -115,17 +115,17 @@ def log_period_text(log: KindFreshness) -> str:
 
 
 def ending_within(queryset: QuerySet[Any], values: Iterable[str]) -> QuerySet[Any]:
-    """Those whose period ends within so many days."""
+    """Return the members whose use period ends within the chosen number of days."""
     return queryset.filter(use_end_key__lte=_end(max(int(value) for value in values)))
 
 
 def day_choices(_request: HttpRequest) -> list[tuple[str, str]]:
-    """The choices of the filter by `ending_within`."""
+    """Return the choices of the filter `ending_within`."""
     return [(str(number), _t("%(n)d days") % {"n": number}) for number in SOON_DAYS]
 
 
 def tabs(here: str, lists: Sequence[CleanupList], counted: dict[str, int]) -> list[dict[str, object]]:
-    """These lists as tabs, with how many members each has as far as that was counted."""
+    """Return these lists as tabs, each with its number of members if it was counted."""
     return [
         {
             "value": which.value,

@@ -1,8 +1,8 @@
-"""Faces and profile pictures of members: what is asked of the service, and where a face stands.
+"""Faces and profile pictures of members: requests to the service, and the state of a face.
 
-A face is changed in two steps (specification: operation 9, "delete then register again"). The second is recorded with
-the first and held until the service has confirmed that one, so that a closed browser or a lost answer between them
-leaves nothing unclear; between the two no face works.
+A face is replaced in two steps (specification: operation 9, "delete then register again"). The second request is
+recorded together with the first and held until the deletion is confirmed. So a closed browser or a lost answer cannot
+leave an unclear state. Between the two steps no face works.
 """
 
 from collections.abc import Iterable
@@ -30,17 +30,17 @@ REGISTER, DELETE, PROFILE = "register_face_image", "delete_face_image", "registe
 
 
 def register(*, member: Member, picture: CheckedPicture, by: Requester, nonce: Nonce) -> Intent:
-    """Ask for a face to be registered (operation 8): at most once, then followed to its outcome."""
+    """Request to register a face (operation 8). The request is sent at most once and followed to its outcome."""
     return submit(**_registration(member, picture, by, nonce))
 
 
 def delete(*, member: Member, by: Requester, nonce: Nonce) -> Intent:
-    """Ask for the face to be deleted (operation 9)."""
+    """Request to delete the face (operation 9)."""
     return _check_deleted(submit(**_deletion(member, by, nonce)))
 
 
 def replace(*, member: Member, picture: CheckedPicture, by: Requester, nonce: Nonce) -> Intent:
-    """Delete the present face, then register this one as soon as that is confirmed. Returns the second step."""
+    """Delete the present face, and register this one once that is confirmed. Return the second intent."""
     with transaction.atomic():
         then = Nonce(f"{nonce.value}.then"[:64], nonce.clicked_at)
         second, is_new = record_intent(**_registration(member, picture, by, then, held=True))
@@ -55,7 +55,7 @@ def replace(*, member: Member, picture: CheckedPicture, by: Requester, nonce: No
 
 
 def _check_deleted(deletion: Intent) -> Intent:
-    """Where the service did not find what was to be deleted, find out at once whether it is gone."""
+    """Check at once whether the face is gone, if the service did not find what was to be deleted."""
     if deletion.state == State.UNCERTAIN and deletion.reason == Reason.REFUSED:
         tracking.reconcile(deletion)
         deletion.refresh_from_db()
@@ -63,13 +63,13 @@ def _check_deleted(deletion: Intent) -> Intent:
 
 
 def set_profile(*, member: Member, picture: CheckedPicture, by: Requester, nonce: Nonce) -> Intent:
-    """Ask for a profile picture (operation 7); another one takes the place of the present one."""
+    """Request a profile picture (operation 7). It replaces the present one."""
     title = coded_sentence("member.profile_picture", name=member)
     return submit(**_with_picture(picture, _request(PROFILE, title, member, by, nonce)))
 
 
 def on_deleted(intent: Intent) -> None:
-    """The first step came to something: the second one goes, or ends unsent."""
+    """Release or withdraw the second step, depending on the outcome of the first."""
     if intent.state == State.UNCERTAIN:
         return
     held = Intent.objects.filter(target=intent.target, operation=REGISTER, reason=Reason.STEP_BEFORE)
@@ -79,10 +79,10 @@ def on_deleted(intent: Intent) -> None:
 
 @dataclass(frozen=True)
 class FaceState:
-    """Where a member's face stands, by the mirror and the newest requests about it.
+    """The state of a member's face, from the mirror and the newest requests about it.
 
-    `usable_from` is set while the service still takes its time after a registration (States, "30 seconds or more
-    later"); `is_between_faces` when the old face is deleted and no new one is registered.
+    `usable_from` is set while the service still prepares a registered face (States, "30 seconds or more later").
+    `is_between_faces` is True if the old face is deleted and the new one is not registered.
     """
 
     is_registered: bool
@@ -98,7 +98,7 @@ class FaceState:
 
 
 def state_of(member: Member, about: Iterable[Intent]) -> FaceState:
-    """`about` are the newest requests about the member, newest first."""
+    """Return the state of the member's face. `about`: the newest requests about the member, the newest first."""
     intents = [each for each in about if each.operation in (REGISTER, DELETE)][:4]
     newest = intents[0] if intents else None
     ready = None
@@ -144,5 +144,5 @@ def _with_picture(picture: CheckedPicture, asked: IntentDetails) -> IntentDetail
 
 
 def _audit_values(picture: CheckedPicture) -> dict[str, object]:
-    """A picture as the audit trail names it: by its size alone."""
+    """Return the values that the audit log has of a picture: only its size."""
     return {"picture": f"{picture.width} × {picture.height}, {len(picture.content):,} B"}

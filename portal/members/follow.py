@@ -1,4 +1,4 @@
-"""What follows when something asked about a member comes to an end: the mirror, lost answers, and the words for it."""
+"""Follow-ups of requests about members: update the mirror, look up lost answers, and word the outcome."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -31,9 +31,9 @@ from portal.core.ui.times import local
 from portal.members import faces, matching, portraits, temporary_keys
 from tenants.connections.service_clients import current_connection
 
-# When to see whether the list has been read meanwhile.
+# The pause before checking again whether the list has been read.
 _RECHECK_AFTER = timedelta(seconds=3)
-# The service looks at a picture for longer than at anything else.
+# The service needs more time for pictures than for other requests.
 FACE_DELAY = timedelta(minutes=3)
 _FACE_WORDS = {
     "failed_registered": gettext_noop("This picture is already used by another registration."),
@@ -43,11 +43,11 @@ _FACE_UNKNOWN = gettext_noop("The service refused the picture for an unknown rea
 
 
 def on_created(intent: Intent) -> None:
-    """The mirror learns the new member, and the intent its name."""
+    """Save the new member in the mirror, and the member's ID in the intent."""
     if intent.state != State.SUCCEEDED:
         return
     member_id = str(intent.result.get("member_id") or (intent.result.get("evidence") or {}).get("member_id") or "")
-    if not member_id:  # a person said so: only the list can tell which member it is
+    if not member_id:  # a person confirmed it; only the list shows which member it is
         sync_schedule.request_reading(intent.tenant, MirrorKind.MEMBERS, by=None)
         return
     local_writes.apply_member_write(intent.tenant, member_id, intent.body, created=True)
@@ -61,16 +61,16 @@ def on_updated(intent: Intent) -> None:
 
 
 def on_deleted(intent: Intent) -> None:
-    """Gone, or not there in the first place."""
+    """Delete the member from the mirror, also if the service did not find it."""
     if intent.state == State.SUCCEEDED or (intent.state == State.FAILED and intent.http_status == 404):
         local_writes.apply_member_deletion(intent.tenant, intent.path["member_id"])
         portraits.delete([intent.path["member_id"]])
 
 
 def reconcile_created(intent: Intent) -> Finding:
-    """Wait for a reading of the list that began since, and look for a member that was not there before.
+    """Wait for a list that was read after the request, and look for a new member in it.
 
-    The mirror's own reading is used: it costs one call for each thousand members, and serves everybody who waits.
+    It uses the mirror's own sync: one call for each 1,000 members, shared by all requests that wait.
     """
     body, known = intent.body, (intent.snapshot or {}).get("known", [])
     since = absence_proofs.next_useful_reading_at(intent)
@@ -89,8 +89,10 @@ def reconcile_created(intent: Intent) -> Finding:
 def _reread_member(
     intent: Intent, judge: Callable[[Member], tuple[bool, dict[str, str]]], *, absent: bool, **missing: Any
 ) -> Finding:
-    """Read the member once. `judge` says whether it is as asked for, with what it saw; `absent`: whether a member that
-    is not there is.
+    """Read the member once and compare it.
+
+    `judge` returns whether it is as requested, and what it saw. `absent` is the result for a member that does not
+    exist.
     """
     at = database_now()
     try:
@@ -105,7 +107,7 @@ def _reread_member(
 
 
 def reconcile_updated(intent: Intent) -> Finding:
-    """Compare every field that was sent."""
+    """Compare all fields that were sent with the service."""
 
     def judge(member: Member) -> tuple[bool, dict[str, str]]:
         told = member.model_dump(mode="python")
@@ -120,7 +122,7 @@ def _agrees(name: str, wanted: Any, told: Any) -> bool:
 
 
 def reconcile_deleted(intent: Intent) -> Finding:
-    """A member that cannot be read any more is deleted."""
+    """Check whether the member is gone: then the deletion succeeded."""
     return _reread_member(intent, lambda _member: (False, {"member": "still there"}), absent=True)
 
 
@@ -130,7 +132,7 @@ def on_face_registered(intent: Intent) -> None:
 
 
 def _has_face(intent: Intent) -> bool:
-    """Whether the service refused because this member has a face already."""
+    """Check whether the service refused because this member already has a face."""
     return intent.state == State.FAILED and refusals.is_refused_for(intent, RefusalCause.DUPLICATE, "face")
 
 
@@ -141,17 +143,17 @@ def on_face_deleted(intent: Intent) -> None:
 
 
 def reconcile_face(intent: Intent, *, wanted: bool = True) -> Finding:
-    """A face that is there now was registered (before there was none, else it had been refused)."""
+    """Check for a face. If there is one now, it was registered: an existing face would have been refused."""
 
     def judge(member: Member) -> tuple[bool, dict[str, str]]:
         return bool(member.face_data) == wanted, {"face": "registered" if member.face_data else "none"}
 
-    refused = intent.reason == Reason.REFUSED  # the service said so: nothing is still on its way
+    refused = intent.reason == Reason.REFUSED  # the service has answered, so no request is still on its way
     return _reread_member(intent, judge, absent=not wanted, min_interval=FACE_DELAY, is_over=refused)
 
 
 def reconcile_keys(intent: Intent) -> Finding:
-    """Read the logs since it was sent: our words are kept there (operation 11, `info`). Silence proves nothing."""
+    """Look for our text in the logs since the request (operation 11, `info`). A missing record proves nothing."""
     at = database_now()
     since = (intent.sent_at or intent.created_at) - request_matching.EARLIER
     query = {"since": write_moment(since), "until": write_moment(at + timedelta(seconds=60)), "limit": 1000}
@@ -165,7 +167,7 @@ def reconcile_keys(intent: Intent) -> Finding:
 
 
 def face_effect(intent: Intent) -> OutcomeText:
-    """A face's registration in words: what failed and how to mend it, from when on it can be used."""
+    """Return the outcome of a face registration: what failed and what to do, or from when it can be used."""
     if intent.state == State.ACCEPTED:
         return OutcomeText(_("The service is checking the picture. You can close this page."))
     if intent.state == State.SUCCEEDED and intent.finished_at:
@@ -201,7 +203,7 @@ def _not_allowed(words: str) -> OutcomeText:
 
 
 def keys_effect(intent: Intent) -> OutcomeText:
-    """Temporary keys in words: which, until when, and which key box was not reached."""
+    """Return the outcome of temporary keys: which keys, until when, and which key boxes were not reached."""
     if intent.state == State.UNCERTAIN:
         may = _("The keys may be available. The request will not be sent again.")
         return OutcomeText(may, [_("Check the key box before you try again: a repeated request extends the time.")])

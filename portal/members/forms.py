@@ -1,4 +1,4 @@
-"""Forms of members: what people type becomes what the service takes, and nothing that they left alone is sent."""
+"""Forms of members. They convert inputs to request bodies, and only changed values are sent."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -23,9 +23,9 @@ from portal.core.ui.sealing import ShownValuesForm
 from portal.members import learned_limits, status, temporary_keys
 from portal.members.queries import Choices
 
-# What a QR code can hold at most, as bytes. The specification gives members no limit of its own.
+# The most bytes that a QR code can hold. The specification has no limit for members.
 QR_CAPACITY = 2953
-# What is typed as it stands at the service, without a form of its own.
+# Fields that are edited as they are, without an input of their type.
 PLAIN_FIELDS = tuple(each for each in MEMBER if each.section)
 PlainValues = dict[str, Any]
 PERIODS = (900, 3600, 4 * 3600, 8 * 3600, 24 * 3600)
@@ -33,11 +33,10 @@ OTHER_PERIOD = "other"
 
 
 class MemberForm(ShownValuesForm, form_of(PLAIN_FIELDS)):  # type: ignore[misc]  # a class made of the described fields
-    """Creates or, given `member`, changes a member. `body()` is the request's body, in the specification's names.
+    """The form to create or, with `member`, change a member. `body()` returns the request's body.
 
-    `groups` are the choices of membergroup_id. A change is what differs from what the person was shown
-    (`shown_values`, signed
-    into the form), so that values which others changed meanwhile are neither sent nor overwritten.
+    `groups` are the choices of membergroup_id. A change is what differs from the values shown to the person
+    (`shown_values`, signed into the form). So values that other people changed since then are not overwritten.
     """
 
     card_data = CARD.form_field(label=_("Card number"))
@@ -48,7 +47,7 @@ class MemberForm(ShownValuesForm, form_of(PLAIN_FIELDS)):  # type: ignore[misc] 
         help_text=_("The service creates a QR code and e-mails it at once."),
     )  # fmt: skip
     qr_data = inputs.line_field(_("Data of the QR code"), QR_CAPACITY, strip=False)
-    qr_timestep = forms.IntegerField(required=False)  # its bounds are the environment's: see `bounds`
+    qr_timestep = forms.IntegerField(required=False)  # its limits depend on the environment: see `learned_limits`
     qr_skew = forms.IntegerField(
         label=_("Neighbouring codes accepted"), required=False, initial=0,
         min_value=0, max_value=limits.SKEW_MAX,
@@ -58,7 +57,10 @@ class MemberForm(ShownValuesForm, form_of(PLAIN_FIELDS)):  # type: ignore[misc] 
     def __init__(
         self, *args: Any, groups: Choices, member: Member | None = None, rights: bool = True, **kwargs: Any
     ) -> None:
-        """`rights`: whether the person may change privileges, too. They are offered once they are known."""
+        """Prepare the form.
+
+        `rights`: whether the person may change privileges, which are shown once they are loaded.
+        """
         super().__init__(*args, **kwargs)
         self.member = member
         if member is not None:
@@ -78,7 +80,7 @@ class MemberForm(ShownValuesForm, form_of(PLAIN_FIELDS)):  # type: ignore[misc] 
         if rights and (member is None or isinstance(self.shown_values.get("privilege"), dict)):
             self.fields |= {flag.name: flag.form_field() for flag in PRIVILEGES}
 
-    # What is shown
+    # Shown values
 
     @property
     def who(self) -> list[forms.BoundField]:
@@ -122,7 +124,7 @@ class MemberForm(ShownValuesForm, form_of(PLAIN_FIELDS)):  # type: ignore[misc] 
             ("remove", _t("Remove")),
         ]
 
-    # What is meant
+    # Validation and results
 
     def clean_card_data(self) -> str:
         return str(self.cleaned_data["card_data"]).strip()
@@ -134,7 +136,7 @@ class MemberForm(ShownValuesForm, form_of(PLAIN_FIELDS)):  # type: ignore[misc] 
         return data
 
     def _strip_texts(self, given: dict[str, Any]) -> None:
-        """Take spaces away around texts, unless that is how it already is at the service."""
+        """Strip spaces around texts, unless the service already has them with spaces."""
         for each in PLAIN_FIELDS:
             typed = given.get(each.name)
             if (
@@ -169,7 +171,7 @@ class MemberForm(ShownValuesForm, form_of(PLAIN_FIELDS)):  # type: ignore[misc] 
         return given
 
     def body(self) -> dict[str, Any]:
-        """What to send: everything given for a new member, only what was changed for an existing one."""
+        """Return what to send: all values of a new member, or the changed values of an existing one."""
         given = self.cleaned_data
         meant = {each.name: each.value_of_input(given[each.name]) for each in PLAIN_FIELDS}
         body = {
@@ -182,7 +184,7 @@ class MemberForm(ShownValuesForm, form_of(PLAIN_FIELDS)):  # type: ignore[misc] 
         return body | _qr_body(given) | self._privilege_body()
 
     def _privilege_body(self) -> dict[str, Any]:
-        """The whole object, with what the portal does not know in it, when one of the two was changed."""
+        """Return the whole privilege object, including unknown keys, if one of its flags was changed; else nothing."""
         if not self.privileges:
             return {}
         seen = self.shown_values.get("privilege") or {}
@@ -208,16 +210,16 @@ def _qr_body(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def plain_values_of(member: Member) -> PlainValues:
-    """A member's plain fields as the specification writes them."""
+    """Return a member's plain fields in the format of the specification."""
     return {each.name: each.written_value(member) for each in PLAIN_FIELDS}
 
 
 class DeleteForm(forms.Form):
-    """Asks; there is nothing to fill in."""
+    """The form to confirm a deletion; it has no fields."""
 
 
 class ExportForm(forms.Form):
-    """An export that may hold secrets."""
+    """The form for an export that may contain secrets."""
 
     kind = forms.ChoiceField(
         label=_("Format"), choices=[("xlsx", "XLSX"), ("csv", "CSV")], initial="xlsx", widget=forms.RadioSelect
@@ -229,7 +231,7 @@ class ExportForm(forms.Form):
 
 
 class TemporaryKeysForm(forms.Form):
-    """What operation 11 takes. `boxes` are the mirror's key boxes; keys it does not know cannot be chosen."""
+    """The form for operation 11. `boxes` are the mirror's key boxes; only their keys can be chosen."""
 
     units = forms.MultipleChoiceField(label=_("Keys"), error_messages={"required": _("Choose at least one key.")})
     period = forms.ChoiceField(label=_("For how long"), widget=forms.RadioSelect)
@@ -253,12 +255,12 @@ class TemporaryKeysForm(forms.Form):
 
     @property
     def boxes(self) -> list[temporary_keys.BoxChoices]:
-        """The key boxes with their keys, as they are drawn."""
+        """Return the key boxes with their keys, for the template."""
         return self._drawn(self["units"].value() or ())
 
     @property
     def is_hopeless(self) -> bool:
-        """Whether, as far as the portal knows, the service can only refuse."""
+        """Check whether the service will surely refuse, as far as the portal knows."""
         return all(box.is_forbidden for box in self.boxes)
 
     def clean_units(self) -> list[str]:
@@ -274,7 +276,7 @@ class TemporaryKeysForm(forms.Form):
         return given
 
     def body(self, by: Requester) -> dict[str, Any]:
-        """What to send."""
+        """Return the body of the request."""
         given = self.cleaned_data
         units: dict[str, list[str]] = {}
         for value in given["units"]:
@@ -291,12 +293,12 @@ def _file(label: Any, accept: str, **attrs: str) -> forms.FileField:
 
 
 class _PictureForm(forms.Form):
-    """A picture of a person, checked here before anything leaves. `picture` is set once the form is valid."""
+    """The form for a picture of a person. It is checked here; `picture` is set once the form is valid."""
 
     picture: CheckedPicture
 
     def check(self, upload: Upload) -> CheckedPicture:
-        """The picture of an uploaded file. Raises PictureFault."""
+        """Return the picture of an uploaded file. Raises PictureFault."""
         raise NotImplementedError
 
     def clean(self) -> dict[str, Any]:
@@ -315,7 +317,7 @@ class _PictureForm(forms.Form):
 
 
 class FaceForm(_PictureForm):
-    """A face image: a file, or what a phone's camera hands over."""
+    """The form for a face image: a file, or a photo from the phone's camera."""
 
     image = _file(_("Picture as a file"), "image/jpeg")
     taken = _file(_("Take a picture with this phone"), "image/jpeg", capture="user")
@@ -325,7 +327,7 @@ class FaceForm(_PictureForm):
 
 
 class ProfileForm(_PictureForm):
-    """A profile picture."""
+    """The form for a profile picture."""
 
     image = _file(_("Picture"), "image/jpeg,image/png")
 

@@ -1,7 +1,7 @@
-"""Bounds of a member's values at this service: those that its environment states, and those that its refusals taught.
+"""Limits of a member's values: stated by the service's environment, or learned from its refusals.
 
-What is stated is a rule of forms, imports and the client. What was learned is said beside the field and no rule: it was
-read out of a sentence, and a service may change its mind.
+Stated limits are enforced by forms, imports and the client. Learned limits are only shown next to the field: they are
+parsed from a sentence, and the service may change them.
 """
 
 import re
@@ -22,7 +22,7 @@ _TIMESTEP = "one_time_timestep_max"
 
 
 def timestep_field() -> forms.IntegerField:
-    """For how many seconds a one-time code holds, with what is known about the longest."""
+    """Return the field for the seconds of a one-time code, with the known maximum."""
     stated = _stated_max()
     return forms.IntegerField(
         label=_("Code changes every (seconds)"),
@@ -35,7 +35,7 @@ def timestep_field() -> forms.IntegerField:
 
 
 def usual_timestep() -> int:
-    """The seconds of a code where nobody chose any."""
+    """Return the default number of seconds of a code."""
     return min(limits.TIMESTEP_DEFAULT, _stated_max())
 
 
@@ -53,7 +53,7 @@ def _limit_text(stated: int) -> str:
 
 
 def learning_from(form: Any, act: Callable[..., Intent]) -> Callable[..., Intent]:
-    """Return `act`, which then also learns from what the service made of a member's form."""
+    """Return `act` extended so that a limit is learned from the service's answer to a member's form."""
 
     def asked(**given: Any) -> Intent:
         intent = act(**given)
@@ -64,7 +64,7 @@ def learning_from(form: Any, act: Callable[..., Intent]) -> Callable[..., Intent
 
 
 def _learn(intent: Intent, form: Any) -> None:
-    """Learn a bound, and say it beside the field of this form."""
+    """Save a learned limit and show it next to the field of this form."""
     sent = _timestep(intent.body)
     if sent is None:
         return
@@ -79,7 +79,7 @@ def _learn(intent: Intent, form: Any) -> None:
 
 
 def _limit_in(words: str, sent: int) -> dict[str, int]:
-    """The one number in the service's words that can be a bound; where it names none, what it refused."""
+    """Return the one number in the service's message that can be a limit, else the refused value."""
     numbers = {int(each) for each in re.findall(r"(?<![\w.])\d{1,6}(?![\w])", words)}
     bounds = [each for each in numbers if limits.TIMESTEP_MIN < each < sent]
     return {"most": bounds[0]} if len(bounds) == 1 else {"refused": sent}

@@ -1,4 +1,4 @@
-"""The list of members, straight from the mirror; the lists to review; and what they hold as files."""
+"""The table of members, the tables of members to review, and their exports."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -98,7 +98,7 @@ class Members(Table):
 
     @property
     def search_pieces(self) -> SearchPieces | None:
-        """None for more words than SQL is kept for, and for what may be a card's number."""
+        """Return the search pieces; None for searches without prepared SQL, and for possible card numbers."""
         asked = member_search.search_pieces(self.search_text)
         follows = len(asked.are_long) <= 2 and not (
             member_search.may_be_card_number(self.search_text) and self.may(Permission.SECRETS_REVEAL)
@@ -125,7 +125,7 @@ class Members(Table):
 
     @property
     def empty(self) -> EmptyState | None:
-        """Nobody yet: what comes next depends on whether the list was ever read, and on the person."""
+        """Return the text for an empty list. It depends on whether the list was ever loaded, and on the person."""
         return freshness.empty_state(self.request, self._empty_text, MirrorKind.MEMBERS)
 
     @property
@@ -142,9 +142,9 @@ class Members(Table):
         )
 
     def export(self, kind: str, *, secrets: bool = False) -> HttpResponseBase:
-        """Return all members that match, in the list's order, as CSV or XLSX; written into the audit trail first.
+        """Return all members that match, in the list's order, as CSV or XLSX. The export is recorded first.
 
-        Whoever lets `secrets` in has checked that the person may see them.
+        With `secrets`, the caller has checked that the person may see them.
         """
         count = self.matching_rows.order_by().count()
         if secrets:
@@ -159,7 +159,7 @@ class Members(Table):
 
     @property
     def file_pages(self) -> list[tuple[str, str]]:
-        """Exports that ask before they give: (label, address)."""
+        """Return exports that need confirmation, as (label, address)."""
         if not (self.may(self.export_permission) and self.may(Permission.SECRETS_REVEAL)):
             return []
         address = url_in_tenant("members:export", self.request.tenant.slug)
@@ -173,12 +173,12 @@ _COLUMNS = {column.name: column for column in Members.columns}
 
 
 def _name_and_code(said: dict[str, str]) -> str:
-    """Return somebody by name and code, which tells namesakes apart."""
+    """Return a person's name and code. The code distinguishes people with the same name."""
     return f"{said['name']} {add_brackets(said['code'])}" if said["code"] else said["name"]
 
 
 class CleanupMembers(Members):
-    """One of the lists to review, with what matters there."""
+    """The table of one list to review, with its columns."""
 
     name = "leavers"
     cached_query = None  # which members these are follows from the moment, too
@@ -194,7 +194,7 @@ class CleanupMembers(Members):
         if which in cleanup_lists.PERMISSIONS:
             request.access.check(cleanup_lists.PERMISSIONS[which])
         super().__init__(request, query=query)
-        # What is done with "all that match" must mean this list, and never all members.
+        # So "all that match" means this list and never all members.
         self.actions = jobs.selection_actions(lambda _request: f"leavers={which}")
         self.which, self.known_total = which, None
         self.all_rows = cleanup_lists.members_of(which)
@@ -208,7 +208,7 @@ class CleanupMembers(Members):
 
     @classmethod
     def selecting(cls, request: TenantRequest, which: str, query: QueryDict) -> "CleanupMembers":
-        """The list by its name, for whoever acts on what was selected in it. Raises Http404, and Refused."""
+        """Return the table of a list by its name, for actions on selected rows. Raises Http404 and Refused."""
         if which not in CleanupList.values:
             raise Http404
         return cls(request, CleanupList(which), query=query)
@@ -219,7 +219,7 @@ class CleanupMembers(Members):
 
     @property
     def file_note(self) -> str:
-        """Without the list of members, or without the log, a file of nobody or of everybody tells nothing."""
+        """Return a note for the file, if the list of members or the log is not completely loaded."""
         of_log = (
             cleanup_lists.log_period_text(freshness_for(self.request)[MirrorKind.HISTORIES])
             if self.which == CleanupList.NEVER

@@ -1,7 +1,7 @@
-"""Recognising a new member in the service's list, when the answer to its creation was lost.
+"""Find a new member in the service's list when the answer to its creation was lost.
 
-What was created is known by its card or its code, if the body had one: a new member with that and all else is ours.
-Name and group alone prove nothing when they are found (somebody else may have created a namesake); their absence does.
+A new member with the same code or card, and all other values equal, is ours. Name and group alone prove nothing if a
+member is found: another person may have created one with the same name. If none is found, it was not created.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,14 +19,14 @@ from tenants.scope import current_tenant_id
 
 @dataclass(frozen=True)
 class Candidates:
-    """Members that were not known before: those with the code or card, and those with name and group alone."""
+    """New members that may be ours: those with the code or card, and those with only the same name and group."""
 
     with_code_or_card: list[Member]
     with_same_name: list[Member]
 
 
 def candidates_before(body: Mapping[str, Any]) -> dict[str, Any]:
-    """The ids of all members that could later be taken for this one."""
+    """Return the IDs of all present members that could later be mistaken for the new one."""
     return {
         "known": sorted(
             Member.objects.filter(_code_or_card_matches(body) | _name_matches(body)).values_list("member_id", flat=True)
@@ -35,7 +35,7 @@ def candidates_before(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def find_candidates(body: Mapping[str, Any], known: Iterable[str]) -> Candidates:
-    """Which members of the mirror may be the one that `body` asked for."""
+    """Return new members of the mirror that may be the requested one. `known`: IDs that existed before the request."""
     fresh = Member.objects.filter(gone_at__isnull=True).exclude(member_id__in=list(known)).order_by("pk")
     marked = list(fresh.filter(_code_or_card_matches(body)))
     namesakes = fresh.filter(_name_matches(body)).exclude(pk__in=[member.pk for member in marked])
@@ -43,7 +43,7 @@ def find_candidates(body: Mapping[str, Any], known: Iterable[str]) -> Candidates
 
 
 def is_same(member: Member, body: Mapping[str, Any]) -> bool:
-    """Whether a marked member is the one asked for: everything that was sent is as it was sent."""
+    """Check whether a candidate with the code or card has all the values that were sent."""
     return Member.objects.filter(_name_matches(body), *_identifiers(body), pk=member.pk).exists()
 
 
@@ -52,7 +52,7 @@ def _name_matches(body: Mapping[str, Any]) -> Q:
 
 
 def _code_or_card_matches(body: Mapping[str, Any]) -> Q:
-    """Has the code or the card of `body`; nobody, when it has neither."""
+    """Return the condition for the code or the card of `body`. It matches no member if `body` has neither."""
     found = Q(pk__in=[])
     for mark in _identifiers(body):
         found |= mark

@@ -1,4 +1,4 @@
-"""What a member's page shows, and the way back to it."""
+"""The data of a member's page, and the redirect back to it after a form."""
 
 from functools import partial
 from typing import Any
@@ -20,10 +20,10 @@ from tenants.roles import Permission
 
 
 def member_facts(request: TenantRequest, member: Member) -> dict[str, Any]:
-    """What the mirror knows of the member, what runs by our own requests, and what the person lately did."""
+    """Return the member's data from the mirror, running requests, and recent records of the person."""
     can, about = request.access.can, queries.intents_about(member)
     suspension, named = suspensions.suspension_of(member), {member.membergroup_id: member.membergroup_name}
-    member.suspended = suspension is not None  # type: ignore[attr-defined]  # what `suspensions.noted` says of rows
+    member.suspended = suspension is not None  # type: ignore[attr-defined]  # as in `suspensions.with_suspended_flag`
     return {
         "suspension": suspension,
         "ahead": [job for job in about_jobs.pending_jobs_of(member.member_id) if can(Permission(job.permission))],
@@ -44,27 +44,27 @@ def member_facts(request: TenantRequest, member: Member) -> dict[str, Any]:
 
 
 def page_context(request: TenantRequest, member: Member) -> dict[str, Any]:
-    """The whole page: the member, what was lately asked of the service, and what staff changed."""
+    """Return the whole page's context: the member, recent requests, and changes by staff."""
     shown = member_facts(request, member)
     asked = shown["about"][:5]
     return shown | {"intents": asked, "changes": queries.staff_changes(request.access, member, asked)}
 
 
 def back_to_member(request: TenantRequest) -> dict[str, Any]:
-    """How a form about a member leads on (`asking.lead`): to the member's page, unless it was refused."""
+    """Return the options that lead from a form about a member back to the member's page, unless it was refused."""
     inputs = {**MEMBER.input_names, **temporary_keys.INPUTS_BY_FIELD}
     return {"to": _address, "inputs": inputs, "explain": partial(_explain_refusal, access=request.access)}
 
 
 def _address(intent: Intent) -> str:
-    """The page of the member that an intent is about; none while the mirror could not follow."""
+    """Return the address of the member's page; empty if the mirror does not have the member."""
     member_id = intent.path.get("member_id") or intent.result.get("member_id", "")
     known = Member.objects.filter(member_id=member_id).exists()
     return address_of_target(intent, "members:page", "member_id") if known else ""
 
 
 def _explain_refusal(intent: Intent, access: Access) -> Explanation | None:
-    """Say whose card it is to whoever may see it, and that a code is taken; None for any other refusal."""
+    """Explain a refusal: which member has the card (if the person may see it), or that the code is used; else None."""
     if refusals.is_refused_for(intent, RefusalCause.DUPLICATE, "card"):
         holder = _holder_text(intent) if access.can(Permission.SECRETS_REVEAL) else ""
         return (CARD.name,), _("This card is already registered.") + holder
@@ -74,7 +74,7 @@ def _explain_refusal(intent: Intent, access: Access) -> Explanation | None:
 
 
 def _holder_text(intent: Intent) -> str:
-    """Whose card it is, as far as the portal knows."""
+    """Return a text about the card's holder, as far as the portal knows."""
     holder = queries.holder_of_card((intent.body or {}).get(CARD.name, ""))
     if holder is None or target_of("member", holder.member_id) == intent.target:
         return ""

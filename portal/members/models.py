@@ -1,4 +1,4 @@
-"""What the portal keeps about members beside the mirror."""
+"""The portal's own data about members, next to the mirror."""
 
 from django.db import models
 
@@ -7,11 +7,12 @@ from tenants.vault import EncryptedBytes, EncryptedText
 
 
 class Portrait(TenantModel):
-    """A member's profile picture, small, so that pages show it from our own address and spend no call on it.
+    """A member's profile picture, small. Pages show it from our own address without an API call.
 
-    `address` is profile_image_url of the last single read (specification: operation 5): whoever knows it may fetch the
-    picture, so it rests encrypted and reaches no browser. `content` is a JPEG made from what was there, or None before
-    it was fetched; `mark` changes with the address. docs/decisions/0011-profile-pictures.md.
+    `address` is profile_image_url of the last single read (specification: operation 5). Anyone who has it can load the
+    picture, so it is encrypted and never sent to a browser. `content` is a JPEG made from the picture, or None before
+    it is
+    loaded; `mark` changes with the address. See docs/decisions/0011-profile-pictures.md.
     """
 
     member_id = models.TextField(db_collation="C")

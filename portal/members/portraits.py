@@ -1,4 +1,4 @@
-"""Profile pictures: learned from single reads, fetched once, shown from our own address."""
+"""Profile pictures: the address comes from single reads; the picture is loaded once and shown from our own address."""
 
 import ipaddress
 import socket
@@ -24,7 +24,7 @@ _TIMEOUT_SECONDS = 5.0
 
 
 def save_address(tenant: Tenant, member_id: str, address: str | None) -> None:
-    """A single read told where the picture is, or (None) that there is none."""
+    """Save the picture's address from a single read; with None, delete the picture."""
     if not address:
         Portrait.objects.filter(member_id=member_id).delete()
         return
@@ -36,17 +36,16 @@ def save_address(tenant: Tenant, member_id: str, address: str | None) -> None:
 
 
 def delete(member_ids: list[str]) -> None:
-    """The members are deleted, and their pictures with them."""
     Portrait.objects.filter(member_id__in=member_ids).delete()
 
 
 def delete_orphans(_tenant: Tenant) -> None:
-    """After each complete list: no picture outlives its member, whoever deleted them."""
+    """Delete pictures whose member no longer exists. Called after each complete list of members."""
     Portrait.objects.exclude(member_id__in=Member.objects.values("member_id")).delete()
 
 
 def content_of(tenant: Tenant, member_id: str) -> bytes | None:
-    """The picture as a JPEG of at most 320 pixels a side; fetched when it is not here yet, which costs no call."""
+    """Return the picture as a JPEG of up to 320 x 320 pixels. It is loaded on first use, which uses no API call."""
     kept = Portrait.objects.filter(member_id=member_id).first()
     if kept is None or kept.content is not None:
         return kept.content if kept else None
@@ -60,7 +59,7 @@ def content_of(tenant: Tenant, member_id: str) -> bytes | None:
 
 
 def _fetch(address: str, base_url: str) -> bytes | None:
-    """What stands there, checked and made small; None when there is nothing that can be shown. Never told in logs."""
+    """Load the picture, check it and make it smaller; None if it cannot be shown. The address is never logged."""
     try:
         if not _is_allowed(address, base_url):
             raise ValueError("not an address of the service or of the open internet")
@@ -72,7 +71,7 @@ def _fetch(address: str, base_url: str) -> bytes | None:
 
 
 def _is_allowed(address: str, base_url: str) -> bool:
-    """The service's own host, or any host of the open internet by HTTPS: never a machine of our own network."""
+    """Check the address: the service's host, or a public host by HTTPS. Addresses of our network are refused."""
     parts, ours = urlsplit(address), urlsplit(base_url)
     if parts.username or parts.password or parts.scheme not in ("http", "https"):
         return False

@@ -1,7 +1,7 @@
-"""QR codes of members as pictures, and the one-time code of this moment (specification: operation 12).
+"""Draw members' QR codes, and request one-time codes (specification: operation 12).
 
-A code is a live credential: it is drawn for whoever may see secrets, never kept, never logged. Renewing it costs a call
-each time; whoever looks at the same member at the same moment shares one.
+A code is a valid credential: it is drawn only for people who may see secrets, and never stored or logged. Each renewal
+uses an API call. People who view the same member at the same time share one call.
 """
 
 from dataclasses import dataclass
@@ -26,14 +26,13 @@ from portal.core.ui.times import local
 from tenants.access import TenantRequest
 from tenants.connections.service_clients import current_connection
 
-# How long codes follow one another before the person is asked whether to go on.
+# How long codes are renewed before the person has to confirm.
 RENEW_SECONDS = 10 * 60
 _SALT = "portal.members.one_time"
 
 
 class NoOneTimeCode(Exception):
-    """There is no code to show. Its text says why, for a person; `is_temporary` when waiting or asking again may
-    help."""
+    """Raised when there is no code to show; the text says why. `is_temporary`: a retry may help."""
 
     def __init__(self, words: str, *, is_temporary: bool = False) -> None:
         super().__init__(words)
@@ -42,7 +41,7 @@ class NoOneTimeCode(Exception):
 
 @dataclass(frozen=True)
 class OneTimeCode:
-    """A code, drawn, and when it ends. `is_exact` is False when the service did not say."""
+    """A drawn code with its end. `is_exact` is False if the service did not return an end."""
 
     picture: SafeString
     until: datetime
@@ -51,7 +50,7 @@ class OneTimeCode:
 
 
 def draw_qr(data: str, label: str) -> SafeString | None:
-    """A QR code as SVG, black on white in either theme; None when the data is more than a QR code holds."""
+    """Return a QR code as SVG, black on white in each theme; None if the data is too long."""
     try:
         return qr_drawing.draw_svg(qr_drawing.build_code(data), label)
     except qr_drawing.NotDrawable:
@@ -59,7 +58,7 @@ def draw_qr(data: str, label: str) -> SafeString | None:
 
 
 def current_code(member: Member, priority: Priority) -> OneTimeCode:
-    """The one-time code of this moment. Raises NoCode."""
+    """Return the present one-time code. Raises NoOneTimeCode."""
     told, asked_at = _request_code(member.member_id, priority)
     left = told.expiration_in_seconds
     until = asked_at + timedelta(seconds=left if left is not None and left > 0 else 30)
@@ -99,12 +98,12 @@ def _request_code(member_id: str, priority: Priority) -> tuple[OneTimeQrIssued, 
 
 
 def renewal_permit(request: TenantRequest, member: Member) -> str:
-    """What lets the page renew the code by itself for a while: signed for this tenant, person and member."""
+    """Return a permit to renew the code automatically for a while, signed for this tenant, person and member."""
     return signing.dumps([request.tenant.pk, request.user.pk, member.member_id], salt=_SALT)
 
 
 def may_renew(request: TenantRequest, member: Member) -> bool:
-    """Whether the page's own renewal may go on."""
+    """Check whether the page may still renew the code automatically."""
     try:
         told = signing.loads(request.POST.get("permit", ""), salt=_SALT, max_age=RENEW_SECONDS)
     except signing.BadSignature:

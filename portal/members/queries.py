@@ -1,4 +1,4 @@
-"""What the screens of members ask the mirror, the intents and the audit trail; members in the palette (Ctrl-K)."""
+"""Queries for the pages of members: members, requests, audit log entries, and the command palette (Ctrl-K)."""
 
 from collections.abc import Iterator
 
@@ -26,7 +26,7 @@ from tenants.sentences import TARGETS
 
 Choices = list[tuple[str, str]]
 
-# What the audit trail names besides the member's own fields.
+# Labels for audit log entries that are not fields of a member.
 _LABELS = {
     "qr_timestep": _("Code changes every (seconds)"),
     "qr_skew": _("Neighbouring codes accepted"),
@@ -34,9 +34,9 @@ _LABELS = {
     "time": _("Time"),
     "info": _("For the log"),
 }
-# Entries of a member's page.
+# How many audit log entries a member's page shows.
 _MAX_ENTRIES = 20
-# What staff do to one member, as the audit trail calls it.
+# Audit log codes of actions on one member.
 _ACTS = [
     "create_member", "update_member", "delete_member", "register_face_image", "delete_face_image",
     "register_profile_image", "temporary_use", "member.reveal_card", "member.reveal_qr", "member.reveal_one_time",
@@ -44,7 +44,7 @@ _ACTS = [
 
 
 def group_names() -> QuerySet[Group, tuple[str, str]]:
-    """The tenant's groups by name, as choices of a form or filter."""
+    """Return the tenant's groups by name, as choices of a form or filter."""
     return mirror.groups().values_list("membergroup_id", "membergroup_name")
 
 
@@ -52,21 +52,21 @@ _groups = CompiledQuery[tuple[str, str]](group_names)
 
 
 def group_choices() -> Choices:
-    """The same, read now."""
+    """Return the same choices as a list, loaded now."""
     return _groups.rows()
 
 
 def intents_about(member: Member) -> list[Intent]:
-    """The newest requests about this member, whoever made them, newest first."""
+    """Return the newest requests about this member by any person, the newest first."""
     return list(
         intents.latest_intents(target_of("member", member.member_id)).select_related("tenant__environment")[:40]
     )
 
 
 def staff_changes(access: Access, member: Member, asked: list[Intent]) -> list[RecordedChange]:
-    """Return what staff did to this member, newest first: changes, and secrets looked at.
+    """Return what staff did to this member, the newest first: changes, and secrets that were viewed.
 
-    Outcomes stand with the intents.
+    Outcomes are shown with the intents.
     """
     mine = Q(target=target_of("member", member.member_id)) | Q(intent_id__in=[str(intent.pk) for intent in asked])
     rows = AuditEntry.objects.filter(mine, action__in=_ACTS).select_related("support_session").order_by("-at", "-pk")
@@ -84,14 +84,14 @@ def staff_changes(access: Access, member: Member, asked: list[Intent]) -> list[R
             [_describe_change(field, groups) for field in fields if field[0].partition(".")[0] not in RIGHTS_NAMES],
             pages.get(entry.intent_id, ""),
         )
-        for entry, fields in entries  # rights stand there in words; the audit trail has them verbatim, too
+        for entry, fields in entries  # access rights are shown as text there; the audit log has the full values
     ]
     found = [*alone, *_bulk_changes(access, member)]
     return sorted(found, key=lambda change: (change.entry.at, change.entry.pk), reverse=True)[:_MAX_ENTRIES]
 
 
 def _bulk_changes(access: Access, member: Member) -> list[RecordedChange]:
-    """Return what edits of many and imports did to this member, each with its page for those who may see it."""
+    """Return what bulk changes and imports did to this member. Each links to its page, if the person has access."""
     rows = {
         str(row.part.intent_id): row for row in member_jobs.rows_applied_to(member.member_id, _MAX_ENTRIES) if row.part
     }
@@ -108,11 +108,11 @@ def _bulk_changes(access: Access, member: Member) -> list[RecordedChange]:
 
 
 def trail_condition(text: str) -> Q:
-    """Return the condition for entries of the trail about the members whom a text names: by ID, code or name."""
+    """Return the condition for audit log entries about members whose ID, code or name matches a text."""
     named = text.removeprefix(f"{TARGETS['member']} ").removeprefix("member:")
     if not named:
         return Q(pk=None)
-    key = sort_key(named)  # by what is indexed: a tenant may have 200,000 members
+    key = sort_key(named)  # search in indexed columns: a tenant may have 200,000 members
     wanted = Q(member_id=named) | Q(code_key=key) | Q(name_key=key)
     ids = list(Member.objects.filter(wanted).values_list("member_id", flat=True)[:_MAX_ENTRIES]) or [named]
     targets = [target_of("member", each) for each in ids]
@@ -120,22 +120,22 @@ def trail_condition(text: str) -> Q:
 
 
 def _describe_change(field: tuple[str, str, str], groups: dict[str, str]) -> tuple[str, str, str]:
-    """A changed field with its name and values as the page writes them."""
+    """Return a changed field with its label and values as the page shows them."""
     name, *values = field
     known = MEMBER.get(name)
-    if known is not None and known not in (CARD, QR):  # these two are kept as they may be shown
+    if known is not None and known not in (CARD, QR):  # these two are already stored in a form that may be shown
         values = [known.format_value(value, groups) if value else "" for value in values]
     return str(known.label if known else _LABELS.get(name, name)), values[0], values[1]
 
 
 def holder_of_card(card: str) -> Member | None:
-    """Who has this card, as far as the mirror knows."""
+    """Return the member with this card, as far as the mirror is up to date."""
     print_ = MemberRowBuilder(current_tenant_id()).card_fingerprint(card)
     return mirror.members().filter(has_card=True, card_fingerprint=print_).first()
 
 
 def find_hits(request: TenantRequest, text: str) -> Iterator[Hit]:
-    """The first members by name that `text` finds, for the palette."""
+    """Yield the first members by name that match `text`, for the palette."""
     for member in member_search.search_for_reader(request.access, text)[: command_palette.MAX_HITS]:
         address = reverse("members:page", args=[request.tenant.slug, member.member_id])
         hint = " · ".join(filter(None, (member.member_code, member.membergroup_name)))

@@ -1,4 +1,4 @@
-"""What stands about a member, in the words of a page: validity, credentials, rights."""
+"""The status of a member as shown on pages: use period and credentials."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from portal.core.ui.chips import Chip
 from portal.core.ui.icons import icon
 from portal.core.ui.tables.columns import EMPTY_CELL
 
-# The flag of a credential, its icon and its name.
+# The field of a credential, its icon and its name.
 _CREDENTIALS = (
     ("has_card", "id", gettext_noop("Card")),
     ("has_qr", "qrcode", gettext_noop("QR code")),
@@ -26,11 +26,9 @@ _CREDENTIALS = (
 
 
 def state_of(member: Member, now: datetime | None = None) -> str:
-    """Where now lies in the use period, as the state of a chip. Without bounds a member is valid.
+    """Return the state of the use period at `now`, as the state of a chip. Without limits a member is valid.
 
-    Suspended,
-    of whoever was looked up with `portal.core.jobs.suspensions.with_suspended_flag`: ended because somebody here said
-    so.
+    "suspended" needs rows from `portal.core.jobs.suspensions.with_suspended_flag`: the period was ended by staff here.
     """
     now = now or timezone.now()
     if member.use_end_key == UNREADABLE:
@@ -43,7 +41,7 @@ def state_of(member: Member, now: datetime | None = None) -> str:
 
 
 def validity_of(member: Member, now: datetime | None = None) -> Chip:
-    """The same, as a chip."""
+    """Return the same as a chip."""
     return _chip(state_of(member, now))
 
 
@@ -52,32 +50,32 @@ def _chip(state: str) -> Chip:
 
 
 def validity_drawer() -> Callable[[Member], SafeString]:
-    """What draws the same for a cell: valid is the rule and stays quiet (on a phone: away); the rest stands out."""
+    """Return a function that draws the status in a cell. "Valid" is drawn quietly and hidden on phones."""
     now, language = timezone.now(), get_language()
     return lambda member: _validity(state_of(member, now), language)
 
 
 @cache
 def _validity(state: str, language: str | None) -> SafeString:
-    """Lists draw the same few on every row."""
+    """Draw a state. It is cached, because lists draw the same few states in every row."""
     chip = _chip(state)
     return format_html('<span class="none fine">{}</span>', chip.word) if state == "valid" else format_html("{}", chip)
 
 
 def credential_words(member: Member) -> list[str]:
-    """The names of what the member has."""
+    """Return the names of the member's credentials."""
     return [_(word) for flag, _icon, word in _CREDENTIALS if getattr(member, flag)]
 
 
 def credential_drawer() -> Callable[[Member], SafeString]:
-    """What draws the same for a cell."""
+    """Return a function that draws the credentials in a cell."""
     language, flags = get_language(), attrgetter(*(flag for flag, *_named in _CREDENTIALS))
     return lambda member: _icons(flags(member), language)
 
 
 @cache
 def _icons(has: tuple[bool, ...], language: str | None) -> SafeString:
-    """Lists draw the same few on every row."""
+    """Draw icons of credentials. They are cached, because lists draw the same few in every row."""
     have = [each for each, given in zip(_CREDENTIALS, has, strict=True) if given]
     drawn = [(icon(name, 16, _(word)), _(word)) for _flag, name, word in have]
     return format_html_join("", '<span title="{1}">{0}</span>', drawn) if drawn else EMPTY_CELL
@@ -85,7 +83,7 @@ def _icons(has: tuple[bool, ...], language: str | None) -> SafeString:
 
 @dataclass(frozen=True)
 class QrStatus:
-    """A member's QR code: `kind` is email, one_time or static; the data itself stays out of it."""
+    """A member's QR code without its data. `kind` is email, one_time or static."""
 
     kind: str
     word: str
@@ -95,7 +93,7 @@ class QrStatus:
 
 
 def qr_of(member: Member) -> QrStatus | None:
-    """The variant of a member's QR code, or None. What is of no known variant is called static."""
+    """Return the kind of a member's QR code, or None. Unknown kinds are shown as static."""
     stored = member.qrcode
     if not stored:
         return None

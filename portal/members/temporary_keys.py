@@ -1,7 +1,8 @@
-"""Temporary key use (specification: operation 11): keys that a member does not normally use, for a while.
+"""Temporary key use (specification: operation 11): keys that a member can take for a limited time.
 
-Physical: at most once, never later than 15 seconds after the click. The time counts from the service's receipt and a
-repeated call extends it, so what runs is known from our own requests alone; the service tells it nowhere.
+Requests are sent at most once, and never later than 15 seconds after the click. The time starts when the service
+receives the request; a repeated request extends it. The service does not report running uses, so they are derived from
+our own requests.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -23,20 +24,20 @@ from tenants.roles import Permission
 from tenants.wording import coded_sentence
 
 OPERATION = "temporary_use"
-# What the form calls the names of the operation.
+# Maps fields of the operation to inputs of the form.
 INPUTS_BY_FIELD = {"targets_list": ("units",), "timer": ("period",), "info": ("info",)}
 Units = Mapping[str, Sequence[str]]
 
 
 def body(*, units: Units, seconds: int, signal: bool, info: str, by: Requester) -> dict[str, Any]:
-    """What operation 11 takes. Without `info`, the service's log names who asked."""
+    """Return the body of operation 11. If `info` is empty, the service's log shows the requester's e-mail address."""
     targets = [{"device_id": box, "unit_no_list": list(numbers)} for box, numbers in units.items()]
     info = (info or str(by.user.email))[:INFO_MAX]
     return {"target": "key", "timer": seconds, "targets_list": targets, "device_action": signal, "info": info}
 
 
 def request_keys(*, member: Member, body: Mapping[str, Any], by: Requester, nonce: Nonce) -> Intent:
-    """Let the member use the keys of `body` for its time, from the service's receipt on."""
+    """Request the keys of `body` for the member. The time starts when the service receives the request."""
     units = {each["device_id"]: each["unit_no_list"] for each in body["targets_list"]}
     return submit(
         by=by,
@@ -54,7 +55,7 @@ def request_keys(*, member: Member, body: Mapping[str, Any], by: Requester, nonc
 
 @dataclass(frozen=True)
 class RunningUse:
-    """Keys that a member may take now because somebody said so here. `is_certain` is False after a lost answer."""
+    """Keys that a member can take now because of our request. `is_certain` is False after a lost answer."""
 
     box: str
     units: tuple[str, ...]
@@ -68,7 +69,10 @@ class RunningUse:
 
 
 def running_uses(intents: Iterable[Intent]) -> list[RunningUse]:
-    """What still runs, by the newest requests about one member (newest first): of each key, the newest word counts."""
+    """Return the uses that still run, from the newest requests about one member.
+
+    For each key the newest request counts.
+    """
     found: list[RunningUse] = []
     said: set[tuple[str, str]] = set()
     now = timezone.now()
@@ -90,7 +94,7 @@ def running_uses(intents: Iterable[Intent]) -> list[RunningUse]:
 
 
 def box_names(units: Iterable[str]) -> dict[str, str]:
-    """Key boxes by id, as far as the mirror knows them."""
+    """Return the names of key boxes by ID, as far as the mirror has them."""
     wanted = list(units)
     if not wanted:
         return {}
@@ -98,12 +102,12 @@ def box_names(units: Iterable[str]) -> dict[str, str]:
 
 
 def keys_text(units: Units, known: Mapping[str, str]) -> str:
-    """`Key box 1: 03, 04; Key box 2: 01`"""
+    """Return keys as text: `Key box 1: 03, 04; Key box 2: 01`."""
     return "; ".join(f"{known.get(box, box)}: {', '.join(numbers)}" for box, numbers in units.items())
 
 
 def duration_text(seconds: int) -> str:
-    """A time in the largest unit that says it exactly."""
+    """Return a duration as text, in the largest unit that is exact."""
     if seconds and seconds % 3600 == 0:
         return ngettext("%(n)d hour", "%(n)d hours", seconds // 3600) % {"n": seconds // 3600}
     if seconds and seconds % 60 == 0:
@@ -112,9 +116,10 @@ def duration_text(seconds: int) -> str:
 
 
 def has_permission(rights: Any, box: str, unit: str) -> bool | None:
-    """Whether the member holds permission for a key at any hour; None when the portal does not know.
+    """Return whether the member has permission for a key at any time; None if the portal does not know.
 
-    The service demands it (specification: operation 11) and hours do not matter there: a schedule counts as permission.
+    The service requires a permission (specification: operation 11). Hours do not matter: a schedule counts as
+    permission.
     """
     keys = rights.get("keys_pass") if isinstance(rights, dict) else None
     if not isinstance(keys, dict):
@@ -135,7 +140,7 @@ def has_permission(rights: Any, box: str, unit: str) -> bool | None:
 
 @dataclass(frozen=True)
 class KeyChoice:
-    """One key as the form shows it. `is_permitted` is None while the portal does not know."""
+    """A key as the form shows it. `is_permitted` is None if the portal does not know."""
 
     value: str
     number: str
@@ -158,12 +163,12 @@ class BoxChoices:
 
     @property
     def is_forbidden(self) -> bool:
-        """Whether the member surely holds no permission for any key here."""
+        """Check whether the member surely has no permission for any key of this box."""
         return all(unit.is_permitted is False for unit in self.units)
 
 
 def box_choices(boxes: Iterable[KeyBox], rights: Any, chosen: Collection[str]) -> list[BoxChoices]:
-    """The key boxes with the keys whose number the service takes, those that can surely not be taken last."""
+    """Return the key boxes with the keys whose number the service accepts. Boxes without permission come last."""
     return sorted((_box_choices(box, rights, chosen) for box in boxes), key=lambda box: box.is_forbidden)
 
 

@@ -1,1 +1,1 @@
-"""Floor plans: a picture of each floor, with its doors, key boxes and cameras on it as they stand now."""
+"""Floor plans: a picture of each floor that shows its doors, key boxes and cameras with their present state."""

@@ -1,4 +1,4 @@
-"""What staff do with floor plans. They are the portal's own: the service hears nothing of them."""
+"""Actions of staff on floor plans. Plans exist only in the portal, not in the service."""
 
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
@@ -14,17 +14,17 @@ from tenants import audit
 from tenants.models import Tenant
 from tenants.wording import coded_sentence
 
-# Of a tenant, and on a plan: more would not be found or seen.
+# How many plans a tenant may have, and how many devices a plan may show.
 MAX_PLANS, MAX_PLACED = 60, 500
 Position = tuple[int, int]  # thousandths of the picture's width and height
 
 
 class PlanNotSaved(ValueError):
-    """The plan was not kept; the text says why."""
+    """Raised when the plan is not saved; the text says why."""
 
 
 class PlacementConflict(Exception):
-    """The plan was not kept: somebody else placed some of the same things. `keys` are those."""
+    """Raised when another person has changed the same devices on the plan. `keys` names these devices."""
 
     def __init__(self, keys: Iterable[str]) -> None:
         super().__init__()
@@ -32,7 +32,7 @@ class PlacementConflict(Exception):
 
 
 def add(*, name: str, picture: CheckedPicture, by: Requester) -> FloorPlan:
-    """Keep a plan under a name that no other has. Raises NotKept."""
+    """Create a plan with a unique name. Raises PlanNotSaved."""
     with transaction.atomic():
         names = _names(by.tenant)
         if len(names) >= MAX_PLANS:
@@ -46,7 +46,7 @@ def add(*, name: str, picture: CheckedPicture, by: Requester) -> FloorPlan:
 
 
 def replace(*, plan: FloorPlan, picture: CheckedPicture, by: Requester) -> None:
-    """Put another picture in the place of a plan's; what is placed stays where it is."""
+    """Replace a plan's picture. Devices stay where they are."""
     before, drawn = {"width": plan.width, "height": plan.height}, _picture_values(picture)
     for name, value in drawn.items():
         setattr(plan, name, value)
@@ -59,9 +59,9 @@ def replace(*, plan: FloorPlan, picture: CheckedPicture, by: Requester) -> None:
 def edit(
     *, plan: FloorPlan, name: str, placed: Iterable[Placement], was: Mapping[str, Position], by: Requester
 ) -> None:
-    """Name a plan, and place on it what is given. What stands as it `was` in the form is left as it is by now.
+    """Rename a plan and place devices on it. A device whose position is as it `was` in the form is not changed.
 
-    Raises NotKept, and ChangedMeanwhile where somebody else placed the same thing elsewhere since.
+    Raises PlanNotSaved, and PlacementConflict if another person has placed the same device elsewhere.
     """
     with transaction.atomic():
         names = _names(by.tenant)
@@ -77,7 +77,7 @@ def edit(
 
 
 def _merge(plan: FloorPlan, mine: Mapping[str, Placement], was: Mapping[str, Position]) -> list[Placement]:
-    """Return what is to stand on a plan: what somebody changed in a form, over what stands there now."""
+    """Return the new placements: the changes of the form, applied to the present placements."""
     there = {row.key: row for row in Placement.objects.filter(plan=plan)}
     both = []
     for key in {*there, *mine, *was}:
@@ -101,14 +101,14 @@ def _position(row: Placement | None) -> Position | None:
 
 
 def delete(*, plan: FloorPlan, by: Requester) -> None:
-    """Forget a plan and what was placed on it."""
+    """Delete a plan and its placements."""
     with transaction.atomic():
         _audit(plan, by, "plan.deleted")
         plan.delete()
 
 
 def _names(tenant: Tenant) -> set[str]:
-    """The names of the tenant's plans, while nobody else adds or renames one."""
+    """Return the names of the tenant's plans, and block other changes of plans until the transaction ends."""
     Tenant.objects.select_for_update(no_key=True).get(pk=tenant.pk)
     return set(FloorPlan.objects.values_list("name", flat=True))
 

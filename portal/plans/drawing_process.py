@@ -1,6 +1,6 @@
-"""The process that draws a page of a PDF: from standard input to standard output, within limits of memory and time.
+"""Draw a page of a PDF from standard input to standard output, with limited memory and time.
 
-Started by `paper.page` alone. The limits stand before a byte of the file is read.
+Only `pdf_rendering.render_first_page` starts this process. The limits are set before the file is read.
 """
 
 import resource

@@ -1,4 +1,4 @@
-"""Forms of floor plans: a file with a name, and where things stand."""
+"""Forms of floor plans: name, file and positions of devices."""
 
 import json
 from collections.abc import Collection, Mapping
@@ -27,7 +27,7 @@ _CAMERA_MAX = 200
 
 
 class DrawingForm(forms.Form):
-    """A plan's picture. `picture` is set once the form is valid."""
+    """The form for a plan's picture. `picture` is set once the form is valid."""
 
     image = forms.FileField(
         label=_("Drawing"),
@@ -55,7 +55,7 @@ class DrawingForm(forms.Form):
 
 
 class NewPlanForm(DrawingForm):
-    """A new plan: its name and its picture."""
+    """The form for a new plan: its name and its picture."""
 
     name = line_field(
         pgettext_lazy("floor plan", "Name"),
@@ -67,7 +67,7 @@ class NewPlanForm(DrawingForm):
 
 
 class NameForm(ConflictForm, forms.Form):
-    """A plan's name, and the camera to add to it."""
+    """The form for a plan's name, and for a camera to add to the plan."""
 
     name = line_field(
         pgettext_lazy("floor plan", "Name"),
@@ -80,7 +80,7 @@ class NameForm(ConflictForm, forms.Form):
 
 @dataclass
 class PlacementLine:
-    """One thing in the form: whether it is on the plan, and where, in per cent, as it was typed."""
+    """A device in the form: whether it is on the plan, and its position in per cent, as entered."""
 
     device: PlanDevice
     is_placed: bool
@@ -90,12 +90,12 @@ class PlacementLine:
 
     @property
     def position(self) -> tuple[float, float]:
-        """Where its mark is drawn; the middle for what cannot be read."""
+        """Return the position of its mark; the middle if the input is invalid."""
         return _percent(self.x, 50.0), _percent(self.y, 50.0)
 
 
 class PlacementRows:
-    """Where things stand, as a plan has it or as somebody posted it. `rows()` once `is_valid()`."""
+    """The positions of devices, from the plan or from a posted form. Call `is_valid()` before `rows()`."""
 
     def __init__(self, tenant: Tenant, plan: FloorPlan, posted: Mapping[str, str] | None) -> None:
         self.plan = plan
@@ -123,7 +123,7 @@ class PlacementRows:
         return PlacementLine(thing, f"on:{thing.key}" in posted, x[:20], y[:20])
 
     def is_valid(self) -> bool:
-        """Look at what was typed; each line that cannot be used says why."""
+        """Check the inputs and set an error on each invalid line."""
         for each in self.lines:
             if each.is_placed and not (0 <= _percent(each.x, -1) <= 100 and 0 <= _percent(each.y, -1) <= 100):
                 each.error = _t("Enter numbers from 0 to 100.")
@@ -135,11 +135,11 @@ class PlacementRows:
 
     @property
     def previous_json(self) -> str:
-        """What stood on the plan when this form was made, as the form brings it back."""
+        """Return the positions at the time when the form was opened, for a hidden input."""
         return json.dumps(self.previous)
 
     def apply_others(self, mine: Collection[str]) -> list[str]:
-        """Show what others placed meanwhile, but for these things, of which the names are returned."""
+        """Show other people's changes, except for the devices `mine`. Return the names of these devices."""
         for each in self.lines:
             key = each.device.key
             if key not in mine:
@@ -150,7 +150,7 @@ class PlacementRows:
         return [each.device.name for each in self.lines if each.device.key in mine]
 
     def rows(self) -> list[Placement]:
-        """Return what is to stand on the plan."""
+        """Return the placements for the plan."""
         return [
             Placement(
                 tenant=self.plan.tenant,
@@ -166,7 +166,7 @@ class PlacementRows:
 
 
 def _parse_previous(told: str, otherwise: dict[str, tuple[int, int]]) -> dict[str, tuple[int, int]]:
-    """Return what a form says stood on the plan when it was made; `otherwise` when it says nothing readable."""
+    """Return the positions at the time when the form was opened; `otherwise` if the input is invalid."""
     try:
         return {str(key): (int(x), int(y)) for key, (x, y) in read_json(told.encode(errors="replace")).items()}
     except (ValueError, TypeError, AttributeError):
@@ -174,7 +174,7 @@ def _parse_previous(told: str, otherwise: dict[str, tuple[int, int]]) -> dict[st
 
 
 def _default_position(place: int) -> tuple[int, int]:
-    """Where a thing begins that was never placed: in rows from the top, so that no mark hides another."""
+    """Return the default position of a new device: in rows from the top, so that marks do not overlap."""
     return 5 + place % 10 * 10, min(6 + place // 10 * 12, 94)
 
 

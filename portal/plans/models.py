@@ -1,4 +1,4 @@
-"""Floor plans that a tenant keeps, and what is placed on them."""
+"""Models of floor plans and of the devices on them."""
 
 from django.conf import settings
 from django.db import models
@@ -12,7 +12,7 @@ NAME_MAX = 60
 
 
 class FloorPlan(TenantModel):
-    """A floor's plan. `content` is a JPEG made from what was uploaded, `mark` changes with it, sides are pixels."""
+    """A floor plan. `content` is a JPEG made from the upload, `mark` changes with it, and sides are in pixels."""
 
     name = models.CharField(max_length=NAME_MAX)
     content = EncryptedBytes()
@@ -30,7 +30,7 @@ class FloorPlan(TenantModel):
 
 
 class Placed(models.TextChoices):
-    """What stands on a plan."""
+    """The kinds of devices on a plan."""
 
     DOOR = "door", _("Door")
     KEY_BOX = "key_box", _("Key box")
@@ -38,7 +38,7 @@ class Placed(models.TextChoices):
 
 
 class Placement(TenantModel):
-    """Where a device stands on a plan: `x` and `y` in thousandths of the picture's width and height.
+    """The position of a device on a plan: `x` and `y` in thousandths of the picture's width and height.
 
     `identifier` is the service's: device_id, key_device_id or camera_id.
     """
@@ -56,7 +56,7 @@ class Placement(TenantModel):
 
     @property
     def key(self) -> str:
-        """What a form knows the thing by."""
+        """Return the key of the device in forms."""
         return f"{self.kind}:{self.identifier}"
 
     def __str__(self) -> str:

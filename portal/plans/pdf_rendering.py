@@ -1,6 +1,6 @@
-"""The first page of a PDF as a picture, drawn in a process of its own that may use little memory and time.
+"""Render the first page of a PDF as a picture, in a separate process with limited memory and time.
 
-A PDF of some kilobytes can ask for gigabytes; whoever draws it is ended by the system then, and the site goes on.
+A small PDF can need gigabytes of memory. Then only the separate process is killed, and the site continues.
 """
 
 import subprocess
@@ -8,16 +8,16 @@ import sys
 
 from portal.core.files.pictures import DRAWING_SIDE
 
-# What the process that draws may use: megabytes of addresses, seconds of a processor.
+# Limits of the process: megabytes of address space, and seconds of processor time.
 MAX_MEGABYTES, MAX_SECONDS = 768, 10
 
 
 class PdfNotRendered(ValueError):
-    """The page could not be drawn: the file is no PDF, is damaged or locked, or asks for too much."""
+    """Raised when the page cannot be drawn: the file is not a PDF, is damaged or locked, or exceeds the limits."""
 
 
 def render_first_page(data: bytes) -> bytes:
-    """Return the first page of a PDF as PNG, its longest side DRAWING_SIDE pixels. Raises NotDrawn."""
+    """Return the first page of a PDF as PNG, its longest side DRAWING_SIDE pixels. Raises PdfNotRendered."""
     command = [
         sys.executable,
         "-m",

@@ -1,4 +1,4 @@
-"""What stands on floor plans, as it is known now: doors, key boxes and cameras by their state."""
+"""Place devices on floor plans with their present state: doors, key boxes and cameras."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -20,16 +20,16 @@ from portal.devices import queries
 from portal.plans.models import FloorPlan, Placed, Placement
 from tenants.models import Tenant
 
-# Of a picture's width, in the units of the drawing.
+# The width of a picture in drawing units.
 WIDTH = 1000
-# Columns of a name under its mark; a character of full width takes two.
+# The width of a name under its mark, in columns; a full-width character takes two.
 _COLUMNS = 16
 _ICONS = {Placed.DOOR: "door", Placed.KEY_BOX: "key", Placed.CAMERA: "video"}
 
 
 @dataclass(frozen=True)
 class PlanDevice:
-    """What can be placed, with its state; `rank` orders the most alarming first."""
+    """A device that can be placed, with its state. `rank` sorts the most serious states first."""
 
     kind: Placed
     identifier: str
@@ -49,17 +49,17 @@ class PlanDevice:
 
     @property
     def tone(self) -> str:
-        """The class of its mark: that of its state."""
+        """Return the CSS class of its mark, which depends on the state."""
         return self.chip.tone
 
     @property
     def has_label(self) -> bool:
-        """Whether its mark says its state: not of what is calm, nor of a camera at which nobody looked."""
+        """Check whether the mark shows its state. Quiet devices and cameras that were never viewed have no label."""
         return self.chip.tone != "quiet" and (self.kind, self.chip.state) != (Placed.CAMERA, "unknown")
 
     @property
     def short_name(self) -> str:
-        """The name as there is room for it under the mark."""
+        """Return the name, shortened to the space under the mark."""
         ends = list(accumulate(1 + (east_asian_width(each) in "WF") for each in self.name))
         fitting = sum(end < _COLUMNS for end in ends)
         return self.name if not ends or ends[-1] <= _COLUMNS else f"{self.name[:fitting].rstrip()}…"
@@ -67,7 +67,7 @@ class PlanDevice:
 
 @dataclass(frozen=True)
 class PlanMark:
-    """A thing at its place, in units of the drawing."""
+    """A device at its position, in drawing units."""
 
     device: PlanDevice
     x: float
@@ -75,7 +75,7 @@ class PlanMark:
 
 
 def load_devices(tenant: Tenant) -> dict[str, PlanDevice]:
-    """Return all doors, key boxes and cameras of the tenant by their key, the most alarming doors first."""
+    """Return all doors, key boxes and cameras of the tenant by their key. Doors with serious states come first."""
     slug, words = tenant.slug, tenant.environment.catalogue.states
     found = [_door(tenant, place, door) for place, door in enumerate(queries.by_urgency())]
     for box in KeyBox.objects.order_by("name_order", "pk"):
@@ -97,7 +97,7 @@ def _door(tenant: Tenant, place: int, door: PassController) -> PlanDevice:
 
 
 def device_of(row: Placement, devices: Mapping[str, PlanDevice]) -> PlanDevice:
-    """Return the thing that a placement is about, also when the service does not list it any more."""
+    """Return the device of a placement, even if the service no longer lists it."""
     kind = Placed(row.kind)
     if found := devices.get(row.key):
         return found
@@ -109,7 +109,7 @@ def device_of(row: Placement, devices: Mapping[str, PlanDevice]) -> PlanDevice:
 
 @dataclass(frozen=True)
 class PlanDrawing:
-    """A plan with what stands on it, the most alarming first in `listed_devices`."""
+    """A plan with its devices. `listed_devices` has the most serious states first."""
 
     plan: FloorPlan
     marks: list[PlanMark]
@@ -140,19 +140,19 @@ class PlanDrawing:
 
     @property
     def version(self) -> str:
-        """What the drawing is known by."""
+        """Return the version of the drawing."""
         marks = [(mark.x, mark.y, mark.device.key, mark.device.name, str(mark.device.chip)) for mark in self.marks]
         return live_updates.version_of(self.plan.mark, marks)
 
 
 def draw(tenant: Tenant, plan: FloorPlan) -> PlanDrawing:
-    """Return a plan with what stands on it now."""
+    """Return a plan with its devices and their present state."""
     things = load_devices(tenant)
     return PlanDrawing(plan, [mark_of(plan, row, things) for row in placements(plan)])
 
 
 def placements(plan: FloorPlan) -> Iterable[Placement]:
-    """Return what is placed on a plan, in a steady order."""
+    """Return a plan's placements in a stable order."""
     return Placement.objects.filter(plan=plan).order_by("kind", "identifier")
 
 
@@ -161,10 +161,10 @@ def mark_of(plan: FloorPlan, row: Placement, things: Mapping[str, PlanDevice]) -
 
 
 def view_box_of(plan: FloorPlan) -> str:
-    """What is seen of a drawing: with room for marks at its edges and for their words."""
+    """Return the SVG view box, with space for marks and labels at the edges."""
     return f"-24 -24 {WIDTH + 48} {height_of(plan) + 76}"
 
 
 def height_of(plan: FloorPlan) -> int:
-    """The drawing's height, in units of which it is WIDTH wide."""
+    """Return the drawing's height in units; its width is WIDTH."""
     return max(round(WIDTH * plan.height / plan.width), 1)

@@ -1,4 +1,4 @@
-"""Floor plans: the list, a plan as it stands now, its picture, and changing it."""
+"""Views of floor plans: the list, a plan with its devices, its picture, and the forms."""
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -26,7 +26,7 @@ _CONFLICT_TEXT = gettext_lazy(
 
 @tenant_view(Permission.DEVICES_VIEW)
 def index(request: TenantRequest) -> HttpResponseBase:
-    """The tenant's plans by name; where there is one alone, that one."""
+    """Show the tenant's plans by name. If there is only one, redirect to it."""
     plans = list(FloorPlan.objects.defer("content").order_by("name"))
     if len(plans) == 1:
         return redirect(_page(request, plans[0]))
@@ -35,7 +35,7 @@ def index(request: TenantRequest) -> HttpResponseBase:
 
 @tenant_view(Permission.DEVICES_VIEW)
 def plan(request: TenantRequest, pk: int) -> HttpResponse:
-    """A plan with what stands on it; while somebody looks, as it is known now."""
+    """Show a plan with its devices. It is updated while the page is open."""
     drawing = plan_devices.draw(request.tenant, _plan_or_404(pk))
     if live_updates.is_up_to_date(request, drawing.version):
         return live_updates.unchanged_response()
@@ -47,7 +47,7 @@ def plan(request: TenantRequest, pk: int) -> HttpResponse:
 
 @tenant_view(Permission.DEVICES_VIEW)
 def picture(request: TenantRequest, pk: int, mark: str) -> HttpResponse:
-    """A plan's picture; its address changes with it."""
+    """Return a plan's picture. Its address changes with the picture."""
     found = get_row_or_404(FloorPlan.objects.all(), pk=pk, mark=mark)
     return HttpResponse(found.content, content_type="image/jpeg")
 

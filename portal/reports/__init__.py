@@ -1,1 +1,1 @@
-"""Reports: what happened and who may do what, on a page, as PDF and as XLSX, when asked and on a schedule."""
+"""Reports about events and access rights, as a page, PDF and XLSX, on request and by schedule."""

@@ -1,4 +1,4 @@
-"""What people do with reports: ask for one, set up and end a schedule, download."""
+"""Actions on reports: request a report; create, change and end a schedule; send now."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from tenants.wording import Sentence, coded_sentence
 def request_report(
     *, kind: str, choices: Mapping[str, str], since: datetime, until: datetime, nonce: uuid.UUID, by: Requester
 ) -> Report:
-    """Ask for a report; the same one for the same form. A worker makes it."""
+    """Request a report; a worker creates it. The same form returns the same report."""
     told = {"kind": kind, "choices": dict(choices), "since": since, "until": until, "by": by.user}
     told |= {"language": get_language() or "en", "due_at": database_now()}
     with transaction.atomic():
@@ -35,7 +35,10 @@ def create_schedule(
     *, kind: str, choices: Mapping[str, str], every: Every, hour: int, language: str, recipients: Sequence[int],
     nonce: uuid.UUID, by: Requester,
 ) -> Schedule:  # fmt: skip
-    """Set up a schedule; the same one for the same form. Its first report is of the period that is over next."""
+    """Create a schedule; the same form returns the same schedule.
+
+    Its first report is about the period that ends next.
+    """
     now = database_now()
     told = {"kind": kind, "choices": dict(choices), "every": every, "hour": hour, "recipients": list(recipients)}
     told |= {"language": language, "by": by.user, "next_at": periods.next_run(every, hour, now)}
@@ -48,11 +51,11 @@ def create_schedule(
 
 
 def change_schedule(*, schedule: Schedule, hour: int, language: str, recipients: Sequence[int], by: Requester) -> None:
-    """Change the hour of a schedule, its language and whom it tells. Reports that were made stay as they are."""
+    """Change a schedule's hour, language and recipients. Existing reports are not changed."""
     wanted = {"hour": hour, "language": language, "recipients": list(recipients)}
     before = {name: getattr(schedule, name) for name in wanted}
     with transaction.atomic():
-        # Due at once: the next look finds what is left to be told, and the next time by the new hour.
+        # Due at once: a worker then notifies new recipients and sets the next time.
         running = Schedule.objects.filter(pk=schedule.pk, ended_at=None)
         if before != wanted and running.update(**wanted, next_at=ClockTime()):
             _record(
@@ -65,7 +68,7 @@ def change_schedule(*, schedule: Schedule, hour: int, language: str, recipients:
 
 
 def end_schedule(*, schedule: Schedule, by: Requester) -> None:
-    """End a schedule, once. Its reports stay."""
+    """End a schedule. Its reports are kept."""
     with transaction.atomic():
         running = Schedule.objects.filter(pk=schedule.pk, ended_at=None)
         if running.update(ended_at=ClockTime(), next_at=None):
@@ -73,7 +76,7 @@ def end_schedule(*, schedule: Schedule, by: Requester) -> None:
 
 
 def send_now(*, schedule: Schedule, by: Requester) -> Report:
-    """Make the report of the period that is over and tell whoever of the schedule was not told of it; return it."""
+    """Create the report of the last period, notify recipients who were not notified yet, and return the report."""
     with transaction.atomic():
         locked = Schedule.objects.select_for_update(of=("self",), no_key=True).select_related("by").get(pk=schedule.pk)
         report = scheduling.request_report(locked, database_now())
@@ -85,7 +88,7 @@ def send_now(*, schedule: Schedule, by: Requester) -> Report:
 
 
 def title_of(kind: str) -> Sentence:
-    """Return the title of a kind of report, as sentences name it."""
+    """Return the title of a kind of report for use in sentences."""
     return coded_sentence(f"report_kind.{kind}")
 
 

@@ -1,8 +1,7 @@
-"""What a report says: its headline figures, its tables, and how complete it is. A page, a PDF and a workbook are three
-writings of it.
+"""The content of a report: headline figures, tables and completeness. It is written as a page, a PDF and a workbook.
 
-The head (`ReportHead`) is small and kept with the report; the lines of its tables are many, and are yielded, so that no
-worker holds them.
+The head (`ReportHead`) is small and saved with the report. Tables can be long, so their lines are yielded and never
+kept in memory together.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,13 +10,13 @@ from datetime import datetime
 from typing import Any
 
 CellValue = str | int
-#: The number of a table, and its cells.
+# (table index, cells)
 TableLine = tuple[int, Sequence[CellValue]]
 
 
 @dataclass(frozen=True)
 class ReportFigure:
-    """A number of the headline, with the doubt there is about it. `beside`: what it is compared with."""
+    """A headline figure, with its uncertainty as text. `beside`: the value to compare with."""
 
     label: str
     value: str
@@ -26,9 +25,9 @@ class ReportFigure:
 
 @dataclass(frozen=True)
 class ReportTable:
-    """A table: its title, the headings of its columns, and what has to be said of all its lines.
+    """A table: its title, column headings, and a note about all lines.
 
-    `drawn` is the column whose numbers are drawn as bars, by the first; 0 for none.
+    `drawn` is the column that is drawn as bars, labelled by the first column; 0 for none.
     """
 
     title: str
@@ -39,8 +38,9 @@ class ReportTable:
 
 @dataclass(frozen=True)
 class ReportHead:
-    """`complete` are sentences about how complete the data is: they stand on every page. `is_partial`: something that
-    the report is about was not known when it was made, as lists of reports say too.
+    """The head of a report. `complete`: sentences about how complete the data is, shown on every page.
+
+    `is_partial`: some data was missing when the report was created; lists of reports show this, too.
     """
 
     title: str
@@ -52,12 +52,12 @@ class ReportHead:
     is_partial: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """Return what is kept."""
+        """Return the values to save."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, kept: dict[str, Any]) -> "ReportHead":
-        """Return what was kept."""
+        """Return the head from its saved values."""
         figures = [ReportFigure(**each) for each in kept["figures"]]
         sheets = [ReportTable(**each) for each in kept["sheets"]]
         return cls(**{**kept, "figures": figures, "sheets": sheets})
@@ -65,9 +65,9 @@ class ReportHead:
 
 @dataclass
 class ReportContent:
-    """What a kind of report makes: `lines` are read once, `head` after them, so that it may count what they were.
+    """The content that a kind of report creates. Read `lines` once, and `head` after that: figures may count the lines.
 
-    `named_since`: see `Report.named_since`; it too is final when the lines have been read.
+    `named_since`: see `Report.named_since`. It is also final only when all lines have been read.
     """
 
     title: str
@@ -87,12 +87,12 @@ class ReportContent:
 
 
 def number_in(cell: CellValue) -> int | None:
-    """Return the number in a cell, also one that is said with its doubt ("at least 61"); None where there is none."""
+    """Return the number in a cell, also from a text such as "at least 61"; None if there is none."""
     digits = "".join(each for each in str(cell) if each.isdecimal())
     return int(digits) if digits else None
 
 
 def lines_of_table(number: int, rows: Iterable[Sequence[CellValue]]) -> Iterator[TableLine]:
-    """Yield rows as lines of the sheet with this number."""
+    """Yield rows as lines of the table with this index."""
     for cells in rows:
         yield number, cells

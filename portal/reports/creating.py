@@ -1,7 +1,6 @@
-"""A worker makes a report: its lines go encrypted into the store one by one, and become what people see and take along.
+"""Create reports in a worker: write the lines encrypted to the store, then the page's lines, the PDF and the workbook.
 
-These are the first lines for a page, the PDF and the workbook: whoever opens or downloads them waits for nobody, and no
-page of the site draws them. A report that was kept is never made again: whoever opens it later sees what was sent.
+Opening or downloading a report needs no more work. A report is never created again, so everyone sees what was sent.
 """
 
 import json
@@ -29,18 +28,18 @@ from portal.reports.periods import moment_text
 
 CREATE_TASK = "portal.reports.tasks.make"
 MAX_TRIES = 5
-#: Lines of each table on a page; the files have them all.
+# The most lines of each table on a page; the files have all lines.
 MAX_PAGE_LINES = 50
 _RETRY_AFTER = timedelta(minutes=6)
 
 
 def wake(report: Report) -> None:
-    """Have a worker make it once the transaction is through."""
+    """Wake a worker for the report after the transaction."""
     task_queue.enqueue_after_commit(CREATE_TASK, report.tenant_id, report.pk)
 
 
 def create(report_id: int) -> None:
-    """Make a report that still waits, and keep it. Two workers at once keep one."""
+    """Create a report that is due, and save it. If two workers run at once, only one result is saved."""
     waits = Report.objects.filter(pk=report_id, due_at__isnull=False)
     report = waits.select_related("by", "tenant").first()
     if report is None:
@@ -63,8 +62,8 @@ def create(report_id: int) -> None:
 
 
 def _write_files(report: Report) -> dict[str, Any]:
-    """Write the lines into the store, then from them what is shown and taken along; return what the row is told."""
-    from portal.reports import pdf_writing  # its library takes a third of a process's start, which few of them need
+    """Write the lines to the store, then the page's lines and the files from them. Return the new values of the row."""
+    from portal.reports import pdf_writing  # its import is slow, and few processes need it
 
     with store.FileWriter() as lines:
         content = kinds.KINDS[report.kind].create_content(report)
@@ -97,7 +96,7 @@ def _read_lines(file: StoredFile) -> Iterator[TableLine]:
 
 
 def load_lines(report: Report) -> list[tuple[list[Sequence[CellValue]], int]]:
-    """Return of each table of a report that was made its first lines, and how many more there are.
+    """Return the first lines of each table of a created report, and how many more there are.
 
     Raises store.Unreadable.
     """

@@ -1,4 +1,4 @@
-"""What is asked for a report: its days, its area; and for a schedule, how often, at what hour and who is told."""
+"""Forms of reports (days and area) and of schedules (period, hour and recipients)."""
 
 import uuid
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from portal.reports.models import Every, Report, Schedule
 from tenants.access import access_to
 from tenants.models import Staff, User, current_tenant
 
-#: The log is kept for a year.
+# The log is kept for a year.
 MAX_DAYS = 366
 
 
@@ -30,7 +30,7 @@ def today() -> date:
 
 
 class _ChoicesForm(forms.Form):
-    """The area, where a kind has one, and the nonce of the form."""
+    """The base form: the area, if the kind has one, and the form's nonce."""
 
     nonce = forms.UUIDField(initial=uuid.uuid4, widget=forms.HiddenInput)
 
@@ -49,13 +49,13 @@ class _ChoicesForm(forms.Form):
 
     @property
     def choices(self) -> Mapping[str, str]:
-        """Return what was chosen besides the days."""
+        """Return the choices without the days."""
         area = self.cleaned_data.get("area")
         return {"area": area.area_id, "area_name": area.area_name} if area is not None else {}
 
 
 class RequestForm(_ChoicesForm):
-    """A report now: of days, unless its kind says how things are at this moment."""
+    """The form for a report now. It has days, unless its kind describes the present moment."""
 
     first = forms.DateField(
         label=pgettext_lazy("report", "First day"), widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
@@ -90,7 +90,7 @@ class RequestForm(_ChoicesForm):
 
     @classmethod
     def for_report(cls, report: Report, kind: ReportKind) -> "RequestForm":
-        """Return the form as it was for a report that was made."""
+        """Return the form filled in with the values of an existing report."""
         first, last = local(report.since).date(), local(report.until - timedelta(microseconds=1)).date()
         form = cls(kind=kind, initial={"area": report.choices.get("area")})
         for name, day in (("first", first), ("last", last)):
@@ -100,7 +100,7 @@ class RequestForm(_ChoicesForm):
 
     @property
     def period(self) -> tuple[datetime, datetime]:
-        """Return [since, until)."""
+        """Return the period as [since, until)."""
         if self.kind.is_as_of_now:
             now = timezone.now()
             return now, now
@@ -109,7 +109,7 @@ class RequestForm(_ChoicesForm):
 
 
 class _DeliveryForm(forms.Form):
-    """When a schedule's reports are made on their day, and whom it tells."""
+    """The hour at which a schedule's reports are created, and their recipients."""
 
     hour = forms.TypedChoiceField(
         label=pgettext_lazy("report", "Time"),
@@ -126,19 +126,19 @@ class _DeliveryForm(forms.Form):
     )
 
     def set_recipients(self, kind: ReportKind) -> None:
-        """Offer the staff who may see reports of this kind."""
+        """Set the recipients' choices: staff who may see reports of this kind."""
         field: Any = self.fields["recipients"]
         field.queryset = User.objects.filter(pk__in=[user.pk for user in staff_for(kind)]).order_by("name", "email")
 
     @property
     def delivery(self) -> dict[str, Any]:
-        """Return what was chosen, as schedules keep it."""
+        """Return the chosen values, as arguments of schedules."""
         people = [user.pk for user in self.cleaned_data["recipients"]]
         return {**{name: self.cleaned_data[name] for name in ("hour", "language")}, "recipients": people}
 
 
 class ChangeForm(ConflictForm, _DeliveryForm):
-    """The hour of a schedule, its language and whom it tells. Whoever may not see the report any more is left out."""
+    """The form for a schedule's hour, language and recipients. People who may no longer see the report are left out."""
 
     def __init__(self, data: Any, *, schedule: Schedule) -> None:
         super().__init__(data, initial={name: getattr(schedule, name) for name in ("hour", "language", "recipients")})

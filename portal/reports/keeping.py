@@ -1,4 +1,4 @@
-"""How long reports are kept: as long as the log, and with their names no longer than the data of guests in them."""
+"""Delete old reports: they are kept as long as the log. Files with guests' names are deleted with the guests' data."""
 
 from datetime import datetime, timedelta
 
@@ -15,12 +15,12 @@ from tenants import audit
 from tenants.models import Tenant
 from tenants.wording import coded_sentence
 
-#: Records of the log are kept for as long.
+# As long as records of the log are kept.
 RETENTION_DAYS = 400
 
 
 def delete_guest_files(before: datetime) -> None:
-    """Delete the files of reports with names of guests whose visits ended before; their figures stay."""
+    """Delete the files of reports that name guests whose visits ended before this time. Their figures are kept."""
     rows = Report.objects.filter(named_since__lt=before, files_deleted_at=None, made_at__isnull=False)
     files = _files(rows)
     rows.update(file=None, pdf=None, book=None, files_deleted_at=ClockTime())
@@ -28,7 +28,7 @@ def delete_guest_files(before: datetime) -> None:
 
 
 def delete_old(tenant: Tenant) -> int:
-    """Delete the tenant's reports whose time is over. Returns how many."""
+    """Delete the tenant's old reports. Return their number."""
     with transaction.atomic():
         rows = Report.objects.filter(_is_old())
         files, count = _files(rows), rows.count()

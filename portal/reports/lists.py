@@ -1,4 +1,4 @@
-"""The list of reports that were made, and the schedules."""
+"""The tables of created reports and of schedules."""
 
 from collections.abc import Sequence
 
@@ -17,14 +17,14 @@ from tenants.models import User
 
 
 def period_text(row: Report) -> str:
-    """Return the days of a report, or the moment."""
+    """Return the days of a report; empty for reports about a moment."""
     if KINDS[row.kind].is_as_of_now:
         return ""
     return periods.period_text(row.since, row.until)
 
 
 def state_of(row: Report) -> Chip:
-    """Return how far a report is."""
+    """Return the state of a report as a chip."""
     if row.made_at is not None:
         partial = row.head is not None and row.head.get("is_partial")
         return Chip("done", _t("Ready"), problem=_t("Incomplete data") if partial else "")
@@ -60,7 +60,7 @@ class Reports(Table):
 
 
 def schedules(kinds: Sequence[ReportKind]) -> list[tuple[Schedule, ReportKind, list[User]]]:
-    """Return the running schedules of these kinds, each with whom it tells."""
+    """Return the running schedules of these kinds, each with its recipients."""
     rows = list(Schedule.objects.filter(ended_at=None, kind__in=[kind.name for kind in kinds]).order_by("pk"))
     people = User.objects.in_bulk({pk for row in rows for pk in row.recipients})
     return [(row, KINDS[row.kind], [people[pk] for pk in row.recipients if pk in people]) for row in rows]

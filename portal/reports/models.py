@@ -1,4 +1,4 @@
-"""Reports that were asked for or are due, the schedules by which they are, and to whom each was sent."""
+"""Models of reports: requested or scheduled reports, schedules, and mails about reports."""
 
 from django.conf import settings
 from django.db import models
@@ -11,17 +11,18 @@ from tenants.models import TenantModel
 
 
 class Every(models.TextChoices):
-    """How often a schedule makes a report: of the week or the month before."""
+    """How often a schedule creates a report: about the last week or month."""
 
     WEEK = "week"
     MONTH = "month"
 
 
 class Schedule(TenantModel):
-    """Makes a report of each week or month, from its `hour` on the day after, and tells `recipients` (IDs of staff).
+    """A schedule for a report about each week or month, created at `hour` on the day after it.
 
-    `kind` and `choices` are those of a report, `language` is that in which it is worded. `next_at` is the timer;
-    `ended_at`: it makes no more. `nonce` is that of the form that set it up.
+    `recipients` are IDs of staff. `kind` and `choices` are those of a report, `language` is its language. `next_at` is
+    the
+    timer. After `ended_at` no more reports are created. `nonce` is that of the form that created it.
     """
 
     nonce = models.UUIDField()
@@ -45,14 +46,17 @@ class Schedule(TenantModel):
 
 
 class Report(TenantModel):
-    """One report over [since, until). A schedule has one of each period.
+    """A report over [since, until). A schedule has one for each period.
 
-    `by` asked for it, or set up its schedule. While `due_at` is set a worker makes it; `tries` counts how often one
-    began, `trouble` is why none is made. `head` is what is on its first page, without names of members or guests;
-    `file` has the first lines of its tables for a page, `pdf` and `book` have all of them to take along. `recipients`
-    are the schedule's when it was made (IDs of staff), `missed` counts the periods before this one for which the
-    schedule could not run. `named_since` is the earliest end of a guest's visit whose name is in it: the files go when
-    that visit's data does (`keeping`), at `files_deleted_at`.
+    `by` requested it, or created its schedule. While `due_at` is set, a worker creates it; `tries` counts the attempts,
+    and
+    `trouble` is why it failed. `head` is the first page, without names of members or guests. `file` has the first lines
+    of
+    its tables for a page; `pdf` and `book` have all of them. `recipients` are the schedule's at creation (IDs of
+    staff).
+    `missed` counts the earlier periods in which the schedule could not run. `named_since` is the earliest end of a
+    visit
+    whose guest is named in it: the files are deleted with that visit's data (`keeping`), at `files_deleted_at`.
     """
 
     nonce = models.UUIDField(null=True)
@@ -92,10 +96,11 @@ class Report(TenantModel):
 
 
 class Sending(TenantModel):
-    """A mail about a report to one person, written down before it is sent, so that it is sent once.
+    """A mail about a report to one person. The row is saved before the mail is sent, so that it is sent once.
 
-    A worker that died meanwhile leaves it `sending`, and nobody sends it again: it may have arrived. `answer` is why it
-    did not.
+    If a worker dies, the state stays `sending` and no mail is sent again, because it may have arrived. `answer` is why
+    it
+    failed.
     """
 
     report = models.ForeignKey(Report, on_delete=models.CASCADE, related_name="sendings")

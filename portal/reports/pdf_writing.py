@@ -1,4 +1,4 @@
-"""A report as PDF: A4 across, with its period, completeness and number on every page; Noto Sans JP embedded."""
+"""Write a report as PDF: A4 landscape, with period, completeness and page number on every page, in Noto Sans JP."""
 
 from collections.abc import Iterable, Sequence
 
@@ -11,18 +11,18 @@ from fpdf.fonts import FontFace
 from portal.core.files import fonts
 from portal.reports.content import CellValue, ReportHead, TableLine, number_in
 
-#: The most lines of a table on paper: a second is about 600 of them. The workbook has them all.
+# The most lines of a table in the PDF: about 600 lines take a second. The workbook has all lines.
 MAX_LINES = 5000
-# Of a page's head, narrow characters: two lines across.
+# The most narrow characters of a page's head, which is two lines.
 _MAX_BRIEF = 320
-#: The most lines that are drawn as bars: more would stand too close to be read.
+# The most bars: more would be too close together to be read.
 MAX_BARS = 31
 _INK, _GREY, _BAR, _LINE, _PALE, _WHITE = 20, 95, 150, 200, 246, 255
 _MARGIN, _SIZE, _CHART_HEIGHT = 12.0, 8.0, 28.0
 
 
 class _ReportPdf(FPDF):
-    """A4 across with the same head and foot on every page."""
+    """A PDF in A4 landscape with the same head and foot on every page."""
 
     def __init__(self, head: ReportHead, tenant: str, made: str) -> None:
         super().__init__(orientation="L", unit="mm", format="A4")
@@ -54,7 +54,7 @@ class _ReportPdf(FPDF):
 
 
 def draw_pdf(head: ReportHead, lines: Iterable[TableLine], *, tenant: str, made: str) -> bytes:
-    """Return the PDF. `made` says when it was made."""
+    """Return the PDF. `made` is the text about its creation time."""
     pdf = _ReportPdf(head, tenant, made)
     pdf.set_title(f"{head.title} {head.period}")
     pdf.add_page()
@@ -77,7 +77,7 @@ def draw_pdf(head: ReportHead, lines: Iterable[TableLine], *, tenant: str, made:
 
 
 def _shortened(sentences: Sequence[str]) -> list[str]:
-    """Return how complete the data is in two lines at the most: what does not fit is counted, and on the first page."""
+    """Return the completeness in two lines at most. What does not fit is counted; the first page has all of it."""
     told: list[str] = []
     length = 0
     for sentence in sentences:
@@ -114,7 +114,7 @@ def _draw_first_page(pdf: _ReportPdf, head: ReportHead) -> None:
 
 
 def _draw_bars(pdf: _ReportPdf, drawn: Sequence[tuple[str, CellValue]]) -> None:
-    """Draw the numbers of days as bars over the days, the highest as high as there is room; say those not known."""
+    """Draw the numbers of days as bars above the days, scaled to the highest. Unknown numbers are written as text."""
     amounts = [number_in(cell) or 0 for _day, cell in drawn]
     top, left, width, most = pdf.get_y() + 4, pdf.l_margin, pdf.epw / len(drawn), max([*amounts, 1])
     pdf.set_fill_color(_BAR)
@@ -134,7 +134,7 @@ def _cell_text(cell: CellValue) -> str:
 
 
 def lines_by_table(lines: Iterable[TableLine], sheets: int, limit: int) -> list[tuple[list[Sequence[CellValue]], int]]:
-    """Return of each table the lines that are drawn, and how many are left out."""
+    """Return the lines to draw for each table, and how many are left out."""
     drawn: list[list[Sequence[CellValue]]] = [[] for _number in range(sheets)]
     left = [0] * sheets
     for number, cells in lines:
@@ -165,12 +165,12 @@ def _draw_table(pdf: _ReportPdf, columns: Sequence[str], rows: Sequence[Sequence
 
 
 def numeric_columns(columns: int, rows: Sequence[Sequence[CellValue]]) -> list[bool]:
-    """Return of each column whether there are numbers in it, if only in some lines."""
+    """Return for each column whether at least one line has a number in it."""
     return [any(isinstance(row[place], int) for row in rows) for place in range(columns)]
 
 
 def _widths(columns: Sequence[str], rows: Sequence[Sequence[CellValue]]) -> list[int]:
-    """Return the columns' shares of the width, by the longest of the first lines; wide characters count twice."""
+    """Return the relative widths of the columns, by the longest of the first lines. Wide characters count twice."""
     some = [columns, *rows[:200]]
     found = [max(_text_width(str(cells[place])) for cells in some) for place in range(len(columns))]
     return [min(max(each, 6), 45) for each in found]

@@ -1,4 +1,4 @@
-"""Which time a report is about: days chosen, or the week and the month before, on the clock of the buildings."""
+"""Compute the periods of reports in the buildings' time zone: chosen days, the last week, or the last month."""
 
 from datetime import date, datetime, time, timedelta
 
@@ -9,12 +9,12 @@ _DAY = timedelta(days=1)
 
 
 def period_of_days(first: date, last: date) -> tuple[datetime, datetime]:
-    """Return [since, until) of these days, both included."""
+    """Return these days, both included, as [since, until)."""
     return _midnight(first), _midnight(last + _DAY)
 
 
 def last_period(every: Every, at: datetime) -> tuple[datetime, datetime]:
-    """Return the week (from Monday) or month that ended last at this moment."""
+    """Return the last week (from Monday) or month that ended by this moment, as [since, until)."""
     end = start_of(every, local(at).date())
     return _midnight(start_of(every, end - _DAY)), _midnight(end)
 
@@ -25,7 +25,7 @@ def start_of(every: Every, day: date) -> date:
 
 
 def next_run(every: Every, hour: int, after: datetime) -> datetime:
-    """Return the first moment after this one at which a period is over and its report is due."""
+    """Return the first moment after `after` at which a period has ended and its report is due."""
     begin = start_of(every, local(after).date())
     while (run := datetime.combine(begin, time(hour), TOKYO)) <= after:
         begin = start_of(every, begin + _DAY * (31 if every == Every.MONTH else 7))
@@ -33,7 +33,7 @@ def next_run(every: Every, hour: int, after: datetime) -> datetime:
 
 
 def count_between(every: Every, since: datetime, until: datetime) -> int:
-    """Return how many periods lie between two beginnings."""
+    """Return the number of periods between two period starts."""
     count, begin, end = 0, local(since).date(), local(until).date()
     while begin < end:
         begin = start_of(every, begin + _DAY * (31 if every == Every.MONTH else 7))
@@ -42,13 +42,13 @@ def count_between(every: Every, since: datetime, until: datetime) -> int:
 
 
 def period_text(since: datetime, until: datetime) -> str:
-    """Return the days, both included."""
+    """Return the first and the last day as text."""
     first, last = local(since).date(), (local(until) - timedelta(microseconds=1)).date()
     return first.isoformat() if first == last else f"{first.isoformat()} – {last.isoformat()}"
 
 
 def moment_text(at: datetime | None) -> str:
-    """Return a moment as a report's lines have it; nothing for None."""
+    """Return a moment as text for reports; empty for None."""
     return f"{local(at):%Y-%m-%d %H:%M}" if at else ""
 
 

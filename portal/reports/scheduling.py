@@ -1,7 +1,7 @@
-"""Schedules: the report of the period before is made once, however often a worker looks or dies; then people are told.
+"""Run schedules: create the report of the last period exactly once, then notify the recipients.
 
-A run that was missed is made up once, for the latest period: those before are counted on the report, and can be
-asked for. Who is told is decided when it is sent: not whoever lost the role, or the right to see what is in it.
+After missed runs, only the latest period is created automatically. The others are counted in the report and can be
+requested. Permissions are checked when mails are sent: people without the role or permission get none.
 """
 
 from datetime import datetime, timedelta
@@ -30,26 +30,26 @@ from tenants.access import Access, access_to
 from tenants.models import User, current_tenant
 
 RUN_TASK = "portal.reports.tasks.run"
-#: Why nobody was told: the answer of a sending.
+# The answer of a sending to a person who may no longer see the report.
 NO_PERMISSION = "no permission"
 _RETRY_AFTER = timedelta(minutes=3)
 _SOON = timedelta(minutes=1)
 
 
 def wake(schedule: Schedule) -> None:
-    """Have a worker look at a schedule once the transaction is through."""
+    """Wake a worker for the schedule after the transaction."""
     task_queue.enqueue_after_commit(RUN_TASK, schedule.tenant_id, schedule.pk)
 
 
 def run_schedule(schedule_id: int) -> None:
-    """Ask for the report that is due, and tell of those that are made."""
+    """Request the report that is due, and send mails about the last created one."""
     with transaction.atomic():
         rows = Schedule.objects.select_for_update(of=("self",), no_key=True).select_related("by")
         schedule = rows.filter(pk=schedule_id, ended_at=None, next_at__isnull=False).first()
         if schedule is None:
             return
         due = database_now() - timedelta(hours=schedule.hour)
-        # What was over before there was a schedule is no run of it; `send_now` asks for that.
+        # Periods that ended before the schedule was created are no missed runs; `send_now` requests them.
         if periods.last_period(Every(schedule.every), due)[1] > schedule.made_at:
             request_report(schedule, due)
     made = Report.objects.filter(schedule=schedule, made_at__isnull=False).order_by("-since").first()
@@ -61,7 +61,7 @@ def run_schedule(schedule_id: int) -> None:
 
 
 def request_report(schedule: Schedule, at: datetime) -> Report:
-    """Write the report of the period before this moment down to be made, for whom the schedule tells; or return it."""
+    """Return the report of the period before this moment; request it if it does not exist."""
     every = Every(schedule.every)
     since, until = periods.last_period(every, at)
     told = {
@@ -78,7 +78,7 @@ def request_report(schedule: Schedule, at: datetime) -> Report:
 
 
 def _notify(report: Report) -> bool:
-    """Tell whoever was not told; return whether nobody is left."""
+    """Send mails to recipients without one. Return whether all of them are done."""
     told = set(Sending.objects.filter(report=report).values_list("user_id", flat=True))
     people = User.objects.filter(pk__in=report.recipients)
     for user in people.exclude(pk__in=told).order_by("pk"):
@@ -87,18 +87,18 @@ def _notify(report: Report) -> bool:
 
 
 def _send_once(report: Report, user: User) -> None:
-    row, is_new = Sending.objects.get_or_create(report=report, user=user)  # the mail leaves after this is written
+    row, is_new = Sending.objects.get_or_create(report=report, user=user)  # saved before the mail is sent
     if not is_new:
         return
     outcome = _try_send(report, user)
-    if outcome.should_retry:  # surely did not arrive: the next look tries again
+    if outcome.should_retry:  # surely did not arrive; retried in the next run
         row.delete()
     else:
         Sending.objects.filter(pk=row.pk).update(state=outcome.state, answer=outcome.answer)
 
 
 def may_see(access: Access | None, kind: str) -> bool:
-    """Whether somebody may see reports of a kind now: all that stands in them."""
+    """Check whether a person may see everything in reports of this kind now."""
     needed = kinds.KINDS[kind].permissions
     return access is not None and not access.support_session and all(access.can(each) for each in needed)
 
@@ -106,7 +106,7 @@ def may_see(access: Access | None, kind: str) -> bool:
 def _try_send(report: Report, user: User) -> DeliveryOutcome:
     if not may_see(access_to(user, current_tenant()), report.kind):
         return delivery_outcomes.failed(NO_PERMISSION)
-    with override(report.language):  # that of its figures
+    with override(report.language):  # the language of the report's figures
         return mailing.send(_message(report, user))
 
 
@@ -122,7 +122,7 @@ def _message(report: Report, user: User) -> EmailMessage:
 
 
 def mark_restored(found_at: datetime) -> int:
-    """Take what was due by then as made and sent, since the backup: it can be asked for and sent by a person."""
+    """Treat reports that were due before a restore as created and sent. People can still request or send them."""
     rows = Schedule.objects.filter(ended_at=None, next_at__lte=found_at)
     for schedule in rows:
         schedule.next_at = periods.next_run(Every(schedule.every), schedule.hour, found_at)

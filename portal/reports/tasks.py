@@ -1,4 +1,4 @@
-"""The bells of reports. Each carries ids; the row it names decides whether anything is done."""
+"""Celery tasks of reports. Each gets an ID; the row decides whether anything is done."""
 
 from portal.reports import creating, scheduling
 from portal.site.celery import portal_task

@@ -1,4 +1,4 @@
-"""The pages of reports: what there is, asking for one, one on a page, as PDF or XLSX, and schedules."""
+"""Views of reports: the list, request, page, PDF and XLSX files, and schedules."""
 
 from collections.abc import Sequence
 
@@ -27,14 +27,14 @@ _PAGE = ("GET", "POST")
 
 
 def kind_or_404(request: TenantRequest, name: str) -> ReportKind:
-    """Return a kind that the person may see, or 404."""
+    """Return a kind that the person may see. Raises Http404."""
     if name not in KINDS or not scheduling.may_see(request.access, name):
         raise Http404
     return KINDS[name]
 
 
 def report_or_404(request: TenantRequest, pk: int) -> Report:
-    """Return a report that the person may see, or 404."""
+    """Return a report that the person may see. Raises Http404."""
     report = get_row_or_404(Report.objects.select_related("by", "schedule", "file", "pdf", "book"), pk=pk)
     kind_or_404(request, report.kind)
     return report
@@ -42,7 +42,7 @@ def report_or_404(request: TenantRequest, pk: int) -> Report:
 
 @tenant_view(Permission.REPORTS_VIEW)
 def index(request: TenantRequest) -> HttpResponse:
-    """The kinds of reports, the schedules, and the reports that were made."""
+    """Show the kinds of reports, the schedules, and the created reports."""
     seen = [kind for kind in KINDS.values() if scheduling.may_see(request.access, kind.name)]
     may_manage = request.access.can(Permission.REPORTS_MANAGE)
     context = {
@@ -56,7 +56,7 @@ def index(request: TenantRequest) -> HttpResponse:
 
 @tenant_view(Permission.REPORTS_VIEW, methods=_PAGE)
 def new(request: TenantRequest, kind: str) -> HttpResponse:
-    """Ask for a report, of the time and area of an earlier one where the address names one (`as`)."""
+    """Request a report. With `as` in the address, the form starts with an earlier report's period and area."""
     chosen = kind_or_404(request, kind)
     form = RequestForm(request.POST or None, kind=chosen)
     if request.method == "POST" and form.is_valid():
@@ -76,7 +76,6 @@ def new(request: TenantRequest, kind: str) -> HttpResponse:
 
 @tenant_view(Permission.REPORTS_MANAGE, methods=_PAGE)
 def schedule(request: TenantRequest, kind: str) -> HttpResponse:
-    """Set up a schedule."""
     chosen = kind_or_404(request, kind)
     form = ScheduleForm(request.POST or None, kind=chosen)
     if request.method == "POST" and form.is_valid():
@@ -88,7 +87,7 @@ def schedule(request: TenantRequest, kind: str) -> HttpResponse:
 
 @tenant_view(Permission.REPORTS_MANAGE, methods=_PAGE)
 def change(request: TenantRequest, pk: int) -> HttpResponse:
-    """Change the hour of a schedule and whom it tells."""
+    """Change a schedule's hour, language and recipients."""
     row = _schedule_or_404(request, pk)
     form = ChangeForm(request.POST or None, schedule=row)
     if request.method == "POST" and form.is_valid():
@@ -104,14 +103,13 @@ def _form(request: TenantRequest, form: Form, kind: ReportKind, submit: str) -> 
 
 @tenant_view(Permission.REPORTS_MANAGE, methods=["POST"])
 def end(request: TenantRequest, pk: int) -> HttpResponse:
-    """End a schedule."""
     actions.end_schedule(schedule=_schedule_or_404(request, pk), by=Requester.from_request(request))
     return redirect("reports:index", request.tenant.slug)
 
 
 @tenant_view(Permission.REPORTS_MANAGE, methods=["POST"])
 def send_now(request: TenantRequest, pk: int) -> HttpResponse:
-    """Make and send the report of the period that is over now, and show it."""
+    """Create and send the report of the last period, and show it."""
     report = actions.send_now(schedule=_schedule_or_404(request, pk), by=Requester.from_request(request))
     return redirect("reports:page", request.tenant.slug, report.pk)
 
@@ -124,14 +122,14 @@ def _schedule_or_404(request: TenantRequest, pk: int) -> Schedule:
 
 @tenant_view(Permission.REPORTS_VIEW)
 def page(request: TenantRequest, pk: int) -> HttpResponse:
-    """A report, or that it is being made."""
+    """Show a report, or its progress."""
     report = report_or_404(request, pk)
     return render(request, "reports/page.html", _context(report))
 
 
 @tenant_view(Permission.REPORTS_VIEW)
 def progress(request: TenantRequest, pk: int) -> HttpResponse:
-    """Whether it is made, for a page that waits."""
+    """Show the progress, for a page that waits for the report."""
     report = report_or_404(request, pk)
     if live_updates.is_up_to_date(request, _version(report)):
         return live_updates.unchanged_response()
@@ -160,7 +158,7 @@ def _context(report: Report) -> dict[str, object]:
 
 
 def _table(sheet: ReportTable, rows: Sequence[Sequence[CellValue]], left: int) -> dict[str, object]:
-    """Return a table for a page: its columns and cells, each with whether it holds numbers, and what is drawn of it."""
+    """Return a table for a page: cells, columns with numbers, the chart, and the number of left lines."""
     numbers = pdf_writing.numeric_columns(len(sheet.columns), rows)
     cells = [[(f"{cell:,}" if isinstance(cell, int) else cell) for cell in row] for row in rows]
     columns = list(zip(sheet.columns, numbers, strict=True))
@@ -169,7 +167,7 @@ def _table(sheet: ReportTable, rows: Sequence[Sequence[CellValue]], left: int) -
 
 
 def _chart(sheet: ReportTable, rows: Sequence[Sequence[CellValue]]) -> dict[str, object] | None:
-    """Return the bars above a table, each with its day and what is said of it; None for more than can be read."""
+    """Return the bars above a table, each with its day and text; None if there are too many to be read."""
     if not sheet.drawn or not 0 < len(rows) <= pdf_writing.MAX_BARS:
         return None
     told = [(str(row[0]), row[sheet.drawn]) for row in rows]
@@ -183,7 +181,7 @@ def _chart(sheet: ReportTable, rows: Sequence[Sequence[CellValue]]) -> dict[str,
 
 @tenant_view(Permission.REPORTS_VIEW, is_file=True)
 def download(request: TenantRequest, pk: int, form: str) -> HttpResponseBase:
-    """The report as PDF or XLSX, as it was made."""
+    """Send the report as PDF or XLSX, as it was created."""
     report = report_or_404(request, pk)
     file = {"pdf": report.pdf, "xlsx": report.book}.get(form)
     if file is None:

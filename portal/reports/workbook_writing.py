@@ -1,4 +1,7 @@
-"""A report as a workbook: a first sheet with what it is about, its figures and how complete it is; then its tables."""
+"""Write a report as a workbook.
+
+The first sheet has the subject, the figures and the completeness; then tables follow.
+"""
 
 import tempfile
 from collections.abc import Iterable
@@ -10,13 +13,13 @@ from openpyxl import Workbook
 from portal.core.files.writing import text_cell
 from portal.reports.content import ReportHead, ReportTable, TableLine
 
-#: Of a sheet, by the format; what is beyond goes into one more.
+# The most lines of a sheet in this file format; further lines go to another sheet.
 MAX_LINES = 1_000_000
 _MAX_TITLE = 31
 
 
 def write_workbook(head: ReportHead, lines: Iterable[TableLine], *, tenant: str, made: str) -> BinaryIO:
-    """Return the workbook, written line by line."""
+    """Return the workbook as a file. It is written line by line."""
     book = Workbook(write_only=True)
     about = book.create_sheet(_("About"))
     for told in _about_rows(head, tenant, made):

@@ -1,1 +1,1 @@
-"""Access reviews: reviewers confirm or withdraw rights to chosen areas, and a signed report says who did."""
+"""Access reviews: reviewers confirm or withdraw rights to chosen areas. A signed report has the decisions."""

@@ -1,9 +1,8 @@
-"""What is known of a right besides itself: since when it holds, and when it was last used. For some members at once.
+"""Load a right's history for many members at once: since when it exists, who gave it, and its last use.
 
-Since when: what staff did by edits of many and to one member alone, and what two readings of a member's rights tell
-apart. Nothing before is known: a right without a change keeps both ends of its span empty. Who gave it: what staff
-asked for here, also where it is not known yet whether it was done. Last use: of each member the newest records alone
-are looked at, so that a year of comings and goings costs as little as a week.
+"Since when" uses staff's bulk and single edits, and differences between two readings of a member's rights. Without a
+known change it is empty. "Who gave it" uses requests of staff here, also if their outcome is not known yet. "Last use"
+checks only each member's newest records, so that its cost does not grow with the log.
 """
 
 from collections import defaultdict
@@ -28,7 +27,7 @@ from portal.reviews.rights import RightKey
 from tenants.models import AuditEntry
 from tenants.scope import current_tenant_id
 
-#: Of each member so many of the newest records are looked at.
+# How many of each member's newest records are checked.
 MAX_RECORDS = 100
 _RIGHTS = "devices_pass"
 _SINGLE_OPERATIONS = ("create_member", "update_member")
@@ -47,13 +46,13 @@ SELECT wanted.member_id, told.device_id, max(told.at) FILTER (WHERE told.categor
 
 @dataclass(frozen=True)
 class LastUse:
-    """`days_by_door`: the latest day at each door; `record_count`: how many of the newest records there were."""
+    """The latest day at each door (`days_by_door`), and the number of checked records (`record_count`)."""
 
     days_by_door: dict[str, date] = field(default_factory=dict)
     record_count: int = 0
 
     def of_area(self, doors: Collection[str]) -> tuple[Use, date | None]:
-        """Return the last use of an area with these doors, as far as the newest records tell."""
+        """Return the last use of an area with these doors, as far as the newest records show it."""
         days = [day for door, day in self.days_by_door.items() if door in doors]
         if days:
             return Use.AREA, max(days)
@@ -62,14 +61,14 @@ class LastUse:
 
 @dataclass(frozen=True)
 class HeldSince:
-    """The right became what it is after `begin` (None: not known) and by `end`."""
+    """The time of a right's last change: after `begin` (None if not known), and by `end`."""
 
     begin: datetime | None
     end: datetime
 
 
 def doors_by_area(area_ids: Collection[str]) -> dict[str, frozenset[str]]:
-    """Return the devices of each area by its ID; of one that is gone, none."""
+    """Return the device IDs of each area by its ID; an empty set for an area that no longer exists."""
     found = {area_id: frozenset[str]() for area_id in area_ids}
     for area in Area.objects.filter(area_id__in=area_ids):
         entries = [each for each in area.devices_list if isinstance(each, dict)]
@@ -78,7 +77,7 @@ def doors_by_area(area_ids: Collection[str]) -> dict[str, frozenset[str]]:
 
 
 def last_uses(member_ids: Collection[str]) -> dict[str, LastUse]:
-    """Return what the newest records of each of these members tell of the doors they used."""
+    """Return each member's last uses of doors, from their newest records."""
     values: dict[str, Any] = {
         "tenant": current_tenant_id(), "members": list(member_ids), "newest": MAX_RECORDS, "used": use_categories()
     }  # fmt: skip
@@ -94,7 +93,7 @@ def last_uses(member_ids: Collection[str]) -> dict[str, LastUse]:
 
 
 def held_since(keys: Collection[RightKey]) -> dict[RightKey, HeldSince]:
-    """Return since when each of these people has this right; those without a known change are absent."""
+    """Return since when each person has this right. Rights without a known change are left out."""
     wanted: dict[str, set[str]] = defaultdict(set)
     for member_id, area_id in keys:
         wanted[member_id].add(area_id)
@@ -112,8 +111,9 @@ def held_since(keys: Collection[RightKey]) -> dict[RightKey, HeldSince]:
 
 
 def granted_by(keys: Collection[RightKey], begins: Mapping[str, datetime]) -> dict[RightKey, dict[int, datetime]]:
-    """Return who gave each of these rights since their area's period begins ({user: moment of the latest}), as far as
-    it was done here. What may still be carried out counts as given.
+    """Return who gave each right since the start of its area's period ({user: time of the latest}).
+
+    Only requests of this portal are known. Requests that may still be carried out count as given.
     """
     wanted: dict[str, set[str]] = defaultdict(set)
     for member_id, area_id in keys:
@@ -133,7 +133,7 @@ def granted_by(keys: Collection[RightKey], begins: Mapping[str, datetime]) -> di
 
 
 def members_changed_since(member_ids: Collection[str], since: datetime) -> set[str]:
-    """Return whose rights staff may have changed since then."""
+    """Return the IDs of members whose rights staff may have changed since then."""
     recent = Q(part__intent__finished_at__gte=since) | Q(part__intent__finished_at=None)
     rows = Row.objects.filter(_DONE, recent, member_id__in=member_ids)
     targets = {target_of("member", member_id): member_id for member_id in member_ids}
@@ -144,7 +144,7 @@ def members_changed_since(member_ids: Collection[str], since: datetime) -> set[s
 
 @dataclass(frozen=True)
 class _RightsEdit:
-    """Rights that became others, by whom where that is known."""
+    """A change of rights, with the person if known."""
 
     member_id: str
     before: Any
@@ -163,7 +163,7 @@ _DONE, _OPEN = Q(state=RowState.SUCCEEDED, part__isnull=False), (RowState.SENT, 
 
 
 def _bulk_edits(rows: QuerySet[Row]) -> Iterable[_RightsEdit]:
-    """Yield what rows of jobs did."""
+    """Yield the changes made by rows of jobs."""
     for row in rows.select_related("part__intent").iterator(chunk_size=500):
         body, intent = (row.content or {}).get("body", {}), row.part.intent if row.part else None
         if _RIGHTS in body and intent is not None:
@@ -172,7 +172,7 @@ def _bulk_edits(rows: QuerySet[Row]) -> Iterable[_RightsEdit]:
 
 
 def _single_edits(wanted: Mapping[str, Any], states: Q) -> Iterable[_RightsEdit]:
-    """Yield requests about one member alone."""
+    """Yield the changes made by requests about one member."""
     targets = {target_of("member", member_id): member_id for member_id in wanted}
     asked = Intent.objects.filter(states, target__in=targets, operation__in=_SINGLE_OPERATIONS)
     intents = {str(each.pk): each for each in asked}
@@ -190,7 +190,7 @@ def _since_of(intent: Intent) -> HeldSince:
 
 
 def _external_edits(wanted: Mapping[str, Any]) -> Iterable[_RightsEdit]:
-    """Yield what two readings tell apart, done elsewhere."""
+    """Yield the differences between two readings: changes made outside the portal."""
     for row in RightsChange.objects.filter(member_id__in=wanted):
         yield _RightsEdit(
             row.member_id, row.before.get(_RIGHTS), row.after.get(_RIGHTS), HeldSince(row.since, row.read_at)

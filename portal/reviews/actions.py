@@ -1,4 +1,4 @@
-"""What people do with a review: start and change it, hand items over, finish or cancel it. Decisions: `deciding.py`."""
+"""Actions on a review: start, change, delegate items, finish, cancel. Decisions are in `deciding.py`."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ _BATCH = 1000
 def start(
     *, title: str, areas: Sequence[Area], due_on: date, rules: Mapping[str, Any], nonce: uuid.UUID, by: Requester
 ) -> Review:
-    """Start a review of these areas; the same one for the same form. A worker lists the rights."""
+    """Start a review of these areas; a worker lists the rights. The same form returns the same review."""
     named = [{"id": area.area_id, "name": area.area_name} for area in areas]
     with transaction.atomic():
         more = {"title": title, "areas": named, "rules": dict(rules), "due_on": due_on, "by": by.user}
@@ -41,8 +41,9 @@ def start(
 
 
 def lock_review(review: Review, *states: State) -> Review:
-    """Return the review with its row locked, so that it is neither finished nor cancelled meanwhile. Raises NotAsked
-    where it is over already. Within a transaction.
+    """Return the review with its row locked, so that it is not finished or cancelled at the same time.
+
+    Raises NotSubmitted if it has ended. Call it within a transaction.
     """
     found = Review.objects.select_for_update(of=("self",), no_key=True).get(pk=review.pk)
     if found.state not in (states or (State.RUNNING,)):
@@ -51,7 +52,7 @@ def lock_review(review: Review, *states: State) -> Review:
 
 
 def change(*, review: Review, title: str, due_on: date, by: Requester) -> None:
-    """Change the title and the due date of a review. Reviewers are reminded anew by another date."""
+    """Change the title and due date of a review. A new due date restarts the reminders."""
     with transaction.atomic():
         found = lock_review(review)
         if (found.title, found.due_on) == (title, due_on):
@@ -66,7 +67,7 @@ def change(*, review: Review, title: str, due_on: date, by: Requester) -> None:
 
 @dataclass(frozen=True)
 class DelegationResult:
-    """How many items changed hands, and how many were left since their new reviewer may not decide about them."""
+    """How many items were delegated, and how many were not because the new reviewer may not decide about them."""
 
     delegated: int = 0
     left_out: int = 0
@@ -78,7 +79,7 @@ class DelegationResult:
 def delegate(
     *, review: Review, items: QuerySet[Item], to: User, note: str, nonce: Nonce, by: Requester
 ) -> DelegationResult:
-    """Hand items that wait for a decision to another reviewer, once for the same form."""
+    """Delegate waiting items to another reviewer, once for the same form."""
     with transaction.atomic():
         review = lock_review(review)
         if to not in assigning.reviewers():
@@ -99,7 +100,7 @@ def delegate(
 
 
 def assign_groups(*, review: Review, groups: Mapping[str, User], nonce: Nonce, by: Requester) -> DelegationResult:
-    """Have each of these groups reviewed by one person, later items too."""
+    """Assign each of these groups to one reviewer, including items that are added later."""
     with transaction.atomic():
         found = lock_review(review)
         kept = {**found.rules, "groups": found.rules.get("groups", {}) | {g: u.pk for g, u in groups.items()}}
@@ -114,8 +115,9 @@ def assign_groups(*, review: Review, groups: Mapping[str, User], nonce: Nonce, b
 
 
 def _delegate_batch(review: Review, pks: Sequence[int], row: Delegation) -> int:
-    """Hand over some items with a step each, in the order in which everybody locks them, but for those about which the
-    new reviewer may not decide.
+    """Delegate a batch of items, with a step for each. Items that the new reviewer may not decide are left out.
+
+    Rows are locked in the common order, to avoid deadlocks.
     """
     held = list(Item.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=pks).order_by("pk"))
     rows, now = conflicts.decidable(review, held, row.to), database_now()
@@ -129,7 +131,7 @@ def _delegate_batch(review: Review, pks: Sequence[int], row: Delegation) -> int:
 
 
 def finish(*, review: Review, by: Requester) -> None:
-    """Take no decisions any more, and have a worker look at every right once more and write the signed report."""
+    """Stop decisions. A worker then checks every right once more and writes the signed report."""
     with transaction.atomic():
         found = lock_review(review)
         if found.listed_at is None:
@@ -151,7 +153,7 @@ def finish(*, review: Review, by: Requester) -> None:
 
 
 def _check_nothing_under_way(review: Review) -> None:
-    """Raise NotAsked while withdrawals may still be sent: a review that is over does not follow them."""
+    """Raise NotSubmitted while withdrawals may still be sent: a finished review does not follow them."""
     item_status.update_withdrawals(review)
     if Item.objects.filter(review=review, applied=Applied.SENT).exists():
         raise NotSubmitted(
@@ -160,7 +162,7 @@ def _check_nothing_under_way(review: Review) -> None:
 
 
 def cancel(*, review: Review, by: Requester) -> None:
-    """End a review without a report. What was decided stays, and nothing more is withdrawn."""
+    """End a review without a report. Decisions are kept, and nothing more is withdrawn."""
     with transaction.atomic():
         found = lock_review(review)
         _check_nothing_under_way(found)
@@ -170,6 +172,6 @@ def cancel(*, review: Review, by: Requester) -> None:
 
 
 def record(by: Requester, review: Review, action: str, summary: Sentence, *, before: Any = None, **after: Any) -> None:
-    """Write down an act with a review. Within its transaction."""
+    """Record an action on a review in the audit log. Call it within the action's transaction."""
     target = f"review:{review.pk}"
     audit.record(**by.audit_author, action=action, target=target, summary=summary, before=before, after=after or None)

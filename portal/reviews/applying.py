@@ -1,8 +1,8 @@
-"""Withdrawals become one edit of each area, looked at and started like any other (`portal.areas`).
+"""Apply withdrawals: one edit for each area, previewed and started like other edits (`portal.areas`).
 
-Only rights that still are the ones that were decided about are taken along, and the edit itself reads each member
-again right before it is sent and leaves out whoever changed. Rows that were prepared from another right are taken out
-here, in the same transaction: what is promised by the preview is what was decided.
+Only rights that are still the decided ones are included. The edit reads each member again right before sending, and
+leaves out changed ones. Rows that were prepared from another right are removed here, in the same transaction. So the
+preview is the same as the decisions.
 """
 
 from datetime import timedelta
@@ -28,16 +28,17 @@ _BATCH_SIZE = 1000
 
 
 def to_withdraw(review: Review) -> QuerySet[Item]:
-    """Return the items whose withdrawal was decided, is not under way, and is about the right that there is now."""
+    """Return the items with a withdrawal to start: decided, not in progress, and still about the present right."""
     decided = Item.objects.filter(review=review, decision=Decision.WITHDRAW, applied__in=item_status.TO_APPLY)
     return decided.filter(is_open=False, decided_digest=F("now_digest"))
 
 
 def prepare(*, review: Review, area: Area, everywhere: bool, by: Requester) -> Job:
-    """Prepare the edit that withdraws what was decided for an area, to be looked at; where that was done a moment ago
-    (a double click), the same one. Raises NotAsked where there is nothing to do.
+    """Return the edit that withdraws the rights as decided for an area. A double click returns the same one.
 
-    `include_everywhere`: members who may enter every area get a list of all others instead; otherwise they keep theirs.
+    Raises NotSubmitted if there is nothing to do. `everywhere`: members with access to every area get a list of all
+    other
+    areas; otherwise they keep their right.
     """
     with transaction.atomic():
         review = lock_review(review)
@@ -67,7 +68,7 @@ def prepare(*, review: Review, area: Area, everywhere: bool, by: Requester) -> J
 
 
 def _recheck_conflicts(review: Review, area: Area) -> None:
-    """Look up anew who may not decide about what was decided for an area: such a decision takes nothing away."""
+    """Look up again who may not decide about these items: decisions of such people must not withdraw anything."""
     pks = list(to_withdraw(review).filter(area_id=area.area_id).order_by("pk").values_list("pk", flat=True))
     for at in range(0, len(pks), _BATCH_SIZE):
         items = Item.objects.filter(pk__in=pks[at : at + _BATCH_SIZE])
@@ -76,7 +77,7 @@ def _recheck_conflicts(review: Review, area: Area) -> None:
 
 
 def _waiting_job(review: Review, area: Area) -> Job | None:
-    """Return the edit that waits to be looked at, where nothing was decided since."""
+    """Return the edit that waits for its preview, if there was no decision since then."""
     if to_withdraw(review).filter(area_id=area.area_id).exists():
         return None
     sent = Item.objects.filter(review=review, area_id=area.area_id, applied=Applied.SENT)
@@ -85,7 +86,10 @@ def _waiting_job(review: Review, area: Area) -> Job | None:
 
 
 def _remove_changed_rows(job: Job, wanted: dict[str, str], area: Area) -> list[str]:
-    """Take rows out that were made from another right than the decided one. Returns the members that are left."""
+    """Remove rows that were made from another right than the decided one.
+
+    Return the IDs of the members that are left.
+    """
     kept: list[Row] = []
     other: list[Row] = []
     for row in Row.objects.filter(job=job).order_by("line").iterator(chunk_size=1000):

@@ -1,6 +1,6 @@
-"""Who reviews what: by group, by area, or evenly among several, so that one person's rights go to one reviewer.
+"""Assign items to reviewers by group, by area, or evenly. All rights of one person go to one reviewer.
 
-The rules are kept with the review, since rights that are loaded later become items then.
+The rules are saved with the review, because rights that are loaded later also become items.
 """
 
 import zlib
@@ -16,15 +16,16 @@ Rules = Mapping[str, Any]
 def rules_to_save(
     *, even: Sequence[int], areas: Mapping[str, int], groups: Mapping[str, int] | None = None
 ) -> dict[str, Any]:
-    """Return the rules as they are kept: `areas` and `groups` name a reviewer each, `even` take the rest."""
+    """Return the rules to save: `areas` and `groups` name a reviewer each; `even` share the rest."""
     return {"even": list(even), "areas": dict(areas), "groups": dict(groups or {})}
 
 
 def reviewer_of(
     kept: Rules, *, member_id: str, area_id: str, group_id: str, excluded: Collection[str] = ()
 ) -> int | None:
-    """Return the reviewer of an item by its review's rules: the group's before the area's. Is that person among the
-    `excluded`, who may not decide about it, the next reviewer of the review who may; without one it stays with them.
+    """Return the reviewer of an item by the review's rules. Rules for groups come before rules for areas.
+
+    If that person is `excluded`, the next reviewer who may decide gets it. If there is none, it stays with that person.
     """
     named: int | None = kept.get("groups", {}).get(group_id) or kept.get("areas", {}).get(area_id)
     even: list[int] = kept.get("even", [])

@@ -1,12 +1,12 @@
-"""Who may not decide about a right: the person whose right it is, and everybody who gave it within the period.
+"""Decide who may not decide about a right: the person who has it, and people who gave it within the period.
 
-This is the one check of assigning, deciding, handing over and withdrawing. The period of an area begins with its
-previous finished review, and a year before this one at the latest. Who gave a right may decide again after another
-person confirmed it in a finished review. Facts are looked up for many items at once and kept with them, so that lists
-and figures need no look of their own; each decision looks them up anew.
+Assigning, deciding, delegating and withdrawing all use this check. An area's period begins with its previous finished
+review, and at the latest a year before this review. A person who gave a right may decide again after another person
+confirmed it in a finished review. The facts are looked up for many items at once and saved with them, so that lists
+need no extra queries. Each decision looks them up again.
 
-A person's own right is known by the name of their account and by the e-mail address that their QR code was sent to.
-What was given in the service itself, past the portal, has no name.
+A person's own right is found by the account's name, and by the e-mail address of the member's QR code. Rights that were
+given directly in the service have no known author.
 """
 
 from collections import defaultdict
@@ -28,19 +28,19 @@ Confirmation = tuple[int | None, datetime | None]
 
 @dataclass
 class ItemConflict:
-    """`granted_by` and `barred` as an item keeps them."""
+    """The values of `granted` and `barred` that an item saves."""
 
     granted: list[list[int | str]] = field(default_factory=list)
     barred: dict[str, str] = field(default_factory=dict)
 
 
 def is_barred(item: Item, user_id: int | None) -> bool:
-    """Return whether this person may not decide about an item, by what it keeps."""
+    """Check whether this person may not decide about an item, by its saved values."""
     return str(user_id) in item.barred
 
 
 def period_starts(review: Review) -> dict[str, datetime]:
-    """Return since when a right that was given to each area counts."""
+    """Return the start of each area's period. Rights that were given after it count."""
     year, found = review.started_at - PERIOD, dict[str, datetime]()
     ended = Review.objects.filter(state=State.FINISHED, ended_at__lt=review.started_at).order_by("-ended_at", "-pk")
     for areas, started_at in ended.values_list("areas", "started_at"):
@@ -50,7 +50,7 @@ def period_starts(review: Review) -> dict[str, datetime]:
 
 
 def find_conflicts(review: Review, keys: Collection[RightKey]) -> dict[RightKey, ItemConflict]:
-    """Return who gave each of these rights within the period, and who may not decide about it."""
+    """Return who gave each right within the period, and who may not decide about it."""
     given, own = (
         access_history.granted_by(keys, period_starts(review)),
         _own_rights({member_id for member_id, _area in keys}),
@@ -70,7 +70,7 @@ def find_conflicts(review: Review, keys: Collection[RightKey]) -> dict[RightKey,
 
 
 def recheck(review: Review, items: Sequence[Item]) -> None:
-    """Look up anew who may not decide about these items, and keep it with them. Within a transaction."""
+    """Look up again who may not decide about these items, and save it. Call it within a transaction."""
     found = find_conflicts(review, {(item.member_id, item.area_id) for item in items}) if items else {}
     other = []
     for item in items:
@@ -83,13 +83,13 @@ def recheck(review: Review, items: Sequence[Item]) -> None:
 
 
 def decidable(review: Review, items: Sequence[Item], user: User) -> list[Item]:
-    """Return those of these items about which this person may decide, looked up anew. Within a transaction."""
+    """Return the items that this person may decide, looked up again. Call it within a transaction."""
     recheck(review, items)
     return [item for item in items if not is_barred(item, user.pk)]
 
 
 def _is_confirmed_by_other(who: int, at: datetime, confirmed: Iterable[Confirmation]) -> bool:
-    """Return whether another person confirmed a right after this one gave it."""
+    """Check whether another person confirmed the right after this person gave it."""
     return any(by != who and then is not None and then > at for by, then in confirmed)
 
 
@@ -105,7 +105,7 @@ def _confirmations(review: Review, keys: Collection[RightKey]) -> Mapping[RightK
 
 
 def _own_rights(member_ids: Collection[str]) -> Mapping[str, list[str]]:
-    """Return which of those who decide in reviews each of these members is, as far as that can be known."""
+    """Return the IDs of reviewers who are probably the same person as each of these members."""
     people = {str(user.pk): (_names(user), user.email.lower()) for user in assigning.reviewers()}
     rows = Member.objects.filter(member_id__in=member_ids).only("tenant", "member_id", "name_key", "has_qr", "qrcode")
     return {member.member_id: [pk for pk, one in people.items() if _is_same_person(member, *one)] for member in rows}
@@ -118,6 +118,6 @@ def _is_same_person(member: Member, names: Collection[str], email: str) -> bool:
 
 
 def _names(user: User) -> set[str]:
-    """Return the name of an account as the list of members would have it, also with the family name last."""
+    """Return an account's name as it may be in the list of members, also with the words in reverse order."""
     words = user.name.split()
     return {fold("".join(words)), fold("".join(reversed(words)))} - {""}

@@ -1,8 +1,8 @@
-"""Decisions: each is about one right as the reviewer saw it, is kept with its step, and never overwrites another.
+"""Save decisions. Each is about the right that the reviewer saw, has its own step, and never overwrites another.
 
-A press names the item's version and the right that was shown. Has somebody else decided meanwhile, it is refused and
-the item is shown as it is; has the right changed, it is refused and the new right is asked about. The same press
-arriving again finds its own step and is answered as the first time.
+A press names the item's version and the shown right. It is refused if another person has decided since then, or if the
+right has changed; the page then shows the present state. If the same press arrives twice, the second one finds the
+saved step and gets the same answer.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,13 +29,13 @@ _AUDIT_CODES_MANY = {Act.CONFIRM: "review.confirmed_many", Act.WITHDRAW: "review
 
 
 class DecisionResult(StrEnum):
-    """What came of a press."""
+    """The result of a press."""
 
     SAVED = "saved"
-    EARLIER = "earlier"  # this person did so before, with another note
-    ELSEWHERE = "elsewhere"  # somebody decided or delegated it meanwhile
+    EARLIER = "earlier"  # this person already did so, with another note
+    ELSEWHERE = "elsewhere"  # another person has decided or delegated it
     CHANGED = "changed"  # the right is not the one that was shown
-    GONE = "gone"  # there is no right any more, or no member
+    GONE = "gone"  # the right or the member no longer exists
     UNREAD = "unread"  # the right is not loaded
     UNDER_WAY = "under_way"  # its withdrawal is in progress or done
     BARRED = "barred"  # this person gave the right, or it is their own
@@ -43,7 +43,7 @@ class DecisionResult(StrEnum):
 
 @dataclass(frozen=True)
 class DecisionPress:
-    """A button of one item: the version and the right that its page showed."""
+    """A click on an item's button, with the version and the right that the page showed."""
 
     act: Act
     version: int
@@ -53,9 +53,7 @@ class DecisionPress:
 
 @dataclass(frozen=True)
 class ManyResult:
-    """How many of the chosen items were decided, how many were left since they are not as they were, and about how many
-    this person may not decide.
-    """
+    """How many items were decided, skipped because they changed, and skipped because the person may not decide."""
 
     saved: int
     skipped: int
@@ -63,7 +61,10 @@ class ManyResult:
 
 
 def decide(*, item: Item, press: DecisionPress, by: Requester) -> DecisionResult:
-    """Keep one decision, or say why not. The item must be the person's own. Raises NotAsked when its review is over."""
+    """Save one decision, or return why not.
+
+    The item must be the person's. Raises NotSubmitted if the review has ended.
+    """
     with transaction.atomic():
         review = lock_review(item.review)
         row = Item.objects.select_for_update(of=("self",), no_key=True).get(pk=item.pk)
@@ -98,9 +99,9 @@ def _refusal(row: Item, press: DecisionPress, now: str) -> DecisionResult | None
 
 
 def decide_many(*, review: Review, items: QuerySet[Item], act: Act, by: Requester) -> ManyResult:
-    """Decide all of these that wait for it and whose right is still that of the start; the others are left.
+    """Decide all waiting items whose right is the same as at the start. The others are skipped.
 
-    What changed is decided one by one, where the new right is shown. Raises NotAsked when the review is over.
+    Changed rights are decided one by one, where the new right is shown. Raises NotSubmitted if the review has ended.
     """
     saved = left = 0
     with transaction.atomic():
@@ -133,14 +134,14 @@ def _lock_batches(pks: Sequence[int]) -> Iterator[list[Item]]:
 
 
 def _earlier_step(row: Item, press: DecisionPress, by: Requester) -> Step | None:
-    """Return the step of this very press, if it was kept before: its answer was lost, or somebody went back."""
+    """Return the step of this press if it was already saved: the answer was lost, or the person went back."""
     if row.version != press.version + 1:
         return None
     return Step.objects.filter(item=row, number=row.version, act=press.act, by=by.user).first()
 
 
 def _update_current_right(row: Item) -> str:
-    """Return what the right is now, and keep that with the item."""
+    """Return the present right, and save it with the item."""
     key = (row.member_id, row.area_id)
     now = rights.current_rights([key])[key]
     if now != row.now_digest:
@@ -149,7 +150,7 @@ def _update_current_right(row: Item) -> str:
 
 
 def _write(rows: Sequence[Item], act: Act, by: Requester, note: str, *, digest: str | None = None) -> None:
-    """Write a step and the decision of each. `digest`: the right that was decided about; else that of the start."""
+    """Save a step and the decision for each row. `digest`: the right that was decided; default: that of the start."""
     if not rows:
         return
     now = database_now()

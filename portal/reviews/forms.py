@@ -1,4 +1,4 @@
-"""What is asked when a review starts or is changed, and when items are handed over."""
+"""Forms to start or change a review, and to delegate items."""
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ _GROUP = "group-"
 
 
 class ReviewerField(forms.ModelChoiceField):  # type: ignore[type-arg]  # takes no parameters at run time
-    """One of the staff who may decide in reviews."""
+    """A choice of the staff who may decide in reviews."""
 
     def __init__(self, **more: Any) -> None:
         super().__init__(queryset=User.objects.none(), **more)
@@ -32,7 +32,7 @@ class ReviewerField(forms.ModelChoiceField):  # type: ignore[type-arg]  # takes 
 
 
 class _PlanForm(forms.Form):
-    """A title and a due date. A date that has passed may stay as it is, and none may be chosen."""
+    """The base form with title and due date. An unchanged date may be in the past, a new one may not."""
 
     title = forms.CharField(label=pgettext_lazy("review", "Title"), max_length=100)
     due_on = forms.DateField(
@@ -49,11 +49,11 @@ class _PlanForm(forms.Form):
 
 
 class ChangeForm(ConflictForm, _PlanForm):
-    """What can be changed while a review runs."""
+    """The form for values that can be changed while a review runs."""
 
 
 class StartForm(_PlanForm):
-    """`nonce`: the same form sent twice starts one review."""
+    """The form to start a review. The same `nonce` starts only one."""
 
     field_order = ("title", "areas", "due_on", "split", "reviewers", "nonce")
     areas: Any = forms.ModelMultipleChoiceField(
@@ -88,7 +88,7 @@ class StartForm(_PlanForm):
 
     @property
     def rules(self) -> dict[str, Any]:
-        """Return who reviews what."""
+        """Return the rules that assign the reviewers."""
         people = [each.pk for each in self.cleaned_data["reviewers"]]
         if self.cleaned_data["split"] == "area":
             areas = self.cleaned_data["areas"]
@@ -108,7 +108,7 @@ class DelegateForm(forms.Form):
 
 
 class GroupsForm(ConflictForm, forms.Form):
-    """A reviewer for each of some groups, by the group's ID."""
+    """The form with a reviewer for each group, by the group's ID."""
 
     def __init__(self, data: Any, *, groups: Iterable[tuple[str, str, int]], kept: Mapping[str, int]) -> None:
         super().__init__(data)
@@ -123,23 +123,21 @@ class GroupsForm(ConflictForm, forms.Form):
                 required=False,
                 widget=forms.Select(attrs={"class": "form-select"}),
             )
-            before = self.waiting.get(f"{_GROUP}{group_id}", ("", 0))[1]  # a group that was renamed meanwhile
+            before = self.waiting.get(f"{_GROUP}{group_id}", ("", 0))[1]  # the group may have been renamed since then
             self.waiting[f"{_GROUP}{group_id}"] = group_id, before + count
 
     @staticmethod
     def group_ids(data: Iterable[str]) -> list[str]:
-        """Return the IDs of the groups that a posted form has."""
+        """Return the group IDs in a posted form."""
         return [name.removeprefix(_GROUP) for name in data if name.startswith(_GROUP)]
 
     def field_rows(self) -> list[tuple[forms.BoundField, int]]:
-        """Return each group's field with how many of its items wait."""
+        """Return each group's field with its number of waiting items."""
         return [(self[name], count) for name, (_group_id, count) in self.waiting.items()]
 
     @property
     def chosen(self) -> dict[str, User]:
-        """Return the groups for which another reviewer was chosen than they have, by ID: what somebody handed over
-        since stays there.
-        """
+        """Return the groups whose reviewer was changed in the form, by ID. Other people's changes are kept."""
         asked = {group_id: self.cleaned_data[name] for name, (group_id, _count) in self.waiting.items()}
         return {key: self.people[pk] for key, pk in asked.items() if pk and str(pk) != str(self.kept.get(key))}
 

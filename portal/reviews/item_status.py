@@ -1,7 +1,7 @@
-"""Whether an item waits for a decision, and what came of its withdrawal.
+"""Compute whether an item waits for a decision, and the result of its withdrawal.
 
-Both are worked out in the statement that writes, from what the row holds then: a reviewer who decides at the same
-moment and a worker who looks at the right never overwrite each other.
+Both are computed in the UPDATE statement from the row's present values. So a reviewer who decides and a worker who
+checks the right at the same time never overwrite each other.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,19 +17,19 @@ from portal.reviews import rights
 from portal.reviews.models import Applied, Decision, Item, Review, Standing
 from portal.reviews.rights import LEFT, UNREAD
 
-#: Withdrawals that may be asked for: not yet, or once more.
+# Withdrawals that can be started, for the first time or again.
 TO_APPLY = (Applied.NOT_YET, Applied.REFUSED, Applied.STOPPED, Applied.KEPT)
-#: Somebody may decide: nothing is on its way, also where the right is there again after it was withdrawn.
+# Items in these states can be decided: no withdrawal is in progress, or the member has the right again after one.
 DECIDABLE = (*TO_APPLY, Applied.CHANGED, Applied.WITHDRAWN)
 _UNDER_WAY = (Applied.SENT, Applied.UNCERTAIN)
-#: What a job tells of anew: one that was stopped can go on, what was refused can be tried again.
+# States that still depend on the job: a stopped job can continue, and refused rows can be retried.
 _WITH_JOB = (*_UNDER_WAY, Applied.STOPPED, Applied.REFUSED)
 _BATCH_SIZE = 1000
 _SOON, _LATER = timedelta(seconds=3), timedelta(seconds=30)
 
 
 def state_of_right(now: str, start: str) -> Standing:
-    """Return what a right is now beside what it was at the start."""
+    """Return the status of a right compared with the start of the review."""
     if now == LEFT:
         return Standing.LEFT
     if now == UNREAD:
@@ -40,20 +40,23 @@ def state_of_right(now: str, start: str) -> Standing:
 
 
 def save_current_right(items: QuerySet[Item], now: str) -> None:
-    """Write down what the right of these items is now."""
+    """Save the present right of these items."""
     same, other = Value(str(state_of_right(now, now))), Value(str(state_of_right(now, "")))
     standing = Case(When(digest=now, then=same), default=other)
     items.update(now_digest=now, standing=standing, is_open=_is_open_expression(Value(now), now not in ("", LEFT)))
 
 
 def update_open(items: QuerySet[Item]) -> None:
-    """Work out anew whether these items wait for a decision."""
+    """Recompute whether these items wait for a decision."""
     items.update(is_open=_is_open_expression(F("now_digest"), None))
 
 
 def _is_open_expression(now: Any, holds: bool | None) -> Any:
-    """Tell whether a right waits for a decision: there is none, it is about another right than the one there is now, it
-    was decided by a person who may not, or the right is there again although it was withdrawn.
+    """Return the expression for "waits for a decision".
+
+    An item waits if it has no decision, if the decision is about another right than the present one, if a person
+    decided
+    who may not, or if the member has the right again after a withdrawal. `holds`: whether there is a right, if known.
     """
     if holds is False:
         return Value(False)
@@ -69,11 +72,11 @@ def _is_open_expression(now: Any, holds: bool | None) -> Any:
 
 
 def update_withdrawals(review: Review) -> timedelta | None:
-    """Bring items whose withdrawal is under way up to what came of it. Returns when to look again; None: never."""
+    """Update items whose withdrawal is in progress. Return the pause until the next check, or None."""
     followed = Item.objects.filter(review=review, applied__in=_WITH_JOB)
     jobs = list(followed.order_by().values_list("job_id", flat=True).distinct())
     for job_id in jobs:
-        if job_id is None:  # discarded before it began
+        if job_id is None:  # the job was deleted before it began
             _reset_discarded(followed.filter(job=None))
         else:
             _update_from_job(followed.filter(job_id=job_id), job_id)
@@ -91,7 +94,7 @@ def _reset_discarded(items: QuerySet[Item]) -> None:
 
 
 def _update_from_job(items: QuerySet[Item], job_id: int) -> None:
-    """Take over what became of a job's rows, some at once; one that another job sends again is followed there."""
+    """Update items from a job's rows, in batches. Rows that another job has taken over are followed there."""
     place, named = "", items.order_by("member_id")
     while batch := list(named.filter(member_id__gt=place)[:_BATCH_SIZE]):
         rows = Row.objects.filter(job_id=job_id, member_id__in=[item.member_id for item in batch]).select_related("job")
@@ -103,7 +106,7 @@ def _update_from_job(items: QuerySet[Item], job_id: int) -> None:
 
 
 def _update_item(item: Item, row: Row | None, now: str) -> None:
-    """Bring one item up to its row. `now`: the right that it is about, as it is after what came of the row."""
+    """Update an item from its row. `now`: the present right of the member to the area."""
     told: dict[str, Any] = {"applied": Applied.NOT_YET, "job": None}
     if row is not None:
         is_elsewhere = row.retried_in_id not in (None, row.job_id) and row.state != RowState.SUCCEEDED
@@ -115,8 +118,9 @@ def _update_item(item: Item, row: Row | None, now: str) -> None:
 
 
 def stop_withdrawals(items: QuerySet[Item]) -> None:
-    """Have nobody send any more what was not applied of these items' withdrawals: a job that goes on or is tried again
-    would withdraw what is decided otherwise by then, or waits for another decision.
+    """Stop the withdrawals of these items that are not applied yet.
+
+    Otherwise a job that continues or is retried would withdraw rights that were decided differently since then.
     """
     left = items.filter(job__isnull=False)
     jobs = list(left.order_by().values_list("job_id", flat=True).distinct())
@@ -127,8 +131,9 @@ def stop_withdrawals(items: QuerySet[Item]) -> None:
 
 
 def items_under_way(items: Sequence[Item]) -> set[int]:
-    """Return which of these items have a withdrawal on its way, also by a job that goes on since the last look. Their
-    rows are locked: none begins to leave before the transaction ends.
+    """Return the IDs of items with a withdrawal in progress, including jobs that have continued since the last check.
+
+    Their rows are locked, so that no request is sent before the transaction ends.
     """
     mine = {(item.job_id, item.member_id): item for item in items if item.job_id is not None}
     held = Row.objects.select_for_update(of=("self",), no_key=True).select_related("job")
@@ -142,7 +147,7 @@ def _is_being_sent(row: Row, mine: Mapping[tuple[int, str], Item]) -> bool:
 
 
 def applied_of(row: Row) -> Applied:
-    """Return what came of a row of an edit."""
+    """Return the result of a row of an edit."""
     words = {problem[1] for problem in row.problems}
     over = row.job.state not in (*ALIVE, JobState.CHECKED)
     match row.state:

@@ -1,4 +1,4 @@
-"""Lists of access reviews: the reviews, and the items of one, to look at or to decide."""
+"""The tables of reviews and of a review's items, to view or to decide."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -36,7 +36,7 @@ def chip_of(review: Review) -> Chip:
 
 
 def done_cell(row: Any) -> SafeString:
-    """Return how many of a review's rights are done, drawn and in figures."""
+    """Return the progress of a review as a drawing with figures."""
     if row.listed_at is None and row.state == State.RUNNING:
         return format_html('<span class="muted">{}</span>', _t("The list is being made"))
     bar = format_html(
@@ -93,7 +93,7 @@ class Reviews(Table):
         return reverse("reviews:page", args=[self.request.tenant.slug, row.pk])
 
 
-# What an item is narrowed by
+# Filters of items
 
 _STATES = (
     ("open", pgettext_lazy("review", "Not decided")),
@@ -146,7 +146,7 @@ def _any(meaning: dict[str, Q], values: list[str]) -> Q:
 
 
 class Items(Table):
-    """The items of a review, each with what its right is at this moment."""
+    """The table of a review's items with their present rights."""
 
     name = "review-items"
     caption = _("Rights to review")
@@ -209,10 +209,10 @@ class Items(Table):
 
 
 class AllItems(Items):
-    """For whoever sees the whole review; its manager hands items over."""
+    """The table for people who see the whole review. Its manager can delegate items."""
 
     name = "review-all"
-    shows_code = False  # there is no room for it beside the reviewer
+    shows_code = False  # no space next to the reviewer
 
     def _filters(self) -> list[Filter]:
         return [*super()._filters(), Filter("reviewer", _("Reviewer"), self._reviewers, _by_reviewer)]
@@ -233,7 +233,7 @@ class AllItems(Items):
 
 
 class MyItems(Items):
-    """For a reviewer: buttons in every row, and for the selection."""
+    """The table for a reviewer, with buttons in each row and for the selection."""
 
     name = "review-mine"
 
@@ -257,7 +257,7 @@ class MyItems(Items):
         ]
 
     def _decision(self, row: Item) -> SafeString:
-        """Return the buttons where a decision is waited for; else the decision, with the button that undoes it."""
+        """Return the buttons if a decision is needed; else the decision, with a button to undo it."""
         if self.review.state != State.RUNNING:
             return decision_cell(row)
         if row.is_barred and queries.can_be_decided(row):
@@ -268,7 +268,7 @@ class MyItems(Items):
 
 
 def buttons(row: Item) -> SafeString:
-    """Return the buttons of an item, each with the version and the right that the page shows."""
+    """Return the buttons of an item. Each has the version and the right that the page shows."""
     if row.is_barred or not queries.can_be_decided(row):
         return mark_safe("")
     waits = queries.is_waiting(row)
@@ -287,7 +287,7 @@ def buttons(row: Item) -> SafeString:
 
 
 def right_cell(row: Any) -> SafeString:
-    """Return the right, and beside it what it is now where that is another."""
+    """Return the right, and the present right next to it if it is different."""
     if row.standing == Standing.SAME:
         return format_html('<span class="when">{}</span>', row.then)
     if row.standing == Standing.CHANGED:
@@ -300,7 +300,7 @@ def right_cell(row: Any) -> SafeString:
 
 
 def since_text(row: Item) -> str:
-    """Return since when the right holds, as far as that is known."""
+    """Return since when the right has existed, as far as that is known."""
     if row.since_at is None:
         return _t("Not known")
     by = local(row.since_at).date().isoformat()
@@ -312,7 +312,7 @@ def since_text(row: Item) -> str:
 
 
 def use_text(row: Item) -> str:
-    """Return the last use of the area as it was when the item was made."""
+    """Return the last use of the area, at the time when the item was created."""
     if row.use == Use.AREA:
         return row.used_on.isoformat() if row.used_on else _t("Not known")
     if row.use == Use.NEVER:
@@ -323,15 +323,16 @@ def use_text(row: Item) -> str:
 
 
 def decision_text(row: Item) -> str:
-    """Return what was decided, or what came of it."""
+    """Return the decision, or the result of the withdrawal, as text."""
     if row.applied:
         return str(Applied(row.applied).label)
     return str(Decision(row.decision).label)
 
 
 def decision_cell(row: Any, *, is_mine: bool = False) -> SafeString:
-    """Return the decision as a chip with who and when, and a doubt where it is about another right. `is_mine`: the
-    chips alone.
+    """Return the decision as a chip with person and time, and a mark if it is about another right.
+
+    `is_mine`: only the chips.
     """
     if not row.decision and not row.applied:
         gone = row.standing in (Standing.NONE, Standing.LEFT)
@@ -352,19 +353,19 @@ def decision_cell(row: Any, *, is_mine: bool = False) -> SafeString:
     drawn += late_chip(row)
     if is_mine:
         return drawn
-    who = row.decided_by if row.decided_by_id != row.reviewer_id else ""  # the reviewer stands beside it
+    who = row.decided_by if row.decided_by_id != row.reviewer_id else ""  # the reviewer has a separate column
     day = time_tag(local(row.decided_at).date()) if row.decided_at else ""
     return format_html('{} <span class="fine">{} {}</span>', drawn, who or "", day)
 
 
 def _reviewer_cell(row: Item) -> SafeString:
-    """Return the reviewer, and that this person may not decide where that is so."""
+    """Return the reviewer, with a note if this person may not decide."""
     barred = Chip("unknown", _t("May not decide")) if row.is_barred and row.is_open else ""
     return format_html("{} {}", row.reviewer or "", barred)
 
 
 def late_chip(row: Item) -> SafeString:
-    """Tell that an item was not there when the review began."""
+    """Return a chip for items that were added after the start of the review."""
     return format_html(" {}", Chip("create", pgettext("item", "Added later"))) if row.is_late else mark_safe("")
 
 

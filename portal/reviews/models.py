@@ -1,4 +1,4 @@
-"""Access reviews: the campaign, one item for each person and area, every step taken with it, and the reminders."""
+"""Models of access reviews: the review, its items for each person and area, the steps of items, and reminders."""
 
 from django.conf import settings
 from django.db import models
@@ -15,7 +15,7 @@ NOTE_MAX = 300
 
 
 class State(models.TextChoices):
-    """running -> closing (the report is being written) -> finished, or cancelled."""
+    """The state of a review: running, closing (the report is being written), then finished; or cancelled."""
 
     RUNNING = "running", pgettext_lazy("review", "Running")
     CLOSING = "closing", pgettext_lazy("review", "Report is being written")
@@ -24,16 +24,20 @@ class State(models.TextChoices):
 
 
 class Review(TenantModel):
-    """One campaign. `nonce` is that of the form that started it.
+    """An access review. `nonce` is that of the form that started it.
 
-    `areas` are [{"id", "name"}] as at the start; `rules` say who reviews what (`assigning.py`). While `is_looking`, the
-    list of members is looked through, up to the member ID `place` so far; `listed_at` is when the first look came to
-    its end, `looked_at` the latest. `members` and `missing` are how many members there were then, and of how many
-    the rights were not loaded. `log_from`: how far back the log was loaded. `due_at` is the timer of a worker.
+    `areas` are [{"id", "name"}] at the start; `rules` assign the reviewers (`assigning.py`). While `is_looking`, a
+    worker
+    goes through the list of members and has reached the member ID `place`. `listed_at` is the end of the first pass,
+    `looked_at` of the latest. `members` and `missing` are the numbers of members at that time, and of members whose
+    rights
+    were not loaded. `log_from`: how far back the log was loaded. `due_at` is the worker's timer.
 
-    The report is written in the `language` of whoever finished the review, by a worker that began at `written_from`;
-    `trouble` is why it could not be kept. `report` is its head, `file` the whole, `manifest` the SHA-256 (hex) of its
-    list of files, `key` what signed it.
+    The report is written in the `language` of the person who finished the review; the worker began at `written_from`,
+    and
+    `trouble` is why it could not be saved. `report` is its head, `file` the whole file, `manifest` the SHA-256 (hex) of
+    its
+    list of files, `key` the signing key.
     """
 
     nonce = models.UUIDField()
@@ -78,7 +82,7 @@ class Review(TenantModel):
 
     @property
     def area_names(self) -> dict[str, str]:
-        """Return the names of the areas at the start, by ID."""
+        """Return the areas' names at the start, by ID."""
         return {each["id"]: each["name"] for each in self.areas}
 
 
@@ -89,7 +93,7 @@ class Decision(models.TextChoices):
 
 
 class Standing(models.TextChoices):
-    """What the right is now, beside what it was at the start."""
+    """The status of a right compared with the start of the review."""
 
     SAME = "", pgettext_lazy("right", "Unchanged")
     CHANGED = "changed", _("Changed since the review began")
@@ -99,7 +103,7 @@ class Standing(models.TextChoices):
 
 
 class Applied(models.TextChoices):
-    """What came of a withdrawal; empty while nobody has started it."""
+    """The result of a withdrawal; empty if it has not been started."""
 
     NOT_YET = "", ""
     SENT = "sent", pgettext_lazy("withdrawal", "In progress")
@@ -112,7 +116,7 @@ class Applied(models.TextChoices):
 
 
 class Use(models.TextChoices):
-    """What the log tells of the last use, as at the start."""
+    """The last use of the right according to the log, at the start of the review."""
 
     AREA = "area", pgettext_lazy("last use", "At this area’s doors")
     NEVER = "never", pgettext_lazy("last use", "None in the log")
@@ -120,14 +124,18 @@ class Use(models.TextChoices):
 
 
 class Item(TenantModel):
-    """A person's right to an area as it was when the item was made, and what was decided about it.
+    """A person's right to an area at the time when the item was created, and the decision about it.
 
-    `right` is [{"everywhere", "pass"}] and `digest` the same in short (`rights.py`). `now_digest` is the right when it
-    was last looked at, `decided_digest` the one that was decided about: a decision is good for that one and no other.
-    `version` counts the steps, so that two reviewers never overwrite each other. `is_open`: waits for a decision.
-    `since_from` is when the right was surely another, `since_at` by when it was this one. `granted` are those who gave
-    it within the period, newest first: [[user, moment]]. `barred` says who may not decide about it: {user: moment at
-    which they gave it, or "" where it is their own}; `is_barred`: its reviewer is one of them (`conflicts.py`).
+    `right` is [{"everywhere", "pass"}] and `digest` its digest (`rights.py`). `now_digest` is the right at the last
+    check,
+    `decided_digest` the right that was decided: a decision is valid only for that right. `version` counts the steps, so
+    that two reviewers never overwrite each other. `is_open`: the item waits for a decision.
+
+    `since_from` and `since_at` limit the time of the right's last change. `granted` are the people who gave it within
+    the
+    period, the newest first: [[user, moment]]. `barred` are people who may not decide about it: {user: moment of giving
+    it,
+    or "" if it is their own}; `is_barred`: its reviewer is one of them (`conflicts.py`).
     """
 
     tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, db_index=False, related_name="+")
@@ -178,7 +186,7 @@ class Item(TenantModel):
             models.Index(
                 fields=["review", "reviewer", "name_key", "id"], name="reviews_item_open", condition=Q(is_open=True)
             ),
-            # What is counted on every page of a review.
+            # For the counts on every page of a review.
             models.Index(
                 fields=["review", "reviewer", "area_id", "is_open", "is_barred", "decision", "standing", "applied"],
                 name="reviews_item_counted",
@@ -190,7 +198,7 @@ class Item(TenantModel):
 
 
 class Delegation(TenantModel):
-    """One act of handing items to another reviewer; `items` says how many, the steps of the items which ones."""
+    """An action that delegates items to another reviewer. `items` is their number; their steps refer to it."""
 
     review = models.ForeignKey(Review, on_delete=models.CASCADE, related_name="delegations")
     nonce = models.CharField(max_length=64)
@@ -215,7 +223,7 @@ class Act(models.TextChoices):
 
 
 class Step(TenantModel):
-    """One step with an item, the `number`-th: none is lost or written twice, however often a press arrives."""
+    """Step number `number` of an item. No step is lost or saved twice, even if a press arrives several times."""
 
     tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, db_index=False, related_name="+")
     item = models.ForeignKey(Item, on_delete=models.CASCADE, db_index=False, related_name="steps")
@@ -235,7 +243,7 @@ class Step(TenantModel):
 
 
 class Reminder(TenantModel):
-    """A mail to a reviewer about a review: one of each kind. `came`: what became of it, empty while it is sent."""
+    """A mail to a reviewer about a review; one of each kind. `came`: its outcome, empty while it is sent."""
 
     class Kind(models.TextChoices):
         START = "start"

@@ -1,4 +1,4 @@
-"""What pages ask of reviews: which there are, how far each is, and one item with all that is known of it."""
+"""Queries for the pages of reviews: reviews, their progress, and all that is known about an item."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,24 +27,24 @@ from tenants.access import TenantRequest
 from tenants.models import User
 from tenants.roles import Permission
 
-#: Before any portal was.
+# A moment before any portal existed.
 _BEGINNING = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 def get(review_id: int) -> Review:
-    """Return a review, or 404."""
+    """Return a review. Raises Http404."""
     return get_row_or_404(Review.objects.select_related("by", "ended_by", "tenant", "file"), pk=review_id)
 
 
 def own_review_or_404(request: TenantRequest, review_id: int) -> Review:
-    """Return a review in which the person has items, or 404 as for one that there is not."""
+    """Return a review in which the person has items. Raises Http404 for other reviews."""
     has = Item.objects.filter(reviewer=request.user).order_by().values("review")
     rows = Review.objects.select_related("by", "tenant")
     return get_row_or_404(rows.filter(pk__in=has), pk=review_id)
 
 
 def item_or_404(review: Review, item_id: int, user: User | None = None) -> Item:
-    """Return an item of a review, and of this reviewer alone where one is given; or 404."""
+    """Return an item of a review; with `user`, only if that person is its reviewer. Raises Http404."""
     rows = Item.objects.filter(review=review).select_related("review", "reviewer", "decided_by", "job__tenant")
     return get_row_or_404(rows if user is None else rows.filter(reviewer=user), pk=item_id)
 
@@ -54,15 +54,13 @@ def today() -> date:
 
 
 def is_overdue(review: Review) -> bool:
-    """Return whether decisions are still taken although the due date has passed."""
+    """Check whether the review still accepts decisions although its due date has passed."""
     return review.state == State.RUNNING and review.due_on < today()
 
 
 @dataclass(frozen=True)
 class ReviewTally:
-    """How far a part of a review is, in items. `barred`: those of the waiting ones about which their reviewer may not
-    decide.
-    """
+    """The progress of a part of a review, in items. `barred`: waiting items that their reviewer may not decide."""
 
     items: int = 0
     waiting: int = 0
@@ -77,12 +75,12 @@ class ReviewTally:
 
     @property
     def open(self) -> int:
-        """Return how many wait for their own reviewer."""
+        """Return how many items wait for a decision of their own reviewer."""
         return self.waiting - self.barred
 
     @property
     def decidable(self) -> int:
-        """Return how many their own reviewer decides about or has decided about."""
+        """Return how many items their own reviewer may decide or has decided."""
         return self.items - self.barred
 
     @property
@@ -105,30 +103,31 @@ def count_items(items: QuerySet[Item]) -> ReviewTally:
 
 
 def tallies_of(user: User) -> dict[int, ReviewTally]:
-    """Return how far a person is in each running review."""
+    """Return a person's progress in each running review, by review ID."""
     return _tallies_by("review", Item.objects.filter(reviewer=user, review__state=State.RUNNING))
 
 
 def _tallies_by(name: str, items: QuerySet[Item]) -> dict[Any, ReviewTally]:
-    """Return how far each part of the items is, by a column."""
+    """Return the progress of the items, grouped by a column."""
     rows: Iterable[Any] = items.order_by().values(name).annotate(**_COUNTS)
     return {row[name]: ReviewTally(**{each: row[each] for each in _COUNTS}) for row in rows}
 
 
 def progress_of(reviews: Iterable[Review]) -> dict[int, ReviewTally]:
-    """Return how far each of these reviews is."""
+    """Return the progress of each review, by review ID."""
     return _tallies_by("review", Item.objects.filter(review__in=list(reviews)))
 
 
 def loaded_of(review: Review) -> LoadedRights:
-    """Return of how many members the rights were known when the review was looked through."""
+    """Return for how many members the rights were loaded when the review listed them."""
     return LoadedRights(known=review.members - review.missing, total=review.members)
 
 
 @dataclass(frozen=True)
 class ReviewPart:
-    """A reviewer's or an area's part of a review, `all` of how many rights in words. `may`: this reviewer may still
-    decide.
+    """A reviewer's or an area's part of a review. `total_text`: the number of rights as text.
+
+    `may_decide`: the reviewer may still decide.
     """
 
     name: str
@@ -141,12 +140,12 @@ class ReviewPart:
 
     @property
     def stuck_count(self) -> int:
-        """Return how many of a reviewer's rights that person may not decide about."""
+        """Return how many of a reviewer's rights that person may not decide."""
         return self.tally.barred if self.key and self.may_decide else self.tally.waiting
 
 
 class ReviewProgress:
-    """A review with how far it is, by reviewer and by area: one count for each."""
+    """The progress of a review by reviewer and by area. Each is counted once."""
 
     def __init__(self, review: Review) -> None:
         self.review = review
@@ -165,12 +164,12 @@ class ReviewProgress:
 
     @property
     def loaded(self) -> LoadedRights:
-        """Return of how many members the rights were known when the list was looked through."""
+        """Return for how many members the rights were loaded when the review listed them."""
         return loaded_of(self.review)
 
     @property
     def total_text(self) -> str:
-        """Return how many rights there are, or at least are."""
+        """Return the number of rights as text, with "at least" if rights are missing."""
         return self.loaded.count_text(self.total.items)
 
     @cached_property
@@ -179,13 +178,13 @@ class ReviewProgress:
 
     @cached_property
     def version(self) -> str:
-        """Return what its progress is drawn from, for a page that follows."""
+        """Return the version of the progress, for a page that is updated automatically."""
         told = (self.review.state, self.review.listed_at, self.review.missing, self.total)
         return live_updates.version_of(*told, self.reviewers, self.areas, [(job.pk, job.state) for job in self.jobs])
 
     @property
     def reviewer_ids(self) -> set[int]:
-        """Return who has items."""
+        """Return the IDs of the reviewers who have items."""
         return {int(part.key) for part in self.reviewers if part.key}
 
     @cached_property
@@ -202,7 +201,7 @@ class ReviewProgress:
 
     @property
     def stuck_count(self) -> int:
-        """Return how many rights wait for a decision that nobody they are assigned to may take."""
+        """Return how many rights wait for a decision that their reviewer may not make."""
         return sum(part.stuck_count for part in self.reviewers)
 
     @cached_property
@@ -219,7 +218,7 @@ class ReviewProgress:
 
     @cached_property
     def jobs(self) -> Sequence[Any]:
-        """Return the edits that withdrawals became, newest first."""
+        """Return the edits that were created from withdrawals, the newest first."""
         ids = self.review.items.filter(job__isnull=False).order_by().values("job").distinct()
         return list(Job.objects.filter(pk__in=ids).select_related("tenant", "by").order_by("-pk")[:20])
 
@@ -229,9 +228,9 @@ def _named(user: User | None) -> str:
 
 
 def groups_with_items(review: Review, always: Sequence[str] = ()) -> list[tuple[str, str, int]]:
-    """Return (group ID, name, waiting items) of each group with such items and of up to 500 that are `always` wanted,
-    the
-    most frequent first; at most 1,000.
+    """Return (group ID, name, waiting items) of groups with waiting items, the largest number first.
+
+    Up to 500 groups in `always` are included even without items. At most 1,000 groups are returned.
     """
     rows = (
         review.items.filter(Q(is_open=True) | Q(group_id__in=always[:500])).order_by().values_list("group_id", "group")
@@ -240,7 +239,7 @@ def groups_with_items(review: Review, always: Sequence[str] = ()) -> list[tuple[
 
 
 def with_current_rights(items: Iterable[Item]) -> list[Item]:
-    """Note on items what their right is at this moment (`now_digest`, `standing`), and both in words (`with_texts`)."""
+    """Set each item's present right (`now_digest`, `standing`) and the texts of `with_texts`."""
     rows = list(items)
     found = rights.current_rights({(row.member_id, row.area_id) for row in rows})
     for row in rows:
@@ -250,7 +249,7 @@ def with_current_rights(items: Iterable[Item]) -> list[Item]:
 
 
 def with_texts(rows: list[Item]) -> list[Item]:
-    """Note in words what the right was at the start (`then`) and is as the row has it (`now`), and who gave it."""
+    """Set each item's right at the start (`then`) and now (`now`) as text, and who gave it."""
     reasons.add_granters(rows)
     bodies = rights.passes_behind({row.now_digest for row in rows})
     names = rows[0].review.area_names if rows else {}
@@ -262,46 +261,48 @@ def with_texts(rows: list[Item]) -> list[Item]:
 
 
 def stuck_condition() -> Q:
-    """Return the condition that nobody an item is assigned to may decide about it."""
+    """Return the condition for items that their reviewer may not decide."""
     may = [user.pk for user in assigning.reviewers()]
     return Q(is_open=True) & (Q(is_barred=True) | Q(reviewer=None) | ~Q(reviewer__in=may))
 
 
 def can_be_decided(row: Item) -> bool:
-    """Return whether there is a right to decide about, as noted by `with_current_rights`, and no withdrawal of it is
-    under way."""
+    """Check whether there is a right to decide about, and no withdrawal of it in progress.
+
+    The row comes from `with_current_rights`.
+    """
     return row.now_digest not in rights.NO_RIGHT and row.applied in item_status.DECIDABLE
 
 
 def is_granted_again(row: Item) -> bool:
-    """Return whether the right is there although it was withdrawn."""
+    """Check whether the member has the right again after it was withdrawn."""
     return row.applied == Applied.WITHDRAWN and can_be_decided(row)
 
 
 def is_waiting(row: Item) -> bool:
-    """Return whether the right that there is now waits for a decision, as noted by `with_current_rights`."""
+    """Check whether the present right waits for a decision. The row comes from `with_current_rights`."""
     undecided = not row.decision or row.applied in (Applied.CHANGED, Applied.WITHDRAWN)
     return can_be_decided(row) and (undecided or is_outdated(row) or is_void(row))
 
 
 def is_first_decision(row: Item) -> bool:
-    """Return whether nothing was decided or is to be known of a right that waits for its first decision."""
+    """Check whether the right waits for its first decision, without any special status to show."""
     return is_waiting(row) and not row.decision and not row.applied
 
 
 def is_void(row: Item) -> bool:
-    """Return whether the decision was taken by a person who may not decide about this right."""
+    """Check whether the decision was made by a person who may not decide about this right."""
     return bool(row.decision) and conflicts.is_barred(row, row.decided_by_id)
 
 
 def is_outdated(row: Item) -> bool:
-    """Return whether the decision is about another right than the one there is now."""
+    """Check whether the decision is about another right than the present one."""
     changed = row.standing in (Standing.SAME, Standing.CHANGED) and row.decided_digest != row.now_digest
     return bool(row.decision) and row.applied not in (Applied.SENT, Applied.WITHDRAWN) and changed
 
 
 def changes_of(request: TenantRequest, item: Item) -> list[AccessChange]:
-    """Return what is known to have changed about a person's access, newest first, for whoever may see members."""
+    """Return the known changes of a person's access, the newest first, for people who may see members."""
     member = Member.objects.filter(member_id=item.member_id, gone_at__isnull=True).first()
     if member is None or not request.access.can(Permission.MEMBERS_VIEW):
         return []
@@ -327,10 +328,10 @@ OUTCOMES: Mapping[str, str | Promise] = {
 
 
 def outcome_text(word: str) -> str:
-    """Return how an item ended, in words; an unknown word as it is."""
+    """Return the outcome of an item as text; unknown codes are returned unchanged."""
     return str(OUTCOMES.get(word, word))
 
 
 def outcome_counts(counts: Mapping[str, int]) -> list[tuple[str, int]]:
-    """Return how many items ended how, in words."""
+    """Return the number of items by outcome, with the outcome as text."""
     return [(outcome_text(word), n) for word, n in counts.items() if word != "items"]

@@ -1,4 +1,4 @@
-"""Why a person may not decide about a right, and who can, in words."""
+"""Texts about why a person may not decide about a right, and who can."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -15,7 +15,7 @@ _MAX_NAMES = 5
 
 
 def add_granters(rows: Sequence[Item]) -> None:
-    """Note on items who gave the right when (`given`), and who can decide where a person may not (`deciders`)."""
+    """Set on items who gave the right and when (`given`), and who can decide instead (`deciders`)."""
     people = User.objects.in_bulk({who for row in rows for who, _at in row.granted})
     reviewers = assigning.reviewers() if any(row.barred for row in rows) else []
     for row in rows:
@@ -24,19 +24,19 @@ def add_granters(rows: Sequence[Item]) -> None:
 
 
 def reviewer_text(row: Any) -> str:
-    """Tell the reviewer of an item, as noted, why they may not decide; empty where they may."""
+    """Return the text for the reviewer about why they may not decide; empty if they may."""
     return " ".join(reviewer_texts(row))
 
 
 def reviewer_texts(row: Any) -> tuple[str, ...]:
-    """Return the same in two sentences: the reason, and who can decide."""
+    """Return the same as two sentences: the reason, and who can decide."""
     if not conflicts.is_barred(row, row.reviewer_id):
         return ()
     return _barred_text(row.barred[str(row.reviewer_id)]), _deciders_text(row.deciders)
 
 
 def manager_text(row: Any) -> str:
-    """Tell its manager the same."""
+    """Return the same text for the review's manager."""
     if not conflicts.is_barred(row, row.reviewer_id):
         return ""
     given, who = row.barred[str(row.reviewer_id)], row.reviewer

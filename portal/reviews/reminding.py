@@ -1,8 +1,8 @@
-"""Mails to reviewers whose items wait: when it begins, a week and a day before it is due, and once when it is overdue.
+"""Send mails to reviewers with waiting items: at the start, a week and a day before the due date, and once when overdue.
 
-A row for each person and kind is written before its mail is sent, so that nobody gets the same one twice. A worker that
-died between the two leaves a row that says so, and no second mail. Another due date takes the rows of the old one away,
-so that its own moments are reminded of.
+A row for each person and kind is saved before its mail is sent, so that no one gets the same mail twice. If a worker
+dies in between, the row stays and no second mail is sent. A new due date deletes the rows of the old one, so that its
+reminders are sent again.
 """
 
 from collections.abc import Iterator
@@ -36,33 +36,36 @@ Kind = Reminder.Kind
 
 
 def wake(review: Review) -> None:
-    """Have a worker see who is to be reminded once the transaction is through."""
+    """Wake a worker for the reminders after the transaction."""
     Review.objects.filter(pk=review.pk, state=State.RUNNING).update(remind_at=ClockTime())
     task_queue.enqueue_after_commit(REMIND_TASK, review.tenant_id, review.pk)
 
 
 def reset_reminders(review: Review) -> None:
-    """Remind of the new due date whoever was reminded of the old one. Within the transaction that changes it."""
+    """Delete reminders of the old due date, so that new ones are sent.
+
+    Call it in the transaction that changes the date.
+    """
     Reminder.objects.filter(review=review).exclude(kind=Kind.START).delete()
     wake(review)
 
 
 def reminder_times(review: Review) -> dict[Kind, datetime]:
-    """Return from when on each kind of reminder is due."""
+    """Return the time from which each kind of reminder is due."""
     due = datetime.combine(review.due_on, _HOUR, TOKYO)
     days = {Kind.WEEK: -7, Kind.DAY: -1, Kind.OVERDUE: 1}
     return {kind: due + timedelta(days=number) for kind, number in days.items()}
 
 
 def kind_now(review: Review, now: datetime) -> Kind:
-    """Return which reminder somebody is due who got none yet: the latest whose moment has come after the start."""
+    """Return the reminder that is due for a person without one: the latest whose time has come since the start."""
     begun = review.listed_at or now
     come = [kind for kind, at in reminder_times(review).items() if at <= now and (at > begun or kind == Kind.OVERDUE)]
     return come[-1] if come else Kind.START
 
 
 def remind(review_id: int) -> None:
-    """Send what is due of a running review, each mail at most once."""
+    """Send the due reminders of a running review, each mail at most once."""
     review = Review.objects.filter(pk=review_id, state=State.RUNNING).first()
     if review is None:
         Review.objects.filter(pk=review_id).update(remind_at=None)
@@ -83,7 +86,7 @@ def _due_reminders(review: Review, now: datetime) -> Iterator[tuple[User, int, K
 
 def _remind(review: Review, user: User, count: int, kind: Kind) -> None:
     with transaction.atomic():
-        # Held, so that the row is not one of a due date that is being changed.
+        # Locked, so that the due date does not change before the row is saved.
         same = Review.objects.select_for_update(of=("self",), no_key=True).filter(pk=review.pk, due_on=review.due_on)
         if same.first() is None:
             return
@@ -91,7 +94,7 @@ def _remind(review: Review, user: User, count: int, kind: Kind) -> None:
     if not is_new:
         return
     outcome = _try_send(review, user, count, kind)
-    if outcome.should_retry:  # surely did not arrive: the next look tries again
+    if outcome.should_retry:  # surely did not arrive; retried in the next run
         row.delete()
     else:
         Reminder.objects.filter(pk=row.pk).update(came=str(outcome.state))
@@ -122,7 +125,7 @@ def _message(review: Review, user: User, count: int, kind: Kind) -> EmailMessage
 
 
 def mark_restored(found_at: datetime) -> int:
-    """Take what is due now as sent, since the backup."""
+    """Treat reminders that are due now as sent, after a restore from a backup."""
     rows = [
         Reminder(review=review, user=user, kind=kind, came=str(delivery_outcomes.uncertain("").state))
         for review in Review.objects.filter(state=State.RUNNING, listed_at__isnull=False)

@@ -1,4 +1,4 @@
-"""The page of a review's signed report, with its file, what it is checked with, and a sheet for paper."""
+"""Views of a review's signed report: page, file, and a version for printing."""
 
 from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
@@ -23,7 +23,7 @@ def _finished(review_id: int) -> tuple[Review, StoredFile]:
 
 @tenant_view(Permission.REVIEWS_VIEW)
 def page(request: TenantRequest, review_id: int) -> HttpResponse:
-    """Show the report with its counts, its items for paper, and how to check its signature."""
+    """Show the report with its figures, its items for printing, and how to check its signature."""
     review, _file = _finished(review_id)
     rows = Item.objects.filter(review=review).select_related("reviewer", "decided_by").order_by("name_key", "pk")
     items = queries.with_texts(list(rows[: signed_report.MAX_PRINTED]))
@@ -41,7 +41,7 @@ def page(request: TenantRequest, review_id: int) -> HttpResponse:
 
 @tenant_view(Permission.REVIEWS_VIEW, is_file=True)
 def file(request: TenantRequest, review_id: int) -> HttpResponseBase:
-    """Send the report's file as it was signed."""
+    """Send the report's signed file."""
     review, kept = _finished(review_id)
     said = coded_sentence("review.downloaded", title=review.title)
     download_recorder(request, "review.downloaded", target=f"review:{review.pk}", summary=said, after={})()

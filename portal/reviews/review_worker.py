@@ -1,11 +1,11 @@
-"""What workers do for a review: list the rights, look at them again, follow withdrawals, and write the report.
+"""Run reviews in workers: list the rights, check them again, follow withdrawals, and write the report.
 
-One step takes some hundred members in the order of their IDs, and writes what it found with the place where it ended in
-one transaction: a worker that dies repeats that step and doubles nothing. When the list is through it begins anew after
-a while, so that rights which are loaded later become items, and whoever left or has another right is known as such.
-One process at a time works on a review (an advisory lock). A step holds the review's row from its beginning, as each
-decision does: everybody locks the review first and its items then, so that nobody waits in a circle, and a review never
-ends between what a step read and what it writes.
+One step handles some hundred members in the order of their IDs, and saves its results and its position in one
+transaction. If a worker dies, only that step is repeated. After the end of the list, the pass begins again after a
+pause, so that rights that are loaded later become items, and changes and departures are noticed.
+
+An advisory lock allows one process per review. Steps and decisions lock the review first and its items then, to avoid
+deadlocks. So a review never ends between reading and writing in a step.
 """
 
 import time
@@ -28,11 +28,11 @@ from portal.reviews.models import Item, Review, Standing, State
 from portal.reviews.rights import RightKey
 
 STEP_TASK = "portal.reviews.tasks.step"
-#: After this a running review is looked at anew, and a step whose worker died begins again.
+# The pause before a running review is checked again, and the pause before a step of a dead worker is repeated.
 RECHECK_AFTER, _RETRY_AFTER = timedelta(minutes=10), timedelta(seconds=20)
-#: What staff did may be recorded so much later than it is dated.
+# Staff's actions may be recorded this much later than their time.
 _LATE_RECORDS = timedelta(hours=1)
-#: Rights looked at in one transaction, and for how long one worker goes on.
+# How many rights one transaction checks, and how long one worker continues.
 MAX_RIGHTS = 1000
 _MAX_SECONDS = 8.0
 _LOCK = 0x4E56
@@ -40,13 +40,13 @@ Found = dict[str, dict[str, Any]]
 
 
 def wake(review: Review) -> None:
-    """Have a worker see to the review once the transaction is through."""
+    """Wake a worker for the review after the transaction."""
     Review.objects.filter(pk=review.pk).update(due_at=ClockTime())
     task_queue.enqueue_after_commit(STEP_TASK, review.tenant_id, review.pk)
 
 
 def run_steps(review_id: int) -> None:
-    """Take steps for a while. Safe to call any number of times, by any number of workers."""
+    """Run steps for a while. It may be called any number of times, by any number of workers."""
     until = time.monotonic() + _MAX_SECONDS
     while run_step(review_id):
         if time.monotonic() > until:
@@ -57,7 +57,7 @@ def run_steps(review_id: int) -> None:
 
 
 def run_step(review_id: int) -> bool:
-    """Take one step. Returns whether more is to be done at once."""
+    """Run one step. Return whether there is more to do at once."""
     with transaction.atomic():
         if not _has_lock(review_id):
             return False
@@ -80,14 +80,14 @@ def _has_lock(review_id: int) -> bool:
 
 
 def _schedule_next(review: Review, more: bool, follows: timedelta | None) -> None:
-    """Write when a worker looks next."""
+    """Save the time of the next run."""
     if review.state == State.RUNNING:
         pause = timedelta(0) if more else follows or RECHECK_AFTER
         Review.objects.filter(pk=review.pk).update(due_at=ClockTime() + pause)
 
 
 def _check_next_members(review: Review) -> bool:
-    """Look at the next members, from the beginning when that is due. Returns whether there are more."""
+    """Check the next members; start a new pass if one is due. Return whether there are more."""
     if not review.is_looking:
         due = review.looked_at is None or review.looked_at <= database_now() - RECHECK_AFTER
         if review.state == State.CLOSING or not due:
@@ -105,7 +105,7 @@ def _check_next_members(review: Review) -> bool:
 
 
 def _finish_round(review: Review) -> None:
-    """Write down that the list was looked through, and of how many members nothing is known."""
+    """Save that the pass has ended, and how many members' rights are not loaded."""
     everybody = Member.objects.filter(gone_at__isnull=True)
     told = {"members": everybody.count(), "missing": everybody.filter(rights_read_at__isnull=True).count()}
     first = {} if review.listed_at else {"listed_at": ClockTime(), "log_from": load_coverage().known_from}
@@ -115,7 +115,7 @@ def _finish_round(review: Review) -> None:
 
 
 def _update_items(review: Review, members: Sequence[Member], *, last_id: str | None) -> None:
-    """Make and look at the items of these members, and of those between them who are gone."""
+    """Create and update the items of these members, and of members between them who have left."""
     area_ids = [each["id"] for each in review.areas]
     mine = Item.objects.filter(review=review, member_id__gt=review.place)
     mine = mine if last_id is None else mine.filter(member_id__lte=last_id)
@@ -138,7 +138,7 @@ def _update_items(review: Review, members: Sequence[Member], *, last_id: str | N
 
 
 def _recheck_conflicts(review: Review, mine: QuerySet[Item], members: set[str]) -> None:
-    """Look anew who may not decide about the rights of those whom staff changed since the latest look."""
+    """Look up again who may not decide about the rights of members whom staff changed since the last check."""
     again = members
     if review.looked_at is not None and members:
         again = access_history.members_changed_since(members, review.looked_at - _LATE_RECORDS)

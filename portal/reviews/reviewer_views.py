@@ -1,4 +1,4 @@
-"""A reviewer's own pages: their reviews, the items of one, and what they press there. Others' items are not found."""
+"""Views for reviewers: their reviews, items and decisions. Other people's items return 404."""
 
 from collections.abc import Callable
 from functools import partial
@@ -32,7 +32,7 @@ _ACTS = (Act.CONFIRM, Act.WITHDRAW, Act.UNDO)
 
 @tenant_view(Permission.REVIEWS_DECIDE)
 def mine(request: TenantRequest) -> HttpResponse:
-    """List the running reviews in which the person has items."""
+    """Show the running reviews in which the person has items."""
     waiting = queries.tallies_of(request.user)
     reviews = Review.objects.filter(pk__in=waiting).order_by("due_on", "pk")
     rows = [(review, waiting[review.pk], queries.is_overdue(review)) for review in reviews]
@@ -41,7 +41,7 @@ def mine(request: TenantRequest) -> HttpResponse:
 
 @tenant_view(Permission.REVIEWS_DECIDE)
 def decide(request: TenantRequest, review_id: int) -> HttpResponseBase:
-    """List the person's own items, to be decided by keyboard or mouse."""
+    """Show the person's own items, to be decided by keyboard or mouse."""
     review = queries.own_review_or_404(request, review_id)
     items = _mine(request, review)
     context = {"review": review, "tally": queries.count_items(items), "is_running": review.state == State.RUNNING}
@@ -51,14 +51,14 @@ def decide(request: TenantRequest, review_id: int) -> HttpResponseBase:
 
 @tenant_view(Permission.REVIEWS_DECIDE)
 def my_item(request: TenantRequest, review_id: int, item_id: int) -> HttpResponse:
-    """Show all that is known of one of the person's items."""
+    """Show all that is known about one of the person's items."""
     review = queries.own_review_or_404(request, review_id)
     return render_item(request, queries.item_or_404(review, item_id, request.user), is_mine=True)
 
 
 @tenant_view(Permission.REVIEWS_DECIDE, methods=["POST"])
 def press(request: TenantRequest, review_id: int) -> HttpResponse:
-    """Keep one decision. Script gets the row as it is then; a plain form goes back to where it was pressed."""
+    """Save one decision. JavaScript gets the new row; a plain form goes back to its page."""
     review = queries.own_review_or_404(request, review_id)
     item_id, told = _read_press(request)
     item = queries.item_or_404(review, item_id, request.user)
@@ -95,7 +95,7 @@ _RESULT_TEXTS: dict[DecisionResult, Callable[[], str]] = {
 
 
 def _row_response(request: TenantRequest, review: Review, item: Item, said: str, *, is_saved: bool) -> HttpResponse:
-    """Return the row as it is now, and how far the person is."""
+    """Return the updated row and the person's progress."""
     items = _mine(request, review)
     table = MyItems(request, items.filter(pk=item.pk), review=review, query=QueryDict())
     tally = queries.count_items(items)
@@ -105,7 +105,7 @@ def _row_response(request: TenantRequest, review: Review, item: Item, said: str,
 
 
 def _read_press(request: TenantRequest) -> tuple[int, DecisionPress]:
-    """Return the item and the press of a button's value. Raises Http404 for what no page of ours has."""
+    """Return the item's ID and the press, from a button's value. Raises Http404 for invalid values."""
     number, _sep, rest = request.POST.get("press", "").partition(":")
     act, _sep, rest = rest.partition(":")
     version, _sep, seen = rest.partition(":")
@@ -117,13 +117,13 @@ def _read_press(request: TenantRequest) -> tuple[int, DecisionPress]:
 
 
 def _check_note(press: DecisionPress) -> None:
-    """Raise NotAsked for a note that cannot be kept whole."""
+    """Raise NotSubmitted for a note that is too long to be saved."""
     if len(press.note) > NOTE_MAX:
         raise NotSubmitted(_("A note has at most %(n)d characters. Nothing was saved.") % {"n": NOTE_MAX})
 
 
 def _back(request: TenantRequest, review: Review) -> str:
-    """Return where it was pressed: the item's own page, or the list with what narrows it."""
+    """Return the address of the page with the button: the item's page, or the list with its filters."""
     slug, number = request.tenant.slug, request.POST.get("item", "")
     if is_row_number(number):
         return reverse("reviews:my_item", args=[slug, review.pk, int(number)])
@@ -143,7 +143,7 @@ def withdraw_many(request: TenantRequest, review_id: int) -> HttpResponse:
 
 
 def _decide_many(request: TenantRequest, review_id: int, act: Act) -> HttpResponse:
-    """Ask for the selection with what will be left out, then decide."""
+    """Show what a selection contains and what is skipped, then decide."""
     review = queries.own_review_or_404(request, review_id)
     selection = _selection(request, review)
     back = reverse("reviews:decide", args=[request.tenant.slug, review.pk])
@@ -165,7 +165,7 @@ def _decide_many(request: TenantRequest, review_id: int, act: Act) -> HttpRespon
 
 
 def _upto(request: TenantRequest) -> int:
-    """Return the last item that there was when the question was asked: what was added since, nobody has seen."""
+    """Return the highest item ID at the time of the question. Later items were not seen by the person."""
     told = request.POST.get(_LAST_ITEM_FIELD, "")
     return int(told) if is_row_number(told) else 0
 
@@ -218,7 +218,7 @@ def _show_result(request: TenantRequest, act: Act, many: ManyResult) -> None:
 
 @tenant_view(Permission.REVIEWS_DECIDE, methods=["POST"])
 def delegate(request: TenantRequest, review_id: int) -> HttpResponse:
-    """Ask to whom the selected items go, or all that wait with `all`; then hand them over."""
+    """Ask for the new reviewer of the selected items, or of all waiting ones with `all`; then delegate them."""
     review = queries.own_review_or_404(request, review_id)
     selection = _selection(request, review)
     if "all" in request.POST:

@@ -1,7 +1,7 @@
-"""A person's right to an area in short: a text that is equal for rights that mean the same, and words for it.
+"""Digests of a person's right to an area: rights with the same meaning have the same text. Also their wording.
 
-It is put together from the passes that `areas` has filed, whose digests are SHA-256 of their canonical form; a right to
-every area is marked with a star. Passes that never admit are no right.
+A digest consists of the digests of the passes in `areas` (SHA-256 of their canonical form). A right to every area is
+marked with a star. Passes that never allow access do not count as a right.
 """
 
 from collections import defaultdict
@@ -15,11 +15,11 @@ from portal.areas.models import EVERYWHERE, Grant, Pass
 from portal.core.mirror.models import Member
 from portal.core.rights import words
 
-#: Instead of a right: the person is not in the list of members.
+# In place of a digest: the person is no longer in the list of members.
 LEFT = "-"
-#: Instead of a right: the person is in the list, but nobody has read their rights (they left and came back, say).
+# In place of a digest: the person is a member, but their rights are not loaded (for example after they came back).
 UNREAD = "?"
-#: There is nothing to decide about.
+# There is no right to decide about.
 NO_RIGHT = ("", LEFT, UNREAD)
 #: (member ID, area ID)
 RightKey = tuple[str, str]
@@ -27,15 +27,16 @@ _STAR = "*"
 
 
 def right_digest(devices_pass: Any, area_id: str) -> str:
-    """Return the right to one area in short, from rights as the service tells them; empty for none."""
+    """Return the digest of the right to one area, from rights in the service's format; empty if there is none."""
     told = grants.passes_by_area({"devices_pass": devices_pass})
     held = [(area, body) for area, body in told if area in (area_id, EVERYWHERE)]
     return _join((area, grants.digest_of(body)) for area, body in held if grants.kind_of(body) != Pass.Kind.NEVER)
 
 
 def current_rights(keys: Collection[RightKey]) -> dict[RightKey, str]:
-    """Return what each of these people holds now for the area, in short: empty for nothing, LEFT for who is gone,
-    UNREAD for whose rights are not loaded.
+    """Return the digest of each person's present right to the area.
+
+    It is empty for no right, LEFT if the person is not a member any more, and UNREAD if their rights are not loaded.
     """
     ids = {member_id for member_id, _area in keys}
     there = Member.objects.filter(member_id__in=ids, gone_at__isnull=True).only("member_id", "rights_read_at")
@@ -43,7 +44,7 @@ def current_rights(keys: Collection[RightKey]) -> dict[RightKey, str]:
 
 
 def rights_of_keys(keys: Collection[RightKey], members: Sequence[Member]) -> dict[RightKey, str]:
-    """Return the same, where `members` are those of these people who are in the list."""
+    """Return the same for `members`, the rows of those people who are still members."""
     is_read = {member.member_id: member.rights_read_at is not None for member in members}
     held = rights_of_members({member.pk: member.member_id for member in members}, {area for _member, area in keys})
     return {key: _current_right(key, held, is_read) for key in keys}
@@ -57,7 +58,7 @@ def _current_right(key: RightKey, held: Mapping[str, Mapping[str, str]], is_read
 
 
 def rights_of_members(members: Mapping[int, str], area_ids: Collection[str]) -> dict[str, dict[str, str]]:
-    """Return the rights of members ({pk: member ID}) to each area, in short; areas without a right are absent."""
+    """Return the digests of members' ({pk: member ID}) rights by area. Areas without a right are left out."""
     rows = Grant.objects.filter(member_id__in=members, area_id__in=[*area_ids, EVERYWHERE])
     rows = rows.exclude(held__kind=Pass.Kind.NEVER)
     found: dict[int, list[tuple[str, str]]] = defaultdict(list)
@@ -72,7 +73,7 @@ def rights_of_members(members: Mapping[int, str], area_ids: Collection[str]) -> 
 
 
 def passes_behind(digests: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
-    """Return what stands behind these texts: [{"everywhere", "pass"}] of each."""
+    """Return the passes of each digest: [{"everywhere", "pass"}]."""
     wanted = {digest: _split(digest) for digest in digests if digest not in NO_RIGHT}
     held = Pass.objects.filter(digest__in={digest for parts in wanted.values() for _star, digest in parts})
     known = dict(held.values_list("digest", "body"))
@@ -83,7 +84,7 @@ def passes_behind(digests: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
 
 
 def right_text(right: Iterable[Mapping[str, Any]]) -> str:
-    """Return a right in words."""
+    """Return a right as text."""
     said = [_("Every area") if each["everywhere"] else words.pass_text(each["pass"]) for each in right]
     return " · ".join(said) or _("None")
 

@@ -1,8 +1,8 @@
-"""The signed report of a review: what it says, and how it is written.
+"""Write the signed report of a review.
 
-It is one ZIP, written and checked as an export of evidence is: `report.json` says who asked, who decided how much and
-how it ended; `items.jsonl` has every item with every step, `items.csv` the same for a spreadsheet, and `index.html`
-opens without a network. What it counts is counted from the very lines that it holds.
+It is a ZIP file, written and checked like an export of evidence. `report.json` has the people, the figures and the
+outcome; `items.jsonl` has every item with every step, `items.csv` the same for a spreadsheet, and `index.html` works
+offline. All figures are counted from the lines in the file.
 """
 
 import csv
@@ -35,16 +35,16 @@ from tenants.models import User, current_tenant
 from tenants.wording import coded_sentence
 
 FORMAT = "access-review-report/1"
-#: The most items on a page or a printed sheet; the files have them all.
+# The most items on a page or a printout; the files have all items.
 MAX_PRINTED = 2000
 _BATCH_SIZE = 1000
-#: A worker that has not written a report by then has died.
+# After this time, the worker that writes the report is considered dead.
 _WRITE_TIMEOUT = timedelta(minutes=5)
 _RETRY_AFTER = timedelta(minutes=1)
 _OUTCOME_BY_STANDING: dict[str, str] = {
     Standing.LEFT: "no_longer_a_member", Standing.NONE: "no_right_any_more", Standing.UNREAD: "right_not_loaded",
 }  # fmt: skip
-# Nothing is known of uses before the log was loaded from (`log_loaded_from`), or before the newest records of a member.
+# Uses before the loaded log (`log_loaded_from`) or before a member's newest records are not known.
 _USE_CODES: dict[str, str] = {Use.NEVER: "none_in_log", Use.ELSEWHERE: "none_in_newest_records"}
 _COLUMNS = (
     "member_id", "member_code", "member", "group", "area_id", "area", "right", "since", "granted", "last_use", "added",
@@ -53,8 +53,9 @@ _COLUMNS = (
 
 
 def write_report(review_id: int) -> None:
-    """Write, sign and keep the report of a review that was looked through for the last time. Raises what the store
-    raises; a worker tries again.
+    """Write, sign and save the report of a review after its last check.
+
+    Raises the store's errors; a worker then retries.
     """
     ready = Review.objects.filter(pk=review_id, state=State.CLOSING, is_looking=False)
     old = Q(written_from=None) | Q(written_from__lte=database_now() - _WRITE_TIMEOUT)
@@ -86,7 +87,7 @@ def _audit(review: Review, told: dict[str, Any]) -> None:
 
 
 def _write_into(file: store.FileWriter, review: Review) -> dict[str, Any]:
-    """Write the files of a report. Returns what is kept of it."""
+    """Write the report's files. Return the values to save with the review."""
     archive, counts, table = Archive(file, local(database_now())), Counter[str](), _CsvTable()
     shown: list[dict[str, Any]] = []
 
@@ -105,7 +106,7 @@ def _write_into(file: store.FileWriter, review: Review) -> dict[str, Any]:
 
 
 def _page_row(told: dict[str, Any]) -> dict[str, Any]:
-    """Return an item as the page of the file shows it."""
+    """Return an item as the HTML page in the file shows it."""
     who = told["decided_by"] or {}
     return {
         "name": told["member"], "code": told["member_code"], "area": told["area"], "note": told["note"],
@@ -133,7 +134,7 @@ def _page(review: Review, report: dict[str, Any], shown: list[dict[str, Any]]) -
 
 
 def outcome_code(item: Item) -> str:
-    """Return in a stable word how an item ended."""
+    """Return the outcome of an item as a stable code."""
     if item.applied == Applied.WITHDRAWN:
         return "given_again_after_withdrawal" if item.is_open and item.standing != Standing.UNREAD else "withdrawn"
     if item.standing in _OUTCOME_BY_STANDING:
@@ -146,7 +147,7 @@ def outcome_code(item: Item) -> str:
 
 
 def _lines(review: Review, counts: Counter[str], also: Callable[[dict[str, Any]], None]) -> Iterator[bytes]:
-    """Yield every item as a line of JSON; count how it ended, and hand it to `also`."""
+    """Yield every item as a line of JSON. Count the outcomes, and pass each item to `also`."""
     steps = Prefetch("steps", Step.objects.select_related("by", "delegation__to").order_by("number"))
     rows = Item.objects.filter(review=review).select_related("reviewer", "decided_by").prefetch_related(steps)
     left = rows.order_by("name_key", "pk").iterator(chunk_size=_BATCH_SIZE)
@@ -216,7 +217,7 @@ def _report_values(review: Review, counts: Counter[str]) -> dict[str, Any]:
 
 
 def _loaded(review: Review) -> dict[str, str | None]:
-    """Return when the rights that the report tells of were read from the service: the oldest and the newest."""
+    """Return when the rights in the report were read from the service: the oldest and the newest time."""
     people = Item.objects.filter(review=review).values("member_id")
     there = Member.objects.filter(member_id__in=people, gone_at__isnull=True)
     told = there.aggregate(oldest=Min("rights_read_at"), newest=Max("rights_read_at"))
@@ -237,18 +238,18 @@ def _reviewers(review: Review) -> Iterator[dict[str, Any]]:
 
 
 class _CsvTable:
-    """The items as CSV with the mark for Excel, held compressed until their lines of JSON are through."""
+    """The items as CSV for Excel (with a byte order mark). It is kept compressed until the JSON lines are written."""
 
     def __init__(self) -> None:
         self._packed, self._pack = io.BytesIO(), zlib.compressobj(1)
         self._write("\ufeff".encode() + _csv(_COLUMNS))
 
     def add(self, told: dict[str, Any]) -> None:
-        """Take one more item."""
+        """Add one item."""
         self._write(_csv(_cells(told)))
 
     def pieces(self) -> Iterator[bytes]:
-        """Yield the whole table."""
+        """Yield the whole table in pieces."""
         self._packed.write(self._pack.flush())
         self._packed.seek(0)
         unpack = zlib.decompressobj()

@@ -1,4 +1,4 @@
-"""The bells of reviews. Each carries ids; the row it names decides whether anything is done."""
+"""Celery tasks of reviews. Each gets an ID; the row decides whether anything is done."""
 
 from portal.reviews import reminding, review_worker
 from portal.site.celery import portal_task

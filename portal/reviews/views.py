@@ -1,4 +1,4 @@
-"""The pages of access reviews for whoever sees them all: the list, one with its items, and what its manager does."""
+"""Views of access reviews for people who see all of them: the list, a review, its items, and the manager's actions."""
 
 from collections.abc import Callable
 from functools import partial
@@ -68,7 +68,7 @@ def change(request: TenantRequest, review_id: int) -> HttpResponse:
 
 @tenant_view(Permission.REVIEWS_VIEW)
 def page(request: TenantRequest, review_id: int) -> HttpResponseBase:
-    """Show a review: how far it is, by reviewer and by area, and every item."""
+    """Show a review: its progress by reviewer and by area, and every item."""
     review = queries.get(review_id)
     sheet = queries.ReviewProgress(review)
     table = AllItems(request, Item.objects.filter(review=review), review=review)
@@ -84,7 +84,10 @@ def page(request: TenantRequest, review_id: int) -> HttpResponseBase:
 
 @tenant_view(Permission.REVIEWS_VIEW)
 def progress(request: TenantRequest, review_id: int) -> HttpResponse:
-    """Show how far it is, for a page that follows; the whole page anew when the review is over."""
+    """Show the progress, for a page that is updated automatically.
+
+    The whole page is reloaded when the review has ended.
+    """
     review = queries.get(review_id)
     sheet = queries.ReviewProgress(review)
     if live_updates.is_up_to_date(request, sheet.version):
@@ -97,7 +100,7 @@ def progress(request: TenantRequest, review_id: int) -> HttpResponse:
 
 @tenant_view(Permission.REVIEWS_VIEW)
 def item(request: TenantRequest, review_id: int, item_id: int) -> HttpResponse:
-    """Show all that is known of an item, with every step."""
+    """Show all that is known about an item, with every step."""
     return render_item(request, queries.item_or_404(queries.get(review_id), item_id))
 
 
@@ -124,7 +127,7 @@ def render_item(request: TenantRequest, found: Item, *, is_mine: bool = False) -
 
 @tenant_view(Permission.REVIEWS_MANAGE, methods=["POST"])
 def assign(request: TenantRequest, review_id: int) -> HttpResponse:
-    """Ask to whom the selected items go, then hand them over."""
+    """Ask for the new reviewer of the selected items, then delegate them."""
     review = queries.get(review_id)
     selection = load_selection(request, _items_of(review), Item.objects.filter(review=review, is_open=True))
     return delegate_items(request, review, selection, reverse("reviews:page", args=[request.tenant.slug, review.pk]))
@@ -133,7 +136,7 @@ def assign(request: TenantRequest, review_id: int) -> HttpResponse:
 def delegate_items(
     request: TenantRequest, review: Review, selection: Selection, back: str, *, exclude: User | None = None
 ) -> HttpResponse:
-    """Ask for a new reviewer, any `but` this one; posted with one, hand the items over."""
+    """Ask for a new reviewer other than `but`. If one is posted, delegate the items."""
     count = selection.count()
     form = DelegateForm(request.POST if "to" in request.POST else None, exclude=exclude)
     if not count:
@@ -178,7 +181,6 @@ def hidden_nonce(request: TenantRequest) -> str:
 
 @tenant_view(Permission.REVIEWS_MANAGE, methods=_PAGE)
 def groups(request: TenantRequest, review_id: int) -> HttpResponse:
-    """Choose a reviewer for each group."""
     review = queries.get(review_id)
     kept = review.rules.get("groups", {})
     groups = queries.groups_with_items(review, always=GroupsForm.group_ids(request.POST))
@@ -196,7 +198,7 @@ def groups(request: TenantRequest, review_id: int) -> HttpResponse:
 
 @tenant_view(Permission.RIGHTS_EDIT, methods=["POST"])
 def withdrawals(request: TenantRequest, review_id: int, area_id: str) -> HttpResponse:
-    """Prepare the edit that withdraws what was decided for an area, and go to its preview."""
+    """Create the edit that withdraws the rights as decided for an area, and redirect to its preview."""
     request.access.check(Permission.REVIEWS_MANAGE)
     review, form = queries.get(review_id), EverywhereForm(request.POST)
     everywhere = form.is_valid() and form.cleaned_data["everywhere"]
@@ -212,7 +214,7 @@ def withdrawals(request: TenantRequest, review_id: int, area_id: str) -> HttpRes
 
 @tenant_view(Permission.REVIEWS_MANAGE, methods=_PAGE)
 def finish(request: TenantRequest, review_id: int) -> HttpResponse:
-    """Ask, with what is still open, then finish."""
+    """Show what is still open and ask for confirmation, then finish the review."""
     review = queries.get(review_id)
     if request.method == "POST":
         return _run_and_redirect(request, review, actions.finish)
@@ -239,7 +241,7 @@ def finish(request: TenantRequest, review_id: int) -> HttpResponse:
 
 @tenant_view(Permission.REVIEWS_MANAGE, methods=_PAGE)
 def cancel(request: TenantRequest, review_id: int) -> HttpResponse:
-    """Ask, then end without a report."""
+    """Ask for confirmation, then end the review without a report."""
     review = queries.get(review_id)
     if request.method == "POST":
         return _run_and_redirect(request, review, actions.cancel)

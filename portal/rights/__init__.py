@@ -1,1 +1,1 @@
-"""What members may enter and take: drawn as a week, edited, kept as templates, compared."""
+"""Access rights of members: drawn as a week, edited, saved as templates, and compared."""

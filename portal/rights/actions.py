@@ -1,4 +1,4 @@
-"""Asking the service for other rights: what changed, whether somebody else was faster, and what to say if so."""
+"""Request changes of rights: what changed, whether another person changed them too, and how to word that."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -28,13 +28,13 @@ from tenants.wording import coded_sentence
 
 
 def seal_read(member: Member, read: MemberRights) -> str:
-    """What the form was made from, for its hidden input `seen`."""
+    """Return the rights that the form is based on, sealed for its hidden input `seen`."""
     at = write_moment(read.read_at) if read.read_at else ""
     return seal([read.parts, at], f"seen {member.member_id}")
 
 
 def unseal_read(member: Member, text: str) -> MemberRights | None:
-    """What a posted form was made from; None when it is not this member's."""
+    """Return the rights that a posted form is based on; None if they are not this member's."""
     found = unseal_or_none(text, f"seen {member.member_id}")
     if found is None:
         return None
@@ -43,14 +43,14 @@ def unseal_read(member: Member, text: str) -> MemberRights | None:
 
 
 def changed_parts(was: MemberRights, wanted: Mapping[str, Any]) -> dict[str, Any]:
-    """What to send: the parts that mean something else than before, each as a whole."""
+    """Return what to send: the parts whose meaning changed, each as a whole."""
     old, new = canonical(was.parts), canonical({**was.parts, **wanted})
     old |= {name: value or {"default_mode": "deny_all"} for name, value in old.items() if name != "privilege"}
     return {name: new[name] for name in RIGHTS_NAMES if name in wanted and not is_same_json(old[name], new[name])}
 
 
 def with_missing_parts(read: MemberRights | None, parts: list[str]) -> dict[str, Any]:
-    """What was told, and nothing in place of what was not told where somebody wants to give some all the same."""
+    """Return the known rights. The given parts that the service did not return are added as empty."""
     told = dict(read.parts) if read else {}
     for part in ("devices", "keys"):
         if part in parts and told and told[f"{part}_pass"] is None:
@@ -59,7 +59,7 @@ def with_missing_parts(read: MemberRights | None, parts: list[str]) -> dict[str,
 
 
 def read_rights(member: Member) -> tuple[MemberRights | None, str]:
-    """The member's rights now, by one call; or what is known, and why it could not be read."""
+    """Return the member's rights, read with one API call. On failure, return the known rights and the reason."""
     gone = _("This member no longer exists in the service.")
     try:
         return read_for_page(lambda connection: member_rights.read_rights(connection, member.member_id), gone), ""
@@ -69,9 +69,10 @@ def read_rights(member: Member) -> tuple[MemberRights | None, str]:
 
 @dataclass(eq=False)
 class RightsConflict(NotSubmitted):
-    """Somebody else changed the rights: what they were, what they are now, what was to be sent.
+    """Raised when another person changed the rights. It has the old, the present and the wanted rights.
 
-    `sheet` is what the form shows next: both together, or mine alone where they `is_contradictory`.
+    `sheet` is what the form shows next: both changes merged, or only mine if they are contradictory
+    (`is_contradictory`).
     """
 
     before: MemberRights
@@ -85,7 +86,7 @@ class RightsConflict(NotSubmitted):
 
 
 def find_conflict(was: MemberRights, now: MemberRights, mine: dict[str, Any]) -> RightsConflict | None:
-    """None when nothing changed meanwhile."""
+    """Return the conflict, or None if nothing changed."""
     if digest(was.parts) == digest(now.parts):
         return None
     whole = {**was.parts, **mine}
@@ -97,12 +98,12 @@ def find_conflict(was: MemberRights, now: MemberRights, mine: dict[str, Any]) ->
 
 
 class NothingToChange(Exception):
-    """The member has these rights: there is nothing to ask for."""
+    """Raised when the member already has these rights, so that no request is needed."""
 
 
 @dataclass
 class Problems:
-    """Why nothing was sent, for the top of the form."""
+    """Messages for the top of the form about why nothing was sent."""
 
     problems: list[str] = field(default_factory=list, kw_only=True)
     refused: Intent | None = field(default=None, kw_only=True)
@@ -118,7 +119,7 @@ class Problems:
 
 @dataclass
 class RightsEditor(Problems):
-    """The editor as it is drawn: what was read, the sheet made of it, and what stands against saving it."""
+    """The editor as it is drawn: the rights that were read, the form's sheet, and the problems with saving it."""
 
     member: Member
     read: MemberRights | None
@@ -128,7 +129,10 @@ class RightsEditor(Problems):
 
 
 def change_rights(*, member: Member, was: MemberRights, body: Mapping[str, Any], by: Requester, nonce: Nonce) -> Intent:
-    """Ask for other rights, unless somebody was faster: raises NotAsked. Sent before, the same intent is found."""
+    """Request other rights.
+
+    Raises NotSubmitted if another person changed them. The same form returns the same intent.
+    """
     sent_before = Intent.objects.filter(nonce=nonce.value).exists()
     if not sent_before and (clash := find_conflict(was, _current_rights(member), dict(body))):
         raise clash
@@ -136,7 +140,7 @@ def change_rights(*, member: Member, was: MemberRights, body: Mapping[str, Any],
 
 
 def replace_rights(*, member: Member, body: Mapping[str, Any], by: Requester, nonce: Nonce) -> Intent:
-    """Ask for the parts in `body` in place of what the member has now. Raises Already and NotAsked."""
+    """Request the parts in `body` in place of the member's present ones. Raises NothingToChange and NotSubmitted."""
     now = _current_rights(member)
     wanted = changed_parts(now, body)
     if not wanted:
@@ -147,10 +151,10 @@ def replace_rights(*, member: Member, body: Mapping[str, Any], by: Requester, no
 def submit_rights(
     *, member: Member, body: Mapping[str, Any], read: MemberRights, by: Requester, nonce: Nonce, inline: bool = True
 ) -> Intent:
-    """Ask for the parts in `body` ("devices_pass", "keys_pass", "privilege"), each of which replaces the whole object.
+    """Request the parts in `body` ("devices_pass", "keys_pass", "privilege"). Each replaces the whole object.
 
-    One intent (operation 6). `read_rights` is what the change was made from. The audit trail gets both sides: each
-    place that differs in words, then the parts verbatim as JSON.
+    This is one intent (operation 6). `read_rights` is what the change is based on. The audit log gets the old and new
+    values: each changed place in words, then the parts as JSON.
     """
     changed = words.differences(read.parts, {**read.parts, **body}, places.load_place_names())
     return submit(
@@ -170,13 +174,14 @@ def submit_rights(
 
 
 def _audit_field(place: str) -> str:
-    """A place as a field of the audit trail. A full stop would be read as the field of a field."""
+    """Return a place as a field name of the audit log. A full stop would be taken as a nested field."""
     return place.replace(".", "·") or "–"
 
 
 def _current_rights(member: Member) -> MemberRights:
-    """What the service has now. Raises NotAsked, also while a change of many members is about this one: two who replace
-    the whole rights of one member at once would undo each other.
+    """Return the service's present rights. Raises NotSubmitted, also during a bulk change of this member.
+
+    Two changes that replace a member's whole rights at the same time would undo each other.
     """
     if is_under_way(member.member_id):
         raise NotSubmitted(_("A bulk change is currently updating this member. Nothing was sent. Try again soon."))
@@ -187,7 +192,7 @@ def _current_rights(member: Member) -> MemberRights:
     return now
 
 
-#: Where a change of rights leads: to the member's page.
+# After a change of rights, redirect to the member's page.
 REDIRECT_TO_MEMBER: dict[str, Any] = {
     "inputs": {},
     "to": partial(address_of_target, route="members:page", name="member_id"),

@@ -3,7 +3,7 @@ from django.apps import AppConfig
 
 class RightsPagesConfig(AppConfig):
     name = "portal.rights"
-    label = "rights_pages"  # the models of rights are a foundation's
+    label = "rights_pages"  # "rights" is the label of portal.core.rights
 
     def ready(self) -> None:
         from portal.rights import comparing

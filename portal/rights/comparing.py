@@ -1,4 +1,4 @@
-"""Two members' rights side by side, what differs first, and giving one's to others: several as a job."""
+"""Compare the rights of two members, differences first, and copy one member's rights to others."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ MAX_HITS = 20
 
 @dataclass(frozen=True)
 class PlacePair:
-    """One place: what each of the two may do there, in words and drawn."""
+    """A place with the rights of both members, as text and as a week."""
 
     place: str
     one: str
@@ -37,7 +37,10 @@ class PlacePair:
 
 
 def compare(one: Mapping[str, Any], other: Mapping[str, Any], named: PlaceNames) -> list[PlacePair]:
-    """Every place that either names; where one has everything at once, that stands for the places of the other."""
+    """Return every place that one of them has rights to.
+
+    A right to all places counts for the other member's places, too.
+    """
     left, right = _lines_by_place(one, named), _lines_by_place(other, named)
     found = [_pair(key, left, right) for key in dict.fromkeys([*left, *right])]
     found += _privileges(canonical(one)["privilege"], canonical(other)["privilege"])
@@ -68,7 +71,7 @@ def _line_text(line: RightsLine | None) -> str:
 
 
 def _week(line: RightsLine | None) -> Week | None:
-    """A week for schedules; always and never say enough in words."""
+    """Return the week of a schedule; None for "always" and "never", which need no drawing."""
     if line is None or not isinstance(line.pass_, dict) or line.pass_.get("effect") != "allow" or line.is_unknown:
         return None
     return week_of(line.pass_)
@@ -82,7 +85,7 @@ def _privileges(one: Any, other: Any) -> list[PlacePair]:
 
 
 def find_members(text: str, *, group: str = "", exclude: tuple[str, ...] = ()) -> QuerySet[Member]:
-    """Members by name or code, or those of a group; rights come with them."""
+    """Return members by name or code, or those of a group, with their rights."""
     rows = Member.objects.filter(gone_at__isnull=True).defer("card_data", "qrcode", "extra")
     if group and "\x00" not in group:
         rows = queries.filter_by_groups(rows, [group])
@@ -99,14 +102,14 @@ _PARTS = {"areas": "devices_pass", "keys": "keys_pass", "privileges": "privilege
 
 
 def body_of(told: Mapping[str, Any], parts: Sequence[str]) -> dict[str, Any]:
-    """What a member is sent to have the same; parts that were not told are not sent."""
+    """Return the body that gives a member the same rights. Unknown parts are left out."""
     whole = canonical(told)
     names = [_PARTS[part] for part in parts if part in _PARTS]
     return {name: whole[name] for name in names if told.get(name) is not None}
 
 
 def prepare_job(*, source: Member, targets: Sequence[Member], body: Mapping[str, Any], by: Requester) -> Job:
-    """A job that is looked at first. Members whose known rights are the same already are left out of it."""
+    """Create a job that is checked before it starts. Members who are known to have these rights are left out."""
     wanted = [member for member in targets if not replacing.is_same(member, body)]
     rows = [(member.member_id, dict(body), replacing.current_parts(member, body)) for member in wanted]
     return actions.prepare(

@@ -1,6 +1,6 @@
-"""Two people changed the same rights: what both meant, where they did not touch the same place.
+"""Merge two people's changes of the same rights, if they changed different places.
 
-`base` is what mine was made from, `now` what the service has. Areas are looked at one by one, key boxes as a whole.
+`base` is what the person started from, `now` what the service has. Areas are merged one by one, key boxes as a whole.
 """
 
 from collections.abc import Mapping
@@ -14,11 +14,11 @@ _Entries = dict[str, list[Any]]
 
 
 class MergeConflict(Exception):
-    """Both changed the same place differently, or one of them everything at once: a person decides."""
+    """Raised when both changed the same place differently, or one changed all places at once. A person must decide."""
 
 
 def merge(base: Mapping[str, Any], mine: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
-    """`now` with my changes on top. Raises Disagree."""
+    """Return `now` with the changes from `base` to `mine`. Raises MergeConflict."""
     was, ours, theirs = canonical(base), canonical(mine), canonical(now)
     return {
         "devices_pass": _merge_part(was, ours, theirs, "devices_pass"),
@@ -45,7 +45,7 @@ _LISTS = {"devices_pass": ("areas_list", "area_id"), "keys_pass": ("key_devices_
 
 
 def _entries_by_id(rights: Any, list_name: str, identifier: str) -> _Entries:
-    """Entries by what they are about; those that are about nothing known, each by itself."""
+    """Return entries by the place they are about. Entries without a known place are kept separate."""
     mode = rights.get("default_mode") if isinstance(rights, dict) else None
     if mode == "deny_all":
         return {}

@@ -1,4 +1,4 @@
-"""What is done with a roll call: begin it, list somebody more, tick people off, end it."""
+"""Actions on a roll call: start, add people, save check-offs, end."""
 
 import uuid
 from collections.abc import Sequence, Set
@@ -22,7 +22,7 @@ from tenants.wording import Sentence, coded_sentence
 
 @dataclass(frozen=True)
 class TickPress:
-    """A tick as a phone sends it. `pressed_at` is None when the phone's clock tells no usable time."""
+    """A tick as a phone sends it. `pressed_at` is None if the phone sent no valid time."""
 
     listed_id: int
     said: Said
@@ -31,7 +31,7 @@ class TickPress:
 
     @classmethod
     def parse(cls, told: object) -> "TickPress | None":
-        """Return what a phone told as a press; None for anything else."""
+        """Return a tick from the phone's data; None if it is invalid."""
         if not isinstance(told, dict):
             return None
         at, (row, said, nonce) = read_moment(told.get("at")), (str(told.get(name)) for name in ("id", "said", "nonce"))
@@ -42,7 +42,7 @@ class TickPress:
 
 
 class TickRefusal(StrEnum):
-    """Why a tick is not kept: whatever is sent again, it will not be kept then either."""
+    """The reason why a tick is not saved. Sending it again does not help."""
 
     UNREADABLE = "unreadable"
     UNLISTED = "unlisted"
@@ -50,7 +50,7 @@ class TickRefusal(StrEnum):
 
 
 def start(*, name: str, nonce: uuid.UUID, by: Requester) -> RollCall:
-    """Begin a roll call of everybody who is believed to be in now; the same one for the same form."""
+    """Start a roll call of everyone who may be in the building now. The same form returns the same roll call."""
     now = timezone.now()
     with transaction.atomic():
         state = MirrorState.objects.filter(kind=MirrorKind.HISTORIES).first()
@@ -64,7 +64,7 @@ def start(*, name: str, nonce: uuid.UUID, by: Requester) -> RollCall:
 
 
 def end(*, call: RollCall, by: Requester) -> bool:
-    """End a roll call. False: it was ended before."""
+    """End a roll call. Return False if it had already ended."""
     with transaction.atomic():
         ended = RollCall.objects.filter(pk=call.pk, ended_at=None).update(ended_at=timezone.now(), ended_by=by.user)
         if ended:
@@ -73,7 +73,7 @@ def end(*, call: RollCall, by: Requester) -> bool:
 
 
 def add_by_name(*, call: RollCall, name: str, place: str, nonce: uuid.UUID, by: Requester) -> None:
-    """List somebody whom nobody knew of; once for the same form."""
+    """Add a person by name; once for the same form."""
     with transaction.atomic():
         more = {"name": name, "place": place, "how": How.HAND, "added_by": by.user}
         _, is_new = Listed.objects.get_or_create(roll_call=call, key=f"hand:{nonce}", defaults=more)
@@ -82,7 +82,7 @@ def add_by_name(*, call: RollCall, name: str, place: str, nonce: uuid.UUID, by: 
 
 
 def add_seen(*, call: RollCall, key: str, by: Requester) -> None:
-    """List somebody who was seen in the building after the roll call began, as they are known now."""
+    """Add a person who was seen in the building after the start of the roll call."""
     found = {person.key: person for person in people.movements_since(call.started_at).arrivals}
     with transaction.atomic():
         if key in found:
@@ -93,10 +93,11 @@ def add_seen(*, call: RollCall, key: str, by: Requester) -> None:
 
 
 def save_ticks(*, call: RollCall, raw_ticks: Sequence[object], by: Requester) -> list[TickRefusal | None]:
-    """Keep the presses that a phone tells, each once. Returns for each of them why it is not kept, None for the others.
+    """Save a phone's ticks, each once. Return for each the reason why it is not saved, or None.
 
-    A clock that is wrong loses no tick: one from the future or without a usable time counts from its arrival, one from
-    before the roll call from its start.
+    A wrong clock loses no tick. Ticks from the future or without a valid time count from their arrival; ticks from
+    before
+    the roll call count from its start.
     """
     now, presses = timezone.now(), [TickPress.parse(each) for each in raw_ticks]
     known = set(Listed.objects.filter(roll_call=call).values_list("pk", flat=True))

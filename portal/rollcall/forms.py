@@ -1,4 +1,4 @@
-"""What is asked before a roll call begins, and of somebody who is listed by hand."""
+"""Forms to start a roll call, and to add a person by name."""
 
 import uuid
 
@@ -8,7 +8,7 @@ from django.utils.translation import pgettext_lazy
 
 
 class StartForm(forms.Form):
-    """`nonce`: the same form sent twice begins one roll call."""
+    """The form to start a roll call. The same `nonce` starts only one."""
 
     name = forms.CharField(label=pgettext_lazy("roll call", "Reason"), max_length=100)
     nonce = forms.UUIDField(initial=uuid.uuid4, widget=forms.HiddenInput)

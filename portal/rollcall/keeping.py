@@ -1,4 +1,4 @@
-"""Letting old roll calls go: they name people and where they were, and are kept no longer than the log is."""
+"""Select old roll calls for deletion. They name people and places, and are kept as long as the log."""
 
 from django.db.models import QuerySet
 
@@ -8,5 +8,5 @@ from portal.rollcall.models import RollCall
 
 
 def old_roll_calls() -> list[QuerySet[RollCall]]:
-    """Return the roll calls that began before what the log keeps. Their lists and ticks go with them."""
+    """Return the roll calls that began before the log's retention. Their lists and ticks are deleted with them."""
     return [RollCall.objects_across_tenants.filter(started_at__lt=ClockTime() - RETENTION)]

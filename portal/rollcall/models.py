@@ -1,4 +1,4 @@
-"""Roll calls of an evacuation: who was believed to be in, and who of them was found, by whom and when."""
+"""Models of roll calls in an evacuation: who may be in the building, who was found, by which warden and when."""
 
 from django.conf import settings
 from django.db import models
@@ -11,7 +11,7 @@ from tenants.models import TenantModel
 
 
 class RollCall(TenantModel):
-    """One roll call. `nonce` is that of the form that began it; `known_at`: through when the log was known then."""
+    """A roll call. `nonce` is that of the form that started it; `known_at`: until when the log was loaded then."""
 
     name = models.CharField(max_length=100)
     nonce = models.UUIDField()
@@ -35,7 +35,7 @@ class How(models.TextChoices):
 
 
 class Listed(TenantModel):
-    """Somebody on a roll call, frozen as they were known when they were listed. `key` is that of `people.Person`."""
+    """A listed person, as known at the time of listing. `key` is that of `people.PersonInside`."""
 
     roll_call = models.ForeignKey(RollCall, on_delete=models.CASCADE, related_name="listed")
     key = models.TextField(db_collation="C")
@@ -56,7 +56,7 @@ class Listed(TenantModel):
 
 
 class Said(models.TextChoices):
-    """What a warden says of a person; OPEN takes back what was said."""
+    """The status that a warden sets for a person. OPEN resets it."""
 
     SAFE = "safe", pgettext_lazy("roll call", "Safe")
     MISSING = "missing", pgettext_lazy("roll call", "Not found")
@@ -64,8 +64,9 @@ class Said(models.TextChoices):
 
 
 class Tick(TenantModel):
-    """One press. `pressed_at` is the moment that the phone told, `arrived_at` when it came here, `counts_at` the
-    earlier of both: of several ticks of a person the newest counts, all of them are kept. `nonce` is the press's own.
+    """A tick. `pressed_at` is the phone's time, `arrived_at` when it arrived, `counts_at` the earlier of both.
+
+    All ticks are kept; the newest of a person counts. `nonce` is that of the press.
     """
 
     roll_call = models.ForeignKey(RollCall, on_delete=models.CASCADE, related_name="ticks")

@@ -1,4 +1,4 @@
-"""A roll call as its page and report show it: everybody on it, with what was said of them."""
+"""Load a roll call for its page and report: all listed people, with what wardens recorded about them."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ from portal.rollcall.actions import TickRefusal
 from portal.rollcall.models import Listed, RollCall, Said, Tick
 
 HEADLINE = gettext_lazy("%(safe)s of %(all)s accounted for, %(open)s not yet, %(missing)s not found")
-# What the phone says by itself, with its own numbers.
+# Texts that the phone shows with its own numbers.
 PHONE_TEXTS = {
     "headline": HEADLINE,
     "offline": gettext_lazy("Offline. What you tick is kept on this phone."),
@@ -29,13 +29,13 @@ PHONE_TEXTS = {
     "no_right": gettext_lazy("You no longer have permission to tick. What you ticked was not sent."),
     "waiting": gettext_lazy("Offline: %(n)s not sent yet. Your ticks are kept on this phone."),
 }
-# Ticks that are told again: one with a lower number may have come to be seen after one with a higher.
+# These ticks are sent again, because a lower number may become visible after a higher one.
 _OVERLAP = 100
 
 
 @dataclass(frozen=True)
 class PersonRow:
-    """Somebody on the list. `ticks`: all that was said, the newest first; `left`: when they left by the log."""
+    """A listed person. `ticks`: newest first; `left_text`: when and where they left, according to the log."""
 
     listed: Listed
     ticks: Sequence[Tick]
@@ -51,12 +51,12 @@ class PersonRow:
 
     @property
     def said_by(self) -> str:
-        """Who said so, and when."""
+        """Return who recorded the status, and when."""
         return "" if self.said == Said.OPEN else f"{self.ticks[0].by}, {Day.today().time_text(self.ticks[0].counts_at)}"
 
     @property
     def last_seen_text(self) -> str:
-        """Where and when they were last seen, when they were listed."""
+        """Return where and when they were last seen, at the time of listing."""
         found = self.listed
         words = [found.belongs, found.area, f"{Day.today().time_text(found.at)} {found.place}".strip()]
         words.append(str(Certainty(found.certainty).label) if found.certainty else str(found.get_how_display()))
@@ -65,9 +65,9 @@ class PersonRow:
 
 @dataclass(frozen=True)
 class RollCallState:
-    """A roll call whole; `came`: who was seen in the building since it began and is not on the list.
+    """The whole roll call. `new_people`: people seen in the building since the start who are not listed.
 
-    `mark` and the number of the `last_tick` tick are what a page that follows says it shows.
+    A page that is updated automatically sends back `version` and `last_tick` as what it shows.
     """
 
     call: RollCall
@@ -102,7 +102,7 @@ class RollCallState:
 
 
 def get_roll_call(call_id: int) -> RollCall:
-    """Return the roll call of this number; 404 exactly as for another tenant's."""
+    """Return the roll call with this ID. Raises Http404, also for another tenant's."""
     return get_row_or_404(RollCall.objects.select_related("started_by", "ended_by"), pk=call_id)
 
 
@@ -112,7 +112,7 @@ def all_calls() -> list[RollCall]:
 
 
 def load_state(call: RollCall) -> RollCallState:
-    """Return a roll call whole: whoever is not accounted for first."""
+    """Return the whole roll call. People who are not accounted for come first."""
     ticks: dict[int, list[Tick]] = defaultdict(list)
     for each in Tick.objects.filter(roll_call=call).select_related("by").order_by("-counts_at", "-pk"):
         ticks[each.listed_id].append(each)
@@ -128,9 +128,9 @@ def load_state(call: RollCall) -> RollCallState:
 
 
 def changes_since(call: RollCall, since: int) -> dict[str, Any]:
-    """Return what a phone needs to show a roll call as it is now, of ticks those after a number.
+    """Return what a phone needs to update its page: ticks after the number `since`.
 
-    `page` changes when there is more to draw than ticks: somebody was listed, came or left.
+    `page` changes when more than ticks has changed: a person was listed, came or left.
     """
     ticks = Tick.objects.filter(roll_call=call)
     newest = ticks.aggregate(last=Max("pk"), number=Count("pk"))
@@ -148,7 +148,7 @@ def changes_since(call: RollCall, since: int) -> dict[str, Any]:
 
 
 def not_saved_text(refused: Iterable[TickRefusal | None]) -> str:
-    """Return how many ticks were not saved, and why; empty when all were."""
+    """Return how many ticks were not saved, and why; empty if all were saved."""
     counted = Counter(refused)
     words = {
         TickRefusal.UNREADABLE: ngettext(

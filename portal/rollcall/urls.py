@@ -1,4 +1,4 @@
-"""Roll calls: begin one, tick people off together, end it, and its report."""
+"""URLs of roll calls: start, check-offs, end and report."""
 
 from django.urls import path
 

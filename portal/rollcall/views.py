@@ -1,4 +1,4 @@
-"""The pages of roll calls. They ask the portal's own records alone, so that they work whatever is down."""
+"""Views of roll calls. They use only the portal's own data, so that they work while the service is down."""
 
 import uuid
 
@@ -20,18 +20,18 @@ from tenants import interrupted_requests
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 
-_MAX_TICKS = 2000  # presses that a phone sends at once
+_MAX_TICKS = 2000  # ticks that a phone may send at once
 
 
 @tenant_view(Permission.ROLL_CALL_VIEW)
 def index(request: TenantRequest) -> HttpResponse:
-    """Roll calls so far, and the form that begins one for whoever may."""
+    """Show past roll calls, and the form to start one for people with the permission."""
     return _index(request, StartForm())
 
 
 @tenant_view(Permission.ROLL_CALL, methods=["POST"])
 def start(request: TenantRequest) -> HttpResponse:
-    """Begin a roll call and go to it; without a reason the form says so."""
+    """Start a roll call and redirect to it. Show an error if the reason is missing."""
     form = StartForm(request.POST)
     if not form.is_valid():
         return _index(request, form)
@@ -46,7 +46,7 @@ def _index(request: TenantRequest, form: StartForm) -> HttpResponse:
 
 @tenant_view(Permission.ROLL_CALL)
 def page(request: TenantRequest, call_id: int) -> HttpResponse:
-    """Everybody on one page, to be ticked off; of an ended roll call its report."""
+    """Show everyone on one page, to be checked off. For an ended roll call, redirect to the report."""
     call = queries.get_roll_call(call_id)
     if call.ended_at is not None:
         return redirect("rollcall:report", request.tenant.slug, call.pk)
@@ -62,7 +62,7 @@ def page(request: TenantRequest, call_id: int) -> HttpResponse:
 
 @tenant_view(Permission.ROLL_CALL)
 def state(request: TenantRequest, call_id: int) -> HttpResponse:
-    """What was ticked since, for a page that follows: 204 when that is nothing."""
+    """Return the ticks since the given number, for a page that is updated automatically. 204 if nothing changed."""
     since = request.GET.get("since", "")
     found = queries.changes_since(
         queries.get_roll_call(call_id), int(since) if since.isdecimal() and len(since) < 18 else 0
@@ -74,7 +74,7 @@ def state(request: TenantRequest, call_id: int) -> HttpResponse:
 
 @tenant_view(Permission.ROLL_CALL)
 def worker(request: TenantRequest, call_id: int) -> HttpResponse:
-    """The worker that serves this roll call's page, and no other, while there is no network (decision 66)."""
+    """Return the service worker for this roll call's page only, for use without a network (decision 66)."""
     scope = reverse("rollcall:page", args=[request.tenant.slug, queries.get_roll_call(call_id).pk])
     headers = {"Service-Worker-Allowed": scope}
     return HttpResponse(render_to_string("rollcall/worker.js"), content_type="text/javascript", headers=headers)
@@ -82,9 +82,9 @@ def worker(request: TenantRequest, call_id: int) -> HttpResponse:
 
 @tenant_view(Permission.ROLL_CALL, methods=["POST"])
 def ticks(request: TenantRequest, call_id: int) -> HttpResponse:
-    """Keep what was pressed: presses of a phone as JSON, or the one button of a page without script.
+    """Save ticks: JSON from a phone, or the form of a page without JavaScript.
 
-    The first presses of a long list are answered: how many, the places of those not kept, and why in words.
+    The answer has the number of handled ticks, the positions of ticks that were not saved, and the reasons as text.
     """
     call, by = queries.get_roll_call(call_id), Requester.from_request(request)
     if request.content_type != "application/json":
@@ -106,7 +106,7 @@ def ticks(request: TenantRequest, call_id: int) -> HttpResponse:
 
 @tenant_view(Permission.ROLL_CALL, methods=["POST"])
 def add(request: TenantRequest, call_id: int) -> HttpResponse:
-    """List somebody more: who was seen since it began, or anybody by name."""
+    """Add a person who was seen since the start, or anyone by name."""
     call, form = queries.get_roll_call(call_id), PersonForm(request.POST)
     page = reverse("rollcall:page", args=[request.tenant.slug, call.pk])
     if call.ended_at is not None:
@@ -125,14 +125,14 @@ def add(request: TenantRequest, call_id: int) -> HttpResponse:
 
 @tenant_view(Permission.ROLL_CALL, methods=["POST"])
 def end(request: TenantRequest, call_id: int) -> HttpResponse:
-    """End it; what is left is its report."""
+    """End the roll call and redirect to its report."""
     actions.end(call=queries.get_roll_call(call_id), by=Requester.from_request(request))
     return redirect("rollcall:report", request.tenant.slug, call_id)
 
 
 @tenant_view(Permission.ROLL_CALL_VIEW)
 def report(request: TenantRequest, call_id: int) -> HttpResponse:
-    """Who was accounted for, by whom and when, with everything that was said; to be printed."""
+    """Show who was accounted for, by which warden and when, with all ticks. The page can be printed."""
     context = {
         "sheet": queries.load_state(queries.get_roll_call(call_id)),
         "may_call": request.access.can(Permission.ROLL_CALL),

@@ -88,7 +88,10 @@ def _frozen_filters(query: QueryDict) -> dict[str, Any]:
 
 
 def _without_text(query: QueryDict) -> str:
-    """Return the filters for the audit log, without search texts: they may be names, and the audit log is never erased."""
+    """Return the filters for the audit log, without search texts.
+
+    These may be names, and the audit log is never erased.
+    """
     kept = query.copy()
     if kept.pop("q", None):
         kept["q"] = "***"

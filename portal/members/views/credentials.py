@@ -1,4 +1,4 @@
-"""What a member opens doors and key boxes with: card, codes, face and temporary keys; and the profile picture."""
+"""Views of a member's credentials (card, codes, face, temporary keys) and profile picture."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -24,12 +24,12 @@ from tenants.roles import Permission, Proof
 
 @tenant_view(Permission.SECRETS_REVEAL, methods=["POST"])
 def reveal(request: TenantRequest, member_id: str, what: str) -> HttpResponse:
-    """A secret in clear: a fragment for htmx, else the member's page with it."""
+    """Show a secret unmasked: a fragment for htmx, else the member's page with it."""
     if what not in ("card", "qr"):
         raise Http404
     member = get_member(member_id)
     value = actions.reveal(member=member, what=what, by=Requester.from_request(request))
-    # QR data also as a picture, unless it is more than a code holds.
+    # QR data is also drawn as a QR code, if it fits into one.
     drawn = qr_codes.draw_qr(value, str(member)) if what == "qr" and value else None
     if request.htmx:
         told = {"member": member, "what": what, "value": value, "drawn": drawn}
@@ -40,7 +40,7 @@ def reveal(request: TenantRequest, member_id: str, what: str) -> HttpResponse:
 
 @tenant_view(Permission.SECRETS_REVEAL, methods=["POST"])
 def one_time(request: TenantRequest, member_id: str) -> HttpResponse:
-    """The one-time code of this moment, shown to a person who asked for it; written into the audit trail."""
+    """Show the present one-time code. This is recorded in the audit log."""
     member = get_member(member_id)
     told = _current_code(member, Priority.PEOPLE)
     if "code" in told:
@@ -51,9 +51,9 @@ def one_time(request: TenantRequest, member_id: str) -> HttpResponse:
 
 @tenant_view(Permission.SECRETS_REVEAL, methods=["POST"], proof=Proof.NONE)
 def one_time_next(request: TenantRequest, member_id: str) -> HttpResponse:
-    """The next code, which the page asks for by itself: for some minutes, and while the hour's calls are not short.
+    """Return the next one-time code. The page requests it automatically for some minutes, if enough API calls are left.
 
-    The permit that came with the first one, for which proof was asked, stands for it.
+    The permit was issued with the first code, after a proof of identity. It replaces another proof.
     """
     member = get_member(member_id)
     if not qr_codes.may_renew(request, member):
@@ -72,7 +72,7 @@ def _current_code(member: Member, priority: Priority) -> dict[str, object]:
 
 
 def _render_code(request: TenantRequest, member: Member, told: dict[str, object]) -> HttpResponse:
-    """A fragment for htmx, else the member's page with it."""
+    """Render a fragment for htmx, else the member's page with it."""
     told = {"member": member, "may_reveal": True, "asked": True, **told}
     if request.htmx:
         return render(request, "members/one_time.html", told)
@@ -81,7 +81,7 @@ def _render_code(request: TenantRequest, member: Member, told: dict[str, object]
 
 @tenant_view(Permission.DOORS_OPERATE, methods=["GET", "POST"])
 def keys(request: TenantRequest, member_id: str) -> HttpResponse:
-    """Let the member take keys for a while. Asked who it is before the form, so that what is filled in is not lost."""
+    """Request temporary keys. Identity is proven before the form is shown, so that no input is lost."""
     request.access.check(Permission.MEMBERS_VIEW)
     member = get_member(member_id)
     boxes, chosen = list(mirror.key_boxes().defer("status")[:200]), request.GET.getlist("units")
@@ -99,7 +99,7 @@ def keys(request: TenantRequest, member_id: str) -> HttpResponse:
 
 @tenant_view(Permission.MEMBERS_EDIT, methods=["GET", "POST"])
 def face(request: TenantRequest, member_id: str) -> HttpResponse:
-    """Register a face, or put another in the place of the present one; what is under way is followed here."""
+    """Register or replace a face. Requests in progress are followed here."""
     member = get_member(member_id)
     form = FaceForm(request.POST if request.method == "POST" else None, request.FILES or None)
     if form.is_valid():
@@ -146,7 +146,7 @@ def picture_edit(request: TenantRequest, member_id: str) -> HttpResponse:
 
 @tenant_view(Permission.MEMBERS_VIEW)
 def picture(request: TenantRequest, member_id: str) -> HttpResponse:
-    """The profile picture itself, from our own address."""
+    """Return the profile picture from the portal's own address."""
     member = get_member(member_id, include_gone=True)
     content = portraits.content_of(request.tenant, member.member_id)
     if content is None:

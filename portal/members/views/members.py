@@ -1,4 +1,4 @@
-"""The list of members, a member's page, and what staff do to a member."""
+"""Views of the list of members and of a member's page, with the actions of staff."""
 
 from functools import partial
 from typing import Any
@@ -38,7 +38,7 @@ def index(request: TenantRequest) -> HttpResponseBase:
 
 @tenant_view(Permission.MEMBERS_EXPORT, methods=["GET", "POST"])
 def export(request: TenantRequest) -> HttpResponseBase:
-    """The export that asks first, because it may hold secrets."""
+    """Show the export form. It asks for confirmation, because the file may contain secrets."""
     request.access.check(Permission.SECRETS_REVEAL)
     table = Members(request, query=QueryDict(request.GET.urlencode()))
     form = ExportForm(request.POST or None)
@@ -49,7 +49,10 @@ def export(request: TenantRequest) -> HttpResponseBase:
 
 @tenant_view(Permission.MEMBERS_VIEW)
 def review(request: TenantRequest, which: str = CleanupList.ENDING) -> HttpResponseBase:
-    """One list of members to review, the others as tabs. How many each has comes later: counting may take longer."""
+    """Show one list of members to review, with the others as tabs.
+
+    The numbers are loaded later: counting may be slow.
+    """
     if which not in CleanupList.values:
         raise Http404
     lists = cleanup_lists.lists_for(request.access)
@@ -91,7 +94,7 @@ def new(request: TenantRequest) -> HttpResponse:
 
 
 def _new_body(form: MemberForm, given: NewMemberRightsForm | None) -> dict[str, Any] | None:
-    """What creates the member, with the rights chosen on the same page; None while something has to be corrected."""
+    """Return the request body for a new member with the chosen rights; None if the form has errors."""
     sound = all([form.is_valid(), given is None or given.is_valid()])
     rights = given.body_for(form.cleaned_data["membergroup_id"]) if sound and given is not None else {}
     return form.body() | rights if sound and rights is not None else None
@@ -107,7 +110,7 @@ def page(request: TenantRequest, member_id: str) -> HttpResponse:
 
 @tenant_view(Permission.MEMBERS_VIEW)
 def reading(request: TenantRequest, member_id: str) -> HttpResponse:
-    """The same page, or its facts alone when htmx asks, after reading the service once within budget."""
+    """Read the member from the service, within the API budget, and show the page (for htmx only its facts)."""
     member, trouble = get_member(member_id, include_gone=True), ""
     try:
         told = read_member_for_page(member_id)
@@ -142,7 +145,7 @@ def delete(request: TenantRequest, member_id: str) -> HttpResponse:
     member = get_member(member_id)
     form = DeleteForm(request.POST if request.method == "POST" else None)
     if form.is_valid() and (intent := submit_once(request, form, partial(actions.delete, member=member))):
-        if intent.state == State.FAILED and intent.http_status == 404:  # that it is gone is what was wanted
+        if intent.state == State.FAILED and intent.http_status == 404:  # already gone, as wanted
             messages.info(request, _("This member was already deleted from the service."))
             return redirect("members:index", request.tenant.slug)
         on = back_to_member(request) | {"to": partial(_deleted, request)}

@@ -1,4 +1,4 @@
-"""The kinds of reports: each with its title, what one must be allowed to see, what is chosen, how it is made."""
+"""The kinds of reports: title, permissions, choices, and the function that creates the content."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,9 +14,11 @@ from tenants.roles import Permission
 
 @dataclass(frozen=True)
 class ReportKind:
-    """`permissions` are asked of whoever opens a report and of whoever is sent it. `area_choice`: an area is chosen
-    (`area`), or
-    must be. `is_as_of_now`: it says how things are when it is made, and has no period. `every`: which time is offered.
+    """A kind of report. `permissions` are needed to open it and to receive it by mail.
+
+    `area_choice`: an area may or must be chosen. `is_as_of_now`: the report describes the moment of its creation and
+    has no
+    period. `every`: the default period.
     """
 
     name: str

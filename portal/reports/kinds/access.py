@@ -1,4 +1,4 @@
-"""Reports of rights: who may enter an area, and which credentials and rights nobody uses."""
+"""Reports about access rights: people with access to an area, and unused credentials and rights."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -26,7 +26,7 @@ from portal.reports.periods import moment_text
 from tenants.scope import current_tenant_id
 
 _BATCH_SIZE = 1000
-# Who used which door, who used an area by any of its doors, and who holds a right to one: looked up once in a report.
+# Temporary tables of a report: who used which door, who used which area, and who has a right to which area.
 _TABLES_SQL = (
     """
 CREATE TEMP TABLE report_passed ON COMMIT DROP AS
@@ -49,7 +49,7 @@ SELECT DISTINCT g.area_id, m.member_id, m.id
 """,
     "ANALYZE report_passed, report_used, report_held",
 )
-# Of each area, how many hold a right to it; then how many of them, or of those with a right to all areas, used it.
+# For each area: how many members have a right to it, and how many of them (or of those with all areas) used it.
 _COUNTS_SQL = """
 SELECT area_id, count(*), 0 FROM report_held GROUP BY area_id
  UNION ALL
@@ -57,7 +57,7 @@ SELECT u.area_id, 0, count(DISTINCT u.member_id)
   FROM report_used u JOIN report_held h ON h.member_id = u.member_id AND h.area_id IN (u.area_id, %(everywhere)s)
  GROUP BY u.area_id
 """
-# Members and the areas that they did not use; a right to all areas was not used where no area was.
+# Members with the areas they did not use. A right to all areas is unused if no area was used.
 _UNUSED_SQL = """
 SELECT m.member_name, m.member_code, m.membergroup_name, n.areas
   FROM (SELECT h.id, array_agg(h.area_id) AS areas FROM report_held h
@@ -67,7 +67,7 @@ SELECT m.member_name, m.member_code, m.membergroup_name, n.areas
   JOIN {members} m ON m.id = n.id
  ORDER BY m.name_key, m.id
 """
-# Members with something that could open a door, who opened none in the period, and when they did so last before it.
+# Members with a credential who opened no door in the period, and their last use before it.
 _IDLE_SQL = """
 SELECT m.member_name, m.member_code, m.membergroup_name, m.has_card, m.has_qr, m.has_face,
        (SELECT max(h.at) FROM {history} h
@@ -78,7 +78,7 @@ SELECT m.member_name, m.member_code, m.membergroup_name, m.has_card, m.has_qr, m
    AND NOT EXISTS (SELECT FROM report_passed p WHERE p.member_id = m.member_id)
  ORDER BY m.name_key, m.id
 """
-#: Names of areas in one line; the rest is counted.
+# The most area names in one line; the others are counted.
 _MAX_NAMED = 8
 
 
@@ -96,7 +96,7 @@ def _holders(area: Area) -> QuerySet[Grant]:
 
 
 def access_by_area(report: Report) -> ReportContent:
-    """Return everybody with a right to the area, and when it holds."""
+    """Return all members with a right to the area, and when it is valid."""
     area, fresh = area_of(report), freshness_of(report.tenant)
     loaded = _loaded(fresh)
     roll = access_counts.count_area(area.area_id).count if area else access_counts.AccessCount()
@@ -146,13 +146,15 @@ def unused_access(report: Report) -> ReportContent:
 
 
 def _unused_lines(report: Report, content: ReportContent, *, at_most: bool, of_loaded: bool) -> Iterator[TableLine]:
-    """Yield the lines of the three tables, and note the figures: what the log lacks may be a use, so that they are too
-    high rather than too low, while rights that are not loaded are missing in them.
+    """Yield the lines of the three tables and add the figures.
+
+    Gaps in the log may hide uses, so these numbers may be too high (`at_most`). Rights that are not loaded are missing
+    (`of_loaded`).
     """
     areas = list(Area.objects.order_by("pk"))
     values = _values(report, areas)
     idle = unused_rights = 0
-    with transaction.atomic():  # in which the tables and the cursors live
+    with transaction.atomic():  # temporary tables and cursors exist only in this transaction
         with connection.cursor() as cursor:
             for statement in _TABLES_SQL:
                 cursor.execute(_with_tables(statement), values)
@@ -174,7 +176,7 @@ def _unused_lines(report: Report, content: ReportContent, *, at_most: bool, of_l
 
 
 def _completeness_of_rights(fresh: Freshness, loaded: LoadedRights) -> list[str]:
-    """Return what is not known of members, areas and rights; a sentence that all is, too."""
+    """Return what is missing of members, areas and rights, or a sentence that nothing is missing."""
     late = describe_outdated(fresh, MirrorKind.MEMBERS, MirrorKind.AREAS)
     if not loaded.is_list_loaded:
         return late
@@ -188,7 +190,7 @@ def _member(row: Sequence[Any]) -> Sequence[CellValue]:
 
 
 def _by_area(areas: Sequence[Area], values: dict[str, Any]) -> Iterator[tuple[str, int, int]]:
-    """Yield of each area its name, how many hold a right to it, and how many of them used it."""
+    """Yield (area name, members with a right, members who used it) for each area."""
     held: Counter[str] = Counter()
     used: Counter[str] = Counter()
     for area_id, holders, users in _rows(_COUNTS_SQL, values):
@@ -204,7 +206,7 @@ def _short_list(names: Sequence[str]) -> str:
 
 
 def _rows(statement: str, values: dict[str, Any]) -> Iterator[Sequence[Any]]:
-    """Yield the rows of a statement, a thousand at a time from the database."""
+    """Yield the rows of a statement. The database sends 1,000 at a time."""
     with connection.chunked_cursor() as cursor:
         cursor.execute(_with_tables(statement), values)
         while some := cursor.fetchmany(_BATCH_SIZE):

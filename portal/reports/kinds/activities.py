@@ -1,4 +1,4 @@
-"""Reports of what is done in a building: keys, guests, alerts and how fast they were taken, staff's own actions."""
+"""Reports about keys, guests, alerts and staff's actions."""
 
 import re
 from collections import Counter, defaultdict
@@ -37,12 +37,12 @@ from tenants.audit_log.queries import acts
 from tenants.connections.titles import TITLES
 
 _BATCH_SIZE = 1000
-# Stands for every value of a sentence, also for those that are counted.
+# A placeholder for every value of a sentence, including plural counts.
 _PLACEHOLDER = 424242
 
 
 def _duration_text(length: timedelta | float | None) -> str:
-    """Return a length of time in hours, minutes and seconds."""
+    """Return a duration as text, in hours, minutes and seconds."""
     if length is None:
         return ""
     seconds = int(length.total_seconds() if isinstance(length, timedelta) else length)
@@ -53,7 +53,7 @@ def _duration_text(length: timedelta | float | None) -> str:
 
 
 def keys(report: Report) -> ReportContent:
-    """Return every key with where it is, as far as known."""
+    """Return all keys with their known location."""
     words = report.tenant.environment.catalogue.states
     rows = list(states.keys_with_state(by_log=True).order_by("key_box__key_device_name", "unit_no", "pk"))
     offline = sum(not states.is_connected(box, words) for box in KeyBox.objects.all())
@@ -86,7 +86,7 @@ def keys(report: Report) -> ReportContent:
 
 
 def _unknown_text(number: int, unknown: int, late: Sequence[str]) -> list[str]:
-    """Return of how many keys it is not known where they are; nothing where `late` says what is not known."""
+    """Return a note about keys with unknown location; empty if `late` already names what is missing."""
     if unknown:
         words = ngettext("%(n)s key: not known where it is.", "%(n)s keys: not known where they are.", unknown)
         return [words % {"n": unknown}]
@@ -96,7 +96,7 @@ def _unknown_text(number: int, unknown: int, late: Sequence[str]) -> list[str]:
 
 
 def log_gap_text(fresh: Freshness) -> list[str]:
-    """Return why the log does not tell of now, on which a report of now rests; nothing where it does."""
+    """Return why the log does not include the present; empty if it does. Reports about the present depend on it."""
     log = fresh[MirrorKind.HISTORIES]
     if log.as_of is None:
         return [_("The activity log is not loaded.")]
@@ -115,7 +115,7 @@ def _key_cells(key: Key, words: States) -> Sequence[CellValue]:
 
 
 def guests(report: Report) -> ReportContent:
-    """Return the visits of the period, and who had how many."""
+    """Return the visits of the period, and the number of visits by host."""
     rows = Visit.objects.filter(use_date_start__gte=report.since, use_date_start__lt=report.until)
     erased = rows.filter(erased_at__isnull=False).count()
     kept = rows.filter(erased_at=None).order_by("use_date_start", "pk")
@@ -172,7 +172,7 @@ def _visits(rows: QuerySet[Visit], hosts: Counter[str]) -> Iterator[TableLine]:
 
 
 def alerts(report: Report) -> ReportContent:
-    """Return the alerts of the period by kind, with how long it took until somebody took and closed them."""
+    """Return the alerts of the period by kind, with the times until they were assigned and closed."""
     rows = list(
         Alert.objects.filter(began_at__gte=report.since, began_at__lt=report.until)
         .select_related("taken_by", "closed_by")
@@ -218,7 +218,7 @@ def _alerts(by_kind: dict[str, list[Alert]], rows: list[Alert], said: AlertTexts
 
 
 def staff(report: Report) -> ReportContent:
-    """Return how often each person did what, from the audit log."""
+    """Return the number of actions of each person, from the audit log."""
     rows = acts().filter(act_at__gte=report.since, act_at__lt=report.until, by__isnull=False).order_by()
     by = rows.values_list("by__name", "by__email", "action")
     found = by.annotate(n=Count("pk"), support=Count("support_session"), last=Max("at"))
@@ -254,7 +254,7 @@ def staff(report: Report) -> ReportContent:
 
 
 def _action_text(action: str) -> str:
-    """Return an action in words, without the values of its sentence; a code that is not known as it is."""
+    """Return an action as text, without the values of its sentence. Unknown codes are returned unchanged."""
     if action in TITLES:
         return str(TITLES[action])
     if action not in sentences.TEXTS:

@@ -1,4 +1,4 @@
-"""Reports from the log: who entered, and the week day by day. The database counts, partition after partition."""
+"""Reports from the log: who entered, and the week by day. The database counts, one partition at a time."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -30,12 +30,12 @@ from tenants.audit_log.queries import acts
 from tenants.models import current_tenant
 from tenants.scope import current_tenant_id
 
-#: What a report needs of a member; the rest is large, or encrypted.
+# The member columns that reports need; the others are large or encrypted.
 MEMBER_COLUMNS = ("tenant_id", "member_id", "member_name", "member_code", "membergroup_name")
 _BATCH_SIZE = 1000
 _SMALLEST_STEP = timedelta(microseconds=1)
-_ALERTS_COLUMN = 4  # their column in the week
-# So far back the log is read again for what devices reported late.
+_ALERTS_COLUMN = 4  # the column of alerts in the week's table
+# How far back the log is read again for records that devices reported late.
 LATE_PERIOD = max(back for _, back in LATE_SCHEDULE.values())
 _ENTRIES_SQL = """
 SELECT member_id, max(member_name), count(*), min(at), max(at) FROM {history}
@@ -53,7 +53,7 @@ SELECT (at AT TIME ZONE 'Asia/Tokyo')::date,
 
 
 def completeness(report: Report) -> list[str]:
-    """Return what is missing of the log in a report's time; a sentence that nothing is, too."""
+    """Return what is missing of the log in a report's period, or a sentence that nothing is missing."""
     known = load_coverage()
     if known.through is None:
         return [_("The activity log is not loaded.")]
@@ -64,7 +64,7 @@ def completeness(report: Report) -> list[str]:
 
 
 def _late_records(report: Report, through: datetime) -> list[str]:
-    """Return what the log may still get of a report's time, though it was read."""
+    """Return which records of a report's period may still arrive, although the log is loaded."""
     said = []
     if number := _notified(report.since, report.until).count():
         words = ngettext(
@@ -83,26 +83,27 @@ def _notified(since: datetime, until: datetime) -> QuerySet[History]:
 
 
 def is_complete(since: datetime, until: datetime) -> bool:
-    """Whether nothing of the log is missing in this time, as far as anybody can tell."""
+    """Check whether the log is complete for this time, as far as the portal knows."""
     return _is_complete(load_coverage(), since, until) and not _notified(since, until).exists()
 
 
 def _is_complete(known: Coverage, since: datetime, until: datetime) -> bool:
-    """What was read again after the service did not answer is there."""
+    """Check the coverage. Outages do not count as gaps, because that time was read again."""
     missing = (gap for gap in known.gaps(since, until) if gap.kind is not GapKind.OUTAGE)
     return known.through is not None and until <= known.through and not any(missing)
 
 
 def figure_of(label: str, n: int, *, is_at_least: bool = False, is_at_most: bool = False) -> ReportFigure:
-    """Return a headline figure. `is_at_least`: there may be more. `is_at_most`: some may not belong to it. Both: of
-    what is
-    known, there may be fewer.
+    """Return a headline figure.
+
+    `is_at_least`: there may be more. `is_at_most`: there may be fewer. Both: there may be fewer of those that are
+    loaded.
     """
     return ReportFigure(label, _number_text(n, is_at_least=is_at_least, is_at_most=is_at_most))
 
 
 def number_of(n: int, *, is_at_least: bool = False, is_at_most: bool = False) -> CellValue:
-    """Return a number of a table with its doubt, in the words of `figure_of`; one without a doubt stays a number."""
+    """Return a number for a table. An uncertain number is a text, as in `figure_of`; a certain number stays an int."""
     return _number_text(n, is_at_least=is_at_least, is_at_most=is_at_most) if is_at_least or is_at_most else n
 
 
@@ -114,12 +115,12 @@ def _number_text(n: int, *, is_at_least: bool, is_at_most: bool = False) -> str:
 
 
 def _at_least_or(n: int, unknown: str) -> str:
-    """Return at least so many, or why none is known."""
+    """Return "at least n", or `unknown` if n is 0."""
     return _number_text(n, is_at_least=True) if n else unknown
 
 
 def _execute(statement: str, since: datetime, until: datetime, **more: Any) -> Sequence[Any]:
-    """Run a statement over the log of a time, and return its rows."""
+    """Run a statement over the log of a period, and return its rows."""
     values = {"tenant": current_tenant_id(), "since": since, "until": until, "used": use_categories(), **more}
     with connection.cursor() as cursor:
         cursor.execute(statement.format(history=History._meta.db_table), values)
@@ -127,20 +128,19 @@ def _execute(statement: str, since: datetime, until: datetime, **more: Any) -> S
 
 
 def area_of(report: Report) -> Area | None:
-    """Return the area that was chosen, if it is still there."""
+    """Return the chosen area, or None if it no longer exists."""
     wanted = report.choices.get("area", "")
     return Area.objects.filter(area_id=wanted).first() if wanted else None
 
 
 def doors_into(area: Area) -> list[str]:
-    """Return the doors that lead into an area."""
     return [
         device_id for device_id, found in directions_by_door([area]).items() if any(lead.is_inward for lead in found)
     ]
 
 
 def who_entered(report: Report) -> ReportContent:
-    """Return who used a door, or a door into the area, by how often; nobody where the area is gone."""
+    """Return who used a door (or a door into the area), the most frequent first. Empty if the area no longer exists."""
     area, at_least = area_of(report), not is_complete(report.since, report.until)
     chosen = bool(report.choices.get("area"))
     doors = (doors_into(area) if area else []) if chosen else None
@@ -181,7 +181,10 @@ def _people(rows: Sequence[Any], content: ReportContent) -> Iterator[Sequence[Ce
 
 
 def name_guests(ids: Sequence[str], content: ReportContent) -> dict[str, str]:
-    """Return the names of those of these who are guests; the content notes since when it names guests."""
+    """Return the names of those IDs that are guests.
+
+    `content.named_since` is set to the earliest end of their visits.
+    """
     visits = Visit.objects.filter(guest_id__in=ids, erased_at=None).values_list(
         "guest_id", "guest_name", "use_date_end"
     )
@@ -193,7 +196,7 @@ def name_guests(ids: Sequence[str], content: ReportContent) -> dict[str, str]:
 
 
 def unmonitored_text(since: datetime, until: datetime) -> list[str]:
-    """Return what is to be said of the alerts of a time: since when there could be any; nothing if all was seen."""
+    """Return a note about the time without alert monitoring; empty if the whole period was monitored."""
     watched = _monitored_since()
     if watched is not None and watched <= since:
         return []
@@ -208,7 +211,7 @@ def _monitored_since() -> datetime | None:
 
 
 def before_portal_text(since: datetime) -> list[str]:
-    """Return since when the portal itself records guests and staff's actions; nothing if all the time."""
+    """Return a note since when the portal records guests and staff's actions; empty if before the period."""
     begun = current_tenant().created_at
     said = _("Guests and staff’s actions recorded since %(at)s.") % {"at": moment_text(begun)}
     return [said] if begun > since else []
@@ -216,9 +219,11 @@ def before_portal_text(since: datetime) -> list[str]:
 
 @dataclass(frozen=True)
 class _DailyNumbers:
-    """Numbers of each day of a time: entries, records, guests, alerts, acts of staff. Each is said with its doubt:
-    those of the log and of alerts where the log of the day has gaps, alerts before they were watched for, and guests
-    and acts before the portal was there.
+    """Numbers for each day: entries, records, guests, alerts, staff's actions.
+
+    Uncertain numbers are texts: the log and alerts on days with gaps in the log, alerts before monitoring began, and
+    guests
+    and actions before the tenant was created.
     """
 
     since: datetime
@@ -237,7 +242,7 @@ class _DailyNumbers:
             since, until = periods.period_of_days(day, day)
             whole = _is_complete(known, max(since, self.since), min(until, self.until))
             of_log = [each if whole else _at_least_or(each, _("not loaded")) for each in log.get(day, (0, 0))]
-            came = number_of(guests[day], is_at_least=not whole)  # the log marks arrivals, too
+            came = number_of(guests[day], is_at_least=not whole)  # arrivals are also set by the log
             own = [
                 told if since >= begun else _at_least_or(each, _("not recorded"))
                 for told, each in ((came, guests[day]), (staff[day], staff[day]))
@@ -254,7 +259,7 @@ class _DailyNumbers:
         return sum(number_in(row[column]) or 0 for row in self.rows)
 
     def is_doubtful(self, column: int) -> bool:
-        """Whether there may be more than the sum of a column, as its days say."""
+        """Check whether a column may have more than its sum, because a day is uncertain."""
         return any(not isinstance(row[column], int) for row in self.rows)
 
     def _count(self, rows: Any, name: str) -> Counter[Any]:
@@ -264,7 +269,7 @@ class _DailyNumbers:
 
 
 def week_at_a_glance(report: Report) -> ReportContent:
-    """Return entries, guests, alerts and acts of each day, and their sums beside those of the time before."""
+    """Return the numbers of each day, and their sums compared with the period before."""
     now, before = (
         _DailyNumbers(report.since, report.until),
         _DailyNumbers(report.since - (report.until - report.since), report.since),
@@ -294,7 +299,7 @@ def week_at_a_glance(report: Report) -> ReportContent:
 
 
 def _figure_with_comparison(label: str, column: int, now: _DailyNumbers, before: _DailyNumbers) -> ReportFigure:
-    """Return the sum of a column, beside that of the time before where anything is known of it."""
+    """Return the sum of a column, compared with the period before if that is known."""
     sums = [days.sum_of(column) for days in (now, before)]
     doubts = [days.is_doubtful(column) for days in (now, before)]
     told = [_number_text(n, is_at_least=doubt) for n, doubt in zip(sums, doubts, strict=True)]

@@ -1,1 +1,1 @@
-"""Views of rights: the editor of one member, two members compared and copied, and templates."""
+"""Views of rights: the editor, comparing and copying, and templates."""

@@ -1,4 +1,4 @@
-"""Two members beside each other, and giving the rights of one to others."""
+"""Views to compare two members, and to copy the rights of one to others."""
 
 from functools import partial
 from typing import Any
@@ -26,7 +26,7 @@ PARTS = ("areas", "keys", "privileges")
 
 @tenant_view(Permission.MEMBERS_VIEW)
 def compare(request: TenantRequest) -> HttpResponse:
-    """?a=…&b=…, each an ID; where one is missing, somebody is looked for (?q=…)."""
+    """Show two members: ?a=…&b=…, each an ID. If one is missing, show a search (?q=…)."""
     chosen = {side: _chosen(request, side) for side in ("a", "b")}
     shown: dict[str, Any] = {**chosen, "q": request.GET.get("q", ""), "trouble": []}
     if missing := [side for side, member in chosen.items() if member is None]:
@@ -54,7 +54,7 @@ def _chosen(request: TenantRequest, side: str) -> Member | None:
 
 
 def _rights(member: Member, trouble: list[str]) -> Any:
-    """What the mirror knows; what it never read is read now, by one call."""
+    """Return the rights from the mirror. If they were never loaded, read them now with one API call."""
     if member.rights is not None:
         return rights_in_mirror(member)
     read, why = actions.read_rights(member)
@@ -65,7 +65,7 @@ def _rights(member: Member, trouble: list[str]) -> Any:
 
 @tenant_view(Permission.RIGHTS_EDIT, methods=["GET", "POST"])
 def copy(request: TenantRequest) -> HttpResponse:
-    """?from=…, and those who are to have the same: ?to=… (several), looked for with ?q=… or ?group=…"""
+    """Copy rights: ?from=…, and recipients ?to=… (several). They are found with ?q=… or ?group=…"""
     source = get_member(request.GET.get("from", "") or request.POST.get("from", ""))
     trouble: list[str] = []
     told = _rights(source, trouble)
@@ -92,7 +92,7 @@ def copy(request: TenantRequest) -> HttpResponse:
 def _submit_copy(
     request: TenantRequest, form: Problems, source: Member, targets: list[Member], body: dict[str, Any]
 ) -> HttpResponse | None:
-    """One is sent at once, several become a job that is looked at first. None: the form says why not."""
+    """Send the rights to one member at once, or create a job for several. Return None if the form has an error."""
     if len(targets) > 1:
         job = comparing.prepare_job(source=source, targets=targets, body=body, by=Requester.from_request(request))
         return redirect(kinds.page_address(job))
@@ -108,7 +108,7 @@ def _submit_copy(
 
 
 def _targets(ids: list[str], source: Member) -> list[Member]:
-    """Those who were chosen, each once, without the source. 404 where somebody is not there."""
+    """Return the chosen members, each once, without the source. Raises Http404 for an unknown ID."""
     asked = list(dict.fromkeys(ids[: comparing.MAX_TARGETS]))
     found = {member.member_id: member for member in find_members(asked)}
     if found.keys() != set(asked):
@@ -117,7 +117,7 @@ def _targets(ids: list[str], source: Member) -> list[Member]:
 
 
 def _preview(targets: list[Member], body: dict[str, Any], named: places.PlaceNames) -> list[dict[str, Any]]:
-    """What would change for each, as far as their rights are known."""
+    """Return the changes for each member, as far as their rights are known."""
     return [
         {
             "member": member,

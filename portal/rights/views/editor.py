@@ -1,4 +1,4 @@
-"""The editor of one member's rights, and the words that follow it."""
+"""Views of the editor of one member's rights, and of its preview in words."""
 
 from functools import partial
 from typing import Any
@@ -36,7 +36,7 @@ _NO_TIMES = sort_key(by_schedule())
     redraw_values={"act": "show"},
 )
 def edit(request: TenantRequest, member_id: str) -> HttpResponse:
-    """The editor; without the permission to edit, the same screen to look at."""
+    """Show the editor. Without the permission to edit, the same page is read-only."""
     member, may_edit = get_member(member_id), request.access.can(Permission.RIGHTS_EDIT)
     if request.method == "POST":
         return _posted(request, member)
@@ -70,7 +70,7 @@ def _posted(request: TenantRequest, member: Member) -> HttpResponse:
 
 
 def _save(request: TenantRequest, editor: RightsEditor, was: MemberRights) -> HttpResponse | None:
-    """Nothing is sent unless the service still has what the person saw."""
+    """Save the rights, only if the service still has what the person saw. Return None to show the form again."""
     member, body = editor.member, actions.changed_parts(was, editor.sheet.to_body())
     if not body:
         messages.info(request, _("No changes. Nothing was sent."))
@@ -81,7 +81,7 @@ def _save(request: TenantRequest, editor: RightsEditor, was: MemberRights) -> Ht
 
 @tenant_view(Permission.RIGHTS_EDIT, methods=["POST"], proof=Proof.NONE)
 def preview(request: TenantRequest, member_id: str) -> JsonResponse:
-    """What the posted form says in words, and what it would change: for the script that follows the drawing."""
+    """Return the posted form in words and its changes, for the script of the drawing."""
     member = get_member(member_id)
     was, sheet, named = (
         actions.unseal_read(member, request.POST.get("seen", "")),
@@ -97,7 +97,7 @@ def preview(request: TenantRequest, member_id: str) -> JsonResponse:
 
 @tenant_view(Permission.RIGHTS_EDIT, methods=["POST"], proof=Proof.NONE)
 def preview_schedules(request: TenantRequest) -> JsonResponse:
-    """The same for forms with a single pass: every schedule of the form in words. `prefix` is the field's name."""
+    """Return every schedule of a form with a single pass in words. `prefix` is the field's name."""
     prefix = request.POST.get("prefix", "")[:100]
     return JsonResponse(_schedule_texts(RightsSheet(pool=form_parsing.parse_pool(request.POST, prefix))))
 

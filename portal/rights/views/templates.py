@@ -1,4 +1,4 @@
-"""Templates that a tenant keeps: the list, a new one, changing and deleting, and one made from somebody's rights."""
+"""Views of the tenant's templates: list, create, change, delete, and create from a member's rights."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ def index(request: TenantRequest) -> HttpResponse:
 
 @tenant_view(Permission.RIGHTS_EDIT, methods=["GET", "POST"], redraw_values=_REDRAWS)
 def new(request: TenantRequest) -> HttpResponse:
-    """A schedule to keep; `?suggested_templates=office` begins with one of the two that are offered."""
+    """Create a schedule template. `?suggested_templates=office` starts with a suggested one."""
     form = TemplateForm(request.POST or None, initial=_initial(request.GET.get("ready", "")))
     if answer := _save(request, form, kind=Kind.SCHEDULE):
         return answer
@@ -66,7 +66,7 @@ def delete(request: TenantRequest, pk: int) -> HttpResponse:
 
 @tenant_view(Permission.RIGHTS_EDIT, methods=["GET", "POST"])
 def from_member(request: TenantRequest, member_id: str) -> HttpResponse:
-    """Keep what the mirror knows of somebody's rights. Without known rights, said so."""
+    """Save a member's rights from the mirror as a template. Show an error if they are not loaded."""
     member = get_member(member_id)
     form = TemplateForm(request.POST or None, template=RightsTemplate(kind=Kind.RIGHTS))
     whole = canonical(member.rights or {})
@@ -85,8 +85,9 @@ def _initial(key: str) -> dict[str, Any]:
 
 
 def _save(request: TenantRequest, form: TemplateForm, **values: Any) -> HttpResponse | None:
-    """Keep what the form says and go back to the list. None: it has to be shown again, for another line of the
-    schedule, or because something is wrong with it or somebody took the name a moment ago.
+    """Save the template and go back to the list.
+
+    Return None to show the form again: to add a line, or because of an error or a name that is already used.
     """
     field = form.fields.get("schedule")
     editing = field is not None and field.widget.is_editing(request.POST, "schedule")
