@@ -1,7 +1,7 @@
 """Decide what one row does: create or change a member, nothing, or be refused with the field and the reason.
 
-Mirrored data for a batch of rows is loaded first, with one query for each way of searching. Judging a row then needs
-no queries.
+Mirrored data for a batch of rows is loaded first, with one query for each way of searching. Judging a row then needs no
+queries.
 """
 
 import difflib

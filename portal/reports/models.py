@@ -21,8 +21,7 @@ class Schedule(TenantModel):
     """A schedule for a report about each week or month, created at `hour` on the day after it.
 
     `recipients` are IDs of staff. `kind` and `choices` are those of a report, `language` is its language. `next_at` is
-    the
-    timer. After `ended_at` no more reports are created. `nonce` is that of the form that created it.
+    the timer. After `ended_at` no more reports are created. `nonce` is that of the form that created it.
     """
 
     nonce = models.UUIDField()
@@ -49,14 +48,11 @@ class Report(TenantModel):
     """A report over [since, until). A schedule has one for each period.
 
     `by` requested it, or created its schedule. While `due_at` is set, a worker creates it; `tries` counts the attempts,
-    and
-    `trouble` is why it failed. `head` is the first page, without names of members or guests. `file` has the first lines
-    of
-    its tables for a page; `pdf` and `book` have all of them. `recipients` are the schedule's at creation (IDs of
-    staff).
-    `missed` counts the earlier periods in which the schedule could not run. `named_since` is the earliest end of a
-    visit
-    whose guest is named in it: the files are deleted with that visit's data (`keeping`), at `files_deleted_at`.
+    and `trouble` is why it failed. `head` is the first page, without names of members or guests. `file` has the first
+    lines of its tables for a page; `pdf` and `book` have all of them. `recipients` are the schedule's at creation (IDs
+    of staff). `missed` counts the earlier periods in which the schedule could not run. `named_since` is the earliest
+    end of a visit whose guest is named in it: the files are deleted with that visit's data (`keeping`), at
+    `files_deleted_at`.
     """
 
     nonce = models.UUIDField(null=True)
@@ -99,8 +95,7 @@ class Sending(TenantModel):
     """A mail about a report to one person. The row is saved before the mail is sent, so that it is sent once.
 
     If a worker dies, the state stays `sending` and no mail is sent again, because it may have arrived. `answer` is why
-    it
-    failed.
+    it failed.
     """
 
     report = models.ForeignKey(Report, on_delete=models.CASCADE, related_name="sendings")

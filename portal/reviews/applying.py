@@ -37,8 +37,7 @@ def prepare(*, review: Review, area: Area, everywhere: bool, by: Requester) -> J
     """Return the edit that withdraws the rights as decided for an area. A double click returns the same one.
 
     Raises NotSubmitted if there is nothing to do. `everywhere`: members with access to every area get a list of all
-    other
-    areas; otherwise they keep their right.
+    other areas; otherwise they keep their right.
     """
     with transaction.atomic():
         review = lock_review(review)

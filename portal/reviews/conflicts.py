@@ -22,7 +22,7 @@ from portal.reviews.rights import RightKey
 from tenants.models import User
 
 PERIOD = timedelta(days=365)
-#: (by whom, when)
+# (user ID, time)
 Confirmation = tuple[int | None, datetime | None]
 
 

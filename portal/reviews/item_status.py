@@ -55,8 +55,8 @@ def _is_open_expression(now: Any, holds: bool | None) -> Any:
     """Return the expression for "waits for a decision".
 
     An item waits if it has no decision, if the decision is about another right than the present one, if a person
-    decided
-    who may not, or if the member has the right again after a withdrawal. `holds`: whether there is a right, if known.
+    decided who may not, or if the member has the right again after a withdrawal. `holds`: whether there is a right, if
+    known.
     """
     if holds is False:
         return Value(False)

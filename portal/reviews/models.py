@@ -27,17 +27,13 @@ class Review(TenantModel):
     """An access review. `nonce` is that of the form that started it.
 
     `areas` are [{"id", "name"}] at the start; `rules` assign the reviewers (`assigning.py`). While `is_looking`, a
-    worker
-    goes through the list of members and has reached the member ID `place`. `listed_at` is the end of the first pass,
-    `looked_at` of the latest. `members` and `missing` are the numbers of members at that time, and of members whose
-    rights
-    were not loaded. `log_from`: how far back the log was loaded. `due_at` is the worker's timer.
+    worker goes through the list of members and has reached the member ID `place`. `listed_at` is the end of the first
+    pass, `looked_at` of the latest. `members` and `missing` are the numbers of members at that time, and of members
+    whose rights were not loaded. `log_from`: how far back the log was loaded. `due_at` is the worker's timer.
 
     The report is written in the `language` of the person who finished the review; the worker began at `written_from`,
-    and
-    `trouble` is why it could not be saved. `report` is its head, `file` the whole file, `manifest` the SHA-256 (hex) of
-    its
-    list of files, `key` the signing key.
+    and `trouble` is why it could not be saved. `report` is its head, `file` the whole file, `manifest` the SHA-256
+    (hex) of its list of files, `key` the signing key.
     """
 
     nonce = models.UUIDField()
@@ -127,15 +123,12 @@ class Item(TenantModel):
     """A person's right to an area at the time when the item was created, and the decision about it.
 
     `right` is [{"everywhere", "pass"}] and `digest` its digest (`rights.py`). `now_digest` is the right at the last
-    check,
-    `decided_digest` the right that was decided: a decision is valid only for that right. `version` counts the steps, so
-    that two reviewers never overwrite each other. `is_open`: the item waits for a decision.
+    check, `decided_digest` the right that was decided: a decision is valid only for that right. `version` counts the
+    steps, so that two reviewers never overwrite each other. `is_open`: the item waits for a decision.
 
     `since_from` and `since_at` limit the time of the right's last change. `granted` are the people who gave it within
-    the
-    period, the newest first: [[user, moment]]. `barred` are people who may not decide about it: {user: moment of giving
-    it,
-    or "" if it is their own}; `is_barred`: its reviewer is one of them (`conflicts.py`).
+    the period, the newest first: [[user, moment]]. `barred` are people who may not decide about it: {user: moment of
+    giving it, or "" if it is their own}; `is_barred`: its reviewer is one of them (`conflicts.py`).
     """
 
     tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, db_index=False, related_name="+")

@@ -75,7 +75,7 @@ class ReviewTally:
 
     @property
     def open(self) -> int:
-        """Return how many items wait for a decision of their own reviewer."""
+        """Return how many items wait for their reviewer's decision."""
         return self.waiting - self.barred
 
     @property

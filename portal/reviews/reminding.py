@@ -1,4 +1,4 @@
-"""Send mails to reviewers with waiting items: at the start, a week and a day before the due date, and once when overdue.
+"""Send mails to reviewers with waiting items: at the start, a week and a day before the due date, and when overdue.
 
 A row for each person and kind is saved before its mail is sent, so that no one gets the same mail twice. If a worker
 dies in between, the row stays and no second mail is sent. A new due date deletes the rows of the old one, so that its

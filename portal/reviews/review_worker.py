@@ -138,7 +138,7 @@ def _update_items(review: Review, members: Sequence[Member], *, last_id: str | N
 
 
 def _recheck_conflicts(review: Review, mine: QuerySet[Item], members: set[str]) -> None:
-    """Look up again who may not decide about the rights of members whom staff changed since the last check."""
+    """Look up again who may not decide about rights that staff may have changed since the last check."""
     again = members
     if review.looked_at is not None and members:
         again = access_history.members_changed_since(members, review.looked_at - _LATE_RECORDS)

@@ -96,8 +96,7 @@ def save_ticks(*, call: RollCall, raw_ticks: Sequence[object], by: Requester) ->
     """Save a phone's ticks, each once. Return for each the reason why it is not saved, or None.
 
     A wrong clock loses no tick. Ticks from the future or without a valid time count from their arrival; ticks from
-    before
-    the roll call count from its start.
+    before the roll call count from its start.
     """
     now, presses = timezone.now(), [TickPress.parse(each) for each in raw_ticks]
     known = set(Listed.objects.filter(roll_call=call).values_list("pk", flat=True))

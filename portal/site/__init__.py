@@ -1,1 +1,1 @@
-"""The site itself: settings, addresses, workers and their clock, health, logging, formats."""
+"""The site itself: settings, URLs, workers and their clock, health checks, logging, formats."""

@@ -1,4 +1,4 @@
-"""Questions to the broker outside of Celery: short, and asked once."""
+"""Short requests to the broker outside Celery, without retries."""
 
 from typing import Any
 
@@ -10,12 +10,12 @@ NO_EVICTION = "noeviction"
 
 
 def client(seconds: float = 1.0) -> Redis:
-    """Return a client that waits so long for an answer. Its calls raise RedisError or OSError without one."""
+    """Return a client with this timeout. Its calls raise RedisError or OSError on failure."""
     return Redis.from_url(settings.REDIS_URL, retry=None, socket_timeout=seconds, socket_connect_timeout=seconds)
 
 
 def is_available() -> bool:
-    """Ask the broker whether it is there, and wait a moment for the answer."""
+    """Check whether the broker answers, within a short time."""
     try:
         with client(0.5) as broker:
             return bool(broker.ping())
@@ -24,7 +24,7 @@ def is_available() -> bool:
 
 
 def eviction_policy() -> str:
-    """Return what the broker removes when its memory is full. Raises RedisError or OSError when it is away."""
+    """Return what the broker removes when its memory is full. Raises RedisError or OSError if it is not available."""
     with client() as broker:
         answer: Any = broker.info("memory")
     return str(answer.get("maxmemory_policy", NO_EVICTION))

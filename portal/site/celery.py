@@ -1,7 +1,7 @@
-"""The workers: four queues by urgency, JSON only, one message at a time, and tasks that say what they promise.
+"""Configure Celery: four queues by urgency, JSON only, one message at a time, and tasks with a delivery promise.
 
-Redis only rings the bell. Everything a task needs to know stands in PostgreSQL, found by the id in the message, and
-the timers (`portal.core.timers`) find whatever the bell missed.
+Redis only wakes workers. All data of a task is in PostgreSQL, found by the ID in the message. Timers
+(`portal.core.timers`) find the work of lost messages.
 """
 
 import os
@@ -24,7 +24,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.site.settings")
 env.read_settings()
 
 QUEUES = ("doors", "interactive", "bulk", "sync")
-# How long somebody at a screen waits for a broker that says nothing, once, and how often it is asked from then on.
+# How long a web request waits once for a broker that does not answer, and the pause between later checks.
 SEND_SECONDS = 0.2
 PING_SECONDS = 1.0
 
@@ -56,29 +56,29 @@ app.conf.update(
         "socket_connect_timeout": 3,
         "retry_on_timeout": False,
         "health_check_interval": 10,
-        # Whoever rings the bell of a broker that refuses hears so at once.
+        # If the broker refuses the connection, the sender gets the error at once.
         "max_retries": 1,
         "interval_start": 0.1,
         "interval_max": 0.1,
     },
-    # A web request rings the bell once: what a dead broker does not take, the sweeper finds.
+    # A web request sends a message once. If the broker is down, the timers find the work.
     task_publish_retry=False,
     enable_utc=True,
     timezone="Asia/Tokyo",
     beat_scheduler="portal.core.timers.beat:Clock",
-    beat_schedule={},  # filled by those who register timers (`portal.core.timers.timer_registry`)
+    beat_schedule={},  # filled by modules that register timers (`portal.core.timers.timer_registry`)
 )
 
 
-#: What keeps every task from running, such as a database that was restored. What is not done is rung for again.
+# Conditions that stop all tasks, for example after a restored backup. Their work is enqueued again later.
 STOP_CONDITIONS: list[Callable[[], bool]] = []
 
 
 class PortalTask(Task):  # type: ignore[misc]  # Celery has no types
-    """A task that names its queue and its delivery promise; a guard test walks all of them.
+    """A task with a queue and a delivery promise; a test checks all of them.
 
-    Promises: `idempotent` (any number of deliveries has the effect of one, because the row it names decides) or
-    `tick` (looks for due work; missing one costs nothing).
+    Promises: `idempotent` (several deliveries have the effect of one, because the row decides), or `tick` (looks for
+    due work, so a lost message does no harm).
     """
 
     abstract = True
@@ -93,7 +93,7 @@ class PortalTask(Task):  # type: ignore[misc]  # Celery has no types
         return super().__call__(*args, **options)
 
     def apply_async(self, *args: Any, **options: Any) -> Any:
-        """Ring once. Raises OperationalError when the broker is away: at once, while it is known to be."""
+        """Send the task once. Raises OperationalError if the broker is down; at once if that is already known."""
         if breaker.is_open:
             raise OperationalError("the broker was away a moment ago")
         try:
@@ -104,9 +104,9 @@ class PortalTask(Task):  # type: ignore[misc]  # Celery has no types
 
 
 class CircuitBreaker:
-    """Knows that the broker is away, so that in each process one caller at most waits to find out.
+    """Remembers that the broker is down, so that in each process at most one caller waits for it.
 
-    A thread of its own asks the broker until it answers again; nobody else does meanwhile.
+    A separate thread asks the broker until it answers again. No other thread asks it during that time.
     """
 
     def __init__(self) -> None:
@@ -114,7 +114,7 @@ class CircuitBreaker:
         self._lock = threading.Lock()
 
     def trip(self) -> None:
-        """Hold to the broker being away from now on, until it answers."""
+        """Treat the broker as down until it answers."""
         with self._lock:
             if not self.is_open:
                 self.is_open = True
@@ -130,7 +130,10 @@ breaker = CircuitBreaker()
 
 
 def limit_broker_wait() -> None:
-    """Let this process wait for the broker for a moment only: it does not listen, and somebody waits for it."""
+    """Limit this process's wait for the broker, because a person waits for the answer.
+
+    For processes without a worker.
+    """
     app.conf.broker_transport_options |= {"socket_timeout": SEND_SECONDS, "socket_connect_timeout": SEND_SECONDS}
 
 
@@ -138,7 +141,7 @@ Declare = Callable[[Callable[..., None]], PortalTask]
 
 
 def portal_task(*, queue: str, promise: str, seconds: int = 60, name: str | None = None) -> Declare:
-    """Declare a task: its queue, its promise and its time limit (soft, then hard ten seconds later)."""
+    """Declare a task with its queue, promise and time limit (soft; the hard limit is 10 seconds later)."""
     declare: Declare = app.task(
         base=PortalTask,
         **({"name": name} if name else {}),
@@ -154,7 +157,7 @@ def portal_task(*, queue: str, promise: str, seconds: int = 60, name: str | None
 @worker_init.connect  # type: ignore[untyped-decorator]  # Celery has no types
 @beat_init.connect  # type: ignore[untyped-decorator]  # nor here
 def _check_settings(**kwargs: Any) -> None:
-    """End a worker or a clock that begins with settings that would make a promise false."""
+    """End a worker or a clock that starts with settings that would break a promise."""
     startup.exit_if_misconfigured()
 
 

@@ -1,7 +1,6 @@
-"""What never reaches a log: addresses keep their path and lose their query, where a grant's codes and states travel.
+"""Keep secrets out of logs: addresses are logged without their query, which may have OAuth codes and states.
 
-The addresses of a guest's code, of a tenant's webhook, of an invitation and of a new password are secrets: of them
-nothing is kept but what they were.
+Addresses of guests' codes, webhooks, invitations and password resets are secret. Only their kind is logged.
 """
 
 import re
@@ -15,7 +14,7 @@ _SECRET_ADDRESS = re.compile(r"/(g|hooks|invitations|reset/key)/[^/\s]+")
 
 
 def add_address(logger: Any, method: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:
-    """A structlog processor: whose request a line is about."""
+    """Add the client's address to a log event. This is a structlog processor."""
     address = client_addresses.current()
     if address is not None:
         event.setdefault("ip", address)
@@ -23,12 +22,12 @@ def add_address(logger: Any, method: str, event: MutableMapping[str, Any]) -> Ma
 
 
 def remove_queries(logger: Any, method: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:
-    """A structlog processor."""
+    """Remove queries and secret paths of addresses from a log event. This is a structlog processor."""
     for name in _ADDRESSES:
         value = event.get(name)
         if isinstance(value, str):
             event[name] = _SECRET_ADDRESS.sub(r"/\1/…", value.partition("?")[0])
     said = event.get("event")
-    if isinstance(said, str):  # Django's own lines about requests have the address in their words
+    if isinstance(said, str):  # Django's own lines about requests have the address in their text
         event["event"] = _SECRET_ADDRESS.sub(r"/\1/…", said)
     return event

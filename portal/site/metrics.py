@@ -1,7 +1,7 @@
-"""`/metrics`: what operators need to be woken by, for Prometheus. `docs/metrics.md` lists it, with rules for alerts.
+"""`/metrics` for Prometheus: figures that operators need for alerts. `docs/metrics.md` lists them with rules.
 
-What happened in web processes is counted in files that they share (prometheus-client's multiprocess mode). All else is
-read from PostgreSQL and the broker at each scrape, so that it is true of all processes, whichever of them answers.
+Web processes count their answers in shared files (prometheus-client's multiprocess mode). All else is read from
+PostgreSQL and the broker at each scrape, so that it is the same in every process.
 """
 
 import os
@@ -41,7 +41,7 @@ SECONDS = Histogram("portal_http_seconds", "Seconds until an answer began.", ["a
 
 
 def count_answers(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
-    """Count each answer by its area of work: few names, and none that an address could choose."""
+    """Count each answer by area of work. Labels are a small fixed set that no address can extend."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         began = time.perf_counter()
@@ -57,7 +57,7 @@ def count_answers(get_response: Callable[[HttpRequest], HttpResponse]) -> Callab
 
 @dataclass(frozen=True)
 class GaugeQuery:
-    """A gauge, its labels, and the statement whose rows are the labels' values and the number."""
+    """A gauge, its labels, and the SQL statement. Its rows are the labels' values and the number."""
 
     name: str
     text: str
@@ -65,7 +65,7 @@ class GaugeQuery:
     statement: str
 
 
-# Each is answered from a partial index or a small table.
+# Each statement uses a partial index or a small table.
 _GAUGE_QUERIES = (
     GaugeQuery(
         "portal_requests_open", "Requests to the service that have not ended or are uncertain.", ("state",),
@@ -146,7 +146,7 @@ _GAUGE_QUERIES = (
 
 
 class SiteCollector:
-    """What PostgreSQL and the broker hold now: a collector for one scrape. What does not answer is left out."""
+    """A collector that reads figures from PostgreSQL and the broker for one scrape. Unavailable ones are left out."""
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         answered = True
@@ -189,9 +189,9 @@ def _queue_lengths() -> list[tuple[Any, ...]]:
 
 @login_not_required
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Figures of the site, for Prometheus: to who brings the token of the settings, and to nobody without one.
+    """Return the site's figures for Prometheus. The token of the settings is required.
 
-    Where a request seems to come from is no proof: a proxy on the same machine lends its address to everybody.
+    The client's address is not accepted as proof: behind a proxy on the same machine all requests share its address.
     """
     given = request.headers.get("Authorization", "").removeprefix("Bearer ")
     if not settings.METRICS_TOKEN or not constant_time_compare(given, settings.METRICS_TOKEN):

@@ -1,4 +1,4 @@
-"""Small promises that hold for every answer of the site."""
+"""Middleware for rules that apply to every answer of the site."""
 
 from collections.abc import Callable
 from typing import Any
@@ -23,7 +23,10 @@ GetResponse = Callable[[HttpRequest], HttpResponse]
 
 
 def reject_nul(get_response: GetResponse) -> GetResponse:
-    """A NUL cannot be stored by PostgreSQL, and no form or address of ours needs one: refused before any view."""
+    """Refuse requests with a NUL character before any view.
+
+    PostgreSQL cannot store it, and no form or address needs it.
+    """
 
     def middleware(request: HttpRequest) -> HttpResponse:
         if "\x00" in request.path or "%00" in request.META.get("QUERY_STRING", ""):
@@ -36,7 +39,7 @@ def reject_nul(get_response: GetResponse) -> GetResponse:
 
 
 def allow_probes_by_any_host(get_response: GetResponse) -> GetResponse:
-    """Answer probes whatever host they ask by: a load balancer knows the machine's address alone."""
+    """Answer probes for any host name, because a load balancer knows only the machine's address."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         if request.path in settings.PROBES:
@@ -47,7 +50,7 @@ def allow_probes_by_any_host(get_response: GetResponse) -> GetResponse:
 
 
 class ReportUnreadableSecrets:
-    """Say so when a page needs a stored secret that VAULT_KEYS does not open."""
+    """Shows an error page when a page needs a stored secret that VAULT_KEYS cannot decrypt."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self._get_response = get_response
@@ -63,9 +66,7 @@ class ReportUnreadableSecrets:
 
 
 def set_client_address(get_response: GetResponse) -> GetResponse:
-    """From here on REMOTE_ADDR is the client's address, and no header says otherwise: limits, logs and the audit log
-    all read it there.
-    """
+    """Set REMOTE_ADDR to the client's address. Limits, logs and the audit log read the address only there."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         address = client_addresses.client_address(request, settings.TRUSTED_PROXIES)
@@ -77,16 +78,16 @@ def set_client_address(get_response: GetResponse) -> GetResponse:
 
 
 class RequireSignIn(LoginRequiredMiddleware):
-    """Nobody who is not signed in sees anything; whoever signs in comes back to a page, never to a form's address."""
+    """Requires sign-in for all pages. After signing in, people return to a page and never to a form's address."""
 
-    def handle_no_permission(  # type: ignore[override]  # htmx is sent there by a header
+    def handle_no_permission(  # type: ignore[override]  # htmx requests are redirected by a header
         self, request: HttpRequest, view_func: Any
     ) -> HttpResponseBase:
         return redirect_to_sign_in(request)
 
 
 def set_permissions_policy(get_response: GetResponse) -> GetResponse:
-    """Allow a page what the portal uses (pictures of faces, passkeys, a wall of cameras in full size), and no more."""
+    """Allow only the browser features that the portal uses: camera, passkeys, full screen."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
@@ -97,7 +98,7 @@ def set_permissions_policy(get_response: GetResponse) -> GetResponse:
 
 
 def clear_storage_on_sign_out(get_response: GetResponse) -> GetResponse:
-    """Whoever signs out takes along what pages left in the browser: a roll call rests there (decision 66)."""
+    """Clear the browser's storage on sign-out, because a roll call is stored there (decision 66)."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
@@ -110,7 +111,7 @@ def clear_storage_on_sign_out(get_response: GetResponse) -> GetResponse:
 
 
 def mark_invalid_forms(get_response: GetResponse) -> GetResponse:
-    """Answer 422 when a form was posted and its page shows what has to be corrected, in every area alike."""
+    """Answer 422 when a page shows a posted form with errors, in every area."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
@@ -122,7 +123,7 @@ def mark_invalid_forms(get_response: GetResponse) -> GetResponse:
 
 
 def prevent_caching(get_response: GetResponse) -> GetResponse:
-    """Pages of signed-in people hold personal data: no cache, on the way or in the browser, keeps them."""
+    """Prevent caching of signed-in people's pages: they have personal data."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
@@ -134,9 +135,9 @@ def prevent_caching(get_response: GetResponse) -> GetResponse:
 
 
 def restore_unsent_form(get_response: GetResponse) -> GetResponse:
-    """Fill in again what could not be sent, on the page it came from, and start the download that waited for a proof.
+    """Restore a form that could not be sent, on its page, and start a download that waited for a proof of identity.
 
-    What is sent from there is forgotten first: going back must not offer it a second time.
+    The stored form is deleted first, so that it is not offered again after going back.
     """
 
     def middleware(request: HttpRequest) -> HttpResponse:
@@ -163,7 +164,7 @@ def _insert_unsent_form(
 ) -> None:
     text = response.content.decode(response.charset)
     if kept is not None and kept.is_file:
-        # By the browser itself, so that the page stays and no script is needed.
+        # The browser starts the download, so that the page stays open and no JavaScript is needed.
         response["Refresh"] = f"1; url={kept.address}"
     filled = form_refilling.refill_form(text, request.path, kept or interrupted_requests.InterruptedRequest(""))
     notice = render_to_string("components/unsent.html", {"kept": kept, "filled": filled})

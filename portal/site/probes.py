@@ -1,7 +1,7 @@
-"""Probes: whether this process lives, and whether it and the services that it needs can do their work.
+"""Probes: whether this process is running, and whether it and the services it needs can work.
 
-They need no sign-in and show no personal data. A tenant that cannot be loaded makes nobody else's site less ready: the
-platform page and `/metrics` have it.
+They need no sign-in and show no personal data. A tenant that cannot be loaded does not make the site unready; the
+platform page and `/metrics` report it.
 """
 
 import threading
@@ -23,29 +23,32 @@ from portal.site.celery import QUEUES, app
 from tenants import key_rotation
 from tenants.checks import check_site_role
 
-# A clock that has ended is followed by another within 10 s, where a second one runs.
+# If a clock stops, a second one takes over within 10 s.
 _CLOCK_SECONDS = 30.0
 
 
 @login_not_required
 def alive(request: HttpRequest) -> HttpResponse:
-    """200 as long as this process answers."""
+    """Return 200 while this process answers requests."""
     return HttpResponse("alive\n", content_type="text/plain")
 
 
 @login_not_required
 def ready(request: HttpRequest) -> JsonResponse:
-    """200 when nothing that was looked at failed; 503 with what failed, in a sentence each.
+    """Return 200 if all checks passed, else 503 with a sentence for each failed check.
 
-    Anybody may ask, and as often as they like: the answer is found out once in a few seconds and given to all. The
-    identifiers of warnings about the database's role (`tenants.checks`) come along, and make nothing less ready.
+    Anyone may call it, so results are cached for a few seconds. IDs of warnings about the database's role
+    (`tenants.checks`) are included and do not make the site unready.
     """
     found = _readiness.current()
     return JsonResponse({"ready": not found["failed"], **found}, status=503 if found["failed"] else 200)
 
 
 class _Readiness:
-    """What was found out last, for KEPT seconds. One thread at a time finds out; others get what was before."""
+    """The last results, kept for some seconds.
+
+    One thread runs the checks at a time; others get the previous results.
+    """
 
     CACHE_SECONDS = 3.0
 
@@ -70,7 +73,7 @@ _readiness = _Readiness()
 
 
 def _run_checks() -> dict[str, Any]:
-    """Return what failed, with the reason; what cannot be known while something else is away is not in it."""
+    """Return the failed checks with their reasons. Checks whose requirement failed are left out."""
     failed: dict[str, str] = {}
     for name, (check, needs) in _CHECKS.items():
         if needs not in failed and (reason := _failure_of(check)):
@@ -83,7 +86,7 @@ def _run_checks() -> dict[str, Any]:
 def _failure_of(check: Callable[[], str]) -> str:
     try:
         return check()
-    except Exception as error:  # whatever it is, the site cannot do its work
+    except Exception as error:  # any error means that the site cannot work
         return f"It does not answer ({type(error).__name__})."
 
 
@@ -106,7 +109,7 @@ def _clock() -> str:
 
 
 def tick_age() -> float | None:
-    """Return the seconds since a clock last ticked, by the database's time; None when none has."""
+    """Return the seconds since a clock's last tick, by the database's time; None if there was none."""
     last = leader_lease.last_tick()
     return None if last is None else round((database_now() - last).total_seconds(), 1)
 
@@ -117,7 +120,7 @@ def _broker() -> str:
 
 
 def _workers() -> str:
-    """Each queue needs a worker that listens. Workers answer one by one: two may have the same name."""
+    """Check that each queue has a worker. Answers are read one by one, because two workers may have the same name."""
     with app.connection_for_write(transport_options={"socket_timeout": 3}) as patient:
         answers = app.control.broadcast("active_queues", reply=True, timeout=1, connection=patient) or []
     heard = {queue["name"] for answer in answers for queues in answer.values() for queue in queues}
@@ -130,7 +133,7 @@ def _preparation() -> str:
     return "The site is still being prepared." if preparing else ""
 
 
-#: What is looked at, and what it needs: without that, nothing is known of it.
+# Each check with the check that it requires. If the required one fails, this one is skipped.
 _CHECKS: dict[str, tuple[Callable[[], str], str]] = {
     "database": (_database, ""),
     "vault": (_vault, "database"),

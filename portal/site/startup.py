@@ -1,8 +1,8 @@
-"""What must be so before web, workers and the clock begin: settings that would make a promise false are refused.
+"""Refuse to start web, workers and the clock with settings that would break a promise of the site.
 
-It needs no app of Django, so that a process ends before it has loaded them. `manage.py check --database default` says
-the same. What a service that is away cannot answer is left to the readiness probe, and the database's part to each
-process's first session (`tenants/postgresql/server_checks.py`).
+It needs no Django apps, so that a process ends before they are loaded. `manage.py check --database default` runs the
+same checks. If a service is not available, the readiness probe reports it. The database is checked in each process's
+first session (`tenants/postgresql/server_checks.py`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,14 +24,14 @@ _FEWEST_CHARACTERS = 32
 
 
 def exit_if_misconfigured() -> None:
-    """End this process, with a sentence for each, when something is set so that a promise would be false."""
+    """End this process with an error for each setting that would break a promise."""
     if wrong := [*_setting_problems(), *_service_problems()]:
         env.exit_with(*wrong)
 
 
 @checks.register
 def check_startup(databases: Sequence[str] | None = None, **kwargs: Any) -> list[checks.CheckMessage]:
-    """Check that the site would start; what services say only where they may be asked."""
+    """Check that the site would start. Services are asked only if `databases` allows it."""
     wrong = [*_setting_problems(), *(_service_problems() if databases else ())]
     return [checks.Error(sentence, id="portal.E001") for sentence in wrong]
 
@@ -65,7 +65,7 @@ def _insecure_settings() -> Iterator[str]:
 def _service_problems() -> Iterator[str]:
     try:
         yield from server_checks.find_problems(connections["default"].get_connection_params())
-    except psycopg.OperationalError as error:  # one that is away is named by the readiness probe
+    except psycopg.OperationalError as error:  # the readiness probe reports a service that is not available
         if "startup parameter" in str(error):
             yield (
                 "DATABASE_URL leads to a connection pooler that refuses what the portal sets for its sessions. In "

@@ -1,4 +1,4 @@
-"""Every address of the site. What lies under /t/<tenant>/ belongs to that tenant and to nobody else."""
+"""The site's URLs. URLs below /t/<tenant>/ belong to that tenant only."""
 
 from django.urls import include, path
 
@@ -11,7 +11,7 @@ from portal.site import metrics, probes, views
 
 url_lookup.register()
 
-# What a receptionist works with stands below one address, told by four areas of work.
+# Receptionists' pages are below one path. They come from four areas of work.
 desk = [
     path("", include("portal.today.urls")),
     path("", include("portal.expected.urls")),
@@ -58,23 +58,23 @@ urlpatterns = [
     path("readyz", probes.ready, name="readyz"),
     path("metrics", metrics.metrics, name="metrics"),
     path("t/<slug:tenant>/", include(areas)),
-    # The address on a guest's phone: its tenant is sealed in the token.
+    # The page on a guest's phone. The token has the tenant in encrypted form.
     path("g/<str:token>/", guest_code, name="guest_code"),
-    # Where the service posts what happened: its tenant is found by the token's digest.
+    # The service posts notifications here. The tenant is found by the token's digest.
     path("hooks/", include("portal.webhooks.urls")),
-    # The program that checks signed exports, for people without an account.
+    # A program to check signed exports, for people without an account.
     path("signing-keys/check_export.py", check_program, name="evidence_check"),
     path("", include("tenants.urls")),
     path("", include("portal.core.ui.urls")),
     path("help/", include("portal.guide.urls")),
     path("", landing, name="landing"),
-    # An account's address is the one that was invited. There is no page to write to another.
+    # An account's e-mail address is the invited one. There is no page to change it.
     path("accounts/email/", views.raise_not_found),
     path("accounts/", include("allauth.urls")),
 ]
 
 handler403 = "portal.site.views.forbidden"
 handler404 = "portal.site.views.not_found"
-handler429 = "portal.site.views.too_many_requests"  # which allauth looks for here
+handler429 = "portal.site.views.too_many_requests"  # used by allauth
 handler500 = "portal.site.views.server_error"
 handler400 = "portal.site.views.bad_request"

@@ -1,4 +1,4 @@
-"""Pages for what went wrong. A foreign thing and a missing one look exactly alike."""
+"""Error pages. Missing objects and other tenants' objects look exactly the same."""
 
 import sys
 import uuid
@@ -29,23 +29,23 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def too_many_requests(request: HttpRequest) -> HttpResponse:
-    """A limit of allauth's pages was reached, which is written down."""
+    """Show that a limit of allauth's pages was reached, and log it."""
     account_events.record_throttled(request, request.user if request.user.is_authenticated else None)
     return render(request, "429.html", status=429)
 
 
 def raise_not_found(request: HttpRequest) -> HttpResponse:
-    """A page that a library brings and that this site does not have."""
+    """Raise Http404 for a library's page that this site does not use."""
     raise Http404
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Answer what nobody caught, with the id that its lines of the log have. A database that is away is said to be.
+    """Show an error page with the ID that is also in the log. A database that is not available is named.
 
-    Without context processors: whatever broke may break them too.
+    No context processors are used, because they may fail as well.
     """
     cause = sys.exc_info()[1]
-    # Before the request has an id of its own it is given one, and its line is written here.
+    # If the request has no ID yet, it gets one, and its log line is written here.
     name = structlog.contextvars.get_contextvars().get("request_id") or str(uuid.uuid4())
     with structlog.contextvars.bound_contextvars(request_id=name):
         log.error("page_broken", path=request.path, cause=type(cause).__name__)
@@ -54,6 +54,6 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponseBase:
-    """Show a form of an older sign-in again, to the same person alone; else say that its page has expired."""
+    """Show a form again after a new sign-in, if it is the same person; else show that the page has expired."""
     page = form_page(request, within="/", home="/")
     return restore_expired_form(request) or render(request, "403_csrf.html", {"page": page}, status=403)

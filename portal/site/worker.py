@@ -1,4 +1,4 @@
-"""How our workers differ from Celery's: only in how they take a broker that is away."""
+"""Adapt Celery's workers to a broker that is not available."""
 
 from functools import partial
 from typing import Any
@@ -9,8 +9,9 @@ from kombu.transport.virtual import QoS
 
 
 class PatientConsumer(Consumer):  # type: ignore[misc]  # Celery has no types
-    """Knocks every few seconds, for ever. Celery's own pauses grow to half a minute: as long, work would wait after the
-    broker's return.
+    """A consumer that reconnects every few seconds, without end.
+
+    Celery's own pauses grow to half a minute, and work would wait that long after the broker is back.
     """
 
     def ensure_connected(self, conn: Any) -> Any:
@@ -19,10 +20,10 @@ class PatientConsumer(Consumer):  # type: ignore[misc]  # Celery has no types
 
 
 class PatientRequest(Request):  # type: ignore[misc]  # Celery has no types
-    """Gives its place back also when the broker could not be told that a message is done.
+    """A request that frees its place even if the broker could not be notified of a finished message.
 
-    Celery logs that and counts the message as in work for ever: after as many as a worker may hold it takes none any
-    more, alive and idle. The broker delivers such a message again, which is harmless: its row decides.
+    Celery only logs this error and counts the message as unfinished forever, until the worker takes no messages any
+    more. The broker delivers such a message again. That is harmless, because the row decides.
     """
 
     def acknowledge(self) -> None:
@@ -30,4 +31,4 @@ class PatientRequest(Request):  # type: ignore[misc]  # Celery has no types
         super().acknowledge()
         qos, tag = self.message.channel.qos, self.message.delivery_tag
         if not done and tag in qos._delivered and tag not in qos._dirty:
-            QoS.ack(qos, tag)  # type: ignore[no-untyped-call]  # nor has Kombu
+            QoS.ack(qos, tag)  # type: ignore[no-untyped-call]  # Kombu has no types

@@ -11,12 +11,12 @@ from portal.site import env, startup
 
 
 def _share_metrics_folder() -> None:
-    """Choose where the processes of this site write their counts (`portal.site.metrics`)."""
+    """Choose the folder where this site's processes write their counts (`portal.site.metrics`)."""
     folder, chosen_by = tempfile.mkdtemp(prefix="portal-counts-"), os.getpid()
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
 
     def remove() -> None:
-        if os.getpid() == chosen_by:  # the processes that were forked end earlier, one by one
+        if os.getpid() == chosen_by:  # forked processes must not delete the folder when they end
             shutil.rmtree(folder, ignore_errors=True)
 
     atexit.register(remove)
@@ -33,6 +33,6 @@ from portal.site.celery import limit_broker_wait  # noqa: E402 - its settings ar
 
 limit_broker_wait()
 
-# Django reads all views for the first request of each process: whoever sent it waited a second or more, and the service
-# gives up after three. It is done once, before the processes are forked.
+# Django loads all views at the first request, which takes a second or more, and the service gives up after three. So it
+# is done once here, before processes are forked.
 reverse("healthz")

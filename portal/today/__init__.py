@@ -1,1 +1,1 @@
-"""The desk's day: who is expected, here, left; the list for an evacuation; the month; what is kept for how long."""
+"""The desk: guests who are expected, here or gone; the evacuation list; the month; retention of guests' data."""

@@ -1,4 +1,4 @@
-"""Changing how the desk works, asking for newer data while somebody looks, and what is said after a step."""
+"""Change the desk's settings, request newer data while a page is open, and word the notices after a step."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -26,12 +26,12 @@ from tenants.models import Tenant
 from tenants.roles import Permission
 from tenants.wording import coded_sentence
 
-# Histories tell of arrivals, one call each time. The list of guests costs a call for each thousand of them.
+# Histories show arrivals and need one call each time. The list of guests needs a call for each 1,000 guests.
 _REFRESH_AFTER = {MirrorKind.HISTORIES: timedelta(seconds=30), MirrorKind.GUESTS: timedelta(seconds=120)}
 
 
 def save_settings(*, form: SettingsForm, by: Requester) -> ChangeResult:
-    """Store a valid form. Raises NotChanged."""
+    """Save a valid form. Raises NotChanged."""
     return changing.change(RULE, form.cleaned_data, by=by)
 
 
@@ -42,7 +42,7 @@ def _read(_subject: str) -> dict[str, Any]:
 
 def _save(subject: str, after: SettingValues, by: Requester) -> None:
     before = _read(subject)
-    # What is too old from now on goes with the next run.
+    # The next run deletes what is too old by the new settings.
     DeskSettings.objects.update_or_create(defaults={**after, "erased_through": None})
     changed = [name for name in before if before[name] != after[name]]
     audit.record(
@@ -66,7 +66,7 @@ def _value_text(value: object) -> str:
     return str(DeskSettings.Delivery(value).label if value in DeskSettings.Delivery.values else value)
 
 
-# More days keep guests' data for longer than they were promised; fewer delete at once, and for good, who came.
+# With more days, guests' data is kept longer than promised. With fewer days, data is deleted at once and for good.
 RULE = SafetyRule(
     name="guest_retention",
     permission=Permission.GUESTS_MANAGE,
@@ -80,23 +80,23 @@ RULE = SafetyRule(
 
 
 def request_refresh(tenant: Tenant) -> datetime | None:
-    """Have what is old read again, once for all who look. Return as of when the histories are; None: never read."""
+    """Request outdated data again, once for all open pages. Return when histories were read; None if never."""
     now = timezone.now()
     states = {MirrorKind(state.kind): state for state in MirrorState.objects.filter(kind__in=list(_REFRESH_AFTER))}
     for kind, often in _REFRESH_AFTER.items():
         state = states.get(kind)
         asked = state is not None and state.due_at is not None and state.due_at <= now
         if state is not None and not asked and (state.as_of is None or state.as_of < now - often):
-            sync_schedule.request_reading(tenant, kind, by=None)  # who looks at the page does not wait for it
+            sync_schedule.request_reading(tenant, kind, by=None)  # the page does not wait for it
     histories = states.get(MirrorKind.HISTORIES)
     return histories.as_of if histories else None
 
 
 @dataclass(frozen=True)
 class BoardNotice:
-    """A line above the board. `undo_name` says what the button takes back: empty for the very step that `text` tells
-    of,
-    None where there is nothing to take back.
+    """A notice above the board. `undo_name`: the name of the person whose step the button undoes.
+
+    It is empty if that is the step in `text`, and None if there is nothing to undo.
     """
 
     text: str
@@ -106,7 +106,7 @@ class BoardNotice:
 
 
 def notice_after(visit: Visit, by: Requester, day: Day) -> BoardNotice:
-    """How the visit stands after what was just done, and with it those of its party."""
+    """Return the notice after a step: the present status of the visit and of its party."""
     act = undoing.last_act(by)
     mine = act is not None and visit.pk in _visit_ids(act)
     text = _status_text(visit, day, len(act.changes) - 1 if act is not None and mine else 0)
@@ -114,7 +114,7 @@ def notice_after(visit: Visit, by: Requester, day: Day) -> BoardNotice:
 
 
 def notice_of_undo(done: UndoResult | None, by: Requester, day: Day) -> BoardNotice:
-    """What was taken back, and what the next press would."""
+    """Return the notice after an undo: what was undone, and what can be undone next."""
     if done is None:
         return BoardNotice(_("Nothing to undo."), is_refusal=True)
     more = _subject_of(undoing.last_act(by))
@@ -143,7 +143,7 @@ def _status_text(visit: Visit, day: Day, others: int) -> str:
 
 
 def _subject_of(act: DeskAct | None) -> str | None:
-    """Whom an act was about, for the button that takes it back."""
+    """Return the guest's name of an act, for the undo button; None without an act."""
     if act is None:
         return None
     visit = Visit.objects.filter(pk=act.changes[0][0]).first()

@@ -14,7 +14,7 @@ class TodayConfig(AppConfig):
         from portal.today import actions, erasing, suggesting
         from tenants.roles import Permission
 
-        # A receptionist may enter nothing else of the tenant: what stands elsewhere for everybody is mounted here, too.
+        # Receptionists have access only to these pages. So shared pages of the tenant are also available here.
         nav.register_address("find", Permission.GUESTS_VIEW, "guests:find")
         nav.register_address("banners", Permission.GUESTS_VIEW, "guests:banners")
         freshness.register_footer("guests", MirrorKind.GUESTS, refresh_url_name="guests:refresh")

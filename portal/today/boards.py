@@ -1,4 +1,4 @@
-"""The desk's day, put together for the screen: in groups with what can be done to each visit, and host by host."""
+"""Load the desk's board: visits by status with their possible steps, and visits by host."""
 
 import uuid
 from collections.abc import Mapping
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 NOW_STANDINGS = (VisitStatus.OVERDUE, VisitStatus.EXPECTED, VisitStatus.HERE, VisitStatus.ASKED)
 SHOW_VALUES = ("now", "all", *(str(standing) for standing in VisitStatus))
 MAX_IN_GROUP, PAGE_SIZE = 40, 100
-# Beside others, those who are overdue must not push the ones who are coming out of sight.
+# If other groups are shown, overdue guests must not hide expected ones.
 _MAX_BY_STANDING = {VisitStatus.OVERDUE: 8}
 _MAX_TEXT = 80
 HOSTS_PER_PAGE, VISITS_PER_HOST = 100, 20
-# Whoever visits nobody in particular comes last.
+# Visits without a host come last.
 _UNNAMED = Case(When(host_key="", then=1), default=0)
 _HERE = Q(standing__in=[VisitStatus.HERE, VisitStatus.OVERDUE])
 
 
 @dataclass(frozen=True)
 class BoardView:
-    """What a person chose to see, as the address keeps it."""
+    """The board's view that a person chose, as in the address."""
 
     day: Day
     show: str = "now"
@@ -42,7 +42,7 @@ class BoardView:
 
     @classmethod
     def from_values(cls, given: Mapping[str, str]) -> "BoardView":
-        """From an address or a form; whatever makes no sense counts as not given."""
+        """Return the view of an address or form. Invalid values are ignored."""
         show = given.get("show", "")
         page = given.get("page", "")
         return cls(
@@ -53,7 +53,7 @@ class BoardView:
         )
 
     def query(self, **changed: Any) -> str:
-        """The address's query of this state with these changes; the first page unless one is given."""
+        """Return the address's query for this view with changes. The page is 1 unless it is given."""
         day = changed.get("day", self.day)
         values = {
             "day": "" if day.is_today else day.date.isoformat(),
@@ -67,7 +67,7 @@ class BoardView:
 
     @property
     def standings(self) -> tuple[VisitStatus, ...]:
-        """Those that are listed: a search looks at all, a day that is over or to come has no "now"."""
+        """Return the listed statuses. A search lists all; days other than today have no "now"."""
         if self.show == "all" or (self.show == "now" and (self.text or not self.day.is_today)):
             return tuple(LABELS)
         return NOW_STANDINGS if self.show == "now" else (VisitStatus(self.show),)
@@ -75,7 +75,7 @@ class BoardView:
 
 @dataclass(frozen=True)
 class BoardGroup:
-    """Visits of one standing; `total` is how many there are, also of those that are not listed."""
+    """Visits with one status. `total` also counts visits that are not listed."""
 
     standing: VisitStatus
     total: int
@@ -92,14 +92,14 @@ class BoardGroup:
 
     @property
     def has_old(self) -> bool:
-        """Whether somebody was overdue before today began: they come first."""
+        """Check whether a guest has been overdue since before today; they come first."""
         first = self.rows[0].visit if self.rows and self.standing == VisitStatus.OVERDUE else None
         return first is not None and first.use_date_end < Day.today().start
 
 
 @dataclass(frozen=True)
 class BoardFilter:
-    """A filter with its count, drawn large."""
+    """A filter with its count, shown large."""
 
     name: str
     label: Promise | str
@@ -122,7 +122,7 @@ class DayBoard:
 
 
 def load_board(slug: str, state: BoardView, now: datetime, *, may_act: bool) -> DayBoard:
-    """The board of a day, in two queries (a third for what a search finds on other days)."""
+    """Return the board of a day, with two queries (three if a search also looks at other days)."""
     visits = queries.filter_by_text(queries.visits_of_day(state.day, now), state.text)
     found = queries.count_by_standing(visits)
     groups = _groups(slug, state, visits, found, now, may_act)
@@ -190,7 +190,7 @@ def _max_in_group(standing: VisitStatus) -> int:
 
 
 def _listed(visits: "Classified", wanted: list[VisitStatus], first: int, most: int) -> "Classified":
-    """At most `most` of each standing after the `first`, in the order in which the desk needs them."""
+    """Return up to `most` visits of each status after the `first` ones, in the desk's order."""
     order = Case(
         When(standing=VisitStatus.HERE, then=-Extract("arrived_at", "epoch")),
         When(standing=VisitStatus.LEFT, then=-Extract("left_at", "epoch")),
@@ -204,7 +204,7 @@ def _listed(visits: "Classified", wanted: list[VisitStatus], first: int, most: i
 
 @dataclass
 class HostDay:
-    """One host's day. `name` is empty for visits that name nobody."""
+    """A host's day. `name` is empty for visits without a host."""
 
     key: str
     name: str
@@ -219,7 +219,7 @@ class HostDay:
 
 
 def load_hosts(slug: str, day: Day, text: str, now: datetime, page: int = 1) -> tuple[list[HostDay], int]:
-    """A page of hosts, those first whose visitor comes next, each with some of the visitors; and how many there are."""
+    """Return a page of hosts with some visits each, and the number of all hosts. Hosts with guests here come first."""
     visits = queries.filter_by_text(queries.visits_of_day(day, now), text).exclude(standing=VisitStatus.NOT_ISSUED)
     grouped = visits.order_by().values("host_key").annotate(
         name=Max("host_name"),

@@ -1,4 +1,4 @@
-"""Who is in the building, guests and, for those who may know, members: what is chosen of it, and its headline."""
+"""Load who is in the building: guests and, for people with the permission, members; with filters and headline."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ from tenants.access import TenantRequest
 
 @dataclass(frozen=True)
 class OccupancyFilter:
-    """What somebody chose, as the address has it; empty for everything."""
+    """The filters in the address; empty for everyone."""
 
     order: str = "host"
     text: str = ""
@@ -44,7 +44,7 @@ class OccupancyFilter:
 
     @property
     def query(self) -> str:
-        """The address's query, without what is not chosen."""
+        """Return the address's query, without empty filters."""
         made = QueryDict(mutable=True)
         names = {"by": self.order if self.order != "host" else "", "q": self.text, "who": self.kind}
         made.update({k: v for k, v in (names | {"certainty": self.certainty, "area": self.area}).items() if v})
@@ -55,7 +55,7 @@ class OccupancyFilter:
         return bool(self.text or self.kind or self.certainty or self.area)
 
     def matches(self, person: PersonInside) -> bool:
-        """Whether somebody is among those who were chosen."""
+        """Check whether a person matches the filters."""
         said = fold(f"{person.name} {person.group_or_company} {person.place}")
         return (
             self.kind in ("", person.kind)
@@ -67,19 +67,18 @@ class OccupancyFilter:
 
 @dataclass(frozen=True)
 class Occupancy:
-    """The page: `guests` as the desk has them, `present_members` (None for those who may not know), narrowed as
-    `filter` says."""
+    """The page's data: `guests`, and `present_members` (None without the permission), filtered by `filter`."""
 
     guests: GuestsInside
     members: list[PersonInside] | None
     filter: OccupancyFilter
     everyone: list[PersonInside] = field(repr=False)
     through: datetime | None = None  # until when the log is complete
-    paused_text: str = ""  # that it stands still
+    paused_text: str = ""  # that updates are paused
 
     @property
     def headline(self) -> str:
-        """How many there are, as the overview says it; of guests alone where members are not to be seen."""
+        """Return the number of people as on the overview; only guests without the permission to see members."""
         if self.members is None:
             n = len(self.guests.here)
             return ngettext("%(n)d guest on site", "%(n)d guests on site", n) % {"n": n}
@@ -89,7 +88,7 @@ class Occupancy:
 
     @property
     def log_text(self) -> str:
-        """Until when the log is complete, which tells where members are."""
+        """Return until when the log is complete. The list of members is based on it."""
         return people.log_complete_text(self.through) if self.members is not None else ""
 
     @property
@@ -102,7 +101,7 @@ class Occupancy:
 
 
 def load_occupancy(request: TenantRequest, look: OccupancyFilter) -> Occupancy:
-    """Everybody who is in now, as far as this person may know, narrowed; a list for an emergency has no pages."""
+    """Return everyone in the building that this person may see, filtered. An emergency list is not split into pages."""
     now, with_members = timezone.now(), people.may_see_members(request.access)
     found = queries.load_building(now, look.order)
     members = people.present_members(now) if with_members else None
@@ -120,7 +119,7 @@ def load_occupancy(request: TenantRequest, look: OccupancyFilter) -> Occupancy:
 
 
 def file_lines(found: Occupancy) -> Iterator[list[str]]:
-    """The list as a file: heads, guests, then members; last, how many, how certain that is, and by what log."""
+    """Yield the lines of a file: headings, guests, members; last the number, its certainty, and the log's state."""
     yield from queries.guest_lines(found.guests)
     for person in found.members or []:
         seen = queries.moment_text(person.at)

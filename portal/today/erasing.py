@@ -1,8 +1,8 @@
-"""Erasing guests' personal data when the time that a tenant set has passed since the end of a visit.
+"""Erase guests' personal data when the tenant's retention after the end of a visit has passed.
 
-What remains of a visit is that there was one: its hours, when somebody came and left, how it was issued. The month
-still counts it. Never erased: whoever is still here, and whose code may still open doors. The audit trail holds no
-names of guests from the start (docs/decisions/0009), because nothing can ever be taken out of it.
+The visit itself is kept with its hours, arrival, departure and way of issue, and months still count it. Guests who are
+still here, or whose code may still open doors, are not erased. The audit log never has names of guests, because nothing
+can be deleted from it (docs/decisions/0009).
 """
 
 from collections.abc import Callable
@@ -36,7 +36,7 @@ _listeners: list[Callable[[datetime], None]] = []
 
 
 def due_visits(now: datetime) -> QuerySet[Visit]:
-    """Return old visits of all tenants that were not looked through today. Call inside `across_tenants`."""
+    """Return old visits of all tenants that were not checked today. Call it inside `across_tenants`."""
     done = DeskSettings.objects_across_tenants.filter(erased_through__gt=now - INTERVAL).values("tenant_id")
     old = Visit.objects_across_tenants.filter(erased_at__isnull=True, use_date_end__lt=now)
     return old.exclude(tenant_id__in=done)
@@ -47,21 +47,22 @@ def _due_visits() -> list[QuerySet[Visit]]:
 
 
 def subscribe(listener: Callable[[datetime], None]) -> None:
-    """Have `forget(before)` called in the transaction of each erasure, in the tenant's scope: for a part of the desk
-    that keeps something of guests elsewhere, of visits that ended before that moment. Registered at start.
+    """Call `listener(before)` in the transaction and tenant scope of each erasure. Register at startup.
+
+    For modules that store guests' data elsewhere, about visits that ended before that moment.
     """
     if listener not in _listeners:
         _listeners.append(listener)
 
 
 def old_visits(before: datetime) -> QuerySet[Visit]:
-    """Those whose personal data is to go: ended before, nobody still here, no code that may still open doors."""
+    """Return visits whose data is due: ended before, the guest not here, and no code that may still open doors."""
     old = Visit.objects.filter(use_date_end__lt=before, erased_at__isnull=True)
     return old.exclude(queries.PRESENT).exclude(queries.UNCONFIRMED)
 
 
 def retention_figures() -> dict[str, Any]:
-    """Return how many visits are kept with names, the end of the oldest, and how many the next run erases."""
+    """Return how many visits have names, the end of the oldest, and how many the next run erases."""
     named = Visit.objects.filter(erased_at__isnull=True)
     due = old_visits(_erase_before(queries.desk_settings(), database_now()))
     return {"named": named.count(), "oldest": named.aggregate(end=Min("use_date_end"))["end"], "due": due.count()}
@@ -73,7 +74,7 @@ def _erase_before(settings: DeskSettings, now: datetime) -> datetime:
 
 
 def erase(tenant: Tenant, now: datetime | None = None) -> int:
-    """Erase what is too old in the tenant in scope, once a day; how many visits that were."""
+    """Erase old data of the tenant in scope, once a day. Return the number of visits."""
     now = now or database_now()
     with transaction.atomic():
         settings = _claim(now)
@@ -103,7 +104,7 @@ def erase(tenant: Tenant, now: datetime | None = None) -> int:
 
 
 def _claim(now: datetime) -> DeskSettings | None:
-    """The tenant's settings, taken for this day; None when somebody took them already."""
+    """Return the tenant's settings if they were not claimed today yet, and claim them; else None."""
     DeskSettings.objects.bulk_create([DeskSettings()], ignore_conflicts=True)
     due = Q(erased_through__isnull=True) | Q(erased_through__lte=now - INTERVAL)
     claimed = DeskSettings.objects.filter(due).update(erased_through=now)
@@ -111,7 +112,7 @@ def _claim(now: datetime) -> DeskSettings | None:
 
 
 def _erase(ids: list[int], now: datetime) -> None:
-    """A few statements for all of them; whatever else knows the guests by name forgets them in the same transaction."""
+    """Erase these visits with a few statements. Listeners erase their data in the same transaction."""
     visits = Visit.objects.filter(pk__in=ids)
     guest_ids = [one for one in visits.values_list("guest_id", flat=True) if one is not None]
     targets = [target_of("guest", one) for one in guest_ids]
@@ -126,14 +127,14 @@ def _erase(ids: list[int], now: datetime) -> None:
 
 
 def _open_visits() -> list[QuerySet[Visit]]:
-    """Visits of all tenants that have been going on since before today, by the code alone."""
+    """Return visits of all tenants that are open since before today, only because of a code's use."""
     return [
         Visit.objects_across_tenants.filter(queries.PRESENT, checking_in.UNMARKED, arrived_at__lt=Day.today().start)
     ]
 
 
 def end_day(tenant: Tenant) -> None:
-    """End the visits that have been going on since before today by the code alone."""
+    """Set the departure of visits that are open since before today, only because of a code's use."""
     checking_in.check_out_unseen(Day.today())
 
 
@@ -144,7 +145,7 @@ def register() -> None:
 
 
 def run_for_tenant(tenant_id: int) -> int:
-    """For the task."""
+    """Erase old data of one tenant; called by the task."""
     tenant = Tenant.objects.filter(pk=tenant_id).first()
     if tenant is None:
         return 0

@@ -1,4 +1,4 @@
-"""How a tenant's desk works."""
+"""The form of the desk's settings."""
 
 from typing import ClassVar
 
@@ -8,13 +8,13 @@ from django.utils.translation import gettext_lazy as _
 from portal.core.ui.edit_conflicts import ConflictForm
 from portal.core.visits.models import DeskSettings
 
-# The service itself keeps a guest for a week after the end: until then a name would only come back with the next list.
+# The service keeps guests for a week after the end. With fewer days, names would come back with the next list.
 LEAST_DAYS, MOST_DAYS = 8, 3650
 MOST_LINK_MINUTES = 525_600
 
 
-class SettingsForm(ConflictForm, forms.ModelForm):  # type: ignore[type-arg]  # takes an argument in the stubs alone
-    """The desk's settings, in the order in which somebody asks for them."""
+class SettingsForm(ConflictForm, forms.ModelForm):  # type: ignore[type-arg]  # takes an argument in the stubs only
+    """The form for the desk's settings."""
 
     keep_days = forms.IntegerField(
         label=_("Days to keep guests’ personal data"),
@@ -49,5 +49,5 @@ class SettingsForm(ConflictForm, forms.ModelForm):  # type: ignore[type-arg]  # 
         widgets: ClassVar = {"delivery": forms.RadioSelect}
 
     def clean_link_minutes(self) -> int:
-        """Return the minutes; 0 for an empty field, which means no limit of its own."""
+        """Return the minutes; 0 for an empty field, which means no separate limit."""
         return int(self.cleaned_data["link_minutes"] or 0)

@@ -1,4 +1,4 @@
-"""A month of visits: how many came on which day, at which hours, how long they stayed. Counts alone, no names."""
+"""Count a month's visits by day, hour and length of stay. No names are used."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -25,14 +25,14 @@ _COUNTS = ("came", "not_come", "cut", "open")
 
 @dataclass(frozen=True)
 class DayCount:
-    """One day's visits, by their start. `open` are those of whom it is not decided yet."""
+    """A day's visits, counted by their start. `open`: visits whose outcome is not known yet."""
 
     day: Day
     came: int
     not_come: int
     cut: int
     open: int
-    # Its name where the day is a holiday, "" for one that only the tenant's week makes; None otherwise.
+    # The holiday's name; "" for a weekly holiday of the tenant; None if the day is no holiday.
     holiday: str | None = None
 
     @property
@@ -41,7 +41,7 @@ class DayCount:
 
     @property
     def is_day_off(self) -> bool:
-        """Whether few are expected to work."""
+        """Check whether the day is a weekend or a holiday."""
         return self.day.date.weekday() >= 5 or self.holiday is not None
 
 
@@ -87,7 +87,7 @@ class MonthFigures:
 
 
 def load_figures(month: Month, now: datetime) -> MonthFigures:
-    """A month's counts, in three queries over all visits that begin in it. Whoever arrived ever, came."""
+    """Return a month's figures, with three queries. Visits with an arrival count as arrived, even if the guest left."""
     begun = Visit.objects.filter(use_date_start__gte=month.start, use_date_start__lt=month.end)
     counted: dict[tuple[date, str], int] = {}
     came = Case(When(arrived_at__isnull=False, then=Value("came")), default=F("standing"))
@@ -112,14 +112,14 @@ def _day(day: Day, counted: dict[tuple[date, str], int], rules: Holidays) -> Day
 
 
 def _holiday(day: date, rules: Holidays) -> str | None:
-    """A public holiday is one for visitors, also where it opens no doors: the tenant's own rule is about schedules."""
+    """Return the holiday's name. Public holidays count here even if the tenant excludes them: that is for schedules."""
     if day in rules.public and day not in rules.excluded:
         return rules.included.get(day) or rules.public[day]
     return rules.name_of(day)
 
 
 def missing_texts(request: TenantRequest, month: Month) -> list[str]:
-    """Return what the counts of a month may lack: visits before there was a portal, guests and arrivals not read."""
+    """Return what a month's figures may be missing: visits before the portal, and guests and arrivals not loaded."""
     begun, log = request.tenant.created_at, freshness.freshness_for(request)[MirrorKind.HISTORIES]
     said = _("Visits recorded since %(at)s.") % {"at": f"{local(begun):%Y-%m-%d %H:%M}"} if begun > month.start else ""
     return list(
@@ -130,7 +130,7 @@ def missing_texts(request: TenantRequest, month: Month) -> list[str]:
 
 
 def file_lines(found: MonthFigures, missing: Iterable[str]) -> Iterator[list[str]]:
-    """The table behind the picture, as a file; last, what its counts may lack."""
+    """Yield the lines of the table for a file, followed by what the figures may be missing."""
     yield [
         _("Date"), _("Visits"), _("Arrived"), str(LABELS[VisitStatus.NOT_COME]), str(LABELS[VisitStatus.CUT]),
         str(LABELS[VisitStatus.EXPECTED]), _("Holiday"),
@@ -142,5 +142,5 @@ def file_lines(found: MonthFigures, missing: Iterable[str]) -> Iterator[list[str
 
 
 def draw_chart(found: MonthFigures) -> charts.StackedChart:
-    """Bars as high as the busiest day allows."""
+    """Return the bars, scaled to the busiest day."""
     return charts.stacked_chart(found.days, lambda day: {kind: getattr(day, kind) for kind in _COUNTS})

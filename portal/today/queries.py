@@ -1,6 +1,6 @@
-"""Whom the desk's day is about, how many of each there are, and who is in the building.
+"""Queries for the desk: visits of a day, their numbers, and guests in the building.
 
-The last is for an evacuation: it reads the portal's own records alone, so that it works whatever is down.
+The last one is used in an evacuation. It reads only the portal's database, so that it works while the service is down.
 """
 
 import uuid
@@ -24,12 +24,12 @@ from portal.core.visits.visit_status import VisitStatus, with_status
 if TYPE_CHECKING:
     from portal.core.visits.visit_status import Classified
 
-# Elsewhere than on the day itself, a search looks this far.
+# How far a search looks before and after the day.
 _AROUND = timedelta(days=8)
 
 
 def visits_of_day(day: Day, now: datetime) -> "Classified":
-    """The visits whose hours touch the day; today also whoever is still here from before, or left today."""
+    """Return visits during the day. For today, also guests who are still here from before, or who left today."""
     touching = Q(use_date_start__lt=day.end, use_date_end__gte=day.start)
     if day.is_today:
         touching |= PRESENT | Q(left_at__gte=day.start)
@@ -37,14 +37,15 @@ def visits_of_day(day: Day, now: datetime) -> "Classified":
 
 
 def count_by_standing(visits: "Classified") -> dict[VisitStatus, int]:
-    """How many visits there are of each standing, in one query."""
+    """Count visits by status, in one query."""
     rows = visits.order_by().values_list("standing").annotate(Count("pk"))
     return {VisitStatus.__members__[word.upper()]: number for word, number in rows}
 
 
 def filter_by_text(visits: "Classified", text: str) -> "Classified":
-    """Those whose name or host holds every word of `text`, whatever their widths, cases and kana, or whose company
-    holds it as it was typed.
+    """Return visits whose name, host or company has every word of `text`; or whose company has `text` as it is.
+
+    Names and hosts are compared without case, character width and kind of kana.
     """
     named = Q()
     for word in search_terms(text):
@@ -53,7 +54,7 @@ def filter_by_text(visits: "Classified", text: str) -> "Classified":
 
 
 def visits_around(day: Day, text: str, now: datetime, limit: int = 8) -> list[Visit]:
-    """Visits of the days before and after that a search finds, the next ones first."""
+    """Return visits on the days before and after that match a search, the latest start first."""
     near = Visit.objects.filter(use_date_end__gte=day.start - _AROUND, use_date_start__lt=day.end + _AROUND)
     elsewhere = near.exclude(use_date_start__lt=day.end, use_date_end__gte=day.start).filter(erased_at__isnull=True)
     found = filter_by_text(with_status(elsewhere, now), text)
@@ -61,7 +62,7 @@ def visits_around(day: Day, text: str, now: datetime, limit: int = 8) -> list[Vi
 
 
 def awaited_by_party(visits: Iterable[Visit], now: datetime) -> dict[uuid.UUID | None, int]:
-    """How many of each of these visits' parties have not arrived, in one query; none where nobody came as a party."""
+    """Return how many guests of each party have not arrived, by party, in one query."""
     parties = {visit.party for visit in visits if visit.party is not None}
     if not parties:
         return {}
@@ -79,8 +80,9 @@ _FIELDS = (
 
 @dataclass(frozen=True)
 class GuestsInside:
-    """`here`: marked as arrived and not as left. `unsure`: their code was used, the desk says they are not here.
-    `gone_count`: of those here, how many went out by a door that leads out, and were not marked as left.
+    """`here`: guests who arrived and did not leave. `unsure`: their code was used, but they are not checked in.
+
+    `gone_count`: guests in `here` who used an exit but were not checked out.
     """
 
     at: datetime
@@ -93,7 +95,7 @@ class GuestsInside:
 
 
 def load_building(now: datetime, order: str = "host") -> GuestsInside:
-    """Everybody, in two queries: a list for an emergency has no pages."""
+    """Return all guests in the building, in two queries. A list for an emergency is not split into pages."""
     return GuestsInside(now, _rows(visits.present_visits(), order), _rows(visits.used_but_not_checked_in(now), order))
 
 
@@ -102,12 +104,12 @@ def _rows(visits: QuerySet[Visit], order: str) -> list[Visit]:
 
 
 def order_choices() -> list[tuple[str, str]]:
-    """The orders, with their names."""
+    """Return the sort orders as choices."""
     return [("host", _("host")), ("name", pgettext("sort", "name")), ("time", _("arrival"))]
 
 
 def guest_lines(found: GuestsInside) -> Iterator[list[str]]:
-    """The list as a file: heads, then a line for each guest."""
+    """Yield the lines of a file: the headings, then a line for each guest."""
     yield [
         _("Guest"), _("Company"), _("Host"), _("Arrived"), _("Last seen"), _("Where"), _("Code valid until"),
         _("State"),
@@ -122,5 +124,5 @@ def guest_lines(found: GuestsInside) -> Iterator[list[str]]:
 
 
 def moment_text(at: datetime | None) -> str:
-    """Return a moment as files have it."""
+    """Return a moment as text for files."""
     return f"{local(at):%Y-%m-%d %H:%M}" if at else ""

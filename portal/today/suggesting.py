@@ -1,7 +1,7 @@
-"""What the histories suggest: a guest's first use of the code is an arrival, the last one at a way out a departure.
+"""Derive arrivals and departures from the log: a code's first use is an arrival, the last use at an exit a departure.
 
-Only records of the categories in which people use doors count. A way out is a door that the service calls so, or the
-way into an area outside; a departure is only ever suggested, and a later use anywhere else takes the suggestion back.
+Only records of the categories for using doors count. An exit is a door with that direction in the service, or a door
+into an outside area. Departures are only suggested; a later use at another door removes the suggestion.
 """
 
 from collections.abc import Sequence
@@ -20,9 +20,9 @@ from tenants.wording import coded_sentence
 
 AUDIT_LABEL = "histories"
 
-# One statement for all guests at once. An arrival is marked by itself only with its first suggestion, and on a later
-# day of a visit after the departure of an earlier one: what the desk took back stays taken back. Of uses that all lie
-# before today, the last one was the departure: the histories of a week come in with the first reading.
+# One statement for all guests. Arrivals are set automatically only with the first suggestion, and on a later day of a
+# visit after an earlier departure: so arrivals that the desk has undone are not set again. If all uses were before
+# today, the last one is the departure, because the first sync loads a week of histories.
 _UPDATE = """
 WITH used AS (
     SELECT member_id, coalesce(min(at) FILTER (WHERE at >= %(today)s), min(at)) AS first, max(at) AS last,
@@ -58,13 +58,16 @@ RETURNING v.id, changed.is_new AND %(arrives)s, changed.first
 
 
 def on_histories(tenant: Tenant, *, histories: Sequence[History]) -> None:
-    """New records came in: listener of the mirror, inside the transaction that takes them over."""
+    """Update suggestions for new records.
+
+    This is a listener of the mirror, in the transaction that saves the records.
+    """
     categories = tenant.environment.catalogue.records.used
     update_suggestions(tenant, {row.member_id for row in histories if row.member_id and row.category in categories})
 
 
 def on_guests(tenant: Tenant) -> None:
-    """The list of guests came in: records that were there before their visit was known count now."""
+    """Update suggestions after a new list of guests: records from before their visit was known now count."""
     waiting = Visit.objects.filter(guest_id__isnull=False, last_use_at__isnull=True, erased_at__isnull=True)
     update_suggestions(
         tenant, {str(visit.guest_id) for visit in waiting.filter(gone_at__isnull=True).only("tenant_id", "guest_id")}
@@ -72,7 +75,7 @@ def on_guests(tenant: Tenant) -> None:
 
 
 def update_suggestions(tenant: Tenant, guest_ids: set[str]) -> None:
-    """Bring what the visits of these guests suggest up to what the mirror holds of the histories."""
+    """Update the suggestions of these guests' visits from the mirrored histories."""
     if not guest_ids:
         return
     names = {"visit": Visit._meta.db_table, "history": History._meta.db_table}

@@ -1,4 +1,4 @@
-"""The task of erasing."""
+"""Celery tasks that erase guests' data."""
 
 from portal.site.celery import portal_task
 from portal.today import erasing

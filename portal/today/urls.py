@@ -1,4 +1,4 @@
-"""The desk's day: who comes, who is here, the month, and what a receptionist needs of the rest of the portal."""
+"""URLs of the desk: guests, the month, and shared pages that receptionists need."""
 
 from django.urls import URLPattern, URLResolver, include, path
 

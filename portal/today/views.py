@@ -1,4 +1,4 @@
-"""The desk's day: the board and what is done on it, by host, in the building, the month, and the settings."""
+"""Views of the desk: the board with its steps, visits by host, people in the building, the month, and settings."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -42,7 +42,7 @@ STEPS = {
 
 @tenant_view(Permission.GUESTS_VIEW)
 def today(request: TenantRequest) -> HttpResponse:
-    """The desk: everything on one page."""
+    """Show the whole desk page."""
     state = BoardView.from_values(request.GET)
     done = request.GET.get("done", "")
     visit = Visit.objects.filter(pk=int(done)).first() if done.isdecimal() and len(done) < 18 else None
@@ -54,7 +54,7 @@ def today(request: TenantRequest) -> HttpResponse:
 
 @tenant_view(Permission.GUESTS_VIEW)
 def board(request: TenantRequest) -> HttpResponse:
-    """The board alone, every few seconds and as somebody types: 204 when it would look the same."""
+    """Show only the board, for automatic updates and while typing. 204 if nothing changed."""
     state = BoardView.from_values(request.GET)
     context = _board_context(request, state)
     if live_updates.is_up_to_date(request, context["seen"]):
@@ -67,8 +67,9 @@ def board(request: TenantRequest) -> HttpResponse:
 
 @tenant_view(Permission.GUESTS_DESK, methods=["POST"])
 def step(request: TenantRequest, visit_id: int, step: str) -> HttpResponse:
-    """Somebody came, left, is here again, or did not come after all; then the board again, with a way back, or the
-    guest's page when it was pressed there.
+    """Save a step: the guest came, left, is here again, or did not come. Show the board with an undo button.
+
+    If the step was made on the guest's page, redirect there.
     """
     visit = visits.get_visit_row(visit_id)
     if step not in STEPS:
@@ -87,7 +88,7 @@ def step(request: TenantRequest, visit_id: int, step: str) -> HttpResponse:
 
 @tenant_view(Permission.GUESTS_DESK, methods=["POST"])
 def undo(request: TenantRequest) -> HttpResponse:
-    """Take this person's newest step back; pressed again, the one before."""
+    """Undo this person's latest step; the next call undoes the one before."""
     by = Requester.from_request(request)
     notice = actions.notice_of_undo(undoing.undo(by), by, _state_of(request).day)
     return _response_after(request, notice.visit, notice)
@@ -95,7 +96,7 @@ def undo(request: TenantRequest) -> HttpResponse:
 
 @tenant_view(Permission.GUESTS_DESK, methods=["POST"])
 def close(request: TenantRequest) -> HttpResponse:
-    """Mark as left whoever is overdue from days before."""
+    """Set the departure of guests who are overdue from days before."""
     number = checking_in.check_out_overdue(by=Requester.from_request(request))
     words = ngettext(
         "%(n)d guest from earlier days checked out.", "%(n)d guests from earlier days checked out.", number
@@ -109,7 +110,7 @@ def _address(request: TenantRequest, state: BoardView) -> str:
 
 
 def _state_of(request: TenantRequest) -> BoardView:
-    """What was on the screen when a button was pressed."""
+    """Return the view that was on the screen when a button was clicked."""
     return BoardView.from_values(QueryDict(request.POST.get("back", "").lstrip("?")[:1000]))
 
 
@@ -130,7 +131,7 @@ def _response_after(request: TenantRequest, visit: Visit | None, notice: BoardNo
 
 
 def _board_context(request: TenantRequest, state: BoardView) -> dict[str, Any]:
-    """The board as HTML, and a mark by which two that look the same are known."""
+    """Return the board as HTML, and its version."""
     as_of = actions.request_refresh(request.tenant)
     may_act = request.access.can(Permission.GUESTS_DESK)
     made = boards.load_board(request.tenant.slug, state, timezone.now(), may_act=may_act)
@@ -153,7 +154,7 @@ def _board_context(request: TenantRequest, state: BoardView) -> dict[str, Any]:
 
 @tenant_view(Permission.GUESTS_VIEW)
 def by_host(request: TenantRequest) -> HttpResponse:
-    """Today's visitors, host by host."""
+    """Show today's visits by host."""
     state = BoardView.from_values(request.GET)
     found, total = boards.load_hosts(request.tenant.slug, state.day, state.text, timezone.now(), state.page)
     context = {
@@ -168,13 +169,13 @@ def by_host(request: TenantRequest) -> HttpResponse:
 
 @tenant_view(Permission.BUILDING_VIEW)
 def in_the_building(request: TenantRequest) -> HttpResponse:
-    """The list for an evacuation: big, printable, from this database alone."""
+    """Show the evacuation list: large, printable, and only from the portal's database."""
     return render(request, "guests/today/building.html", _building_context(request) | _permissions(request))
 
 
 @tenant_view(Permission.BUILDING_VIEW)
 def building_board(request: TenantRequest) -> HttpResponse:
-    """The list alone, as it changes and as somebody narrows it: 204 when it would look the same."""
+    """Show only the list, for automatic updates and while filtering. 204 if nothing changed."""
     context = _building_context(request)
     if live_updates.is_up_to_date(request, context["seen"]):
         return live_updates.unchanged_response()
@@ -202,7 +203,7 @@ def _building_context(request: TenantRequest) -> dict[str, Any]:
 
 @tenant_view(Permission.BUILDING_VIEW)
 def building_file(request: TenantRequest, kind: str) -> HttpResponseBase:
-    """The same list as a file; taking names along is written down."""
+    """Send the same list as a file. This is recorded in the audit log, because it has names."""
     look = building.OccupancyFilter.from_query(request.GET)
     found = building.load_occupancy(request, look)
     guests = len(found.guests.here) + len(found.guests.unsure)
@@ -216,7 +217,7 @@ def building_file(request: TenantRequest, kind: str) -> HttpResponseBase:
 
 @tenant_view(Permission.GUESTS_VIEW)
 def month(request: TenantRequest) -> HttpResponse:
-    """A month of visits as a picture and the table behind it."""
+    """Show a month of visits as a chart and a table."""
     chosen = Month.parse(request.GET.get("month", ""))
     found = months.load_figures(chosen, timezone.now())
     context = {
@@ -230,7 +231,7 @@ def month(request: TenantRequest) -> HttpResponse:
 
 @tenant_view(Permission.GUESTS_VIEW)
 def month_file(request: TenantRequest, kind: str) -> HttpResponseBase:
-    """The table behind the picture: counts, no names."""
+    """Send the month's table as a file, without names."""
     chosen = Month.parse(request.GET.get("month", ""))
     found = months.load_figures(chosen, timezone.now())
     return _export(
@@ -243,7 +244,7 @@ def month_file(request: TenantRequest, kind: str) -> HttpResponseBase:
 
 @tenant_view(Permission.GUESTS_MANAGE, methods=["GET", "POST"], proof=Proof.SHORT)
 def settings(request: TenantRequest) -> HttpResponse:
-    """How this desk works, and for how long it remembers guests."""
+    """Change the desk's settings and the retention of guests' data."""
     form = SettingsForm(request.POST or None, instance=visits.desk_settings())
     wanted = partial(actions.save_settings, form=form, by=Requester.from_request(request))
     if request.method == "POST" and form.is_valid() and change_with_feedback(request, wanted, _("Saved."), form):
@@ -270,7 +271,10 @@ def _export(
     summary: Sentence,
     **told: int,
 ) -> HttpResponseBase:
-    """The file, written down first; 404 for a kind that there is not. `name` begins the file's name, in ASCII."""
+    """Send a file and record that first.
+
+    Raises Http404 for an unknown kind. `name` starts the file's name, in ASCII.
+    """
     full = f"{request.tenant.slug}-{name}-{local(timezone.now()):%Y%m%d-%H%M}"
     after = {"kind": kind, **told}
     record = download_recorder(request, "guests.exported", target="guests", summary=summary, after=after)

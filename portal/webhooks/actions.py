@@ -1,7 +1,7 @@
-"""What staff do with the webhook: on, off, its categories, another secret, another address.
+"""Actions of staff on the webhook: switch on or off, change categories, renew secret or address.
 
-Each is one request of operation 2, which always names all that the portal wants: asked twice it does no harm, and a
-service that forgets a secret that is not named has it all the same.
+Each is one request of operation 2 with all values that the portal wants. So a repeated request does no harm, also with
+a service that deletes a secret that is not named.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -32,16 +32,16 @@ from tenants.wording import coded_sentence
 
 OPERATION = "update_webhook"
 TARGET = "connection"
-#: The columns that a request changes, or its outcome.
+# The columns that a request or its outcome changes.
 CHANGED_COLUMNS = ("is_on", "categories", "token", "token_digest", "former_digest", "secret", "former_secret",
 "former_until",
        "set_at")  # fmt: skip
-# After this every process knows a new secret (`addresses.py`).
+# After this time every process knows a new secret (`address_cache.py`).
 _KNOWN_EVERYWHERE = timedelta(seconds=FRESH_SECONDS + WAIT_SECONDS + 0.9)
 
 
 class WebhookChange(StrEnum):
-    """What is asked for; also the last part of its address."""
+    """A change of the webhook; also the last part of its URL."""
 
     ON = "on"
     OFF = "off"
@@ -53,11 +53,11 @@ class WebhookChange(StrEnum):
 def submit_change(
     *, act: WebhookChange, by: Requester, nonce: Nonce, categories: Sequence[str] = (), replace: str = ""
 ) -> Intent:
-    """Ask the service for what `act` wants (operation 2), with `categories` where it is about them.
+    """Request a change (operation 2), with `categories` if it is about them.
 
-    What is new counts here from the moment it is recorded, what it replaces until the outcome is known (`follow`).
-    Raises NotAsked while an earlier request is open, when the service's present settings cannot be read, and when they
-    name another system's address, unless `replace` is that address's mark.
+    New values are accepted here from now on, old values until the outcome is known (`follow`). Raises NotSubmitted
+    while an earlier request is open, if the service's settings cannot be read, and if they name another system's
+    address, unless `replace` is that address's digest.
     """
     before = Intent.objects.filter(nonce=nonce.value).first()
     if before is not None:
@@ -81,7 +81,7 @@ def submit_change(
 
 
 def _check_address(by: Requester, replace: str) -> None:
-    """Look at the service's settings now, and refuse to write over another system's address that nobody was shown."""
+    """Load the service's settings, and refuse to replace another system's address that the person has not seen."""
     present = load_service_settings()
     if present.address_owner(webhook_of(by.tenant)) is AddressOwner.OTHERS and replace != address_digest(present):
         raise NotSubmitted(
@@ -90,7 +90,7 @@ def _check_address(by: Requester, replace: str) -> None:
 
 
 def load_service_settings() -> ServiceSettings:
-    """Return the service's settings as they are now. Raises NotAsked."""
+    """Return the service's present settings. Raises NotSubmitted."""
     try:
         single_reads.read_for_page(lambda line: single_reads.read_tenant(line, Priority.PEOPLE, is_unshared=True), "")
     except single_reads.ReadFailed as why:
@@ -99,7 +99,7 @@ def load_service_settings() -> ServiceSettings:
 
 
 def address_digest(present: ServiceSettings) -> str:
-    """Return what a form says to name the address that its person was shown."""
+    """Return the digest by which a form names the address that the person was shown."""
     return tokens.digest(present.url).hex()[:16]
 
 
@@ -116,7 +116,7 @@ def _set_categories(row: Webhook, categories: Sequence[str]) -> None:
 
 
 def _forget_expired(row: Webhook) -> None:
-    """Leave nothing that is accepted no more: a new request makes all that is former count until its outcome."""
+    """Delete former values that have expired: a new request would make them valid again until its outcome."""
     if row.former_until is not None and row.former_until <= database_now():
         row.former_secret = row.former_digest = None
 
@@ -142,7 +142,7 @@ _CHANGES: Mapping[WebhookChange, Callable[[Webhook, Sequence[str]], None]] = {
 
 
 def snapshot_of(row: Webhook) -> dict[str, Any]:
-    """Return what a request may change, to be put back when it comes to nothing."""
+    """Return the values that a request may change, to be restored if it fails."""
     return {"is_on": row.is_on, "categories": list(row.categories), "token": row.token, "secret": row.secret}
 
 
@@ -169,25 +169,25 @@ def _record_intent(
 
 
 def _audit_values(is_on: bool, categories: Sequence[str]) -> dict[str, Any]:
-    """Return what the audit log shows: no address and no secret."""
+    """Return the values for the audit log, without address and secret."""
     return {"webhook_on": is_on, "webhook_categories": list(categories)}
 
 
 def _check_none_open(intent: Intent) -> None:
-    """Refuse while an earlier request is open: only one former secret and one former address are kept."""
+    """Refuse while an earlier request is open: only one former secret and one former address are stored."""
     if open_intents().filter(operation=OPERATION).exclude(pk=intent.pk).exists():
         raise NotSubmitted(_("An earlier change of the webhook is still open. Wait for its result, then try again."))
 
 
 def _delay_until_known(intent: Intent, act: WebhookChange) -> None:
-    """Send a new secret when every process accepts it: they ask for what they know every few seconds."""
+    """Delay the request with a new secret until every process accepts it: they reload secrets every few seconds."""
     if act is WebhookChange.SECRET:
         Intent.objects.filter(pk=intent.pk).update(due_at=ClockTime() + _KNOWN_EVERYWHERE)
         intent.refresh_from_db()
 
 
 def switch_off_locally(*, by: Requester) -> None:
-    """Switch off here alone: what the service has set is another system's, and stays as it is."""
+    """Switch off only here. The service's settings belong to another system and are not changed."""
     with transaction.atomic():
         Webhook.objects.filter(pk=webhook_of(by.tenant).pk).update(is_on=False)
         health.request_check(by.tenant)
@@ -196,14 +196,14 @@ def switch_off_locally(*, by: Requester) -> None:
 
 
 def start_test(*, by: Requester) -> None:
-    """Begin to wait for a notification."""
+    """Start a test: wait for a notification."""
     with transaction.atomic():
         Webhook.objects.filter(pk=webhook_of(by.tenant).pk).update(tested_at=database_now())
         audit.record(**by.audit_author, action="webhook.test", target=TARGET, summary=coded_sentence("webhook.test"))
 
 
 def reveal_address(*, by: Requester) -> str:
-    """Return the address in clear, for a person who may see it; written into the audit log."""
+    """Return the full address, for a person who may see it. Recorded in the audit log."""
     with transaction.atomic():
         audit.record(
             **by.audit_author, action="webhook.reveal", target=TARGET, summary=coded_sentence("webhook.reveal")

@@ -1,7 +1,7 @@
-"""Whose address a notification came to, and with which secrets it may be signed, without asking the database each time.
+"""Cache which tenant a webhook address belongs to and which secrets are valid, to avoid a query per notification.
 
-What is known is used for FRESH seconds. After that one thread asks the database again, for all addresses at once, and
-whoever asks waits PATIENCE for it: a database that is slow or away lets what was known go on, for OLDEST seconds.
+Entries are fresh for FRESH_SECONDS. After that, one thread reloads all addresses at once, and callers wait at most
+WAIT_SECONDS for it. If the database is slow or down, old entries are used for a limited time.
 """
 
 import secrets
@@ -26,21 +26,19 @@ log = structlog.get_logger(__name__)
 
 FRESH_SECONDS, MAX_AGE_SECONDS = 2.0, 600.0
 WAIT_SECONDS = 0.1
-# Before a notification is refused that was signed with none of the known secrets: there may be a newer one.
+# The wait before refusing a notification whose signature matches no known secret: there may be a newer one.
 LONG_WAIT_SECONDS = 3.0
-# Unknown addresses are remembered, too, and only so many of all: whoever tries many asks the database himself.
+# Unknown addresses are cached, too, but the cache is limited: a flood of them causes only more queries.
 MAX_ADDRESSES = 5000
 
 
 class AddressNotLoaded(Exception):
-    """The database did not say whose address this is, and nothing is known from before."""
+    """Raised when the database did not answer and the address is not in the cache."""
 
 
 @dataclass(frozen=True)
 class WebhookAddress:
-    """An address: whose it is (None: nobody's), its secrets and until when each is accepted (`time.monotonic`), and how
-    the service shapes what it posts.
-    """
+    """An address: its tenant (None if unknown), its secrets with their end (`time.monotonic`), and the format."""
 
     tenant_id: int | None
     keys: tuple[tuple[bytes, float], ...] = field(repr=False)
@@ -48,23 +46,22 @@ class WebhookAddress:
     loaded_at: float
 
     def secrets(self) -> list[bytes]:
-        """Return the secrets that a notification may be signed with now."""
+        """Return the secrets that are valid now."""
         now = time.monotonic()
         return [key for key, until in self.keys if now < until]
 
 
 class AddressCache:
-    """What one process knows of addresses."""
+    """The cache of addresses in one process."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[bytes, WebhookAddress] = OrderedDict()
-        self._requested: dict[bytes, float] = {}  # with when it was asked for first
+        self._requested: dict[bytes, float] = {}  # with the time of the first request
         self._change = threading.Condition()
         self._thread: threading.Thread | None = None
 
     def find(self, digest: bytes, wait_seconds: float) -> WebhookAddress:
-        """Return what is known of an address, asked anew within `wait_seconds` seconds if it is old. Raises
-        Unanswered."""
+        """Return an address. If the entry is old, wait up to `wait_seconds` for a reload. Raises AddressNotLoaded."""
         with self._change:
             found = self._known.get(digest)
         age = time.monotonic() - found.loaded_at if found is not None else MAX_AGE_SECONDS
@@ -83,7 +80,7 @@ class AddressCache:
         return found
 
     def _wait_for_reload(self, digest: bytes, known: WebhookAddress, patience: float) -> WebhookAddress:
-        """Wait a moment for news; the first who asks that long, those who come after him until then."""
+        """Wait for a reload. The first caller waits the full time; later callers wait until the same end."""
         with self._change:
             until = self._requested.setdefault(digest, time.monotonic()) + patience
             self._start_thread()
@@ -122,7 +119,7 @@ class AddressCache:
 
 
 def load(digests: Collection[bytes]) -> dict[bytes, WebhookAddress]:
-    """Ask the database about these addresses, all in one statement."""
+    """Load these addresses from the database, in one statement."""
     asked_at = time.monotonic()
     with across_tenants("a notification names its tenant by its address alone"):
         rows = Webhook.objects_across_tenants.filter(Q(token_digest__in=digests) | Q(former_digest__in=digests))
@@ -137,7 +134,7 @@ def load(digests: Collection[bytes]) -> dict[bytes, WebhookAddress]:
 
 
 def _unknown_address(asked_at: float) -> WebhookAddress:
-    """What an unknown address is taken for: its notifications are read and compared as everybody's are."""
+    """Return an entry for an unknown address. Its notifications are read and compared like all others."""
     keys = ((secrets.token_bytes(32), float("inf")),)
     return WebhookAddress(None, keys, Shape(), asked_at)
 
@@ -156,7 +153,7 @@ def _address(row: Webhook, now: datetime, asked_at: float) -> WebhookAddress:
 
 
 def _former_accepted_until(row: Webhook, now: datetime, asked_at: float) -> float:
-    """Until when the former secret and address are accepted, by this process's clock; no end is known: for ever."""
+    """Return until when the former secret and address are valid, by this process's clock; infinity if not known."""
     return asked_at + (row.former_until - now).total_seconds() if row.former_until is not None else float("inf")
 
 

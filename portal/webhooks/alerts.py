@@ -1,4 +1,4 @@
-"""The alert about a webhook that is silent."""
+"""The alert about a webhook without notifications."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What follows from a request about the webhook: what it replaces ends when confirmed, and comes back when refused."""
+"""Apply the outcome of webhook requests: old values end when the new ones are confirmed, and return when refused."""
 
 from datetime import timedelta
 from typing import Any
@@ -18,12 +18,12 @@ from portal.webhooks.models import Webhook
 from portal.webhooks.settings import categories_of
 from tenants.connections.service_clients import current_connection
 
-#: How long notifications that were signed before the change may still be on their way.
+# How long notifications with the former signature may still be on their way.
 FORMER_ACCEPTED_FOR = timedelta(minutes=10)
 
 
 def apply_outcome(intent: Intent) -> None:
-    """Confirm what was asked for, or put back what was there before. While it is uncertain both are answered."""
+    """Confirm the new values, or restore the old ones. While the outcome is uncertain, both are accepted."""
     row = Webhook.objects.select_for_update().get()
     now = database_now()
     if intent.state == State.SUCCEEDED:
@@ -35,7 +35,7 @@ def apply_outcome(intent: Intent) -> None:
         _restore(row, intent.snapshot)
     row.save(update_fields=CHANGED_COLUMNS)
     health.request_check(intent.tenant)
-    # What the service says of it itself, which may be something else.
+    # Read the service's own settings, which may be different.
     sync_schedule.request_reading(intent.tenant, MirrorKind.TENANT, by=intent.by)
 
 
@@ -47,7 +47,7 @@ def _restore(row: Webhook, was: dict[str, Any]) -> None:
 
 
 def reconcile(intent: Intent) -> Finding:
-    """Whether the service has what was asked for. A secret that it does not show proves nothing."""
+    """Check whether the service has the requested values. A secret that it does not show proves nothing."""
     at = database_now()
     told = single_reads.read_tenant(current_connection(), Priority.PEOPLE, is_unshared=True).settings.webhook
     wanted, was = intent.body, intent.snapshot or {}

@@ -1,4 +1,4 @@
-"""The form of the webhook's categories."""
+"""The form for the webhook's categories."""
 
 from typing import Any
 
@@ -12,7 +12,10 @@ from portal.webhooks.settings import ServiceSettings, category_choices
 
 
 class CategoriesForm(ConflictForm, forms.Form):
-    """Which records of the log the service tells of. Offered are the known ones; whatever is set stays in the list."""
+    """The form for the categories of notifications.
+
+    Choices are known categories; unknown ones that are set are kept.
+    """
 
     categories = forms.MultipleChoiceField(
         label=_("Notify the portal of records in these categories"),

@@ -1,6 +1,6 @@
-"""How well a webhook is heard: records that nobody was notified of, silence that is unlikely, and the pace of reading.
+"""Check the health of a webhook: missed records, unlikely silence, and how often the log is read.
 
-While all is well and every known category is asked for, the log is read as a safety net only; else as before.
+If all is well and every known category is requested, the log is read rarely, as a safety net; else at the usual pace.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -25,22 +25,22 @@ from tenants.models import Tenant
 log = structlog.get_logger(__name__)
 Working = Webhook.Working
 
-# The log is read this often while webhooks work. Leases spread by a tenth: no reading comes before the hour after which
-# the last hours are due once more (`histories.LATE`), so that both are one call.
+# How often the log is read while webhooks work. Leases vary by a tenth, so that no reading comes before the hour after
+# which the last hours are read once more (`histories.LATE`). So both use one call.
 SAFETY_NET_SECONDS = 4000
-# A record that nobody was notified of this long after it was read counts as missed; so many are watched at a time.
+# A record without a notification this long after it was read counts as missed; at most 200 are watched at a time.
 MISSED_AFTER, MAX_WATCHED = timedelta(seconds=60), 200
-# Notifications are known for this long: by then a repeated one finds its record in the log. Whether an older record was
-# notified of, nobody knows any more.
+# How long notifications are kept. After that, a repeated one finds its record in the log. For older records it is not
+# known whether there was a notification.
 RETAIN_FOR = timedelta(days=7)
-# By the notifications of this long it is told whether they name their records.
+# Notifications of this time show whether notifications name their records.
 RECENT_WINDOW = timedelta(hours=1)
-# No more missed for this long, and heard since: all is well again.
+# After this time without missed records, and with notifications, the webhook counts as recovered.
 RECOVERED_AFTER = timedelta(hours=1)
-# Silent: so many notifications were to be expected since the last one. Were each on its own, the chance to hear none of
-# n is e^-n; people come in groups and doors tell of them twice, so that n events may be n/3 independent ones. Of thirty
-# ten are left: e^-10, one in 20,000. With five-minute looks that is a false alarm in two months at most, and each ends
-# with the next notification.
+# Silent: this many notifications were expected since the last one. If they were independent, the chance of receiving
+# none of n would be e^-n. But people come in groups and doors report them twice, so that n events may be n/3
+# independent ones. For thirty this gives e^-10, one in 20,000. With checks every five minutes that is at most one false
+# alarm in two months, and each ends with the next notification.
 SILENT_AFTER_EXPECTED = 30.0
 RHYTHM_PERIOD, RHYTHM_INTERVAL = timedelta(weeks=4), timedelta(days=1)
 CHECK_INTERVAL = timedelta(minutes=5)
@@ -48,7 +48,10 @@ _HOUR, _WEEK = timedelta(hours=1), 7 * 24
 
 
 def check(webhook: Webhook, state: MirrorState | None, now: datetime) -> datetime | None:
-    """Judge a webhook (locked, saved by the caller) and set the pace; when to look again, None while it is off."""
+    """Check a webhook (locked and saved by the caller) and set the pace.
+
+    Return the next check's time, or None if off.
+    """
     if webhook.names_no_record:
         webhook.names_no_record = not _names_records(now)
     _count_missed(webhook, now)
@@ -64,18 +67,18 @@ def check(webhook: Webhook, state: MirrorState | None, now: datetime) -> datetim
 
 
 def request_check(tenant: Tenant) -> None:
-    """Have a webhook judged anew: what is set was changed. In the transaction that changed it."""
+    """Request a new check of a webhook whose settings changed. Call it in the transaction of the change."""
     Webhook.objects.filter(tenant=tenant).update(due_at=ClockTime())
     enqueue_after_commit(PROCESS_TASK, tenant.pk)
 
 
 def has_all_categories(webhook: Webhook) -> bool:
-    """Whether every known category is asked for: only then the log may be read less often."""
+    """Check whether every known category is requested. Only then the log may be read less often."""
     return set(webhook.tenant.environment.catalogue.records.categories) <= set(webhook.categories)
 
 
 def watch_unnotified(webhook: Webhook, histories: Sequence[History], notified: Collection[str]) -> None:
-    """Watch new records that nobody was notified of: their notifications may be on their way."""
+    """Watch new records without a notification: their notifications may be on their way."""
     if not webhook.is_on or webhook.set_at is None:
         return
     now = database_now()
@@ -108,7 +111,7 @@ def _state_of(webhook: Webhook, now: datetime) -> Webhook.Working:
 
 
 def _count_missed(webhook: Webhook, now: datetime) -> None:
-    """Of the records that were watched long enough, count those that nobody was notified of."""
+    """Count records without a notification that were watched long enough."""
     old = {name for name, at in webhook.unnotified.items() if datetime.fromisoformat(at) < now - MISSED_AFTER}
     if not old:
         return
@@ -121,14 +124,14 @@ def _count_missed(webhook: Webhook, now: datetime) -> None:
 
 
 def _names_records(now: datetime) -> bool:
-    """Whether notifications can be told apart: of those that came lately, more name their record than do not."""
+    """Check whether most recent notifications name their record."""
     lately = Notification.objects.filter(received_at__gt=now - RECENT_WINDOW)
     unnamed = lately.filter(history_id__startswith=UNNAMED_PREFIX).count()
     return not unnamed or lately.count() > 2 * unnamed
 
 
 def _set_pace(state: MirrorState, webhook: Webhook) -> None:
-    """Read the log at the pace of the safety net, or as usual: then at once, for what was not told meanwhile."""
+    """Set how often the log is read: the safety net's pace or the usual one. The usual pace starts with a reading."""
     every = SAFETY_NET_SECONDS if webhook.working == Working.WORKING and has_all_categories(webhook) else None
     if every == state.every:
         return
@@ -138,13 +141,13 @@ def _set_pace(state: MirrorState, webhook: Webhook) -> None:
 
 
 def expected_messages(webhook: Webhook, since: datetime, until: datetime) -> float:
-    """How many notifications this house's rhythm makes expect in a time."""
+    """Return how many notifications are expected in a period, by the rhythm of this building."""
     _learn_rhythm(webhook, until)
     return sum(float(webhook.rhythm[hour]) * share for hour, share in _hours(since, until))
 
 
 def _learn_rhythm(webhook: Webhook, now: datetime) -> None:
-    """Count the records of the last weeks by hour of the week, once a day and when other categories are asked for."""
+    """Count the last weeks' records by hour of the week, once a day and when categories change."""
     learned = webhook.rhythm_at
     if learned is not None and now - learned < RHYTHM_INTERVAL and (webhook.set_at is None or learned > webhook.set_at):
         return
@@ -159,7 +162,7 @@ def _learn_rhythm(webhook: Webhook, now: datetime) -> None:
 
 
 def _hours(since: datetime, until: datetime) -> Iterator[tuple[int, float]]:
-    """The hours of the week that a time touches, each with its share; a week at most, which is long enough."""
+    """Yield the hours of the week in a period, each with its share; up to one week."""
     at = max(since, until - timedelta(weeks=1)).astimezone(JST)
     while at < until:
         end = min(at.replace(minute=0, second=0, microsecond=0) + _HOUR, until.astimezone(JST))

@@ -1,8 +1,8 @@
-"""Taking notifications in: the request puts them into memory and is answered; one thread writes them to PostgreSQL.
+"""Receive notifications: the request puts them into memory and is answered; one thread writes them to PostgreSQL.
 
-What is lost here (a process killed, a queue overrun) costs a hint and no record: the log is read by itself as well
-(docs/decisions/0060-notifications-are-hints.md). Of a queue that is full the oldest bodies go, and the fact stays that
-the tenant was told something.
+If messages are lost (the process is killed, the queue overflows), no record is lost: the log is also read regularly
+(docs/decisions/0060-notifications-are-hints.md). If the queue is full, the oldest bodies are dropped, but it stays
+known that the tenant was notified.
 """
 
 import atexit
@@ -29,12 +29,12 @@ from tenants.scope import tenant_scope
 log = structlog.get_logger(__name__)
 PROCESS_TASK = "portal.webhooks.tasks.process"
 
-# What one process holds in memory at most.
+# The most that one process holds in memory.
 MAX_MESSAGES, MAX_BYTES = 20_000, 32 * 1024 * 1024
 BATCH_SIZE = 500
-# A moment in which more may come, so that a burst is few statements.
+# The writer waits this long for more messages, so that a burst needs few statements.
 GATHER_SECONDS = 0.05
-# How long the writer may take to write what is left when its process ends: gunicorn is given 5 s for all of it.
+# How long the writer may take when its process ends: gunicorn gives it 5 s in total.
 EXIT_SECONDS = 3.0
 
 _INSERT = """
@@ -44,13 +44,13 @@ FROM unnest(%s::text[], %s::text[], %s::timestamptz[], %s::jsonb[]) AS t
 ON CONFLICT (tenant_id, history_id) DO NOTHING
 """
 
-# Two looks at what a tenant was told are this far apart.
+# The pause between two runs for the same tenant.
 MIN_INTERVAL = timedelta(seconds=0.5)
 _NEXT_RUN = ExpressionWrapper(F("looked_at") + Value(MIN_INTERVAL), output_field=DateTimeField())
 
 
 class ReceivedMessage(NamedTuple):
-    """A notification that was signed rightly, as it came."""
+    """A notification with a valid signature, as received."""
 
     tenant_id: int
     body: bytes
@@ -59,18 +59,18 @@ class ReceivedMessage(NamedTuple):
 
 
 class MessageQueue:
-    """The queue of one process and its writer."""
+    """The queue of one process with its writer thread."""
 
     def __init__(self) -> None:
         self._queue: deque[ReceivedMessage] = deque()
         self._bytes = 0
-        self._tenants_without_body: set[int] = set()  # tenants of whom bodies were dropped
+        self._tenants_without_body: set[int] = set()  # tenants whose bodies were dropped
         self._change = threading.Condition()
         self._writer: threading.Thread | None = None
         self._ending = False
 
     def put(self, waiting: ReceivedMessage) -> None:
-        """Take a notification; it is written soon."""
+        """Add a notification to the queue."""
         with self._change:
             self._queue.append(waiting)
             self._bytes += len(waiting.body)
@@ -79,7 +79,7 @@ class MessageQueue:
             self._change.notify_all()
 
     def flush(self) -> None:
-        """Write what waits, in the calling thread."""
+        """Write all queued messages in the calling thread."""
         while True:
             with self._change:
                 batch = [self._queue.popleft() for _ in range(min(BATCH_SIZE, len(self._queue)))]
@@ -94,7 +94,7 @@ class MessageQueue:
                 raise
 
     def _requeue(self, batch: Sequence[ReceivedMessage], unnamed: set[int]) -> None:
-        """Keep what could not be written, within bounds."""
+        """Put messages that could not be written back into the queue, within its limits."""
         with self._change:
             self._queue.extendleft(reversed(batch))
             self._bytes += sum(len(each.body) for each in batch)
@@ -127,7 +127,7 @@ class MessageQueue:
                 time.sleep(0.5)
 
     def end(self) -> None:
-        """Let the writer write what is left, for a moment: the process ends."""
+        """Stop the writer when the process ends, and wait shortly for its last writes."""
         with self._change:
             self._ending = True
             self._change.notify_all()
@@ -136,8 +136,10 @@ class MessageQueue:
 
 
 def write(batch: Sequence[ReceivedMessage], without_body: set[int]) -> None:
-    """Write notifications, a statement for a tenant, and ring once for each. `without_body`: tenants told without a
-    body."""
+    """Write notifications with one statement per tenant, and enqueue one task for each tenant.
+
+    `without_body`: tenants that were notified but whose bodies were dropped.
+    """
     by_tenant: defaultdict[int, dict[str, tuple[Any, ...]]] = defaultdict(dict)
     for each in batch:
         rows = by_tenant[each.tenant_id]
@@ -150,7 +152,7 @@ def write(batch: Sequence[ReceivedMessage], without_body: set[int]) -> None:
 
 
 def _write(tenant_id: int, rows: list[tuple[Any, ...]], *, was_dropped: bool) -> None:
-    """Write one tenant's; what the database does not take (a fault of ours) is something that it was told."""
+    """Write one tenant's messages. If the database refuses them (a bug of ours), record only that there were some."""
     try:
         due = _write_rows(tenant_id, rows, was_dropped=was_dropped)
     except (OperationalError, InterfaceError):
@@ -163,7 +165,7 @@ def _write(tenant_id: int, rows: list[tuple[Any, ...]], *, was_dropped: bool) ->
 
 
 def _write_rows(tenant_id: int, rows: list[tuple[Any, ...]], *, was_dropped: bool) -> bool:
-    """Write them and set the timer. Whether it is time to look at once, and nobody was told to."""
+    """Write messages and set the timer. Return whether a task must be enqueued now: due, and not enqueued before."""
     with transaction.atomic():
         new = _insert(tenant_id, rows) if rows else 0
         heard = {"heard_at": ClockTime()} if new or was_dropped else {}

@@ -1,4 +1,4 @@
-"""What a tenant agreed with the service about webhooks, and what the service told through them."""
+"""Models of webhooks: a tenant's settings, and the notifications of the service."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -10,13 +10,13 @@ from tenants.vault import EncryptedText
 
 
 class Webhook(TenantModel):
-    """A tenant's webhook: its address and secret, what the service was asked for, and how well it is heard.
+    """A tenant's webhook: its address and secret, the requested settings, and its health.
 
-    Found by `token_digest`, sha256 of the address's token, so that nobody who reads the table knows the address.
-    `former_digest` is an address given up, `former_secret` a secret: accepted until `former_until`, for what is on its
-    way when the service confirms the new one (null: until that is known). `set_at` is when the service confirmed what
-    is set now. `heard_at` is the last notification that was signed rightly, `told_at` the last of which nothing is left
-    but that it came: after it the log is read once. `tested_at`: since when a test waits for a real notification.
+    It is found by `token_digest`, the SHA-256 of the address's token, so that the table does not reveal the address.
+    `former_digest` and `former_secret` are the previous address and secret. They are accepted until `former_until`, for
+    notifications that are already on their way (null: the end is not known yet). `set_at` is when the service confirmed
+    the present settings. `heard_at` is the last notification with a valid signature. `told_at` is the last one whose
+    body was lost; the log is read once after it. `tested_at` is the start of a test that waits for a notification.
     """
 
     class Working(models.TextChoices):
@@ -42,23 +42,23 @@ class Webhook(TenantModel):
     tested_at = models.DateTimeField(null=True)
     missed = models.PositiveIntegerField(default=0)
     missed_at = models.DateTimeField(null=True)
-    # Notifications come that name no record: which one is missing cannot be told.
+    # Notifications arrive without naming their records, so missing ones cannot be counted.
     names_no_record = models.BooleanField(default=False, db_default=False)
     working = models.CharField(max_length=10, choices=Working.choices, default=Working.OFF)
-    working_at = models.DateTimeField(null=True)  # since when it is so
+    working_at = models.DateTimeField(null=True)  # since when notifications work
 
-    # Records of the log that nobody was notified of yet: history_id -> when it was read. Missed after a while.
+    # Log records without a notification: history_id -> time of reading. After a while they count as missed.
     unnotified = models.JSONField(default=dict)
-    # Records an hour, for each hour of the week, of what is asked for; worked out again now and then.
+    # Records of the requested categories by hour of the week; recalculated regularly.
     rhythm = models.JSONField(default=list)
     rhythm_at = models.DateTimeField(null=True)
 
-    # When what was told is looked at next (null: nobody looks) and was last, and the pause between two readings for it.
+    # The next run (null: none) and the last one, and the pause between two readings of the log.
     due_at = models.DateTimeField(null=True)
     looked_at = models.DateTimeField(null=True)
     asked_at = models.DateTimeField(null=True)
     pause = models.PositiveSmallIntegerField(default=0)
-    # Seconds without a reading that are still to pass until those made ahead are earned.
+    # The seconds without a reading that are still needed to make up for earlier readings.
     owed = models.PositiveIntegerField(default=0, db_default=0)
 
     class Meta:
@@ -69,16 +69,16 @@ class Webhook(TenantModel):
 
 
 class Notification(TenantModel):
-    """A notification that was signed rightly, once for each history_id: a hint to read the log, never the record.
+    """A notification with a valid signature, once for each history_id. It is a hint to read the log, not the record.
 
-    `body` is what it said, without what is or sounds secret. `at` is the moment it tells, when that can be read.
+    `body` is its content without possible secrets. `at` is its time, if that can be read.
     """
 
     class State(models.TextChoices):
-        WAITING = "waiting"  # the log was not read since
-        SHOWN = "shown"  # the same, and it is shown as a record marked `notified` until the log is read
-        READ = "read"  # the log has the record
-        KEPT = "kept"  # the log could not be read, or has it not: shown until it has
+        WAITING = "waiting"  # the log was not read since then
+        SHOWN = "shown"  # the same, and shown as a record marked `notified` until the log is read
+        READ = "read"  # the record is in the log
+        KEPT = "kept"  # the log could not be read, or lacks the record; shown until it has it
 
     history_id = models.TextField(db_collation="C")
     delivery_id = models.TextField(blank=True, default="", db_collation="C")

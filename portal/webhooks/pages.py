@@ -1,4 +1,4 @@
-"""What is done on the panel "Webhook" of the connection's page, and what of it follows while somebody looks."""
+"""Views of the panel "Webhook" on the connection page: actions, and automatic updates."""
 
 from functools import partial
 
@@ -27,7 +27,7 @@ def _page(request: TenantRequest) -> str:
 
 @tenant_view(Permission.CONNECTION_VIEW)
 def now(request: TenantRequest) -> HttpResponse:
-    """The part of the panel that follows; the whole page for whoever opens this address."""
+    """Show the part of the panel that is updated automatically, or the whole page if it was opened directly."""
     if not live_updates.is_poll(request):
         return redirect(_page(request))
     told = panel.live_context(request)
@@ -38,7 +38,7 @@ def now(request: TenantRequest) -> HttpResponse:
 
 @tenant_view(Permission.CONNECTION_MANAGE, methods=["POST"])
 def change(request: TenantRequest, what: str) -> HttpResponse:
-    """One of the acts; its outcome is shown on the panel."""
+    """Run one of the actions. The panel shows its outcome."""
     if what not in set(WebhookChange):
         raise Http404
     act, chosen = WebhookChange(what), list[str]()
@@ -59,7 +59,7 @@ def change(request: TenantRequest, what: str) -> HttpResponse:
 
 
 def _is_others(request: TenantRequest) -> bool:
-    """Tell whether the service notifies another system, as it says now; where it says nothing, as was known last."""
+    """Check whether the service notifies another system, by its present answer; without an answer, by the last one."""
     try:
         present = actions.load_service_settings()
     except NotSubmitted:
@@ -75,7 +75,7 @@ def test(request: TenantRequest) -> HttpResponse:
 
 @tenant_view(Permission.CONNECTION_MANAGE, methods=["POST"])
 def reveal(request: TenantRequest) -> HttpResponse:
-    """The address in clear: a fragment for htmx, else a page of its own."""
+    """Show the full address: a fragment for htmx, else a separate page."""
     value = actions.reveal_address(by=Requester.from_request(request))
     page = "hooks/secret.html" if request.htmx else "hooks/address.html"
     return render(request, page, {"value": value})

@@ -1,4 +1,4 @@
-"""The panel "Webhook" on the connection's page: how notifications stand, what is set where, and what can be done."""
+"""The panel "Webhook" on the connection page: status of notifications, both sides' settings, and actions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,18 +28,18 @@ from tenants.audit_log import changes
 from tenants.connections.service_clients import current_connection
 from tenants.roles import Permission
 
-#: How long a test waits for a notification, and how long its result is shown.
+# How long a test waits for a notification. Its result is shown for `_SHOWN_FOR`.
 TEST_TIMEOUT = timedelta(minutes=5)
 _SHOWN_FOR = timedelta(hours=1)
 _BATCH_NAME = "webhook"
-#: The name under which a request carries the form that it refused.
+# The name of the request attribute with a refused form.
 REFUSED_FORM = "webhook_form"
 _RENEWALS = ((WebhookChange.ADDRESS, _("Renew address")), (WebhookChange.SECRET, _("Renew secret")))
 
 
 @dataclass(frozen=True)
 class WebhookTest:
-    """A test that was begun: the first notification since, or whether it is still waited for."""
+    """A started test: the first notification since then, or whether it still waits."""
 
     since: datetime
     notification: Notification | None
@@ -47,13 +47,13 @@ class WebhookTest:
 
     @property
     def seconds(self) -> float | None:
-        """How long after the record's own time the notification came; None where it tells no time."""
+        """Return the seconds between the record's time and the notification; None if the record has no time."""
         found = self.notification
         return max(0.0, (found.received_at - found.at).total_seconds()) if found and found.at else None
 
 
 def test_of(row: Webhook, now: datetime) -> WebhookTest | None:
-    """Return the last test, while its result is worth showing."""
+    """Return the last test; None if it is too old to be shown."""
     if row.tested_at is None or now - row.tested_at > _SHOWN_FOR:
         return None
     first = Notification.objects.filter(received_at__gte=row.tested_at).order_by("received_at").first()
@@ -61,10 +61,10 @@ def test_of(row: Webhook, now: datetime) -> WebhookTest | None:
 
 
 def live_context(request: TenantRequest) -> dict[str, Any]:
-    """Return what is shown while somebody looks, and the mark that it is known by."""
+    """Return the data that is updated automatically, and its version."""
     row = Webhook.objects.first() or Webhook(tenant=request.tenant)
     if vault.is_unreadable(row):
-        settings.reset_credentials(row)  # not saved: what is shown is what switching on would do
+        settings.reset_credentials(row)  # not saved: shows what switching on would do
     present, now = ServiceSettings.load(), database_now()
     intent = _latest_intent(now)
     told = {
@@ -79,14 +79,14 @@ def live_context(request: TenantRequest) -> dict[str, Any]:
 
 
 def _latest_intent(now: datetime) -> Intent | None:
-    """Return the last request about the webhook, unless it is done with for a while."""
+    """Return the last request about the webhook; None if it succeeded some time ago."""
     found = Intent.objects.filter(operation=actions.OPERATION).select_related("by", "tenant").order_by("-id").first()
     is_past = found is not None and found.state == State.SUCCEEDED and now - (found.finished_at or now) > _SHOWN_FOR
     return None if is_past else found
 
 
 def _compare_settings(row: Webhook, present: ServiceSettings | None, *, is_open: bool) -> dict[str, Any]:
-    """Return both settings line by line, and what is to be said of the differences; nothing while a request is open."""
+    """Return both sides' settings with notes about differences. There are no notes while a request is open."""
     if present is None:
         return {"lines": [], "differs": False, "others": False}
     lines = settings.compare(row, present)
@@ -108,7 +108,7 @@ def _version(told: dict[str, Any]) -> str:
 
 
 def draw(request: TenantRequest) -> SafeString:
-    """Draw the panel, with the form that this request refused; nothing for a tenant that was never connected."""
+    """Draw the panel, with a form that this request refused. Empty for a tenant that was never connected."""
     refused: CategoriesForm | None = getattr(request, REFUSED_FORM, None)
     if not current_connection().service_tenant_id:
         return SafeString("")
@@ -126,7 +126,7 @@ def draw(request: TenantRequest) -> SafeString:
 
 
 def draw_on_log(request: TenantRequest) -> SafeString:
-    """Say how soon the log learns of new records, beside how far it is complete."""
+    """Draw how soon the log gets new records, next to its completeness."""
     told, states = batching.load_rows(request, _BATCH_NAME), batching.load_rows(request, "freshness")
     working = next((working for is_on, working in told if is_on), Webhook.Working.OFF)
     read = next((each for each in states if each.kind == MirrorKind.HISTORIES), None)
@@ -142,7 +142,7 @@ _LABELS = {"webhook_on": _("Notifications"), "webhook_categories": _("Categories
 
 
 def words_of(kept: Mapping[str, Any]) -> dict[str, str]:
-    """Return what the audit log keeps of the webhook, in the reader's words."""
+    """Return the webhook's values from the audit log as text."""
     found = {}
     if "webhook_on" in kept:
         found["webhook_on"] = settings.on_off_text(kept["webhook_on"])

@@ -1,7 +1,7 @@
-"""What a notification says, in the columns of `WebhookMessage` and of the log. Whatever it says, none raises.
+"""Parse notifications into `WebhookMessage` fields and log records. No content raises an error.
 
-Its body is published, not specified, and an overrides file may say that it looks otherwise: a hint. One that cannot be
-read is a hint all the same, found again by its digest.
+The body's format is published but not specified, and an overrides file may change it. A body that cannot be read still
+counts as a hint and is identified by its digest.
 """
 
 import hashlib
@@ -20,22 +20,22 @@ from accessapi.webhook_format import WebhookFormat
 from portal.core.mirror.row_building import HistoryColumns, build_records, remove_secrets
 from portal.webhooks.models import Notification
 
-# What a record has in its device, and what says nothing of the record.
+# Fields of a message that belong to the record's device; `_MESSAGE_FIELDS` are not part of the record.
 _DEVICE_FIELDS = {"device_id": "id", "device_name": "name", "device_module": "module"}
-# What the history_id of a notification begins with that names no record.
+# The prefix of history_id for notifications that name no record.
 UNNAMED_PREFIX = "sha256 "
 _MESSAGE_FIELDS = ("tenant_id", "event", "event_name", "additional_info")
 
 
-# So many records of one notification are looked at, and so many bytes of one that was packed.
+# The most records that are read from a notification, and the most bytes that are unpacked.
 MAX_RECORDS, MAX_UNPACKED_BYTES = 1_000, 1024 * 1024
 _PACKED = b"\x1f\x8b"
-# What a body is read as that is in none of the encodings of JSON.
+# The encoding of bodies that are in none of JSON's encodings.
 _OTHER_ENCODING = "cp932"
 
 
 class ParsedRecord(NamedTuple):
-    """A record of a notification that was read. `body` is {} where it names none."""
+    """A record that was read from a notification. `body` is {} if it names no record."""
 
     history_id: str
     at: datetime | None
@@ -43,9 +43,9 @@ class ParsedRecord(NamedTuple):
 
 
 def parse(raw: bytes, shape: WebhookFormat) -> Iterator[ParsedRecord]:
-    """Yield what a notification's body tells, of a service that shapes it like this: a record, or several.
+    """Yield the records in a notification's body, in the service's `shape`: one or several.
 
-    What names no record is told once, whatever else is beside it.
+    Content without a record is yielded once, in addition to the records.
     """
     is_whole, found = True, 0
     try:
@@ -55,7 +55,7 @@ def parse(raw: bytes, shape: WebhookFormat) -> Iterator[ParsedRecord]:
             is_whole &= told is not None
             if told is not None:
                 yield told
-    except (ValueError, zlib.error):  # among them every fault of JSON and of text
+    except (ValueError, zlib.error):  # includes all JSON and text errors
         is_whole = False
     if not is_whole or not found:
         yield _without_record(raw)
@@ -84,7 +84,7 @@ def _without_record(raw: bytes) -> ParsedRecord:
 
 
 def to_log_record(notification: Notification) -> HistoryColumns | None:
-    """What a notification says as a record of the log, marked as such; None when it names none."""
+    """Return a notification as a log record marked `notified`; None if it names no record."""
     item = _to_history(notification.body)
     try:
         read = histories.History.model_validate(item)
@@ -95,7 +95,7 @@ def to_log_record(notification: Notification) -> HistoryColumns | None:
 
 
 def _to_history(body: Mapping[str, Any]) -> dict[str, Any]:
-    """A notification in the shape of a log record; what the published description does not name stays as it came."""
+    """Return a notification in the format of a log record. Fields outside the published format are kept unchanged."""
     info = body.get("additional_info")
     more = dict(info) if isinstance(info, dict) else {}
     device = {name: body[told] for told, name in _DEVICE_FIELDS.items() if body.get(told)}

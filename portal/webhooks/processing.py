@@ -1,7 +1,7 @@
-"""What comes of notifications: a reading of the log, joined and with pauses; until then records of their own.
+"""Process notifications: read the log, joined and with pauses; until then show them as provisional records.
 
-One look at a time, under the lock of the log's state, which a reading takes before it writes. When the next look is due
-stands in the webhook's row: a timer rings for it, the bell only makes it sooner.
+One run at a time holds the lock of the log's state, which a reading of the log also takes before it writes. The next
+run's time is stored in the webhook's row: a timer starts it, and a task only starts it earlier.
 """
 
 from collections.abc import Sequence
@@ -28,24 +28,27 @@ from tenants.models import Connection, Tenant
 
 log = structlog.get_logger(__name__)
 
-# A reading is earned by this many seconds without one. Each that was made ahead of that makes the next pause a second
-# longer: a house with a record now and then has it read at once, one with a record a second every 20 s, which is a
-# quarter of the hour. When no calls are free, the usual pace is kept.
+# The seconds without a reading that pay for one reading. Each reading made too early makes the next pause a second
+# longer. So a building with few records has them read at once; one with a record every second has them read every 20 s,
+# which uses a quarter of the hour's calls. If no calls are left, the usual pace applies.
 SECONDS_PER_READING = 20
-# Of a door that is forced or was left open one must hear at once, however much is told: such a reading waits a second
-# only, until this many seconds are still to be earned. Alarms upon alarms are read as the rest is.
+# Alarms (a door forced or left open) must be shown at once. Such a reading waits only a second, until this many seconds
+# are owed. After that, alarms are read like other records.
 ALARM_PAUSE, MAX_OWED_FOR_ALARM = timedelta(seconds=1), 30 * SECONDS_PER_READING
-# No reading is asked for any more on account of a record that the log does not have: after this long while the log
-# cannot be read, and after PATIENCE whatever the reason. It stays as it was told.
+# When to stop reading for a record that the log does not have: after the first time if the log cannot be read, else
+# after the second. The record then stays as notified.
 GIVE_UP_UNREADABLE, GIVE_UP_AFTER = timedelta(seconds=10), timedelta(seconds=60)
 BATCH_SIZE = 500
-# A look of which nothing was heard is rung for again.
+# A run without a result is started again after this time.
 RETRY_AFTER = timedelta(seconds=20)
 _ALARMS = (DoorEvent.FORCED_OPEN, DoorEvent.LEFT_OPEN)
 
 
 def process_pending() -> None:
-    """Look at what the entered tenant was told, and set the time of the next look. Any number of callers do no harm."""
+    """Process the notifications of the tenant in scope, and set the next run's time.
+
+    It may be called any number of times.
+    """
     with transaction.atomic():
         state = MirrorState.objects.select_for_update().filter(kind=MirrorKind.HISTORIES).first()
         webhook = Webhook.objects.select_for_update().filter(due_at__isnull=False).first()
@@ -59,7 +62,7 @@ def process_pending() -> None:
 
 
 def _process(webhook: Webhook, state: MirrorState | None, now: datetime) -> datetime | None:
-    """See to what waits; when to look again, None when nothing does."""
+    """Process waiting notifications. Return the next run's time, or None if nothing waits."""
     connection = current_connection()
     since = _unread_since(webhook, state, now)
     if since is None:
@@ -86,9 +89,9 @@ def _unread() -> QuerySet[Notification]:
 
 
 def _unread_since(webhook: Webhook, state: MirrorState | None, now: datetime) -> datetime | None:
-    """From when on the log must be read, so that it has what was told; None when nothing is missing.
+    """Return the time from which the log must be read to have all notified records; None if none is missing.
 
-    What was told before the last reading and is not in it is told by the service later: it is read once more.
+    Records that were notified before the last reading and are not in it arrive later: the log is read once more.
     """
     newest = _unread().aggregate(newest=Max("received_at"))["newest"]
     read = state.as_of if state is not None else None
@@ -100,7 +103,7 @@ def _unread_since(webhook: Webhook, state: MirrorState | None, now: datetime) ->
 
 
 def _request_reading(webhook: Webhook, connection: Connection, since: datetime, now: datetime) -> datetime:
-    """Ask for a reading, unless the last one was a moment ago; when to look again."""
+    """Request a reading, unless the last one was just before. Return the next run's time."""
     pause = timedelta(seconds=webhook.pause)
     if pause > ALARM_PAUSE and webhook.owed < MAX_OWED_FOR_ALARM and _has_alarm(connection):
         pause = ALARM_PAUSE
@@ -116,7 +119,7 @@ def _request_reading(webhook: Webhook, connection: Connection, since: datetime, 
 
 
 def _has_alarm(connection: Connection) -> bool:
-    """Whether something that was told and not read yet is an alarm of a door, and calls are left to read it at once."""
+    """Check whether an unread notification is a door alarm, and calls are left to read it at once."""
     catalogue = connection.tenant.environment.catalogue
     found = filter(None, map(parsing.to_log_record, _unread().order_by("-received_at")[:BATCH_SIZE]))
     alarms = (catalogue.states.event_of([record.content or record.member_label]) in _ALARMS for record in found)
@@ -124,12 +127,12 @@ def _has_alarm(connection: Connection) -> bool:
 
 
 def _is_unreadable(connection: Connection, state: MirrorState | None) -> bool:
-    """Whether the log cannot be read now: not connected, refused, out of order, or no calls left for it."""
+    """Check whether the log cannot be read now: not connected, refused, failing, or no calls left."""
     return not connection.is_connected or state is None or bool(state.error) or not has_calls_for_log(connection)
 
 
 def _insert_records(connection: Connection, told_of: QuerySet[Notification], state: Notification.State) -> int:
-    """Make records of what was told, AT_ONCE at most, which is in this state then; how many were looked at."""
+    """Create provisional records from at most AT_ONCE notifications and set their state. Return the number handled."""
     found = list(told_of.order_by("received_at")[:BATCH_SIZE])
     ours = {"", connection.service_tenant_id}
     rows = [parsing.to_log_record(each) for each in found if str(each.body.get("tenant_id") or "") in ours]
@@ -143,7 +146,7 @@ def _insert_records(connection: Connection, told_of: QuerySet[Notification], sta
 
 
 def _mark_read(told_of: QuerySet[Notification], state: MirrorState | None = None) -> None:
-    """What the log has by now is read; so is what names no record, by any reading that began after it came."""
+    """Mark notifications as read if the log has their record. Those without a record are read by any later reading."""
     if state is not None and state.as_of is not None:
         unnamed = told_of.filter(history_id__startswith=parsing.UNNAMED_PREFIX, received_at__lt=state.as_of)
         unnamed.update(state=Notification.State.READ)
@@ -152,7 +155,7 @@ def _mark_read(told_of: QuerySet[Notification], state: MirrorState | None = None
 
 
 def on_histories(tenant: Tenant, *, histories: Sequence[History]) -> None:
-    """New records came in: listener of the mirror, inside the transaction that takes them over."""
+    """Process new records. This is a listener of the mirror, in the transaction that saves the records."""
     webhook = Webhook.objects.filter(tenant=tenant).first()
     if webhook is None:
         return

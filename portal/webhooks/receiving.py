@@ -1,4 +1,4 @@
-"""Where the service posts its notifications. Answered before any work: no session, no person, no look at the body."""
+"""Receive the service's notifications. The answer is sent first, without session, sign-in or parsing."""
 
 import time
 from typing import Any
@@ -17,21 +17,21 @@ log = structlog.get_logger(__name__)
 
 MAX_BODY_BYTES = 256 * 1024
 _MAX_ID_LENGTH = 200
-_LOG_INTERVAL = 10.0  # seconds between two lines of the log about notifications that were refused
+_LOG_INTERVAL = 10.0  # seconds between two log lines about refused notifications
 
 
 class BodyTooLong(Exception):
-    """The body is longer than any notification."""
+    """Raised when the body is longer than a notification may be."""
 
 
 class BodyIncomplete(Exception):
-    """The body ended before its end."""
+    """Raised when the connection ended before the whole body arrived."""
 
 
 @csrf_exempt
 @login_not_required
 def receive(request: HttpRequest, token: str) -> HttpResponse:
-    """204 for what was signed rightly, 401 for the rest, 404 for an unknown address, 413 for more than MOST_BYTES."""
+    """Return 204 for a valid signature, 401 for others, 404 for an unknown address, 413 for too long bodies."""
     if request.method != "POST":
         return _answer(HttpResponseNotAllowed(["POST"]))
     digest = tokens.digest(token)
@@ -48,7 +48,7 @@ def receive(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _find_address(request: HttpRequest, body: bytes, digest: bytes) -> tuple[WebhookAddress, bool]:
-    """Return whose address it is, and whether the body was signed with a secret of it. Raises Unanswered."""
+    """Return the address, and whether the body has a valid signature. Raises AddressNotLoaded."""
     address = addresses.find(digest, WAIT_SECONDS)
     if _has_valid_signature(request, address, body):
         return address, True
@@ -57,7 +57,7 @@ def _find_address(request: HttpRequest, body: bytes, digest: bytes) -> tuple[Web
 
 
 def _accept(request: HttpRequest, address: WebhookAddress, body: bytes, digest: bytes, *, is_right: bool) -> int:
-    """Take a notification that was signed rightly; the status of the answer."""
+    """Accept a notification with a valid signature. Return the status of the answer."""
     if address.tenant_id is None:
         return 404
     if not is_right:
@@ -73,7 +73,7 @@ def _has_valid_signature(request: HttpRequest, address: WebhookAddress, body: by
 
 
 def _body(request: HttpRequest) -> bytes:
-    """Read the body, never more than its bound. Raises TooLong, before reading where the length is told, or CutOff."""
+    """Read the body within its limit. Raises BodyTooLong (before reading, if the length is given) or BodyIncomplete."""
     told, stream = request.META.get("CONTENT_LENGTH") or "", request.META["wsgi.input"]
     try:
         if request.headers.get("Transfer-Encoding", "").lower() == "chunked":
@@ -93,13 +93,13 @@ def _body(request: HttpRequest) -> bytes:
 
 
 def _answer(response: HttpResponse) -> HttpResponse:
-    # Django would write the address, and with it the secret, into the log of what was refused.
+    # Django would otherwise log the address of a refused request, and with it the secret.
     vars(response)["_has_been_logged"] = True
     return response
 
 
 class _Refusals:
-    """Says now and then that notifications were refused, and how many: whoever floods fills no log."""
+    """Logs refused notifications with their number, but not each of them: a flood must not fill the log."""
 
     def __init__(self) -> None:
         self._said_at, self._unsaid = 0.0, 0

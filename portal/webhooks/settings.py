@@ -1,4 +1,4 @@
-"""What the portal wants of the service's notifications, beside what the service has set (operations 1 and 2)."""
+"""Compare the webhook settings that the portal wants with those of the service (operations 1 and 2)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _LOCAL = {"localhost", "127.0.0.1", "::1"}
 
 
 def webhook_of(tenant: Tenant) -> Webhook:
-    """Return the tenant's webhook, made on first use: switched off, with an address and a secret."""
+    """Return the tenant's webhook. It is created on first use: switched off, with an address and a secret."""
     token = tokens.create()
     made = {"token": token, "token_digest": tokens.digest(token), "secret": tokens.create()}
     row, _is_new = Webhook.objects.get_or_create(tenant=tenant, defaults=made)
@@ -34,30 +34,30 @@ def webhook_of(tenant: Tenant) -> Webhook:
 
 
 def reset_credentials(row: Webhook) -> None:
-    """Give a webhook whose secrets cannot be read a new address and a new secret, switched off. The caller saves it."""
+    """Reset a webhook whose secrets cannot be decrypted: new address and secret, switched off. The caller saves it."""
     row.is_on, row.token, row.secret = False, tokens.create(), tokens.create()
     row.token_digest = tokens.digest(row.token)
     row.former_digest = row.former_secret = row.former_until = None
 
 
 def _base_url() -> str:
-    """Return what all addresses at this site begin with."""
+    """Return the beginning of all webhook addresses of this site."""
     return f"{settings.PORTAL_URL}/hooks/"
 
 
 def address_of(row: Webhook) -> str:
-    """Return where the service is to post."""
+    """Return the address to which the service posts."""
     return f"{_base_url()}{row.token}/"
 
 
 def is_reachable() -> bool:
-    """Tell whether the service may reach the portal's address from outside: not over plain HTTP or on this machine."""
+    """Check whether the service can reach the portal's address: HTTPS, and not this machine."""
     parts = urlsplit(settings.PORTAL_URL)
     return parts.scheme == "https" and parts.hostname not in _LOCAL
 
 
 class AddressOwner(StrEnum):
-    """To whom the address belongs that the service has set."""
+    """The owner of the address that the service has set."""
 
     NOBODY = "nobody"
     OURS = "ours"
@@ -66,7 +66,7 @@ class AddressOwner(StrEnum):
 
 @dataclass(frozen=True)
 class SettingRow:
-    """One field: what the portal wants, and what the service has."""
+    """A setting with the portal's value and the service's value."""
 
     label: str
     ours: str
@@ -76,7 +76,7 @@ class SettingRow:
 
 @dataclass(frozen=True)
 class ServiceSettings:
-    """What the service has set, as of `at`. Values that are not of their type read as nothing."""
+    """The service's settings, read at `at`. Values of a wrong type are treated as missing."""
 
     at: datetime
     url: str
@@ -86,7 +86,7 @@ class ServiceSettings:
 
     @classmethod
     def load(cls) -> "ServiceSettings | None":
-        """Return what was read last. None where nothing was, and where VAULT_KEYS does not open it: it is read anew."""
+        """Return the settings that were read last; None if there are none or VAULT_KEYS cannot decrypt them."""
         record = TenantRecord.objects.first()
         return None if record is None or vault.is_unreadable(record) else cls.of(record)
 
@@ -99,7 +99,7 @@ class ServiceSettings:
         return cls(record.read_at, url, is_on, categories_of(told), record.has_webhook_secret)
 
     def address_owner(self, row: Webhook) -> AddressOwner:
-        """Return to whom the address belongs: ours is at this site, or has our last part, whatever host we had."""
+        """Return the address's owner. Ours starts with this site's address, or ends with one of our tokens."""
         if not self.url:
             return AddressOwner.NOBODY
         if self.url.startswith(_base_url()):
@@ -110,7 +110,7 @@ class ServiceSettings:
 
     @property
     def host(self) -> str:
-        """The address as far as anybody may see it: what follows may be a secret of another system."""
+        """Return the visible part of the address. The rest may be a secret of another system."""
         try:
             parts = urlsplit(self.url)
         except ValueError:
@@ -119,7 +119,7 @@ class ServiceSettings:
 
 
 def categories_of(webhook: dict[str, Any]) -> tuple[str, ...]:
-    """Return the categories that a webhook's settings name, in their order."""
+    """Return the categories in a webhook's settings, in their order."""
     trigger = webhook.get("trigger")
     history = trigger.get("history") if isinstance(trigger, dict) else None
     found = history.get("category") if isinstance(history, dict) else None
@@ -127,7 +127,7 @@ def categories_of(webhook: dict[str, Any]) -> tuple[str, ...]:
 
 
 def category_choices(tenant: Tenant, row: Webhook, present: ServiceSettings | None) -> list[str]:
-    """Return the categories to choose from: those of the environment, then those that were seen anywhere here."""
+    """Return the categories to choose from: those of the environment, then others that were seen or set."""
     seen = History.objects.order_by("-at", "-id").values_list("category", flat=True)[:_LATEST_RECORDS]
     known = tenant.environment.catalogue.records.categories
     told = present.categories if present is not None else ()
@@ -135,7 +135,7 @@ def category_choices(tenant: Tenant, row: Webhook, present: ServiceSettings | No
 
 
 def compare(row: Webhook, present: ServiceSettings) -> list[SettingRow]:
-    """Return the fields of both, one beside the other."""
+    """Return each setting with both values."""
     whose = present.address_owner(row)
     at_ours = whose is AddressOwner.OURS and present.url == address_of(row)
     theirs = _("This portal") if at_ours else present.host
@@ -157,7 +157,7 @@ def compare(row: Webhook, present: ServiceSettings) -> list[SettingRow]:
 
 
 def on_off_text(is_on: bool | None) -> str:
-    """Return whether notifications are on, in words; nothing where that is not known."""
+    """Return whether notifications are on, as text; empty if unknown."""
     if is_on is None:
         return ""
     return pgettext("webhook", "On") if is_on else pgettext("webhook", "Off")
@@ -170,5 +170,5 @@ def _stored(is_there: bool | None) -> str:
 
 
 def categories_text(found: Iterable[str]) -> str:
-    """Return categories as pages name them, unknown ones as they came."""
+    """Return category names as text. Unknown categories are shown unchanged."""
     return join_values(service_word("category", each) for each in found)

@@ -1,9 +1,8 @@
-"""Whether a notification was signed with a secret: HMAC-SHA256 of the raw body.
+"""Check a notification's signature: HMAC-SHA256 of the raw body.
 
-How the service writes the signature is not shown: hexadecimal and base64 (both alphabets) are taken, with or without a
-name like `sha256=` or `v1=` before them, one or several in a list (`t=1700000000,v1=…`, `v1,…`). Of a list one right
-signature is enough: a service that has two secrets for a while signs with both. A header that comes twice is such a
-list, too.
+The format of signatures is not published. Hexadecimal and base64 (both alphabets) are accepted, with or without a name
+like `sha256=` or `v1=`, single or in a list (`t=1700000000,v1=…`, `v1,…`). One valid signature of a list is enough: a
+service with two valid secrets signs with both. A repeated header counts as such a list.
 """
 
 import base64
@@ -16,12 +15,12 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{43}=?")
 _NAME = re.compile(r"(?:sha256|hmac-sha256|v[0-9]{1,2}|s|sig|signature)=", re.IGNORECASE)
 _SEPARATOR = re.compile(r"[,;\s]+")
 _OTHER_ALPHABET = str.maketrans("-_", "+/")
-#: So many entries of a list are looked at: each costs a comparison.
+# The most entries of a list that are checked: each needs a comparison.
 MAX_SIGNATURES = 10
 
 
 def is_signed(body: bytes, signature: str, secrets: Iterable[bytes]) -> bool:
-    """Return whether a signature was made from this body with one of the secrets. Looks at all, in constant time."""
+    """Check whether the body was signed with one of the secrets. All are compared, in constant time."""
     told = list(_digests(signature))
     right = False
     for secret in secrets:
@@ -32,7 +31,7 @@ def is_signed(body: bytes, signature: str, secrets: Iterable[bytes]) -> bool:
 
 
 def _digests(signature: str) -> Iterator[bytes]:
-    """Yield the digests that a header holds."""
+    """Yield the digests in a header."""
     for entry in _SEPARATOR.split(signature.strip(), MAX_SIGNATURES)[:MAX_SIGNATURES]:
         text = _NAME.sub("", entry, 1) if _NAME.match(entry) else entry
         if _HEX.fullmatch(text):

@@ -1,4 +1,4 @@
-"""The bell of notifications."""
+"""Celery tasks that process notifications."""
 
 from portal.site.celery import portal_task
 from portal.webhooks import processing

@@ -1,14 +1,14 @@
-"""What makes an address and a signature: nobody can guess either."""
+"""Create random tokens for webhook addresses and signatures."""
 
 import hashlib
 import secrets
 
 
 def create() -> str:
-    """Return 43 characters: the last part of an address, or what notifications are signed with (at most 64)."""
+    """Return 43 random characters: the last part of an address, or a webhook secret (at most 64 characters)."""
     return secrets.token_urlsafe(32)
 
 
 def digest(token: str) -> bytes:
-    """Return what an address is found by without being kept."""
+    """Return the digest by which an address is found, so that the token is not stored in plain text."""
     return hashlib.sha256(token.encode()).digest()

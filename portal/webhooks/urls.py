@@ -1,4 +1,4 @@
-"""Where the service tells of what happened: one address a tenant, outside of /t/."""
+"""URLs for the service's notifications: one address for each tenant, outside /t/."""
 
 from django.urls import path
 

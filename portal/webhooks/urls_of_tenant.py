@@ -1,4 +1,4 @@
-"""The webhook's settings, under /t/<tenant>/connection/webhook/."""
+"""URLs of the webhook's settings, below /t/<tenant>/connection/webhook/."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""How notifications stand, in words for whoever looks at the connection's page."""
+"""Texts about the state of notifications for the connection page."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ _HOUR = 3600
 
 @dataclass(frozen=True)
 class WebhookStatus:
-    """What the panel says first: a chip, and sentences beside it."""
+    """The first lines of the panel: a chip with sentences."""
 
     chip: str
     word: str
@@ -26,7 +26,7 @@ class WebhookStatus:
 
 
 def status_of(row: Webhook) -> WebhookStatus:
-    """Return how notifications stand for a tenant's webhook."""
+    """Return the status of notifications for a tenant's webhook."""
     if not row.is_on:
         return WebhookStatus("stopped", pgettext("webhook", "Off"), (_polling_text(),))
     match row.working:
@@ -50,7 +50,7 @@ def status_of(row: Webhook) -> WebhookStatus:
 
 
 def log_status(working: str, every: int | None) -> WebhookStatus:
-    """Return how the log learns of new records, when it is read every so many seconds (None: it cannot be read)."""
+    """Return how the log gets new records, if it is read every `every` seconds (None: it cannot be read)."""
     if working == Working.WORKING and every and every > READ_INTERVALS[MirrorKind.HISTORIES]:
         return WebhookStatus("connected", _("Notified at once"))
     checked = (_interval_text(every),) if every else ()
@@ -96,7 +96,7 @@ def _interval_text(every: int) -> str:
 
 
 def _saved_calls_text() -> str:
-    """Return how many calls an hour the log takes less than without notifications."""
+    """Return a text about how many API calls per hour notifications save."""
     every = MirrorState.objects.filter(kind=MirrorKind.HISTORIES).values_list("every", flat=True).first()
     usual = _HOUR // READ_INTERVALS[MirrorKind.HISTORIES]
     saved = usual - round(_HOUR / every) if every else 0

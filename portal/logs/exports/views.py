@@ -34,8 +34,7 @@ def ask(request: TenantRequest) -> HttpResponse:
     """Request a file with the present filters.
 
     As for members with card numbers, a recent proof of identity is needed: the file has the movements of all people for
-    a
-    year.
+    a year.
     """
     query, form = _filters(request.GET), ExportForm(request.POST or None)
     count = actions.estimate_count(query)

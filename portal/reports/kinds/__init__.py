@@ -17,8 +17,7 @@ class ReportKind:
     """A kind of report. `permissions` are needed to open it and to receive it by mail.
 
     `area_choice`: an area may or must be chosen. `is_as_of_now`: the report describes the moment of its creation and
-    has no
-    period. `every`: the default period.
+    has no period. `every`: the default period.
     """
 
     name: str

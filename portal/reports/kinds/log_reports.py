@@ -222,8 +222,7 @@ class _DailyNumbers:
     """Numbers for each day: entries, records, guests, alerts, staff's actions.
 
     Uncertain numbers are texts: the log and alerts on days with gaps in the log, alerts before monitoring began, and
-    guests
-    and actions before the tenant was created.
+    guests and actions before the tenant was created.
     """
 
     since: datetime
