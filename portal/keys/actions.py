@@ -34,7 +34,7 @@ class Command(TextChoices):
 def command(*, box: KeyBox, numbers: Sequence[str], command: Command, by: Requester, nonce: Nonce) -> Intent:
     """Request the service to release or lock keys of a box now. The returned intent shows the progress.
 
-    Raises NotAsked for no keys, for keys that the box does not have, and for more keys than the service accepts at
+    Raises NotSubmitted for no keys, for keys that the box does not have, and for more keys than the service accepts at
     once.
     """
     chosen = sorted(set(numbers))

@@ -183,7 +183,7 @@ class KeySummary:
 class CustodyPeriod:
     """A time in which a person had a key: from taking it to returning it.
 
-    `first` is the first record of it. Without `since` that is the return. `gap` says what the log is missing.
+    `first` is the first record of it. Without `since` that is the return. `gap` is a text about missing records.
     """
 
     first: History

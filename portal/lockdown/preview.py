@@ -35,10 +35,7 @@ class DoorSelection:
 
     @classmethod
     def from_query(cls, given: QueryDict) -> "DoorSelection":
-        """Return the selection of a form or address.
-
-        Raises NotSubmitted if the scope is unknown, so that no door is added.
-        """
+        """Return the selection of a form or address. Raises NotSubmitted for an unknown scope."""
         scope = str(given.get("scope", ""))
         if scope not in Scope.values:
             raise NotSubmitted(_("Choose which doors to lock. Nothing was sent."))

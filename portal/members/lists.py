@@ -208,7 +208,7 @@ class CleanupMembers(Members):
 
     @classmethod
     def selecting(cls, request: TenantRequest, which: str, query: QueryDict) -> "CleanupMembers":
-        """Return the table of a list by its name, for actions on selected rows. Raises Http404 and Refused."""
+        """Return the table of a list by its name, for actions on selected rows. Raises Http404 and AccessDenied."""
         if which not in CleanupList.values:
             raise Http404
         return cls(request, CleanupList(which), query=query)

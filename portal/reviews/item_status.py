@@ -54,9 +54,9 @@ def update_open(items: QuerySet[Item]) -> None:
 def _is_open_expression(now: Any, holds: bool | None) -> Any:
     """Return the expression for "waits for a decision".
 
-    An item waits if it has no decision, if the decision is about another right than the present one, if a person
-    decided who may not, or if the member has the right again after a withdrawal. `holds`: whether there is a right, if
-    known.
+    An item waits if it has no decision, or if its decision is about another right than the present one. It also waits
+    if a person decided who may not, or if the member has the right again after a withdrawal. `holds`: whether there is
+    a right, if known.
     """
     if holds is False:
         return Value(False)

@@ -291,7 +291,7 @@ def is_first_decision(row: Item) -> bool:
 
 
 def is_void(row: Item) -> bool:
-    """Check whether the decision was made by a person who may not decide about this right."""
+    """Check whether the decision was by a person who may not decide about this right."""
     return bool(row.decision) and conflicts.is_barred(row, row.decided_by_id)
 
 

@@ -1,8 +1,8 @@
 """Run reviews in workers: list the rights, check them again, follow withdrawals, and write the report.
 
 One step handles some hundred members in the order of their IDs, and saves its results and its position in one
-transaction. If a worker dies, only that step is repeated. After the end of the list, the pass begins again after a
-pause, so that rights that are loaded later become items, and changes and departures are noticed.
+transaction. If a worker dies, only that step is repeated. The pass is repeated after a pause, so that rights that are
+loaded later become items, and changes and departures are noticed.
 
 An advisory lock allows one process per review. Steps and decisions lock the review first and its items then, to avoid
 deadlocks. So a review never ends between reading and writing in a step.
@@ -28,7 +28,7 @@ from portal.reviews.models import Item, Review, Standing, State
 from portal.reviews.rights import RightKey
 
 STEP_TASK = "portal.reviews.tasks.step"
-# The pause before a running review is checked again, and the pause before a step of a dead worker is repeated.
+# The pause before a running review is checked again, and the pause before a failed worker's step is repeated.
 RECHECK_AFTER, _RETRY_AFTER = timedelta(minutes=10), timedelta(seconds=20)
 # Staff's actions may be recorded this much later than their time.
 _LATE_RECORDS = timedelta(hours=1)

@@ -38,7 +38,7 @@ FORMAT = "access-review-report/1"
 # The most items on a page or a printout; the files have all items.
 MAX_PRINTED = 2000
 _BATCH_SIZE = 1000
-# After this time, the worker that writes the report is considered dead.
+# After this time, the worker that writes the report counts as failed.
 _WRITE_TIMEOUT = timedelta(minutes=5)
 _RETRY_AFTER = timedelta(minutes=1)
 _OUTCOME_BY_STANDING: dict[str, str] = {

@@ -56,8 +56,8 @@ def submit_change(
     """Request a change (operation 2), with `categories` if it is about them.
 
     New values are accepted here from now on, old values until the outcome is known (`follow`). Raises NotSubmitted
-    while an earlier request is open, if the service's settings cannot be read, and if they name another system's
-    address, unless `replace` is that address's digest.
+    while an earlier request is open, or if the service's settings cannot be read. It is also raised if they name
+    another system's address, unless `replace` is that address's digest.
     """
     before = Intent.objects.filter(nonce=nonce.value).first()
     if before is not None:
