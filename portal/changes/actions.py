@@ -130,7 +130,7 @@ def posted_selection(request: TenantRequest) -> Selection:
     group = request.GET.get("group", "")
     if group:
         base = queries.filter_by_groups(base, [group])
-    return load_selection(request, _source_list, base)  # type: ignore[arg-type] # creates a table, as the class does
+    return load_selection(request, _source_list, base)  # type: ignore[arg-type]  # creates a table, as the class does
 
 
 def _source_list(request: TenantRequest, queryset: QuerySet[Member], *, query: QueryDict) -> AnyTable:

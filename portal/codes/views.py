@@ -169,5 +169,5 @@ def _answer(request: HttpRequest, template: str, context: dict[str, object], sta
 def _is_rate_limited(request: HttpRequest) -> bool:
     """Return whether this network sent too many requests within a minute."""
     key = f"guest-code:{network_of(request.META['REMOTE_ADDR'])}"
-    asked: int = cache.count(key, 60)  # type: ignore[attr-defined] # a method of DatabaseMemory
+    asked: int = cache.count(key, 60)  # type: ignore[attr-defined]  # a method of DatabaseMemory
     return asked > MOST_A_MINUTE

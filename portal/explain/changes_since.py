@@ -136,7 +136,7 @@ class ChangesSince:
         for row in later.select_related("job__by", "job__tenant", "part__intent").order_by("-id")[:MOST]:
             if _ACCESS_FIELDS & row.content.get("body", {}).keys():
                 fields = [(str(kinds.kind_of(row.job).title_of(row.job)), "", ""), *self._row_changes(row)]
-                at = row.done_at or row.part.intent.created_at  # type: ignore[union-attr] # these rows have one
+                at = row.done_at or row.part.intent.created_at  # type: ignore[union-attr]  # these rows have one
                 yield AccessChange(at, str(row.job.by), fields, kinds.page_address(row.job))
 
     def _row_changes(self, row: Row) -> Fields:

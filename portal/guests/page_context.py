@@ -101,7 +101,7 @@ def may_deactivate(visit: Visit) -> bool:
 
 def presence_of(request: TenantRequest, visit: Visit, now: datetime) -> VisitRow:
     """Return the visit's state and the possible actions, as on today's board."""
-    visit.standing = status_of(visit, now)  # type: ignore[attr-defined] # as rows of a list have it
+    visit.standing = status_of(visit, now)  # type: ignore[attr-defined]  # as rows of a list have it
     may_act = request.access.can(Permission.GUESTS_DESK)
     return row_of(request.tenant.slug, visit, Day.today(), may_act=may_act)
 

@@ -66,8 +66,8 @@ ALERTS = {each for each in TEXTS if each.startswith("alert_kind.")}
 #: Codes that are computed, with all their possible values.
 COMPUTED = {
     ("portal/core/jobs/kinds.py", "action"): acts_with_jobs(),
-    ("portal/core/jobs/bulk_executor.py", "_PART_TITLES[Action(part.action)]"): {"job.creates", "job.changes", "job.deletes"},
-    ("portal/areas/edit_jobs.py", "f'area.{act}'"): {f"area.{act}" for act in EditKind},
+    ("portal/core/jobs/bulk_executor.py", "_PART_TITLES[Action(part.action)]"): {"job.creates", "job.changes",
+    "job.deletes"}, ("portal/areas/edit_jobs.py", "f'area.{act}'"): {f"area.{act}" for act in EditKind},
     ("portal/core/rights/saved_templates.py", "action"): given(
         "portal/core/rights/saved_templates.py", "_audit", at=2
     ),

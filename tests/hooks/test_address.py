@@ -271,7 +271,7 @@ class TestTheDatabase:
 
         monkeypatch.setattr(address_cache, "load", slow)
         monkeypatch.setattr(address_cache, "FRESH_SECONDS", 0)
-        monkeypatch.delattr(receiving.addresses, "_start")  # its own thread loads the address, as on the site
+        monkeypatch.delattr(receiving.addresses, "_start_thread")  # its own thread loads the address, as on the site
         assert post(notification()) == 204
 
     def test_that_is_away_keeps_what_waits_and_writes_it_later(self, hook, post: Post, process, monkeypatch):

@@ -255,7 +255,7 @@ class TestTheLog:
         assert hook.row.due_at == hook.row.looked_at + MIN_INTERVAL
 
     def test_is_read_at_the_usual_pace_when_the_calls_run_short(self, house, hook, post, process, monkeypatch):
-        monkeypatch.setattr(processing, "has_calls", lambda connection: False)
+        monkeypatch.setattr(processing, "has_calls_for_log", lambda connection: False)
         hook.change(pause=80, asked_at=database_now() - timedelta(seconds=80))
         post(notification())
         process.flush()
@@ -332,7 +332,7 @@ class TestWithoutTheLog:
         assert [each.notified for each in records(hook, "h-1")] == [True]
 
     def test_calls_that_are_used_up_are_no_reason_to_show_nothing(self, house, hook, post, process, monkeypatch):
-        monkeypatch.setattr(processing, "has_calls", lambda connection: False)
+        monkeypatch.setattr(processing, "has_calls_for_log", lambda connection: False)
         post(notification("h-1"))
         process.flush()
         age(hook, 11)

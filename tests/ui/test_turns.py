@@ -11,7 +11,7 @@ def asked(pages, seconds, turns):
     due = [number / pages for number in range(pages)]
     made = []
     while (now := min(due)) < seconds:
-        due[due.index(now)] = now + turns.wait(now)
+        due[due.index(now)] = now + turns.next_delay(now)
         made.append(now)
     return sum(moment > seconds - 10 for moment in made) / 10
 

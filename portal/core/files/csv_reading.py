@@ -151,7 +151,7 @@ class _ChunkReader(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override] # the stubs want any buffer
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # the stubs want any buffer
         while not self._rest:
             chunk = next(self._chunks, None)
             if chunk is None:
