@@ -1,4 +1,7 @@
-"""Typed reading of the environment. A missing or malformed variable fails at start and is named."""
+"""Read environment variables with their types. A missing or malformed one fails at start, with its name.
+
+Each variable is declared in `portal.site.variables`; an undeclared name is an error.
+"""
 
 import os
 import sys
@@ -11,12 +14,14 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from psycopg.conninfo import conninfo_to_dict
 
-# With which a process of gunicorn ends so that it is not begun again and again.
+from portal.site.variables import BY_NAME
+
+# The exit code after which gunicorn does not restart a process again and again.
 _EXIT_CODE = 3
 
 
 def exit_with(*sentences: str) -> NoReturn:
-    """End this process before it begins, with what is wrong."""
+    """End this process at start, with what is wrong."""
     print("The portal does not start.", *sentences, sep="\n", file=sys.__stderr__, flush=True)
     raise SystemExit(_EXIT_CODE)
 
@@ -29,19 +34,22 @@ def read_settings() -> None:
         exit_with(str(error))
 
 
-def text(name: str, default: str | None = None) -> str:
-    """The variable as text. Raises ImproperlyConfigured, naming it, when it is missing without a default."""
-    value = os.environ.get(name, default)
+def text(name: str) -> str:
+    """Return the variable as text. Raises ImproperlyConfigured, with its name, if it is missing and required."""
+    value = os.environ.get(name, BY_NAME[name].default)
     if value is None:
-        raise ImproperlyConfigured(f"{name} is not set. README.md, 'Production', says what it is for.")
+        raise ImproperlyConfigured(f"{name} is not set. docs/configuration.md says what it is for.")
     return value
 
 
-def flag(name: str, default: bool) -> bool:
-    """The variable as yes or no: 1/true/yes/on or 0/false/no/off."""
-    value = os.environ.get(name)
-    if value is None or value == "":
-        return default
+def _value(name: str) -> str:
+    """Return the variable, or its default where it is missing or empty."""
+    return os.environ.get(name) or BY_NAME[name].default or ""
+
+
+def flag(name: str) -> bool:
+    """Return the variable as yes or no: 1/true/yes/on or 0/false/no/off."""
+    value = _value(name)
     if value.lower() in {"1", "true", "yes", "on"}:
         return True
     if value.lower() in {"0", "false", "no", "off"}:
@@ -49,11 +57,9 @@ def flag(name: str, default: bool) -> bool:
     raise ImproperlyConfigured(f"{name} must be 1 or 0, not {value!r}.")
 
 
-def number(name: str, default: int) -> int:
-    """The variable as a whole number."""
-    value = os.environ.get(name)
-    if value is None or value == "":
-        return default
+def number(name: str, default: int = 0) -> int:
+    """Return the variable as a whole number; `default` where its default depends on another variable."""
+    value = _value(name) or str(default)
     try:
         return int(value)
     except ValueError:
@@ -61,8 +67,8 @@ def number(name: str, default: int) -> int:
 
 
 def fraction(name: str, least: float) -> float:
-    """Return the variable as a number from `least` to 1; 1 where it is not set."""
-    value = os.environ.get(name) or "1"
+    """Return the variable as a number from `least` to 1."""
+    value = _value(name)
     try:
         found = float(value)
     except ValueError:
@@ -72,9 +78,9 @@ def fraction(name: str, least: float) -> float:
     return found
 
 
-def rate(name: str, default: str) -> tuple[int, int]:
-    """So many within so many seconds, from 60/m: how many, and s, m or h. What stands behind another slash is left."""
-    value = os.environ.get(name) or default
+def rate(name: str) -> tuple[int, int]:
+    """Return a rate such as 60/m (s, m or h) as a count and seconds. Text after another slash is ignored."""
+    value = _value(name)
     count, _, rest = value.partition("/")
     unit = {"s": 1, "m": 60, "h": 3600}.get(rest.partition("/")[0])
     if not count.isdigit() or unit is None:
@@ -83,20 +89,20 @@ def rate(name: str, default: str) -> tuple[int, int]:
 
 
 def choice(name: str, allowed: tuple[str, ...]) -> str:
-    """One of a few words; the first is the default."""
-    value = os.environ.get(name) or allowed[0]
+    """Return the variable, which must be one of a few words."""
+    value = _value(name)
     if value not in allowed:
         raise ImproperlyConfigured(f"{name} must be one of {', '.join(allowed)}, not {value!r}.")
     return value
 
 
-def names(name: str, default: str = "") -> list[str]:
-    """A comma-separated list, without blanks."""
-    return [item.strip() for item in text(name, default).split(",") if item.strip()]
+def names(name: str) -> list[str]:
+    """Return a comma-separated list, without blanks."""
+    return [item.strip() for item in text(name).split(",") if item.strip()]
 
 
 def networks(name: str) -> list[IPv4Network | IPv6Network]:
-    """A comma-separated list of networks, as 10.1.0.0/16."""
+    """Return a comma-separated list of networks, such as 10.1.0.0/16."""
     try:
         return [ip_network(item) for item in names(name)]
     except ValueError as error:
@@ -104,10 +110,10 @@ def networks(name: str) -> list[IPv4Network | IPv6Network]:
 
 
 def database(name: str, engine: str, session: str) -> dict[str, Any]:
-    """Django's database settings from a postgresql:// address, which PostgreSQL's own library reads.
+    """Return Django's database settings from a postgresql:// address, which PostgreSQL's own library reads.
 
-    So all that such an address may hold counts: several hosts, sockets, sslmode, target_session_attrs. `session` is
-    added to the options with which each session begins.
+    The address may use all its options: several hosts, sockets, sslmode, target_session_attrs. `session` is added to
+    the options of each session.
     """
     address = text(name)
     if not address.startswith(("postgres://", "postgresql://")):
@@ -117,7 +123,7 @@ def database(name: str, engine: str, session: str) -> dict[str, Any]:
     except psycopg.ProgrammingError as error:
         unknown = str(error).partition('invalid URI query parameter: "')[2].partition('"')[0]
         what = f"has an unknown option {unknown!r}" if unknown else "cannot be read by PostgreSQL's library"
-        raise ImproperlyConfigured(f"{name} {what}.") from None  # its words may show the password
+        raise ImproperlyConfigured(f"{name} {what}.") from None  # its message may show the password
     if not parts.get("dbname"):
         raise ImproperlyConfigured(f"{name} names no database: it must look like postgresql://user:password@host/name.")
     if not all(port.isdigit() for port in str(parts.get("port", "5432")).split(",")):
@@ -129,7 +135,7 @@ def database(name: str, engine: str, session: str) -> dict[str, Any]:
 
 
 def mail(name: str) -> dict[str, object]:
-    """Django's mail settings from smtp://, smtps://, console: or folder:<path>."""
+    """Return Django's mail settings from smtp://, smtps://, console: or folder:<path>."""
     url = urlsplit(text(name))
     backend = "django.core.mail.backends."
     if url.scheme == "console":

@@ -13,20 +13,20 @@ from portal.site import env
 from portal.site.log_processors import add_address, remove_queries
 from tenants.postgresql import timeouts
 
-# At Python's own pace, looking for garbage takes a third of a process's start.
+# With Python's defaults, garbage collection takes a third of a process's start.
 gc.set_threshold(50_000, 20, 100)
 
 BASE_DIR = Path(__file__).resolve().parents[2]
 
-# The demonstration and tests: a site without HTTPS, whose mails go nowhere, on a database that may forget. Elsewhere
-# the site does not start with such settings (`portal.site.startup`).
-INSECURE = env.flag("PORTAL_INSECURE", False)
-DEBUG = env.flag("PORTAL_DEBUG", False)
+# The demo and tests: a site without HTTPS and mails, on a database without durability. Elsewhere the site does not
+# start with such settings (`portal.site.startup`).
+INSECURE = env.flag("PORTAL_INSECURE")
+DEBUG = env.flag("PORTAL_DEBUG")
 SECRET_KEY = env.text("SECRET_KEY")
 VAULT_KEYS = env.text("VAULT_KEYS")
 PORTAL_URL = env.text("PORTAL_URL").rstrip("/")
-ALLOWED_HOSTS = env.names("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]")
-REQUIRE_MFA = env.flag("PORTAL_REQUIRE_MFA", True)
+ALLOWED_HOSTS = env.names("ALLOWED_HOSTS")
+REQUIRE_MFA = env.flag("PORTAL_REQUIRE_MFA")
 HTTPS = PORTAL_URL.startswith("https://")
 # With its port, as a browser names it.
 PORTAL_HOST = PORTAL_URL.partition("://")[2].partition("/")[0]
@@ -77,7 +77,7 @@ INSTALLED_APPS = [
     "portal.codes",
     "portal.today",
     "portal.rollcall",
-    # Its banner stands above those of single doors.
+    # Before devices: its banner is above those of single doors.
     "portal.lockdown",
     "portal.devices",
     "portal.keys",
@@ -149,11 +149,10 @@ TEMPLATES = [
 # On solid state disks, which PostgreSQL's default does not assume: without it a search reads whole tables.
 _database = partial(env.database, engine="tenants.postgresql", session="-c random_page_cost=1.1")
 DATABASES = {"default": _database("DATABASE_URL")}
-# Who owns the tables: `migrate` signs in like this (tenants/database_grants.py). Empty: the role of DATABASE_URL owns
-# them.
-DATABASE_OWNER = _database("DATABASE_OWNER_URL") if env.text("DATABASE_OWNER_URL", "") else {}
-if env.flag("PORTAL_DB_POOL", False):  # web processes only: a pool must not be born before a fork
-    pool: dict[str, Any] = {"min_size": 1, "max_size": env.number("PORTAL_DB_POOL_SIZE", 16)}
+# The owner of the tables, for `migrate` (tenants/database_grants.py). Empty: the role of DATABASE_URL owns them.
+DATABASE_OWNER = _database("DATABASE_OWNER_URL") if env.text("DATABASE_OWNER_URL") else {}
+if env.flag("PORTAL_DB_POOL"):  # web processes only: a pool must not be born before a fork
+    pool: dict[str, Any] = {"min_size": 1, "max_size": env.number("PORTAL_DB_POOL_SIZE")}
     pool |= {"timeout": timeouts.CONNECT_TIMEOUT_SECONDS, "connection_class": timeouts.ProbingConnection}
     # A pool that goes on trying waits twice as long each time. One that has given up tries anew for the next request.
     pool["reconnect_timeout"] = timeouts.CONNECT_TIMEOUT_SECONDS
@@ -164,7 +163,7 @@ else:
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = env.text("REDIS_URL")
-# Limits and used codes are counted in PostgreSQL: nobody signs in without it anyhow, and nothing here waits for Redis.
+# Limits and used codes are counted in PostgreSQL: sign-in needs it anyway, and nothing here waits for Redis.
 CACHES = {"default": {"BACKEND": "tenants.postgres_cache.PostgresCache"}}
 SESSION_ENGINE = "tenants.staff.sessions"
 
@@ -188,9 +187,9 @@ ACCOUNT_LOGIN_BY_CODE_ENABLED = False
 ACCOUNT_LOGOUT_ON_GET = False
 ACCOUNT_SESSION_REMEMBER = None
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
-ACCOUNT_REAUTHENTICATION_TIMEOUT = env.number("PORTAL_REAUTHENTICATION_SECONDS", 300)
-# How long the same counts before what decides who may enter, for many or for good (`tenants.roles.Proof`).
-LONG_PROOF_SECONDS = env.number("PORTAL_LONG_PROOF_SECONDS", 3600)
+ACCOUNT_REAUTHENTICATION_TIMEOUT = env.number("PORTAL_REAUTHENTICATION_SECONDS")
+# How long a proof counts before actions that decide who has access, for many or for good (`tenants.roles.Proof`).
+LONG_PROOF_SECONDS = env.number("PORTAL_LONG_PROOF_SECONDS")
 ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
 # Passwords are counted by `tenants.staff.throttle`; "login_failed" is left for second factors, one person's own.
 ACCOUNT_RATE_LIMITS = {"login": None, "login_failed": "5/5m/key", "reauthenticate": "10/m/user"}
@@ -198,7 +197,7 @@ ACCOUNT_RATE_LIMITS = {"login": None, "login_failed": "5/5m/key", "reauthenticat
 SIGN_IN_LIMITS = {
     "account and address": (5, 300),
     "account": (50, 3600),
-    "address": env.rate("PORTAL_SIGN_IN_RATE", "60/m"),
+    "address": env.rate("PORTAL_SIGN_IN_RATE"),
 }
 USERSESSIONS_ADAPTER = "tenants.staff.adapter.SessionsAdapter"
 USERSESSIONS_TRACK_ACTIVITY = False
@@ -236,20 +235,20 @@ FORMAT_MODULE_PATH = "portal.site.formats"
 # Files
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "static", ("guide", BASE_DIR / "docs" / "guide" / "pictures")]
-STATIC_ROOT = Path(env.text("STATIC_ROOT", str(BASE_DIR / "staticfiles")))
+STATIC_ROOT = BASE_DIR / env.text("STATIC_ROOT")
 # Evidence: files of this machine, or a store with the interface of S3 where a bucket is named.
-EVIDENCE_BUCKET = env.text("PORTAL_EVIDENCE_BUCKET", "")
-EVIDENCE_FILES = Path(env.text("PORTAL_EVIDENCE_FILES", str(BASE_DIR / ".evidence")))
-TIME_STAMP_URL = env.text("PORTAL_TIME_STAMP_URL", "")
+EVIDENCE_BUCKET = env.text("PORTAL_EVIDENCE_BUCKET")
+EVIDENCE_FILES = BASE_DIR / env.text("PORTAL_EVIDENCE_FILES")
+TIME_STAMP_URL = env.text("PORTAL_TIME_STAMP_URL")
 STORAGES = {
     "evidence": {
         "BACKEND": "storages.backends.s3.S3Storage",
         "OPTIONS": {
             "bucket_name": EVIDENCE_BUCKET,
-            "endpoint_url": env.text("PORTAL_EVIDENCE_S3_URL", "") or None,
-            "region_name": env.text("PORTAL_EVIDENCE_S3_REGION", "") or None,
-            "access_key": env.text("PORTAL_EVIDENCE_S3_KEY", "") or None,
-            "secret_key": env.text("PORTAL_EVIDENCE_S3_SECRET", "") or None,
+            "endpoint_url": env.text("PORTAL_EVIDENCE_S3_URL") or None,
+            "region_name": env.text("PORTAL_EVIDENCE_S3_REGION") or None,
+            "access_key": env.text("PORTAL_EVIDENCE_S3_KEY") or None,
+            "secret_key": env.text("PORTAL_EVIDENCE_S3_SECRET") or None,
             "location": "evidence",
             "default_acl": None,
             "file_overwrite": False,
@@ -290,20 +289,20 @@ SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_AGE = 12 * 3600
 CSRF_FAILURE_VIEW = "portal.site.views.csrf_failure"
 CSRF_TRUSTED_ORIGINS = [PORTAL_URL]
-SECURE_SSL_REDIRECT = HTTPS and env.flag("PORTAL_SSL_REDIRECT", True)
-# Probes come from inside: without HTTPS, and by whatever name this machine has there.
+SECURE_SSL_REDIRECT = HTTPS and env.flag("PORTAL_SSL_REDIRECT")
+# Probes come from inside: without HTTPS, and under any host name of this machine.
 PROBES = ("/healthz", "/readyz", "/metrics")
 SECURE_REDIRECT_EXEMPT = [rf"^{path[1:]}$" for path in PROBES]
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if HTTPS else 0
-# These two bind hosts that are not ours, for as long: only who owns the whole domain can promise them.
-SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS and env.flag("PORTAL_HSTS_SUBDOMAINS", False)
-SECURE_HSTS_PRELOAD = HTTPS and env.flag("PORTAL_HSTS_PRELOAD", False)
-# `check --deploy` would have every site bind its neighbours.
+# These two bind other hosts, too, for a year: only the owner of the whole domain can promise that.
+SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS and env.flag("PORTAL_HSTS_SUBDOMAINS")
+SECURE_HSTS_PRELOAD = HTTPS and env.flag("PORTAL_HSTS_PRELOAD")
+# `check --deploy` would make every site bind the other hosts of its domain.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 SECURE_REFERRER_POLICY = "same-origin"
-BEHIND_PROXY = env.flag("PORTAL_BEHIND_PROXY", False)
+BEHIND_PROXY = env.flag("PORTAL_BEHIND_PROXY")
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None
-# How many proxies before the site add the address they were asked from to X-Forwarded-For.
+# How many proxies in front of the site add the client's address to X-Forwarded-For.
 TRUSTED_PROXIES = env.number("PORTAL_TRUSTED_PROXIES", int(BEHIND_PROXY))
 X_FRAME_OPTIONS = "DENY"
 _USED = "camera fullscreen clipboard-write screen-wake-lock publickey-credentials-get publickey-credentials-create"
@@ -365,7 +364,7 @@ LOGGING = {
         }
     },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "json"}},
-    "root": {"handlers": ["console"], "level": env.text("LOG_LEVEL", "INFO")},
+    "root": {"handlers": ["console"], "level": env.text("LOG_LEVEL")},
     "loggers": {
         # Addresses of the service carry ids of people; the wire itself is never logged.
         "httpx2": {"level": "WARNING"},
@@ -378,20 +377,20 @@ LOGGING = {
 }
 
 globals().update(env.mail("EMAIL_URL"))
-DEFAULT_FROM_EMAIL = env.text("MAIL_FROM", "Access portal <no-reply@localhost>")
+DEFAULT_FROM_EMAIL = env.text("MAIL_FROM")
 
 # Networks that tenants' web addresses for alerts may lead to although they are not public.
 ALERT_NETWORKS = env.networks("PORTAL_ALERT_NETWORKS")
 
-# Who may read /metrics: whoever brings this as a bearer token. Empty: nobody.
-METRICS_TOKEN = env.text("PORTAL_METRICS_TOKEN", "")
+# The bearer token that /metrics requires. Empty: /metrics is closed.
+METRICS_TOKEN = env.text("PORTAL_METRICS_TOKEN")
 
-# While this file exists, /readyz says that the site is still being prepared (a first installation, the demonstration).
-PREPARING_FILE = env.text("PORTAL_PREPARING_FILE", "")
+# While this file exists, /readyz reports that the site is being prepared (a first installation, the demo).
+PREPARING_FILE = env.text("PORTAL_PREPARING_FILE")
 
-# Where sending inline stops and workers take over: how many web threads of one process may wait for the service.
-INLINE_SENDS = env.number("PORTAL_INLINE_SENDS", 6)
+# How many web threads of one process may wait for the service. Beyond that, workers send.
+INLINE_SENDS = env.number("PORTAL_INLINE_SENDS")
 
-# A share of the usual pauses between two looks or tries, for tests on one's own machine. In production it stays 1: with
-# less, the portal asks the database, the service and mail servers that much more often.
+# A fraction of the usual pauses between two tries, for tests. In production it stays 1: with less, the portal asks the
+# database, the service and mail servers more often.
 PAUSES = env.fraction("PORTAL_PAUSES", least=0.05)

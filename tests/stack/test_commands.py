@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from portal.site.celery import QUEUES
+from portal.site.variables import BY_NAME, DEVELOPMENT, GROUPS
 from stack.paths import ROOT
 from stack.programs import Programs
-from tests.support.readme import SECTION, blocks, commands
+from tests.support.readme import blocks, commands
 
 _PROCESSES = [shlex.split(command, comments=True) for command in commands(blocks("sh")[2])]
 
@@ -50,26 +51,18 @@ def test_workers_have_the_same_names_and_queues_everywhere() -> None:
         assert name in _launched(name.partition("@")[0])
 
 
-def _named() -> set[str]:
-    """Return the variables of README's table."""
-    rows = [line.split(" | ")[0] for line in SECTION.splitlines() if line.startswith("| `")]
-    return {name for row in rows for name in re.findall(r"`([A-Z]+_?[A-Z_]*[A-Z])(?:=1)?`", row)}
-
-
-def test_each_variable_of_the_table_is_one_that_the_site_reads() -> None:
+def test_each_variable_that_is_declared_is_one_that_the_site_reads() -> None:
     settings = (ROOT / "portal" / "site" / "settings.py").read_text()
-    assert len(_named()) > 20
-    assert {name for name in _named() if f'"{name}"' not in settings} == set()
+    assert {name for name in BY_NAME if f'"{name}"' not in settings} == set()
 
 
-def test_each_variable_of_the_table_reaches_the_containers() -> None:
+def test_each_variable_for_production_reaches_the_containers() -> None:
     composed = (ROOT / "docker" / "compose.yaml").read_text()
-    # The image contains its files for browsers, and pauses are for tests.
-    assert {name for name in _named() if f"{name}: " not in composed} == {"STATIC_ROOT", "PORTAL_PAUSES"}
+    named = {each.name for title, group in GROUPS.items() if title != DEVELOPMENT for each in group}
+    assert {name for name in named if f"{name}: " not in composed} == {"STATIC_ROOT"}, "the image has these files"
 
 
 def test_each_setting_that_has_no_default_is_in_the_list_to_begin_with() -> None:
-    settings = (ROOT / "portal" / "site" / "settings.py").read_text()
-    needed = set(re.findall(r'(?:env\.text|env\.mail|_database)\("(\w+)"\)(?! if)', settings))
+    needed = {name for name, each in BY_NAME.items() if each.default is None}
     assert needed <= {line.partition("=")[0] for line in commands(blocks("sh")[0])}
     assert {"DATABASE_URL", "VAULT_KEYS", "EMAIL_URL"} <= needed

@@ -108,9 +108,7 @@ def test_a_wrong_setting_is_named(right: dict[str, str], changed: dict[str, str]
 
 @pytest.mark.parametrize("name", ["SECRET_KEY", "VAULT_KEYS", "PORTAL_URL", "EMAIL_URL", "DATABASE_URL", "REDIS_URL"])
 def test_a_missing_setting_is_named(right: dict[str, str], name: str) -> None:
-    assert refusal(start(right, **{name: None})) == (
-        f"{name} is not set. README.md, 'Production', says what it is for."
-    )
+    assert refusal(start(right, **{name: None})) == (f"{name} is not set. docs/configuration.md says what it is for.")
 
 
 @pytest.mark.parametrize("role", ["boss", "passer"])
