@@ -1,1 +1,1 @@
-"""Whose data it is, and who may touch it: tenants, staff, roles, connections, vault, support sessions, audit."""
+"""Tenants, staff, roles, connections, secrets (the vault), support sessions and the audit log."""

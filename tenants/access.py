@@ -1,6 +1,4 @@
-"""Access to a tenant: who may enter it, and what they may do there. `tenant_view` declares every view under
-/t/<tenant>/.
-"""
+"""Access of people to tenants. Every view under /t/<tenant>/ is declared with `tenant_view`."""
 
 from __future__ import annotations
 
@@ -45,14 +43,14 @@ View = Callable[..., HttpResponseBase]
 _tenant = CompiledQuery[Tenant](
     lambda slug: Tenant.objects.select_related("environment").filter(slug=slug)[:1], slug=""
 )
-# With all that every page shows something of.
+# Joined with everything that each page shows.
 _staff = CompiledQuery[Staff](
     lambda user: Staff.objects.select_related("tenant__environment", "tenant__connection").filter(
         user=user, is_active=True
     )[:1],
     user=0,
 )
-# The keys of tenants that somebody entered, by the name in their address: what is found by one is compared with it.
+# IDs of tenants that were entered before, by slug. The tenant found by an ID must still have that slug.
 _tenant_ids: dict[str, int] = {}
 
 
@@ -63,7 +61,7 @@ class SignedInRequest(HttpRequest):
 
 
 class TenantRequest(HttpRequest):
-    """The request of a view declared with `tenant_view`."""
+    """The request of a view that is declared with `tenant_view`."""
 
     user: User
     tenant: Tenant
@@ -77,7 +75,7 @@ def in_tenant(request: HttpRequest) -> TypeGuard[TenantRequest]:
 
 
 class AccessDenied(PermissionDenied):
-    """The person is in the tenant but may not do this. The text is the reason, for them to read."""
+    """The person is in the tenant but does not have this permission. The text is the reason, shown to the person."""
 
 
 @dataclass(frozen=True)
@@ -94,11 +92,11 @@ class Access:
         return self.role.permissions
 
     def can(self, permission: Permission | str) -> bool:
-        """Return whether the person may do this. For templates and code that hides what is not allowed."""
+        """Return whether the person has this permission. For templates and code that hides what is not allowed."""
         return Permission(permission) in self.role.permissions
 
     def check(self, permission: Permission | str) -> None:
-        """Raise Refused with the reason unless the person may do this. For actions."""
+        """Raise AccessDenied with the reason unless the person has this permission. For actions."""
         if not self.can(permission):
             raise AccessDenied(
                 _("This needs the permission “%(permission)s”, which the role “%(role)s” does not have.")
@@ -107,9 +105,9 @@ class Access:
 
 
 def access_to(user: User, tenant: Tenant) -> Access | None:
-    """Return the person's access now, read from the database each time; None for strangers.
+    """Return the person's current access, read from the database each time; None without access.
 
-    Staff come first; platform staff have access only while a support session of theirs is open.
+    The tenant's own staff come first. Platform staff have access only while they have an open support session.
     """
     if not user.is_active or not tenant.pk:
         return None
@@ -133,7 +131,7 @@ def _find_staff_access(user: User, tenant_id: int) -> Access | None:
 
 
 def tenants_of(user: User) -> list[tuple[Tenant, type[Role]]]:
-    """Return every tenant that the person may enter now, with their role there, by name: for the switcher."""
+    """Return every tenant that the person has access to now, with their role there, by name."""
     now = timezone.now()
     with across_tenants("the switcher lists all tenants of one person"):
         staff = Staff.objects_across_tenants.filter(user=user, is_active=True).select_related("tenant")
@@ -156,20 +154,20 @@ def tenant_view(
     redraw_values: Mapping[str, str] | None = None,
     find_command: Callable[..., PendingCommand | None] | None = None,
 ) -> Callable[[View], View]:
-    """Declare a view under /t/<slug:tenant>/: who may call it, and how.
+    """Declare a view under /t/<slug:tenant>/: the permissions, proof and methods that it needs.
 
     The view is called as view(request, **rest of the address) inside the tenant's scope, with `request.tenant` and
-    `request.access` set. Strangers get the 404 of a tenant that does not exist; members without the permission a 403
-    page with the reason. HEAD comes with GET. `write_permission` is the permission to change something,
-    where looking at the
-    same page needs less.
+    `request.access` set. People outside the tenant get a 404, as for an unknown tenant. People without the permission
+    get a 403 page with the reason. GET includes HEAD. `write_permission` is the permission for writes, if reading needs
+    less.
 
-    A view that takes a POST requires the proof of identity that `roles.REQUIREMENTS` states for its permission, and so
-    does a view with `is_file`, which answers with a file; `proof` may state another. A person whose proof is too old
-    confirms and comes back to the page, also from the page of a form, before anything is typed. The POST is not
-    repeated then, except the command that `find_command(request, **rest)` returns (tenants.pending_commands). What was
-    typed is shown again, except the `secret_fields` (tenants.interrupted_requests). `redraw_values` names the values
-    with which a POST only draws the page again; empty ones are left out.
+    A view that takes a POST requires the proof of identity that `roles.REQUIREMENTS` has for its permission. So does a
+    view with `is_file`, which returns a file. `proof` may override it. If the proof is too old, the person confirms and
+    returns to the page. This happens when a form's page is opened, before anything is typed.
+
+    A POST is not repeated after the proof, except the command that `find_command(request, **rest)` returns
+    (`tenants.pending_commands`). Typed values are shown again, except `secret_fields` (`tenants.interrupted_requests`).
+    `redraw_values` names the values with which a POST only draws the page again; empty ones are left out.
     """
     allowed = {method.upper() for method in methods}
     allowed |= {"HEAD"} if "GET" in allowed else set()
@@ -227,7 +225,10 @@ def tenant_view(
 
 
 def _not_allowed(request: HttpRequest, allowed: Iterable[str]) -> HttpResponseBase:
-    """Answer another method than the `allowed`: a person who opens the address of a form is led to its page."""
+    """Return the response to a method that is not `allowed`.
+
+    A GET of a form's address gets a page that links to the form.
+    """
     if request.method != "GET" or getattr(request, "htmx", False):
         return HttpResponseNotAllowed(sorted(allowed))
     response = render(request, "405.html", {"page": nearest_page(request.path)}, status=405)
@@ -236,9 +237,9 @@ def _not_allowed(request: HttpRequest, allowed: Iterable[str]) -> HttpResponseBa
 
 
 def platform_view(*names: str, methods: Iterable[str] = ("GET",)) -> Callable[[View], View]:
-    """Declare a view outside of any tenant for platform staff of these roles; everybody else gets a 404.
+    """Declare a view outside of tenants for platform staff with these roles; all other people get a 404.
 
-    A view that takes a POST asks for fresh proof of identity, as `tenant_view` does: it leads into a tenant.
+    A view that takes a POST requires fresh proof of identity, as `tenant_view` does, because it leads into a tenant.
     """
     allowed = {method.upper() for method in methods} | {"HEAD"}
     asked = Proof.SHORT if allowed - SAFE_METHODS else Proof.NONE
@@ -269,16 +270,18 @@ def platform_view(*names: str, methods: Iterable[str] = ("GET",)) -> Callable[[V
 
 
 def needs_second_factor(user: User, permissions: frozenset[Permission] = frozenset()) -> bool:
-    """Return whether the person must first set up a second factor: platform staff, and everybody with a permission
-    that asks for one.
+    """Return whether the person must set up a second factor first.
+
+    Platform staff need one, and so do people with a permission that requires one.
     """
     asked = user.platform_role or any(each.needs_second_factor for each in permissions)
     return bool(settings.REQUIRE_MFA and asked and not is_mfa_enabled(user))
 
 
 def second_factor_reasons(user: User) -> list[tuple[Tenant | None, type[Role], list[Permission]]]:
-    """Return why the person must have a second factor: roles, each with its tenant and the permissions that ask for
-    one. The role of platform staff comes first, without a tenant; where none is required, there is no reason.
+    """Return why the person needs a second factor: roles, each with its tenant and the permissions that require one.
+
+    The role of platform staff comes first, without a tenant. The list is empty if no second factor is required.
     """
     if not settings.REQUIRE_MFA:
         return []
@@ -297,7 +300,7 @@ def _ask_for_proof(
 
 
 def _restore_post(request: HttpRequest, typed: QueryDict, redraws: Mapping[str, str]) -> None:
-    """Let the view draw its page by the values that were typed in it, and do nothing else with them."""
+    """Replace the request's POST data with the typed values, so that the view only draws its page again."""
     for name, value in redraws.items():
         typed.pop(name, None)
         if value:
@@ -306,7 +309,10 @@ def _restore_post(request: HttpRequest, typed: QueryDict, redraws: Mapping[str, 
 
 
 def _find_access(user: User, slug: str) -> Access:
-    """Return the person's access now. One statement finds staff together with a tenant that somebody entered before."""
+    """Return the person's current access.
+
+    For a tenant that was entered before, one query loads staff and tenant together.
+    """
     key = _tenant_ids.get(slug)
     access = _find_staff_access(user, key) if key and user.is_active else None
     if access is None or access.tenant.slug != slug:
@@ -319,7 +325,7 @@ def _find_access(user: User, slug: str) -> Access:
 
 
 def _render_in_scope(response: HttpResponseBase, tenant: Tenant) -> HttpResponseBase:
-    """Produce late templates and streamed exports inside the tenant's scope."""
+    """Render lazy templates and streamed exports inside the tenant's scope."""
     if isinstance(response, SimpleTemplateResponse) and not response.is_rendered:
         return response.render()
     streamed: Any = response

@@ -1,4 +1,4 @@
-"""Write the audit trail, in the same transaction as what it records."""
+"""Write audit log entries, in the same transaction as the change that they record."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tenants import client_addresses
 from tenants.models import AuditEntry, SupportSession, Tenant, User
 from tenants.wording import Sentence
 
-# What the trail calls the site itself.
+# The site's own name in the audit log.
 PORTAL_ACTOR = "portal"
 
 
@@ -29,10 +29,10 @@ def record(
     support_session: SupportSession | None = None,
     by_label: str = "",
 ) -> AuditEntry:
-    """Add one entry. Raises RuntimeError outside of a transaction, where an act could be kept without its entry.
+    """Add one entry. Raise RuntimeError outside of a transaction, where the change could be saved without its entry.
 
-    `action` is "noun.verb" ("connection.reissue"); `target` "kind:id". `before` and `after` hold JSON of what changed,
-    without secrets. `by` is None for the command line and for the site itself; `by_label` names them.
+    `action` is "noun.verb" ("connection.reissue"); `target` is "kind:id". `before` and `after` hold what changed as
+    JSON, without secrets. `by` is None for the command line and for the site; `by_label` is their name.
     """
     if not connection.in_atomic_block:
         raise RuntimeError("The audit trail is written inside transaction.atomic(), with what it records.")
@@ -64,9 +64,9 @@ def record_once(
     summary: Sentence,
     after: Any = None,
 ) -> None:
-    """Add one entry for what a person reads again and again, unless the same one was added `within` this time.
+    """Add one entry for something that a person views often, unless the same entry was added `within` this time.
 
-    Two entries are the same where action, target, summary, person and support session are.
+    Entries are the same if action, target, summary, person and support session are the same.
     """
     said: dict[str, Any] = {
         "tenant": tenant,
@@ -96,6 +96,6 @@ def is_recorded(
 
 
 def latest_on_target(target: str, count: int) -> list[AuditEntry]:
-    """Return the newest entries of the entered tenant on this target."""
+    """Return the newest entries of the current tenant on this target."""
     rows = AuditEntry.objects.filter(target=target).select_related("by")
     return list(rows.order_by("-at", "-pk")[:count])

@@ -1,8 +1,8 @@
-"""Which browser a request comes from, in words for people."""
+"""Browser names for people, from a request's User-Agent."""
 
 import re
 
-# Marks in a browser's User-Agent. Most browsers also claim to be Chrome or Safari, which are looked for last.
+# Marks in a browser's User-Agent. Most browsers also claim to be Chrome or Safari, so these come last.
 _BROWSER_NAMES = {
     "Edg": "Edge", "OPR": "Opera", "Firefox": "Firefox", "FxiOS": "Firefox", "CriOS": "Chrome",
     "Chrome": "Chrome", "Version": "Safari",
@@ -14,7 +14,7 @@ _SYSTEMS = {
 
 
 def describe_browser(user_agent: str) -> str:
-    """Return "Firefox 140, Windows"; of what is not recognised its first 60 characters, as it came."""
+    """Return "Firefox 140, Windows"; for an unknown browser, the first 60 characters as sent."""
     system = next((name for mark, name in _SYSTEMS.items() if mark in user_agent), "")
     for mark, name in _BROWSER_NAMES.items():
         if version := re.search(rf"{mark}\w*/(\d{{1,6}})", user_agent):

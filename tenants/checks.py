@@ -1,6 +1,6 @@
-"""Checks of the installation: do the vault's keys open what is stored, and may the site's role do only what it needs?
+"""System checks: the vault's keys open the stored secrets, and the site's role has no excess privileges.
 
-What keeps a process from starting is checked by `portal.site.startup`.
+Checks that prevent a process from starting are in `portal.site.startup`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tenants import key_rotation
 
 @checks.register(checks.Tags.database)
 def check_vault_keys(databases: Sequence[str] | None = None, **kwargs: Any) -> list[checks.CheckMessage]:
-    """Check that each key of VAULT_KEYS opens what was sealed under its id. A database without tables holds nothing."""
+    """Check that each key of VAULT_KEYS opens what was encrypted under its ID. A database without tables is skipped."""
     wrong: list[str] = []
     with contextlib.suppress(ProgrammingError):
         wrong = key_rotation.wrong_keys() if databases else []
@@ -34,7 +34,8 @@ def check_vault_keys(databases: Sequence[str] | None = None, **kwargs: Any) -> l
 
 
 _SEPARATE_ROLES_HINT = "Let another role own the tables: docs/database.md has the commands."
-#: What the site's role should not be or do: the condition, what it means, and what to do. Superusers have all of them.
+#: Privileges that the site's role should not have: the condition, its meaning, and the fix. Superusers have all of
+#: them.
 _EXCESS_PRIVILEGES = {
     "W002": (
         "EXISTS (SELECT FROM ours WHERE relowner = site.oid)",
@@ -71,7 +72,7 @@ FROM pg_roles site WHERE rolname = coalesce((SELECT rolname FROM pg_roles WHERE 
 
 @checks.register(checks.Tags.database)
 def check_site_role(databases: Sequence[str] | None = None, **kwargs: Any) -> list[checks.CheckMessage]:
-    """Check that the role of DATABASE_URL may do only what the site needs (`tenants.database_grants`)."""
+    """Check that the role of DATABASE_URL has only the privileges that the site needs (`tenants.database_grants`)."""
     found: list[checks.CheckMessage] = []
     for alias in databases or ():
         with connections[alias].cursor() as cursor:

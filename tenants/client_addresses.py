@@ -1,7 +1,7 @@
-"""The client's own address, behind as many trusted proxies as the settings name.
+"""The client's address behind trusted proxies, whose number is a setting.
 
-Each proxy adds the address that called it to X-Forwarded-For. With n trusted proxies, the last n - 1 entries and the
-connection itself are theirs, and the entry before those is the client as the first proxy saw it. Anything further left
+Each proxy appends the address of its caller to X-Forwarded-For. With n trusted proxies, the last n - 1 entries and the
+connection's address are proxies. The entry before those is the client as the first proxy saw it. Anything further left
 was sent by the client and proves nothing.
 """
 
@@ -14,7 +14,7 @@ from contextvars import ContextVar
 
 from django.http import HttpRequest
 
-UNKNOWN = "0.0.0.0"  # noqa: S104 - said where no address is known, never listened on
+UNKNOWN = "0.0.0.0"  # noqa: S104 - used if no address is known, never listened on
 _ADDRESS_BITS = {4: 32, 6: 64}
 
 _current: ContextVar[str | None] = ContextVar("client_address", default=None)
@@ -23,8 +23,8 @@ _current: ContextVar[str | None] = ContextVar("client_address", default=None)
 def client_address(request: HttpRequest, proxies: int) -> str:
     """Return the client's address as the outermost of `proxies` trusted proxies saw it.
 
-    Return the address of the connection when there are fewer entries than trusted proxies, or an unreadable one: a
-    caller who came past the proxies is not believed. Return `UNKNOWN` when there is none, as over a Unix socket.
+    Return the connection's address if there are fewer entries than trusted proxies, or if an entry is invalid: the
+    caller bypassed the proxies. Return `UNKNOWN` if there is no address, as over a Unix socket.
     """
     chain = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
     told = _normalise(chain[-proxies]) if 0 < proxies <= len(chain) else ""
@@ -32,8 +32,9 @@ def client_address(request: HttpRequest, proxies: int) -> str:
 
 
 def network_of(address: str) -> str:
-    """Return the key by which one client is counted: an IPv4 address, or the /64 in which one client may take any
-    address.
+    """Return the key by which one client is counted: an IPv4 address, or an IPv6 /64 network.
+
+    One client may use any address of its /64 network.
     """
     found = ipaddress.ip_address(address)
     return str(ipaddress.ip_network((found, _ADDRESS_BITS[found.version]), strict=False).network_address)
@@ -46,7 +47,7 @@ def current() -> str | None:
 
 @contextmanager
 def using_address(address: str) -> Iterator[None]:
-    """Make this address the `current` one for the length of the block."""
+    """Use this address as the `current` one within the block."""
     token = _current.set(address)
     try:
         yield
@@ -55,8 +56,9 @@ def using_address(address: str) -> Iterator[None]:
 
 
 def _normalise(text: str) -> str:
-    """Return the address in its plain form, without port, brackets, zone, or IPv6 around IPv4; empty
-    when it is none.
+    """Return the address in plain form, or an empty text if it is invalid.
+
+    Port, brackets, zone and IPv6 around IPv4 are removed.
     """
     text = text.strip().strip('"')
     if text.startswith("["):

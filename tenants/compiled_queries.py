@@ -1,11 +1,11 @@
-"""Queries whose SQL is made once per process, for the few that every page asks: making it costs more than asking.
+"""Queries of every page whose SQL is compiled once per process, as compiling takes longer than running.
 
-    _tenant = KeptQuery(lambda slug: Tenant.objects.filter(slug=slug)[:1], slug="")
+    _tenant = CompiledQuery(lambda slug: Tenant.objects.filter(slug=slug)[:1], slug="")
     _tenant.rows(slug="acme")
 
-Only the SQL is kept: the entered tenant and the values are filled in at each reading, and no result is kept. The query
-must depend on these alone, and be built entirely inside `build`: a condition made outside would have the first caller's
-tenant. Nothing in it may depend on the time, the language or a choice.
+Only the SQL is kept. The current tenant and the values are filled in at each call, and no result is kept. The query
+must depend on these alone, and must be built entirely inside `build`: a condition made outside would keep the first
+caller's tenant. It must not depend on the time, the language or a person's choice.
 """
 
 import copy
@@ -23,13 +23,13 @@ from tenants.scope import across_tenants, current_tenant_id, tenant_scope
 
 T = TypeVar("T")
 
-# Stand-ins for the tenant and for each value while the SQL is made; no row has them.
+# Placeholders for the tenant and for each value while the SQL is compiled; no row has these values.
 _ANY_TENANT = 4_611_686_018_427_387_002
 _ANY_NUMBER = 1_987_655_000
 _ANY_TEXT = "\x02any"
 _ANY_MOMENT = datetime(1, 1, 1, tzinfo=UTC)
-# Each shape of a query is a plan that every session keeps, of some 0.4 MB where a table has many parts: those above so
-# many are planned anew each time.
+# Each query shape is a plan that every session keeps, about 0.4 MB for a table with many partitions. Further shapes are
+# planned at each call.
 _MAX_SHAPES = 30
 _shapes: dict[tuple[Any, ...], PreparedStatement] = {}
 
@@ -37,9 +37,7 @@ _shapes: dict[tuple[Any, ...], PreparedStatement] = {}
 class CompiledQuery(Generic[T]):
     """A queryset built by `build(**values)`; `kinds` gives a sample of each value: a whole number or a text.
 
-    PostgreSQL also plans it once; with `plan_each_time` each time,
-    for a query that finds many rows of one tenant and few
-    of another.
+    PostgreSQL also plans it once. Use `plan_each_time` if a query finds many rows of one tenant and few of another.
     """
 
     def __init__(
@@ -52,7 +50,7 @@ class CompiledQuery(Generic[T]):
         }
 
     def rows(self, **values: int | str) -> list[T]:
-        """Return what the queryset would find now, in the entered scope, with these values."""
+        """Return the current rows of the queryset in the current scope, with these values."""
         queryset, compiler, statement, params, converters = self._compiled
         filled: dict[StatementValue, StatementValue] = {self._stand_ins[name]: value for name, value in values.items()}
         if _ANY_TENANT in params:
@@ -91,9 +89,9 @@ class CompiledQuery(Generic[T]):
 
 
 def rows_with_shared_plan(queryset: QuerySet[Any]) -> list[Any]:
-    """Return what a queryset finds, by a plan that PostgreSQL makes once for all querysets that differ in values alone.
+    """Return a queryset's rows, with a plan that PostgreSQL shares among querysets that differ only in values.
 
-    For a queryset whose shape follows from what a person chose, so that no KeptQuery can be built of it.
+    For querysets whose shape depends on a person's choice, which cannot be a CompiledQuery.
     """
     compiler = queryset.query.get_compiler(queryset.db)
     try:
@@ -122,8 +120,10 @@ def _iterate(queryset: QuerySet[Any], asked: Any) -> list[Any]:
 
 
 def _stand_in(param: Any, place: int) -> Any:
-    """Return what stands for a value in its place; the value itself where its kind cannot be filled in, or where it is
-    the empty text: an index of what is not empty is used by a plan for all values only where that stands in the words.
+    """Return the placeholder of a value at this place, or the value itself if its type has no placeholder.
+
+    The empty text stays in the SQL: a plan for all values uses a partial index on non-empty texts only if it is written
+    there.
     """
     if param == "":
         return param
@@ -133,7 +133,7 @@ def _stand_in(param: Any, place: int) -> Any:
 
 
 class _CompiledQuerySet:
-    """The part of a queryset that its iterable looks at, with the compiler that already has its SQL."""
+    """The attributes of a queryset that its iterable reads, with the compiler that already has its SQL."""
 
     def __init__(self, queryset: QuerySet[Any], compiler: Any) -> None:
         self.db, self.model, self.query = queryset.db, queryset.model, self

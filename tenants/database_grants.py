@@ -1,12 +1,12 @@
-"""What the site's database role may do: only what the site needs.
+"""Privileges of the site's database role: only what the site needs.
 
-Two roles share the database. The owner (DATABASE_OWNER_URL) has the tables and changes them: `manage.py migrate` signs
-in as the owner. All other processes sign in as the site's role (DATABASE_URL), which owns nothing. So a hole in the
-site cannot empty a table, switch off a trigger or row security, or change what was recorded.
+Two roles share the database. The owner (DATABASE_OWNER_URL) owns the tables; `manage.py migrate` signs in as the owner.
+All other processes sign in as the site's role (DATABASE_URL), which owns nothing. So a security hole in the site cannot
+empty a table, switch off a trigger or row security, or change recorded history.
 
-`manage.py migrate` calls `apply` at its end, so that a new table cannot be forgotten. What only the owner can do while
-the site runs is a function of the owner's (SECURITY DEFINER) in a migration. Without DATABASE_OWNER_URL one role does
-everything, and `tenants.checks` warns.
+`manage.py migrate` calls `apply` at its end, so that a new table cannot be forgotten. If the running site needs
+something that only the owner can do, a migration adds a function of the owner (SECURITY DEFINER). Without
+DATABASE_OWNER_URL one role does everything, and `tenants.checks` warns.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from django.db import DEFAULT_DB_ALIAS, ProgrammingError, connections, transacti
 
 _ALL_PRIVILEGES = "SELECT, INSERT, UPDATE, DELETE"
 _ADD_ONLY, _READ_ONLY = "SELECT, INSERT", "SELECT"
-#: What the site may do with these tables. With every other one: `_ALL_PRIVILEGES`.
+#: The site's privileges on these tables. All other tables have `_ALL_PRIVILEGES`.
 _RESTRICTED_TABLES = {
-    # Records that nobody changes.
+    # Records that never change.
     "tenants_auditentry": _ADD_ONLY,
     "tenants_auditkind": _ADD_ONLY,
     "alerts_alertnote": _ADD_ONLY,
     "reviews_step": _ADD_ONLY,
-    # What was signed must stay checkable.
+    # Needed to verify signatures later.
     "tenants_signingkey": _ADD_ONLY,
     # Written by migrations.
     "django_migrations": _READ_ONLY,
@@ -37,7 +37,7 @@ _RESTRICTED_TABLES = {
     "auth_permission": _READ_ONLY,
 }
 
-# Parts of a partitioned table are read and written through the whole.
+# Without partitions: they are read and written through the partitioned table.
 _TABLES = """
 SELECT relname, relkind::text, relispartition FROM pg_class
 WHERE relnamespace = current_schema()::regnamespace AND relowner = current_user::regrole AND relkind IN ('r', 'p', 'S')
@@ -50,12 +50,12 @@ WHERE pronamespace = current_schema()::regnamespace AND proowner = current_user:
 
 
 def site_privileges(table: str) -> str:
-    """Return what the site may do with this table, separated by commas."""
+    """Return the site's privileges on this table, separated by commas."""
     return _RESTRICTED_TABLES.get(table, _ALL_PRIVILEGES)
 
 
 def apply(alias: str = DEFAULT_DB_ALIAS) -> None:
-    """Give the site's role what it needs of everything that the signed-in role owns, and take away all else."""
+    """Grant the site's role exactly the privileges that it needs on everything that the signed-in role owns."""
     connection, role = connections[alias], str(settings.DATABASES[alias]["USER"])
     quote = connection.ops.quote_name
     with transaction.atomic(using=alias), connection.cursor() as cursor:
@@ -93,9 +93,9 @@ def _grant_statement(what: str, kind: str, names: Iterable[str], role: str) -> s
 
 @contextmanager
 def as_owner(alias: str = DEFAULT_DB_ALIAS) -> Iterator[None]:
-    """Sign in as the owner of the tables for the length of the block, where DATABASE_OWNER_URL names one.
+    """Sign in as the owner of the tables within the block, if DATABASE_OWNER_URL is set.
 
-    Raises CommandError with what to do when PostgreSQL refuses something to that role.
+    Raises CommandError with advice if the role lacks a privilege in PostgreSQL.
     """
     connection = connections[alias]
     usual = connection.settings_dict
@@ -116,7 +116,7 @@ def as_owner(alias: str = DEFAULT_DB_ALIAS) -> Iterator[None]:
 
 
 def owner_settings(site_settings: dict[str, Any]) -> dict[str, Any]:
-    """Return these settings of a connection as the owner's: the same database, with no pool."""
+    """Return these connection settings as the owner's: the same database, without a pool."""
     if not settings.DATABASE_OWNER:
         return site_settings
     who = {name: settings.DATABASE_OWNER[name] for name in ("USER", "PASSWORD", "HOST", "PORT", "OPTIONS")}

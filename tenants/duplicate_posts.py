@@ -1,9 +1,8 @@
-"""Do what a form asks for once: the same form of the same page, sent again, gets the first answer.
+"""Handle a form once: if the same form of the same page is sent again, it gets the first response.
 
-A double click, a key that is held down or a second tab sends a form twice. Each form names the page it was drawn for
-(`tenants.interrupted_requests.OPENER_FIELD`); a page that is drawn again has another name,
-so that doing a thing twice on purpose stays
-possible. What a service is asked for has besides a name of its own (`portal.core.intents.nonces`).
+A double click, a held key or a second tab sends a form twice. Each form has the ID of the page it was drawn for
+(`tenants.interrupted_requests.OPENER_FIELD`). A page that is drawn again has a new ID, so a person can repeat an action
+on purpose. Requests to the service also have their own nonce (`portal.core.intents.nonces`).
 """
 
 from __future__ import annotations
@@ -27,14 +26,15 @@ from tenants.reauthentication import form_page
 _PREFIX, _IN_PROGRESS = "once:", ""
 _IN_PROGRESS_SECONDS, _RETAIN_SECONDS = 60, 12 * 3600
 _WAIT_SECONDS, _PAUSE = 10.0, 0.1
-#: Left out of the comparison: how long the page was open.
+#: Not compared. `elapsed` is how long the page was open.
 _IGNORED_FIELDS = {"elapsed", "csrfmiddlewaretoken"}
 
 
 def respond_once(request: HttpRequest, respond: Callable[[], HttpResponseBase]) -> HttpResponseBase:
-    """Return what `act` answers; where this very form was answered with the way to another page, that way.
+    """Return the result of `respond`, or the first redirect if this form was sent before.
 
-    Parts of a page and scripts send what they like: their page stays open, and a second press means a second time.
+    Requests of page parts (htmx) and scripts are not compared: their page stays open, and a second press is a second
+    action.
     """
     key = _key_of(request)
     if not key:
@@ -50,7 +50,7 @@ def respond_once(request: HttpRequest, respond: Callable[[], HttpResponseBase]) 
 
 
 def _key_of(request: HttpRequest) -> str:
-    """Return what names this form and its values; nothing for what is no form of a page."""
+    """Return the key of this form and its values; an empty text if the request is not a page's form."""
     opened = request.POST.get(interrupted_requests.OPENER_FIELD) if request.method == "POST" else None
     is_part = getattr(request, "htmx", False) or request.headers.get("X-Requested-With")
     if not opened or is_part or request.headers.get("Sec-Fetch-Mode", "navigate") != "navigate" or request.FILES:
@@ -61,7 +61,7 @@ def _key_of(request: HttpRequest) -> str:
 
 
 def _wait_for_first_response(request: HttpRequest, key: str) -> HttpResponseBase | None:
-    """Return where the first one leads, once it is answered; None when nothing came of it."""
+    """Wait for the first response and return its redirect; None if it had no result."""
     end = time.monotonic() + _WAIT_SECONDS
     while time.monotonic() < end:
         found = cache.get(key)
@@ -75,7 +75,10 @@ def _wait_for_first_response(request: HttpRequest, key: str) -> HttpResponseBase
 
 
 def _save_target(key: str, response: HttpResponseBase | None) -> None:
-    """Keep where an answer leads. A form that is shown again, or that waits for a proof, did nothing."""
+    """Save the target of a redirect.
+
+    A form that is shown again, or that waits for a proof of identity, changed nothing.
+    """
     target = response.headers.get("Location", "") if response is not None else ""
     if (
         target

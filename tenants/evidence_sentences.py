@@ -1,6 +1,6 @@
-"""Sentences of what is looked at, kept and decided so that it can be shown to others: cameras, evidence, reviews.
+"""Sentences for cameras, evidence and access reviews.
 
-They are a part of the table in `sentences.py`, under the same rules.
+They belong to the table in `tenants.sentences`, under the same rules.
 """
 
 from django.utils.functional import Promise

@@ -1,9 +1,8 @@
-"""Keep what a person typed or downloads when something comes between: their session ended, or they must confirm who
-they are. It is shown again on the page it came from, and nothing is sent until they press the button there.
+"""Save a person's typed form or download if their session ended, or if they must confirm their identity.
 
-It rests in the browser's session: encrypted, for one person, one entry at a time, for an hour, and without secrets and
-files. Each form names the signed-in person who opened it (`OPENER_FIELD`),
-so that nobody else gets what was typed in it.
+It is shown again on the page it came from. Nothing is sent until they press the button there. It is stored in the
+browser's session for an hour: encrypted, for one person, one entry at a time, without secrets and files. Each form has
+a token of the person who opened it (`OPENER_FIELD`), so no other person gets the typed values.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from tenants import vault
 
 OPENER_FIELD, TOKEN_PARAMETER = "opened_by", "unsent"
 RETAIN_SECONDS, MAX_BYTES = 3600, 256 * 1024
-#: What a form carries of itself, of which a fresh one is drawn.
+#: Fields that each drawn form sets itself.
 TECHNICAL_FIELDS = frozenset({"csrfmiddlewaretoken", OPENER_FIELD, "nonce", "elapsed", "made"})
 _SESSION, _SALT = "tenants.interrupted_requests", "tenants.interrupted_requests"
 _PAGE_SECONDS = 7 * 24 * 3600
@@ -35,7 +34,7 @@ _PAGE_SECONDS = 7 * 24 * 3600
 
 @dataclass(frozen=True)
 class InterruptedRequest:
-    """What was kept: a form's values for `address`, or without any the file to download from there.
+    """A saved form: its values for `address`. Or, without values, the address of a file to download.
 
     `gone` are names of files and secrets, which the person enters again.
     """
@@ -47,7 +46,7 @@ class InterruptedRequest:
 
 
 def page_token(request: HttpRequest) -> str:
-    """Return what the forms of this page name it and its person by; nothing for people who are not signed in."""
+    """Return the token of this page and its person for its forms; empty for people who are not signed in."""
     if not request.user.is_authenticated:
         return ""
     found: str | None = vars(request).get("_opened_by")
@@ -58,13 +57,15 @@ def page_token(request: HttpRequest) -> str:
 
 
 def has_known_opener(request: HttpRequest) -> bool:
-    """Return whether the posted form names a person who opened it, and nobody else is signed in."""
+    """Return whether the posted form has the token of a person, and no other person is signed in."""
     return _opener_of(request, trusted=False) is not None
 
 
 def save_form(request: HttpRequest, page: str, *, is_trusted: bool = True) -> str:
-    """Keep the posted values, in place of anything else. Return the address of `page` that shows them again; nothing
-    when they are not kept: too much, or typed by another person. Not `is_trusted` is a form that proves nothing else.
+    """Save the posted values, replacing anything else. Return the address of `page` that shows them again.
+
+    Return an empty text if they are not saved: they are too large, or another person typed them. If not `is_trusted`,
+    the form must have a person's token.
     """
     person = _opener_of(request, trusted=is_trusted)
     values = [
@@ -79,21 +80,24 @@ def save_form(request: HttpRequest, page: str, *, is_trusted: bool = True) -> st
 
 
 def return_to_form(request: HttpRequest, page: str, why: str = "") -> HttpResponseRedirect:
-    """Return to the `page` of a form that was not carried out, which says `why` and shows again what was typed."""
+    """Redirect to the `page` of a form that was not carried out.
+
+    It shows the reason `why` and the typed values again.
+    """
     if why:
         messages.error(request, why)
     return redirect(save_form(request, page) or page)
 
 
 def save_download(request: HttpRequest, page: str) -> str:
-    """Keep the address of a file for the signed-in person. Return the address of `page` that downloads it once."""
+    """Save the address of a file for the signed-in person. Return the address of `page` that downloads it once."""
     return _store(
         request, _opener_of(request, trusted=True), page, InterruptedRequest(request.get_full_path(), is_file=True)
     )
 
 
 def find(request: HttpRequest) -> InterruptedRequest | None:
-    """Return what this page shows again, if its address asks for something that is still kept for this person."""
+    """Return what this page must show again, if its address has the token of something saved for this person."""
     kept, asked = request.session.get(_SESSION), request.GET.get(TOKEN_PARAMETER, "")
     if not kept or not secrets.compare_digest(asked.encode(), kept["token"].encode()):
         return None
@@ -103,7 +107,7 @@ def find(request: HttpRequest) -> InterruptedRequest | None:
     try:
         opened = vault.open_sealed(base64.b64decode(kept["sealed"]), bound_to=_binding(kept["person"]))
         told = json.loads(zlib.decompress(opened))
-    except vault.VaultError:  # sealed by a key that was withdrawn since
+    except vault.VaultError:  # encrypted under a key that was removed since
         discard(request)
         return None
     found = InterruptedRequest(**told | {"values": [(name, value) for name, value in told["values"]]})
@@ -113,7 +117,7 @@ def find(request: HttpRequest) -> InterruptedRequest | None:
 
 
 def typed_values(request: HttpRequest) -> QueryDict:
-    """Return the values that were typed into a form of this very address, for views that draw what was posted."""
+    """Return the values that were typed into a form of this same address, for views that draw posted values."""
     data = QueryDict(mutable=True)
     found = find(request) if TOKEN_PARAMETER in request.GET else None
     for name, value in found.values if found and found.address == request.path else ():
@@ -122,24 +126,24 @@ def typed_values(request: HttpRequest) -> QueryDict:
 
 
 def discard(request: HttpRequest) -> None:
-    """Forget what is kept: it was sent, downloaded, or is another person's."""
+    """Delete what is saved."""
     request.session.pop(_SESSION, None)
 
 
 def discard_of_others(request: HttpRequest) -> None:
-    """Forget what is kept of another person than the one who just signed in."""
+    """Delete what another person than the signed-in one has saved."""
     if (kept := request.session.get(_SESSION)) and kept["person"] != request.user.pk:
         discard(request)
 
 
 def discard_when_sent(request: HttpRequest) -> None:
-    """Forget the values that were kept for the address that is posted to now: shown again, they could be sent twice."""
+    """Delete the values saved for the address of this POST: if shown again, they could be sent twice."""
     if (kept := request.session.get(_SESSION)) and kept["address"] == request.path:
         discard(request)
 
 
 def without_token(address: str) -> str:
-    """Return an address of ours without what it asks to be shown again."""
+    """Return the portal's address without the token of something saved."""
     parts = urlsplit(address)
     query = urlencode([pair for pair in parse_qsl(parts.query, keep_blank_values=True) if pair[0] != TOKEN_PARAMETER])
     return f"{parts.path}?{query}" if query else parts.path
@@ -158,7 +162,10 @@ def _store(request: HttpRequest, person: int, page: str, unsent: InterruptedRequ
 
 
 def _opener_of(request: HttpRequest, *, trusted: bool) -> Any:
-    """Return who opened the form: as it says itself, else the person who is signed in. None for another person's."""
+    """Return the person who opened the form, by its token, else the signed-in person.
+
+    None if another person is signed in.
+    """
     signed_in = request.user.pk if request.user.is_authenticated else None
     try:
         opened: Any = signing.loads(request.POST.get(OPENER_FIELD, ""), salt=_SALT, max_age=_PAGE_SECONDS)[0]
@@ -168,7 +175,7 @@ def _opener_of(request: HttpRequest, *, trusted: bool) -> Any:
 
 
 def _secret_fields_at(path: str) -> frozenset[str]:
-    """Return the names of secrets that the view at this address says it takes (`tenant_view`)."""
+    """Return the names of secret fields of the view at this address (`tenant_view`)."""
     try:
         return frozenset(getattr(resolve(path).func, "secrets", ()))
     except Resolver404:

@@ -14,7 +14,7 @@ from tenants.scope import across_tenants
 from tenants.staff.adapter import MFA_BINDING
 from tenants.vault import EncryptedField, Sealed
 
-# Among so many rows at each end of a table, one that holds a secret is looked for.
+# Rows at each end of a table among which one with a secret is searched.
 _SAMPLE_ROWS = 100
 
 
@@ -32,7 +32,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Batch:
-    """How many rows were re-encrypted, and the last key looked at; None when nothing is left."""
+    """The number of re-encrypted rows, and the last key that was read; None if nothing is left."""
 
     changed: int
     last: Any
@@ -52,7 +52,8 @@ def columns() -> list[Column]:
 def rotate_batch(column: Column, size: int, after: Any = None) -> Batch:
     """Re-encrypt up to `size` rows after the key `after`, skipping rows that another process holds.
 
-    A row is locked from reading to writing, so that nothing stored meanwhile is lost; what does not open stays.
+    A row is locked while it is read and written, so that no concurrent change is lost. Secrets that cannot be decrypted
+    stay.
     """
     with across_tenants("keys are rotated for all tenants at once"), transaction.atomic():
         _allow_audit_changes()
@@ -67,7 +68,7 @@ def rotate_batch(column: Column, size: int, after: Any = None) -> Batch:
 
 
 def rotate_column(column: Column, size: int) -> int:
-    """Re-encrypt a whole column, again until nothing is left to change. Return the number of rows re-encrypted."""
+    """Re-encrypt a column until nothing is left to change. Return the number of re-encrypted rows."""
     total = 0
     while True:
         changed, batch = 0, rotate_batch(column, size)
@@ -80,7 +81,7 @@ def rotate_column(column: Column, size: int) -> int:
 
 
 def rotate_second_factors() -> int:
-    """Re-encrypt TOTP seeds and recovery codes, which allauth keeps in JSON. Return how many."""
+    """Re-encrypt TOTP seeds and recovery codes, which allauth stores in JSON. Return how many."""
     total = 0
     for pk in Authenticator.objects.order_by("pk").values_list("pk", flat=True):
         with transaction.atomic():
@@ -101,9 +102,9 @@ def list_remaining(column: Column, at_most: int = 1000) -> list[tuple[Any, bool]
 
 
 def wrong_keys() -> list[str]:
-    """Return the ids of keys in VAULT_KEYS that do not open what was sealed under their id.
+    """Return the IDs of keys in VAULT_KEYS that do not open what was encrypted under their ID.
 
-    One secret is opened among the first and the last rows of each column, so that the size of the tables is no matter.
+    Only one secret among the first and the last rows of each column is opened, so that large tables take no longer.
     """
     found = columns()
     samples = [_sample(number, column, order) for number, column in enumerate(found) for order in ("ASC", "DESC")]
@@ -134,7 +135,7 @@ def _allow_audit_changes() -> None:
 
 
 def _sql_names(column: Column) -> tuple[str, str, str, str]:
-    """Return how SQL calls a column, its tenant, its key and its table."""
+    """Return the SQL names of a column: its tenant, its secret, its key and its table."""
     meta, quote = column.model._meta, connection.ops.quote_name
     owned = any(field.column == "tenant_id" for field in meta.local_fields)
     names = quote(str(column.field.column)), quote(str(meta.pk.column if meta.pk else "id")), quote(meta.db_table)

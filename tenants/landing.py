@@ -16,11 +16,14 @@ _first_page: FirstPage = _tenant_address
 
 
 def register(first_page: FirstPage) -> None:
-    """Keep `first_page(slug, permissions)`, which returns the address of the first page. The site calls this once."""
+    """Register `first_page(slug, permissions)`, which returns the address of the first page.
+
+    The site calls this once.
+    """
     global _first_page
     _first_page = first_page
 
 
 def first_page_of(tenant: Tenant, allowed: frozenset[Permission]) -> str:
-    """Return the address of the first page in the tenant for somebody with these permissions."""
+    """Return the address of the first page in the tenant for a person with these permissions."""
     return _first_page(tenant.slug, allowed)

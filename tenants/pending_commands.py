@@ -1,7 +1,7 @@
-"""Keep a command until its person has confirmed their identity, then carry it out once.
+"""Save a command until its person has confirmed their identity, then carry it out once.
 
-The command rests in the person's own session, sealed to person, session and tenant. It belongs to one confirmation
-page, whose `next` holds its token: confirming for anything else, or too late, carries out nothing. Rights, second
+The command is stored in the person's session, encrypted for person, session and tenant. It belongs to one confirmation
+page, whose `next` holds its token. After another confirmation, or too late, nothing is carried out. Permissions, second
 factor and proof are checked again, as for any request.
 """
 
@@ -28,8 +28,10 @@ _SALT = "tenants.pending_commands"
 
 @dataclass(frozen=True)
 class PendingCommand:
-    """A command to carry out: `title` heads the confirmation page, `page` is where it was asked and where its outcome
-    is shown, `handler` is the dotted name of the function that does it, as through(request, values).
+    """A command to carry out.
+
+    `title` heads the confirmation page. `page` is where it was requested and where its outcome is shown. `handler` is
+    the dotted name of the function that carries it out, called as handler(request, values).
     """
 
     title: str
@@ -39,7 +41,7 @@ class PendingCommand:
 
 
 def save(request: HttpRequest, command: PendingCommand) -> str:
-    """Keep a command in the session, in place of any other. Return the address to come back to."""
+    """Save a command in the session, replacing any other. Return the address to return to."""
     back = f"{command.page}?{urlencode({TOKEN_PARAMETER: secrets.token_urlsafe(18)})}"
     sealed = signing.dumps([_owner_of(request), back, command.handler, command.values], salt=_SALT)
     state = {"title": command.title, "page": command.page, "back": back, "at": time.time(), "sealed": sealed}
@@ -48,12 +50,12 @@ def save(request: HttpRequest, command: PendingCommand) -> str:
 
 
 def discard(request: HttpRequest) -> None:
-    """Drop the kept command: the person is asked for something else."""
+    """Delete the saved command: the person confirms something else."""
     request.session.pop(STATE_SESSION_KEY, None)
 
 
 def find(request: HttpRequest) -> dict[str, str] | None:
-    """Return title and page of the command that this confirmation page would carry out; None for none."""
+    """Return title and page of the command that this confirmation page would carry out; None without one."""
     state = (request.session.get(STATE_SESSION_KEY) or {}).get("state")
     if not isinstance(state, dict) or not _belongs_to_page(request, state):
         return None
@@ -61,8 +63,9 @@ def find(request: HttpRequest) -> dict[str, str] | None:
 
 
 def resume(request: HttpRequest, state: dict[str, Any]) -> HttpResponseBase:
-    """Carry out the kept command after its person has confirmed. allauth calls this once, after dropping
-    the command.
+    """Carry out the saved command after its person has confirmed.
+
+    allauth calls this once, after removing the command.
     """
     if not _belongs_to_page(request, state):
         return redirect(get_next_redirect_url(request) or "/")

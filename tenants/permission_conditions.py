@@ -1,6 +1,6 @@
-"""Whether a person still holds a permission, as a condition for a conditional UPDATE.
+"""A person's permission as a condition for a conditional UPDATE.
 
-`tenants.access` answers the same question for a request; queued work asks it again here, at the moment it is sent.
+`tenants.access` checks it for a request. Queued work checks it again here, when it is sent.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from tenants.roles import Permission
 def holds_permission(
     permission: Permission | str, *, user: str = "by_id", tenant: str = "tenant_id", session: str = "support_session_id"
 ) -> Q:
-    """Return a condition: the person (column `user`) may do `permission` in the row's tenant (column `tenant`) now.
+    """Return a condition: the person (column `user`) has `permission` in the row's tenant (column `tenant`) now.
 
-    What was asked in a support session (column `session`) ends with that session, whatever its person holds or opens
-    afterwards; everything else needs a role of the tenant's own. Use it inside a tenant's scope.
+    Work of a support session (column `session`) is allowed only while that session is open. All other work needs one of
+    the tenant's own roles. Use it inside a tenant's scope.
     """
     granting = [role.name for role in roles.ROLES if Permission(permission) in role.permissions]
     staff = Staff.objects.filter(

@@ -1,7 +1,7 @@
-"""Django's cache in PostgreSQL: counts of limits and second factors must not depend on the broker.
+"""Django's cache in PostgreSQL, so that counts of limits and used codes do not depend on the broker.
 
-Each operation is one statement, so that `add` and `incr` are right with any number of processes. The table is logged:
-after a crash, and on a standby that takes over, limits go on and a used code stays used.
+Each operation is one statement, so `add` and `incr` are correct with any number of processes. The table is logged:
+limits and used codes survive a crash, and exist on a standby server too.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from django.core.cache.backends.base import DEFAULT_TIMEOUT, BaseCache
 from django.db import connection
 
-# For callers that give no time: nothing is kept for ever.
+# For callers without a timeout: nothing is kept forever.
 _MAX_SECONDS = 24 * 3600.0
 _DELETE_ONE_IN = 200
 
@@ -44,7 +44,7 @@ _TOUCH = (
 
 
 class PostgresCache(BaseCache):
-    """A cache of JSON values. See Django's `BaseCache` for what each method promises."""
+    """A cache of JSON values. See Django's `BaseCache` for its methods."""
 
     def __init__(self, location: str, params: dict[str, Any]) -> None:
         super().__init__(params)
@@ -76,7 +76,7 @@ class PostgresCache(BaseCache):
         return int(found[0])
 
     def count(self, key: str, seconds: float) -> int:
-        """Count this call for `key` and return how many there were since the first, at most `seconds` ago."""
+        """Count this call for `key`. Return the number of calls since the first one, at most `seconds` ago."""
         _delete_expired_sometimes()
         found = _execute(_COUNT, [self._full_key(key, None), seconds])
         return int(found[0]) if found else 1
@@ -94,12 +94,12 @@ class PostgresCache(BaseCache):
 
 
 def _execute(statement: str, values: list[Any], *, rows: bool = True) -> tuple[Any, ...] | None:
-    """Return the first row of the statement's result, if any. JSON comes as text: Django's connection leaves it so."""
+    """Return the first row of the statement's result, if any. JSON is text, as Django's connection returns it."""
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
         return cursor.fetchone() if rows else None
 
 
 def _delete_expired_sometimes() -> None:
-    if random.randrange(_DELETE_ONE_IN) == 0:  # noqa: S311 - no secret, only now and then
+    if random.randrange(_DELETE_ONE_IN) == 0:  # noqa: S311 - not a secret, only sampling
         _execute("DELETE FROM tenants_kept WHERE expires_at <= clock_timestamp()", [], rows=False)

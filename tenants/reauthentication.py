@@ -1,4 +1,4 @@
-"""Fresh proof of identity: how old it may be, and how it is asked for. `tenants.roles` says what asks which."""
+"""Fresh proof of identity: check its age, and ask for it. `tenants.roles` defines which permissions need one."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _SIGNED_OUT_MESSAGES = {
 
 
 class ProofRequired(Exception):
-    """A file would leave for a person who has not confirmed their identity lately; `tenant_view` asks them to."""
+    """A file needs a newer proof of identity; `tenant_view` asks the person for it."""
 
 
 def is_recently_authenticated(request: HttpRequest, proof: Proof, *, with_margin: bool = False) -> bool:
-    """Return whether this session gave a password, code or passkey within the seconds that such a proof counts.
+    """Return whether the last password, code or passkey of this session is recent enough for `proof`.
 
-    With `with_margin` ten minutes of them (at most half) must be left when a page is opened: what is typed there would
-    be lost if the proof ran out.
+    With `with_margin`, ten minutes (at most half of the time) must be left when a page is opened: typed values would be
+    lost if the proof expired.
     """
     if proof is Proof.NONE:
         return True
@@ -55,7 +55,7 @@ def is_recently_authenticated(request: HttpRequest, proof: Proof, *, with_margin
 
 
 def require_proof_for_file(request: HttpRequest) -> None:
-    """Raise Unproven unless rows may leave as a file now."""
+    """Raise ProofRequired unless rows may be downloaded as a file now."""
     if not is_recently_authenticated(request, Proof.SHORT):
         raise ProofRequired
 
@@ -63,10 +63,11 @@ def require_proof_for_file(request: HttpRequest) -> None:
 def redirect_to_reauthentication(
     request: HttpRequest, *, within: str, home: str, command: PendingCommand | None = None, is_file: bool = False
 ) -> HttpResponseBase:
-    """Ask for proof of identity, then return to the page. A command that is `command` is done then; any other form is
-    shown again as it was filled in, and a `is_file` is downloaded from the page that its link was on.
+    """Ask for proof of identity, then return to the page.
 
-    The page is the requested one, or the one the form or link was on; `home` when that does not lie `within`.
+    The `command`, if any, is carried out then. Any other form is shown again with its values. With `is_file`, the file
+    is downloaded from the page of its link. The page is the requested one, or the page of the form or link; `home` if
+    that is not `within`.
     """
     pending_commands.discard(request)
     page = request.get_full_path()
@@ -83,9 +84,9 @@ def redirect_to_reauthentication(
 
 
 def redirect_to_sign_in(request: HttpRequest) -> HttpResponseBase:
-    """Ask who is there, then return to the page that was asked for, or that a form or fragment was on.
+    """Redirect to the sign-in page, then return to the requested page, or to the page of the form or fragment.
 
-    A form is not sent afterwards: it is shown again as it was filled in.
+    The form is not sent then: it is shown again with its values.
     """
     page = requested_page(request)
     if request.method not in SAFE_METHODS:
@@ -96,7 +97,7 @@ def redirect_to_sign_in(request: HttpRequest) -> HttpResponseBase:
 
 
 def restore_expired_form(request: HttpRequest) -> HttpResponseBase | None:
-    """Return the way to an expired page's form, filled in again; None where that is not this person's to see."""
+    """Return a redirect to an expired page's form, with its values; None if this person may not see it."""
     if not request.user.is_authenticated:
         return redirect_to_sign_in(request) if interrupted_requests.has_known_opener(request) else None
     page = interrupted_requests.save_form(request, requested_page(request), is_trusted=False)
@@ -110,7 +111,7 @@ def _redirect(request: HttpRequest, target: str) -> HttpResponseBase:
 
 
 def _confirmation_page(request: HttpRequest) -> str:
-    """Return the confirmation page that suits this person best (tenants.staff.adapter)."""
+    """Return the best confirmation page for this person (`tenants.staff.adapter`)."""
     ways = get_adapter().get_reauthentication_methods(request.user)
     return str(ways[0]["url"]) if ways else reverse("account_reauthenticate")
 
@@ -123,12 +124,13 @@ def requested_page(request: HttpRequest) -> str:
 
 
 def form_page(request: HttpRequest, *, within: str, home: str) -> str:
-    """Return the address of the page that a form, a fragment or a file's link was on, if it lies `within`; without a
-    page that opens, the nearest one above the address; else `home`.
+    """Return the address of the page of a form, a fragment or a file's link, if it is `within`.
+
+    If no page opens there, return the nearest one above the address; else `home`.
     """
     address = request.headers.get("HX-Current-URL") or request.headers.get("Referer") or ""
     ours = url_has_allowed_host_and_scheme(address, {request.get_host()}, require_https=request.is_secure())
-    parts = urlsplit(address if ours else "")  # of an address that is none it would raise
+    parts = urlsplit(address if ours else "")  # an invalid address would raise an error
     page = f"{parts.path}?{parts.query}" if parts.query else parts.path
     if ours and page.startswith(within) and _has_page(parts.path):
         return page
@@ -136,13 +138,13 @@ def form_page(request: HttpRequest, *, within: str, home: str) -> str:
 
 
 def nearest_page(address: str, *, within: str = "/", home: str = "/") -> str:
-    """Return the address if a page opens there, else the nearest one above it that lies `within`; else `home`."""
+    """Return the address if a page opens there, else the nearest one above it that is `within`; else `home`."""
     above = urlsplit(address).path
     if above.startswith(within) and _has_page(above):
         return address
     named = set(_url_arguments(above))
     while above.startswith(within) and len(above) > 1:
-        # A word of the form's address is no name of a thing, whose page it would look like.
+        # A fixed word of the form's address must not be taken for the ID of an object's page.
         if _has_page(above) and set(_url_arguments(above)) <= named:
             return above
         above = above.rstrip("/").rpartition("/")[0] + "/"
@@ -157,7 +159,7 @@ def _url_arguments(path: str) -> Iterable[Any]:
 
 
 def _has_page(path: str) -> bool:
-    """Return whether a page can be opened at this address: no file, and not an address of forms alone."""
+    """Return whether a page can be opened at this address: not a file, and not an address for POST alone."""
     try:
         view = resolve(path).func
     except Resolver404:

@@ -1,11 +1,11 @@
-"""Row-level security: PostgreSQL itself checks whose row it is, behind the scoped managers.
+"""Row-level security: PostgreSQL checks the tenant of each row, in addition to the scoped managers.
 
-A migration that creates a tenant's table ends with `EnableRowSecurity("app_table")`. From then on a plain role sees,
+A migration that creates a tenant's table ends with `EnableRowSecurity("app_table")`. After that, a plain role sees,
 writes and deletes only rows whose tenant_id equals the setting `portal.tenant`, or all rows while `portal.across` is
-`on`; with neither, none. `tenants.postgresql` keeps both settings. Superusers are not bound, and who owns a table can
+`on`. With neither, it sees none. `tenants.postgresql` sets both. Superusers are not bound, and a table's owner can
 switch this off: see `tenants.database_grants`.
 
-For fast queries: PostgreSQL applies a row's policy before any operator that is not marked leakproof, so an index can
+For fast queries: PostgreSQL applies a row's policy before any operator that is not marked leakproof. So an index can
 serve comparisons of numbers, dates and text (=, <, >=), but not LIKE, array operators or JSON operators.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 
 from django.db.migrations.operations.base import Operation
 
-# The scalar subselects are evaluated once per statement, not once per row.
+# Scalar subselects are evaluated once per statement, not once per row.
 POLICY_CONDITION = (
     "tenant_id = (SELECT nullif(current_setting('portal.tenant', true), '')::bigint)"
     " OR (SELECT current_setting('portal.across', true)) = 'on'"
@@ -21,7 +21,7 @@ POLICY_CONDITION = (
 
 
 class EnableRowSecurity(Operation):
-    """Bind a table's rows to the entered tenant, for its owner too. The table must have a tenant_id column."""
+    """Restrict a table's rows to the current tenant, for its owner too. The table must have a tenant_id column."""
 
     reversible = True
     reduces_to_sql = True

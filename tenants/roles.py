@@ -1,4 +1,4 @@
-"""Permissions and roles: who may do what. The roles page of the site shows this as a matrix."""
+"""Permissions and roles. The roles page of the site shows them as a matrix."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.utils.translation import pgettext_lazy
 
 
 class Permission(StrEnum):
-    """One thing a person may do in a tenant: NOUN_VERB."""
+    """One thing that a person may do in a tenant: NOUN_VERB."""
 
     TENANT_VIEW = "tenant_view"
     MEMBERS_VIEW = "members_view"
@@ -68,22 +68,23 @@ class Permission(StrEnum):
 
 
 class Proof(StrEnum):
-    """For how long a proof of identity counts: a password, code or passkey given in this session."""
+    """How long a proof of identity counts: a password, code or passkey given in this session."""
 
-    NONE = "none"  # nothing is asked
-    # An hour (PORTAL_LONG_PROOF_SECONDS): what decides who may enter, for many or for good.
+    NONE = "none"  # no proof
+    # An hour (PORTAL_LONG_PROOF_SECONDS): for changes of access rights, for many or permanently.
     LONG = "long"
-    # Five minutes (PORTAL_REAUTHENTICATION_SECONDS): doors, secrets, safety rules, evidence, and every file of rows.
+    # Five minutes (PORTAL_REAUTHENTICATION_SECONDS): for doors, secrets, safety rules, evidence, and every file of
+    # rows.
     SHORT = "short"
 
 
 class PermissionRequirements(NamedTuple):
-    """What a permission asks of the person who has it.
+    """The requirements of a permission for the person who has it.
 
-    - `needs_second_factor`: an account with a second factor, where PORTAL_REQUIRE_MFA is on. So asks whatever opens
-      something, takes personal data out as a file, or decides who may do either.
-    - `proof`: fresh proof of identity before each write that needs this permission. A view may name another one.
-      Whatever leaves as a file asks for `Proof.SHORT`, whatever its permission.
+    - `needs_second_factor`: an account with a second factor, if PORTAL_REQUIRE_MFA is on. Required by permissions that
+      open something, export personal data as a file, or decide who may do so.
+    - `proof`: fresh proof of identity before each write that needs this permission. A view may require another one.
+      Every file needs `Proof.SHORT`, with any permission.
     """
 
     title: Promise
@@ -145,8 +146,8 @@ REQUIREMENTS: dict[Permission, PermissionRequirements] = {
 }
 ALL_PERMISSIONS = frozenset(Permission)
 
-# Whoever has one of these may change a safety rule (`portal.core.safety`), alone or with a second person. Owners are
-# told when a person gets one of them.
+# A person with one of these may change a safety rule (`portal.core.safety`), alone or with a second person. Owners are
+# notified when a person gets one of them.
 SAFETY_PERMISSIONS = frozenset(
     {
         P.LOCKDOWN,
@@ -160,13 +161,13 @@ SAFETY_PERMISSIONS = frozenset(
     }
 )
 
-# What would outlast a support session: these could let a person in again. No platform role has them.
+# These would outlast a support session, as they could give a person access again. No platform role has them.
 OWNER_ONLY_PERMISSIONS = frozenset({P.CONNECTION_MANAGE, P.STAFF_MANAGE, P.SUPPORT_MANAGE})
 VIEW_PERMISSIONS = frozenset(permission for permission in Permission if permission.name.endswith("_VIEW"))
 
 
 class Role:
-    """A person's role in a tenant. `is_platform` roles come with the account and count only in a support session."""
+    """A person's role in a tenant. `is_platform` roles belong to the account and count only in a support session."""
 
     name: ClassVar[str]
     title: ClassVar[Promise]
@@ -176,7 +177,7 @@ class Role:
 
     @classmethod
     def second_factor_permissions(cls) -> list[Permission]:
-        """Return the permissions for which people of this role need a second factor."""
+        """Return the permissions of this role that need a second factor."""
         return [each for each in Permission if each in cls.permissions and each.needs_second_factor]
 
 
@@ -229,8 +230,7 @@ class Support(Role):
     name = "support"
     title = _("Support")
     purpose = _("Supports customers, only in support sessions.")
-    # Who went where and when, what cameras show of it and what is made of both is the customer's own business,
-    # whoever helps.
+    # People's movements, camera pictures and reports are the customer's own data, also during support.
     permissions = (
         VIEW_PERMISSIONS
         - {P.LOGS_VIEW, P.ROLL_CALL_VIEW, P.CAMERAS_VIEW, P.EVIDENCE_VIEW, P.REPORTS_VIEW, P.REVIEWS_VIEW}
@@ -257,7 +257,7 @@ PLATFORM_ROLES = tuple(role for role in ROLES if role.is_platform)
 
 
 def find_role(name: str) -> type[Role]:
-    """Return the role of this name; hyphens and underscores count as spaces. Raises KeyError, listing the names."""
+    """Return the role of this name; hyphens and underscores count as spaces. Raises KeyError with all names."""
     wanted = name.strip().lower().replace("_", " ").replace("-", " ")
     for candidate in ROLES:
         if candidate.name == wanted:
@@ -266,10 +266,10 @@ def find_role(name: str) -> type[Role]:
 
 
 def tenant_choices() -> list[tuple[str, Promise]]:
-    """Return the roles that a person in a tenant may have, with their titles."""
+    """Return the roles that a person in a tenant can have, with their titles."""
     return [(role.name, role.title) for role in TENANT_ROLES]
 
 
 def platform_choices() -> list[tuple[str, Promise]]:
-    """Return the roles that an account of platform staff may have, with their titles."""
+    """Return the roles that an account of platform staff can have, with their titles."""
     return [(role.name, role.title) for role in PLATFORM_ROLES]

@@ -13,15 +13,15 @@ from typing import Any, Protocol
 
 
 class NoTenant(RuntimeError):
-    """A tenant's rows were asked for while no tenant was entered."""
+    """A tenant's rows were requested while no tenant was entered."""
 
 
 class WrongTenant(RuntimeError):
-    """Code working for one tenant reached for another's rows. Nothing was read or written."""
+    """Code for one tenant used another tenant's rows. Nothing was read or written."""
 
 
 class TenantLike(Protocol):
-    """The part of a tenant that entering needs: `tenants.models.Tenant` has it."""
+    """The attributes of a tenant that entering needs, as `tenants.models.Tenant` has them."""
 
     @property
     def pk(self) -> Any: ...
@@ -32,7 +32,7 @@ class TenantLike(Protocol):
 
 @dataclass(frozen=True)
 class Scope:
-    """One tenant, or (with a reason) all of them. `tenant` is None when it was entered by its key alone."""
+    """One tenant, or (with a reason) all of them. `tenant` is None if only its ID was entered."""
 
     tenant_id: int | None = None
     tenant: TenantLike | None = None
@@ -43,7 +43,7 @@ _scope: ContextVar[Scope | None] = ContextVar("tenant_scope", default=None)
 
 
 def current_scope() -> Scope | None:
-    """Return what this thread entered last; None outside of any scope."""
+    """Return the scope that this thread entered last; None outside of any scope."""
     return _scope.get()
 
 
@@ -51,8 +51,8 @@ def current_scope() -> Scope | None:
 def tenant_scope(tenant: TenantLike | int) -> Iterator[None]:
     """Work for one tenant until the block ends.
 
-    Entering the same tenant again is harmless; entering another one from inside raises WrongTenant, because the only
-    code that may go from tenant to tenant is code that said `across_tenants` first.
+    Entering the same tenant again is harmless. Entering another one from inside raises WrongTenant: only code that used
+    `across_tenants` first may go from tenant to tenant.
     """
     tenant_id, known = (tenant, None) if isinstance(tenant, int) else (tenant.pk, tenant)
     if tenant_id is None:
@@ -73,7 +73,7 @@ def tenant_scope(tenant: TenantLike | int) -> Iterator[None]:
 def across_tenants(reason: str) -> Iterator[None]:
     """Work for all tenants, through `objects_across_tenants`, until the block ends.
 
-    The reason is for readers of the code: it must say why no single tenant can be named here.
+    The reason is for readers of the code: why no single tenant can be entered here.
     """
     if not reason.strip():
         raise ValueError("Working across tenants needs a reason.")
@@ -85,7 +85,7 @@ def across_tenants(reason: str) -> Iterator[None]:
 
 
 def current_tenant_id() -> int:
-    """Return the entered tenant's key. Raises NoTenant outside of a tenant, also inside `across_tenants`."""
+    """Return the current tenant's ID. Raises NoTenant outside of a tenant, also inside `across_tenants`."""
     scope = _scope.get()
     if scope is None or scope.tenant_id is None:
         raise NoTenant("No tenant is entered: wrap the work in tenant_scope(tenant).")
@@ -93,13 +93,13 @@ def current_tenant_id() -> int:
 
 
 def may_write(tenant_id: int | None) -> bool:
-    """Return whether rows of this tenant may be written from here."""
+    """Return whether rows of this tenant may be written in the current scope."""
     scope = _scope.get()
     return scope is not None and (bool(scope.across_reason) or scope.tenant_id == tenant_id)
 
 
 def row_security_settings() -> tuple[str, str]:
-    """Return what row security must see: the values of `portal.tenant` and `portal.across_reason`."""
+    """Return the values for row security: `portal.tenant` and `portal.across`."""
     scope = _scope.get()
     if scope is None:
         return "", ""

@@ -1,7 +1,7 @@
-"""The one table of everything that is kept as a code: each code with its sentence, in the reader's language.
+"""The one table of everything that is stored as a code: each code with its sentence, in the reader's language.
 
-A code that rows may hold is never removed, and never gets another meaning. An entry of the audit trail has its action
-as its code wherever the action has one sentence. Values that are counted are called `n`.
+A code that rows may hold is never removed, and its meaning never changes. An audit log entry uses its action as its
+code if the action has one sentence. Values that are counted are called `n`.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from django.utils.translation import ngettext_lazy, pgettext_lazy
 from tenants.evidence_sentences import EVIDENCE_SENTENCES
 from tenants.roles import ROLES
 
-# The text in place of a person whose name was deleted, or is not looked up.
+# Text for a person whose name was deleted, or is not looked up.
 REPLACEMENT_NAMES: Mapping[str, Promise] = {"guest": _("a guest")}
 
-# Titles of what the service is asked: of intents, and of their entries in the audit trail.
+# Titles of requests to the service, and of their audit log entries.
 REQUESTS: dict[str, Promise] = {
     "member.create": _("Create member: %(name)s"),
     "member.change": _("Change member: %(name)s"),
@@ -52,7 +52,7 @@ REQUESTS: dict[str, Promise] = {
     "job.changes": ngettext_lazy("change %(n)d member", "change %(n)d members", "n"),
 }
 
-# How a request ended, by the last word of the action of the entry that says so.
+# Results of requests, by the last word of the action of the outcome's entry.
 OUTCOMES: dict[str, Promise] = {
     "outcome.succeeded": _("Done"),
     "outcome.failed": _("Refused"),
@@ -63,7 +63,7 @@ OUTCOMES: dict[str, Promise] = {
     "intent.not_applied": _("Recorded as not applied: %(what)s"),
 }
 
-# Titles of long jobs on many members, and the trail's sentence for each act with one.
+# Titles of long jobs on many members, and the audit log's sentence for each action on one.
 JOBS: dict[str, Promise] = {
     "job.suspend": ngettext_lazy("Suspend %(n)s member", "Suspend %(n)s members", "n"),
     "job.resume": ngettext_lazy("Resume %(n)s member", "Resume %(n)s members", "n"),
@@ -106,7 +106,7 @@ JOBS: dict[str, Promise] = {
     "import.downloaded": _("Rows downloaded: %(job)s"),
 }
 
-# Acts at the desk. The guest is looked up for the reader (`tenants.audit_log.names`).
+# Actions at the desk. The guest's name is looked up for the reader (`tenants.audit_log.names`).
 DESK: dict[str, Promise] = {
     "guest.noted": _("Company and host changed: %(guest)s"),
     "guest.received_without_code": _("Checked in without a code: %(guest)s"),
@@ -151,7 +151,7 @@ DESK: dict[str, Promise] = {
     "expected.downloaded": _("List of expected guests downloaded"),
 }  # fmt: skip
 
-# What the portal itself keeps or shows about members and places.
+# The portal's own records about members and places.
 RECORDS: dict[str, Promise] = {
     "member.reveal_card": _("Card number shown: %(name)s"),
     "member.reveal_qr": _("QR data shown: %(name)s"),
@@ -279,7 +279,7 @@ RECORDS: dict[str, Promise] = {
     "rights_template.delete": _("Rights template deleted: %(name)s"),
 }
 
-# Why a tenant was not connected: shown on the connection page, and kept in the trail.
+# Why a tenant was not connected: shown on the connection page, and stored in the audit log.
 REFUSALS: dict[str, Promise] = {
     "state": _("This response does not belong to a connection you started here. Start again from the connection page."),
     "used": _("This response was already used. See the connection page for the result."),
@@ -335,7 +335,7 @@ TENANT: dict[str, Promise] = {
 
 TEXTS: Mapping[str, Promise] = {**REQUESTS, **OUTCOMES, **JOBS, **DESK, **RECORDS, **EVIDENCE_SENTENCES, **TENANT}
 
-# Who acts in the trail without being a person.
+# Actors in the audit log that are not people.
 ACTORS: Mapping[str, Promise] = {
     "portal": _("The portal"),
     "histories": _("The portal"),  # read from the service's log
@@ -343,7 +343,7 @@ ACTORS: Mapping[str, Promise] = {
     "command line": _("Command line"),
 }
 
-# What an act was done to, by the first part of its target's code.
+# Kinds of targets, by the first part of the target's code.
 TARGETS: Mapping[str, Promise] = {
     "area": _("Area"),
     "change": _("Bulk change"),

@@ -1,11 +1,11 @@
-"""Signs of life: a process holds a lock of its database session while others wait for its work.
+"""Locks that show whether a process is still working: a process holds one in its database session.
 
-The lock is derived from a token that the work's row carries. The transaction that takes the work takes the lock, and it
-ends with the session, so that the death of a process is known at once:
+The lock is derived from a token in the work's row. The transaction that takes the work takes the lock too. The lock
+ends with the session, so other processes know at once when its process dies:
 
-    rows.annotate(held=living.Held(token)), or RETURNING {living.HELD} in SQL
-    living.let_go(token)
-    rows.filter(living.ended("claim", since="claimed_at"))
+    rows.annotate(held=session_locks.TakeLock(token)), or RETURNING {session_locks.TAKE_LOCK_SQL} in SQL
+    session_locks.release(token)
+    rows.filter(session_locks.session_ended("claim", since="claimed_at"))
 """
 
 import contextlib
@@ -15,9 +15,8 @@ from django.db import Error
 from django.db import connection as database
 from django.db.models import BooleanField, Func, Q, TextField, Value
 
-# Holders share the lock, whoever asks wants it alone. Two tokens that agree in 32 bits do no harm: an end is seen
-# later.
-# The first key of these locks; the second comes from the token.
+# The first key of these locks; the second comes from the token. The holder shares the lock; a check tries to take it
+# alone. If two tokens have the same 32 bits, only the end is noticed later.
 LOCK_KIND = 0x5EAD
 _KEYS = f"{LOCK_KIND}, ('x' || left(%s::text, 8))::bit(32)::int4"
 TAKE_LOCK_SQL = f"pg_advisory_lock_shared({_KEYS})"
@@ -27,7 +26,7 @@ AND usename = current_user AND backend_start < %s)"""
 
 
 class TakeLock(Func):
-    """Takes the lock of a token, for this session, with each row that the statement returns. Never waits."""
+    """A function that takes a token's lock for this session, with each row that the statement returns. Never waits."""
 
     template = TAKE_LOCK_SQL.replace("%s", "%(expressions)s")
     output_field = TextField()
@@ -37,14 +36,14 @@ class TakeLock(Func):
 
 
 class _IsFree(Func):
-    """Whether nobody holds the lock of a row's token."""
+    """A condition: no session holds the lock of a row's token."""
 
     template = _IS_FREE_SQL.replace("%s", "%(expressions)s")
     output_field = BooleanField()
 
 
 class _IsSameServer(Func):
-    """Whether a session of ours from before that moment exists: no restart, crash or change of the server since."""
+    """A condition: one of our sessions started before that time, so the server was not restarted or replaced since."""
 
     template = _SAME_SERVER_SQL.replace("%s", "%(expressions)s")
     output_field = BooleanField()
@@ -53,15 +52,14 @@ class _IsSameServer(Func):
 def session_ended(token: str, *, since: str) -> Q:
     """Return a condition for rows whose token's session has ended; `since` is the field with the time it was taken.
 
-    What ends all sessions at once also frees the locks of processes that run on: then a free lock means nothing, and no
-    row is returned. A single session that was cut off counts as ended though its process runs: do only what is harmless
-    then.
+    If all sessions end at once, the locks of running processes are free too. Then a free lock means nothing, and no row
+    is returned. A single lost session counts as ended although its process still runs, so do only harmless things then.
     """
     return Q(_IsFree(token)) & Q(_IsSameServer(since))
 
 
 def release(token: uuid.UUID) -> None:
-    """Free the lock of this token: its work is done. A lost session has freed it already."""
+    """Release the lock of this token after its work. A lost session has released it already."""
     with contextlib.suppress(Error), database.cursor() as cursor:
         cursor.execute(f"SELECT pg_advisory_unlock_shared({_KEYS})", [token])
 

@@ -2,5 +2,5 @@
 
 from django.dispatch import Signal
 
-# A tenant was connected, or connected again. Arguments: connection (tenants.models.Connection), first (bool).
+# A tenant was connected or reconnected. Arguments: connection (tenants.models.Connection), first (bool).
 connected = Signal()

@@ -1,6 +1,6 @@
-"""Signing with the installation's key (Ed25519), and the public halves with which anybody can check.
+"""Signatures with the installation's key (Ed25519), and the public keys with which anyone can verify them.
 
-Of a large file its SHA-256 digest, 32 bytes, is signed, so that it is checked without being held.
+For a large file its SHA-256 digest, 32 bytes, is signed, so that it can be verified without loading it.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from tenants.models import SigningKey
 
 @dataclass(frozen=True)
 class Signature:
-    """The 64 bytes of a signature, and the name of the key that made it."""
+    """The 64 bytes of a signature, and the name of its key."""
 
     value: bytes
     key: str
 
 
 def sign(message: bytes) -> Signature:
-    """Return the signature of a message, made with the key in use; the first call makes the key."""
+    """Return the signature of a message with the current key; the first call creates the key."""
     key = _current_key()
     return Signature(Ed25519PrivateKey.from_private_bytes(key.private).sign(message), key.name)
 
@@ -39,7 +39,7 @@ def public_pem(key: SigningKey) -> bytes:
 
 @login_not_required
 def public_keys(request: HttpRequest) -> HttpResponse:
-    """Tell the public keys as PEM, each below its name: whoever checks an export needs them, and has no account."""
+    """Return the public keys as PEM, each below its name, without sign-in: people who verify an export need them."""
     keys = SigningKey.objects.defer("private").order_by("-made_at")
     told = [f"# {key.name}  {key.made_at:%Y-%m-%d}\n{public_pem(key).decode()}" for key in keys]
     return HttpResponse("\n".join(told), content_type="text/plain; charset=utf-8")
@@ -52,7 +52,7 @@ def _current_key() -> SigningKey:
     try:
         with transaction.atomic():
             return _create_key()
-    except IntegrityError:  # somebody made it at the same moment
+    except IntegrityError:  # another process created it at the same time
         return SigningKey.objects.get(retired_at=None)
 
 

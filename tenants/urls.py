@@ -1,4 +1,4 @@
-"""This app's pages that belong to no tenant, included at the root of the site."""
+"""This app's pages outside of tenants, included at the root of the site."""
 
 from django.urls import include, path
 
@@ -11,7 +11,7 @@ urlpatterns = [
     path("platform/", include("tenants.support.platform_urls")),
     path("oauth/<slug:environment>/callback/", callback, name="oauth_callback"),
     path("signing-keys/", signing.public_keys, name="signing_keys"),
-    # Before allauth's own pages at these addresses.
+    # Must come before allauth's own pages at these addresses.
     path("accounts/sessions/", account.sessions),
     path("accounts/2fa/recovery-codes/download/", account.recovery_codes),
     path("accounts/history/", account.history, name="account_history"),

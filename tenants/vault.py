@@ -1,8 +1,8 @@
-"""Secrets at rest: AES-256-GCM, bound to tenant, model and field, under keys that can be rotated.
+"""Encryption of stored secrets: AES-256-GCM, bound to tenant, model and field, under keys that can be rotated.
 
-`VAULT_KEYS` is "id:base64,id2:base64": the first key seals, all of them open. What is sealed in one tenant or field
-does not open in another. Fingerprints (to find a secret without storing it) come from the entry named `fingerprint`
-if there is one, else from the last key, so that putting a new key in front changes no fingerprint.
+`VAULT_KEYS` is "id:base64,id2:base64": the first key encrypts, all of them decrypt. A secret of one tenant or field
+does not open in another. Fingerprints (to find a secret without storing it) use the entry named `fingerprint` if there
+is one, else the last key. So a new key in front changes no fingerprint.
 """
 
 from __future__ import annotations
@@ -31,12 +31,13 @@ FINGERPRINT_ENTRY = "fingerprint"
 
 
 class VaultError(Exception):
-    """A secret that cannot be opened or sealed. Its value is never part of the message."""
+    """A secret that cannot be decrypted or encrypted. Its value is never part of the message."""
 
 
 class KeyRing:
-    """The keys of VAULT_KEYS. Raises ImproperlyConfigured when they are unusable, and names an entry by its number:
-    where the colon is missing, the key itself stands where its id should.
+    """The keys of VAULT_KEYS. Raises ImproperlyConfigured if they are unusable.
+
+    The message has the number of an entry, not its ID: if the colon is missing, the ID would be the key itself.
     """
 
     def __init__(self, text: str) -> None:
@@ -61,7 +62,7 @@ class KeyRing:
 
 
 def _decode_base64(text: str) -> bytes:
-    """Return the bytes of a text in base64; none where it is not base64."""
+    """Return the bytes of a text in base64; empty if it is not base64."""
     try:
         return base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
@@ -87,7 +88,7 @@ def seal(plain: bytes, *, bound_to: str) -> bytes:
 
 
 def open_sealed(sealed: bytes, *, bound_to: str) -> bytes:
-    """Decrypt what `seal` made for the same binding. Raises VaultError: unknown key, wrong place, or changed bytes."""
+    """Decrypt a result of `seal` for the same binding. Raises VaultError: unknown key, wrong place or changed bytes."""
     name, start = _key_of(sealed)
     cipher = key_ring().ciphers.get(name)
     if cipher is None:
@@ -100,12 +101,12 @@ def open_sealed(sealed: bytes, *, bound_to: str) -> bytes:
 
 
 def key_name(sealed: bytes) -> str:
-    """Return the id of the key that sealed this. Raises VaultError when it was not sealed by this vault."""
+    """Return the ID of the key of this secret. Raises VaultError if this vault did not encrypt it."""
     return _key_of(sealed)[0]
 
 
 def current_prefix() -> bytes:
-    """Return the bytes with which everything sealed under the current key begins."""
+    """Return the bytes with which everything encrypted under the current key begins."""
     name = key_ring().current.encode()
     return bytes([_VERSION, len(name)]) + name
 
@@ -121,8 +122,9 @@ def _key_of(sealed: bytes) -> tuple[str, int]:
 
 
 def fingerprint(tenant_id: int, purpose: str, value: str) -> bytes:
-    """Return a keyed 32-byte digest by which a secret value can be found: equal only for the same tenant
-    and purpose.
+    """Return a keyed 32-byte digest to find a secret value by.
+
+    It is the same only for the same tenant and purpose.
     """
     message = json.dumps([tenant_id, purpose, value], ensure_ascii=False).encode()
     return hmac.new(key_ring().fingerprint_key, message, hashlib.sha256).digest()
@@ -140,7 +142,7 @@ def is_unreadable(row: models.Model) -> bool:
 
 
 class Sealed:
-    """A secret as it is stored. Shows nothing of itself; only its own field opens it."""
+    """An encrypted secret as it is stored. Its repr shows nothing, and only its own field decrypts it."""
 
     __slots__ = ("data",)
 
@@ -152,7 +154,7 @@ class Sealed:
 
 
 class _DecryptingAttribute(DeferredAttribute):
-    """Opens the secret each time it is read from an instance, so that it is in memory no longer than needed."""
+    """Decrypts the secret each time it is read from an instance, so that it is in memory no longer than needed."""
 
     field: EncryptedField
 
@@ -169,8 +171,8 @@ class _DecryptingAttribute(DeferredAttribute):
 class EncryptedField(models.BinaryField):  # type: ignore[type-arg]  # takes no parameters at run time
     """A secret column (bytea) of a model with a `tenant_id`. Reads and writes plain values on instances.
 
-    Querysets see `Sealed`. SQL can ask it only for `isnull`. `update()` and COPY take what `seal()` returns. Reading
-    raises VaultError for anything that was not sealed for this row's tenant and this field.
+    Querysets return `Sealed`. SQL can query it only with `isnull`. `update()` and COPY take what `seal()` returns.
+    Reading raises VaultError for anything that was not encrypted for this row's tenant and this field.
     """
 
     descriptor_class = _DecryptingAttribute
@@ -189,7 +191,7 @@ class EncryptedField(models.BinaryField):  # type: ignore[type-arg]  # takes no 
         return f"{tenant_id}|{self.model._meta.label_lower}|{self.name}"
 
     def seal(self, tenant_id: int, value: Any) -> Sealed | None:
-        """Return the value sealed for this field of one tenant; None stays None."""
+        """Return the value encrypted for this field of one tenant; None stays None."""
         if value is None or isinstance(value, Sealed):
             return value
         return Sealed(seal(self.to_bytes(value), bound_to=self.binding(tenant_id)))

@@ -1,6 +1,6 @@
-"""What is kept for people to read later: a code with its values, worded in the reader's language.
+"""Stored sentences: a code with its values, shown in the reader's language.
 
-`tenants.sentences` is the one table of codes. Older rows keep the sentence that was stored, as a plain text.
+`tenants.sentences` is the one table of codes. Older rows keep their stored sentence as plain text.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from django.utils.safestring import SafeString
 
 from tenants import sentences
 
-# Names that the audit trail must never hold, since they are deleted one day: it says somebody instead.
+# Names that the audit log must never hold, since they are deleted later.
 DELETED_NAMES = ("guest",)
 MAX_VALUE_LENGTH = 200
 # Marks a stored text as code and values: no text that a person typed begins with it.
@@ -25,9 +25,9 @@ _MARK = "\x1f"
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence that is not in any language yet. `values` are texts, numbers, and sentences again.
+    """A sentence that is not in any language yet. `values` are texts, numbers, and sentences.
 
-    As text it is in the active language; an unknown code is its own text, shown in code type on a page.
+    As text it is in the active language. An unknown code is shown as the code, on a page in code type.
     """
 
     code: str
@@ -54,7 +54,7 @@ class Sentence:
 
     @property
     def without_names(self) -> Sentence:
-        """Return the sentence without the names that are deleted one day."""
+        """Return the sentence without the names that will be deleted."""
         kept = {name: value for name, value in self.values.items() if name not in DELETED_NAMES}
         return Sentence(
             self.code, {name: v.without_names if isinstance(v, Sentence) else v for name, v in kept.items()}
@@ -62,8 +62,9 @@ class Sentence:
 
 
 def coded_sentence(code: str, **values: Any) -> Sentence:
-    """Return a sentence of `tenants.sentences` to store, with its values: numbers and sentences as such, others as
-    texts.
+    """Return a sentence of `tenants.sentences` to store, with its values.
+
+    Numbers and sentences stay as they are; all others become texts.
     """
     return Sentence(code, {name: _storable_value(value) for name, value in values.items()})
 
@@ -80,7 +81,7 @@ else:  # takes no parameters at run time
 
 
 class SentenceField(_Text):
-    """Stores a `Sentence` as its code and values, and a plain text as that; reads either as it was stored."""
+    """A field that stores a `Sentence` as code and values, and plain text unchanged. Reading returns the same type."""
 
     def from_db_value(self, value: str | None, _expression: Any, _connection: Any) -> Sentence | str | None:
         return _parse(value) if value is not None and value.startswith(_MARK) else value
@@ -95,7 +96,7 @@ class SentenceField(_Text):
 
 
 class _Number(int):
-    """A number with its thousands separated where a sentence has it as a text; `%d` leaves it without."""
+    """A number that is shown with thousands separators as text; `%d` leaves it without."""
 
     def __str__(self) -> str:
         return f"{int(self):,}"

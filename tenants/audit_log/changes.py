@@ -1,4 +1,4 @@
-"""What an entry changed, field by field; everything that opens a door is masked."""
+"""The changed fields of an audit log entry. Values that open a door are masked."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 
 from tenants.models import AuditEntry
 
-Fields = list[tuple[str, str, str]]  # of each field its name, and the values before and after
+Fields = list[tuple[str, str, str]]  # name, value before and value after of each field
 
 SECRET_FIELDS = ("card_data", "qrcode", "qrcode_data", "data", "totp_seed", "secret_token", "face_data")
 MASK = "••••"
@@ -20,14 +20,14 @@ MASK = "••••"
 
 @dataclass(frozen=True)
 class RecordedChange:
-    """One change that staff asked for: the audit entry, what it named, and the page of the job that made it."""
+    """One change that staff requested: the audit log entry, its target, and the page of the job that made it."""
 
     entry: AuditEntry
     fields: Fields
     href: str = ""
 
 
-# Turns what was kept of a target into fields in the reader's words.
+# Returns fields in the reader's words from the stored values of a target.
 AddWords = Callable[[Mapping[str, Any]], Mapping[str, str]]
 _words: dict[str, AddWords] = {}
 LabelOf = Callable[[str], str]
@@ -35,17 +35,17 @@ _labels: dict[str, LabelOf] = {}
 
 
 def register_words(kind: str, words: AddWords) -> None:
-    """Register more words for entries on targets of this kind. Areas of work call it at start."""
+    """Register more fields for entries on targets of this kind. Apps call it at start."""
     _words[kind] = words
 
 
 def register_labels(kind: str, label_of: LabelOf) -> None:
-    """Register what people call the fields of targets of this kind. `label_of` returns a name it does not know."""
+    """Register display names of the fields of this kind of target. `label_of` returns an unknown name unchanged."""
     _labels[kind] = label_of
 
 
 def changed_fields(entry: AuditEntry) -> Fields:
-    """Return (field, before, after) of each field that differs; a field that is missing on one side shows as empty."""
+    """Return (field, before, after) of each field that differs. A field that is missing on one side is empty there."""
     words = _words.get(entry.target.partition(":")[0])
     before, after = (_flatten(_with_words(kept, words)) for kept in (entry.before, entry.after))
     names = dict.fromkeys([*before, *after])
@@ -53,7 +53,7 @@ def changed_fields(entry: AuditEntry) -> Fields:
 
 
 def labelled_changes(entry: AuditEntry) -> Fields:
-    """Return `changed_fields` with what people call the fields; none of an entry that cannot be read."""
+    """Return `changed_fields` with display names; an empty list if the entry cannot be decrypted."""
     if not entry.is_readable:
         return []
     label = _labels.get(entry.target.partition(":")[0])
@@ -61,7 +61,7 @@ def labelled_changes(entry: AuditEntry) -> Fields:
 
 
 def _field_label(name: str, label: LabelOf | None) -> SafeString | str:
-    """Return what people call a field; a name that nobody described in code type."""
+    """Return a field's display name, or the name in code type if it has none."""
     word = label(name) if label else name
     return format_html("<code>{}</code>", name) if word == name else word
 

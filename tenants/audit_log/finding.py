@@ -1,8 +1,7 @@
-"""Find the newest acts that fit a filter, in a trail of any length, however rare they are in it.
+"""Find the newest actions that match a filter, in an audit log of any size, even if matches are rare.
 
-Most of a filter is about the kinds of entries, of which there are few (`AuditKind`): the index has the newest of each
-kind in order, and the newest of all are among them. What is about single targets is looked for among the newest
-entries, and gathered by the targets where it is not there.
+Most filters select kinds of entries (`AuditKind`), of which there are few. The index holds the newest entry of each
+kind, so these are read first. Filters on single targets search the newest entries first, then the index by target.
 """
 
 from __future__ import annotations
@@ -18,23 +17,23 @@ from django.db.models.functions import Coalesce
 from tenants.models import AuditEntry, AuditKind
 from tenants.scope import current_tenant_id
 
-# Where an act stands in lists: its moment, and the ID of its first entry.
+# An action's position in lists: its time and the ID of its first entry.
 ActPosition = tuple[datetime, int]
 
-_RECENT_ENTRIES = 2_000  # entries among which targets are looked for first
+_RECENT_ENTRIES = 2_000  # entries that are searched first for targets
 _BEFORE_ALL = datetime(1, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
 class ActSpan:
-    """Which time acts are wanted of, and the place before which they stand; `until` is exclusive."""
+    """The time range of a search, and the position before which actions must be; `until` is exclusive."""
 
     since: datetime | None = None
     until: datetime | None = None
     before: ActPosition | None = None
 
     def filter(self, rows: QuerySet[AuditEntry]) -> QuerySet[AuditEntry]:
-        """Return those of the entries whose acts are within the span."""
+        """Return the entries whose actions are within the span."""
         if self.since:
             rows = rows.filter(act_at__gte=self.since)
         if self.until:
@@ -46,9 +45,10 @@ class ActSpan:
 
 
 def find_by_kinds(kinds: QuerySet[AuditKind], span: ActSpan, limit: int) -> list[ActPosition]:
-    """Return the newest acts with an entry of one of the kinds; at most so many.
+    """Return the newest actions with an entry of one of the kinds; at most `limit`.
 
-    Of each kind the newest one is looked up. Only the kinds whose newest are the newest of all can have more of them.
+    The newest entry of each kind is read first. Only kinds whose newest entry is among the newest of all are read
+    further.
     """
     found = list(kinds.values_list("pk", "result"))
     if not found:
@@ -68,11 +68,11 @@ def find_by_kinds(kinds: QuerySet[AuditKind], span: ActSpan, limit: int) -> list
 def find_by_targets(
     targets: Q, kinds: QuerySet[AuditKind], span: ActSpan, limit: int, *, recent_first: bool
 ) -> list[ActPosition]:
-    """Return the newest acts with an entry of one of the kinds on one of the targets; at most so many.
+    """Return the newest actions with an entry of one of the kinds on one of the targets; at most `limit`.
 
-    `recent_first`: there may be so many on these targets that they are looked for among the newest entries first.
+    With `recent_first` the newest entries are searched first, as many entries may have these targets.
     """
-    # In words that no index of kinds answers: those that fit are most of them.
+    # "+ 0" prevents the use of an index on the kind: most entries have one of these kinds.
     rows: QuerySet[Any] = AuditEntry.objects.annotate(of=F("kind_id") + 0).filter(
         targets, of__in=list(kinds.values_list("pk", flat=True))
     )
@@ -95,9 +95,9 @@ def find_by_targets(
     return list(rows.order_by(at.desc(), "-act_id").values_list("act_at", "act_id")[:limit])
 
 
-_PROVISIONAL_RESULT = "uncertain"  # the one result that another may follow
-# Of several outcomes of one request the last one counts. A value that is compared, and not EXISTS, keeps PostgreSQL
-# from joining all of them.
+_PROVISIONAL_RESULT = "uncertain"  # the only result that another may follow
+# If a request has several outcomes, the last one counts. The subselect is compared with NULL: with EXISTS, PostgreSQL
+# would join all rows.
 _IS_LAST_SQL = """
 AND (e.act_id = e.id OR (
     SELECT later.id FROM tenants_auditentry later JOIN tenants_auditkind kind ON kind.id = later.kind_id

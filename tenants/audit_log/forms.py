@@ -1,4 +1,4 @@
-"""The filter above the audit trail."""
+"""The filter of the audit log."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _results() -> Choices:
 
 
 class AuditFilterForm(forms.Form):
-    """All optional. A value that cannot be read gets an error, and is left out of the filter."""
+    """The filter's fields, all optional. An invalid value gets an error and is left out of the filter."""
 
     about = forms.ChoiceField(label=pgettext_lazy("audit log", "About"), required=False, choices=_subjects)
     result = forms.ChoiceField(label=_("Result"), required=False, choices=_results)

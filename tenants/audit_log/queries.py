@@ -1,7 +1,7 @@
-"""Read the audit trail, newest first, a page at a time: one row per act.
+"""Read the audit log, newest first, in pages: one row per action.
 
-A request to the service leaves one entry when it is made and another for its outcome; their `intent_id` ties them
-together. Lists leave out the later ones, which are on the page of the first; its row says how the act ended.
+A request to the service leaves one entry when it is created and another for its outcome, with the same `intent_id`.
+Lists leave out the outcome. The page of the first entry shows it, and its row shows the result.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ from tenants.models import AuditEntry, AuditKind
 PAGE_SIZE = 50
 _signer = Signer(salt="tenants.audit_log.cursor")
 _LAST_CHARACTER = "\U0010ffff"
-# "create_member" is the request, "create_member.failed" its outcome. A person's decision is an act of its own.
+# "create_member" is the request, "create_member.failed" its outcome. A person's decision is a separate action.
 _IS_OUTCOME = ~Q(intent_id="") & Q(action__contains=".") & ~Q(action__startswith="intent.")
 
-# The same the other way round, in words of which PostgreSQL thinks that half are so: it then walks along the newest.
+# The opposite as a CASE, of which PostgreSQL estimates that half of the rows match: so it walks the index from the
+# newest row.
 _IS_ACT = Case(When(_IS_OUTCOME, then=Value(False)), default=Value(True), output_field=BooleanField())
 
-# What acts are about, with their actions: operations of the service, and families of the portal's own acts.
+# Subjects for the filter, with their actions: the service's operations and prefixes of the portal's own actions.
 SUBJECTS: dict[str, tuple[Promise, str]] = {
     "members": (
         _("Members"),
@@ -64,20 +65,20 @@ SUBJECTS: dict[str, tuple[Promise, str]] = {
 }
 
 
-# Returns the condition for entries that are about what a text names, by what others keep.
+# Returns a condition for entries whose target matches a text, by data that the audit log does not hold.
 TargetSearch = Callable[[str], Q]
 _searches: list[TargetSearch] = []
 
 
 def register_search(search: TargetSearch) -> None:
-    """Register a search for the targets of entries. Areas of work call it at start."""
+    """Register a search for targets. Apps call it at start."""
     if search not in _searches:
         _searches.append(search)
 
 
 @dataclass(frozen=True)
 class AuditFilter:
-    """The filter. `about` is one of ABOUT, `result` how the act ended ("succeeded", "failed", …)."""
+    """The filter. `about` is one of ABOUT; `result` is how the action ended ("succeeded", "failed", …)."""
 
     about: str = ""
     result: str = ""
@@ -90,31 +91,31 @@ class AuditFilter:
 
 @dataclass(frozen=True)
 class AuditPage:
-    """Up to 50 acts, and the cursor of the next page, if there is one."""
+    """Up to 50 actions, and the cursor of the next page, if there is one."""
 
     entries: list[AuditEntry]
     next_cursor: str
 
 
 def page(wanted: AuditFilter, cursor: str = "") -> AuditPage:
-    """Return acts of the entered tenant older than the cursor. A cursor that is not ours starts from the newest."""
+    """Return actions of the current tenant that are older than the cursor. An invalid cursor starts from the newest."""
     found = _find_newest(wanted, PAGE_SIZE + 1, _read_cursor(cursor))
     entries = _complete(found[:PAGE_SIZE])
     return AuditPage(entries, _write_cursor(entries[-1]) if len(found) > PAGE_SIZE else "")
 
 
 def acts() -> QuerySet[AuditEntry]:
-    """Return one entry for each act in the entered tenant: how a request ended is no act of its own."""
+    """Return one entry for each action in the current tenant, without outcomes of requests."""
     return AuditEntry.objects.exclude(_IS_OUTCOME)
 
 
 def newest(count: int) -> list[AuditEntry]:
-    """Return the newest acts of the entered tenant."""
+    """Return the newest actions of the current tenant."""
     return _complete(_find_newest(AuditFilter(), count))
 
 
 def entries_of_act(entry: AuditEntry) -> list[AuditEntry]:
-    """Return the other entries of the same act, oldest first: the request, its outcome, a person's decision.
+    """Return the other entries of the same action, oldest first: the request, its outcome, a person's decision.
 
     All of them, the given one too, are completed as in lists.
     """
@@ -125,7 +126,7 @@ def entries_of_act(entry: AuditEntry) -> list[AuditEntry]:
 
 
 def _find_newest(wanted: AuditFilter, limit: int, before: ActPosition | None = None) -> list[AuditEntry]:
-    """Return the newest acts that fit the filter, of those before a place. Outcomes fit with their request."""
+    """Return the newest actions that match the filter, older than a position. An outcome counts for its request."""
     span = ActSpan(
         since=_midnight(wanted.since) if wanted.since else None,
         until=_midnight(wanted.until) + timedelta(days=1) if wanted.until else None,
@@ -145,8 +146,8 @@ def _find_newest(wanted: AuditFilter, limit: int, before: ActPosition | None = N
 
 
 def _kinds_for(wanted: AuditFilter) -> QuerySet[AuditKind]:
-    """Return the kinds of entries that fit the filter: those of requests, or those of the outcomes that fit."""
-    # Of what is created, the outcome alone names the target.
+    """Return the kinds of entries that match the filter: kinds of requests, or kinds of the matching outcomes."""
+    # If something is created, only the outcome has its target.
     asked = Q(result="") | Q(names_target=True) if wanted.target else Q(result="")
     kinds = AuditKind.objects.filter(Q(result=wanted.result) if wanted.result else asked)
     if wanted.about:
@@ -160,16 +161,16 @@ def _kinds_for(wanted: AuditFilter) -> QuerySet[AuditKind]:
 
 
 def _by_target_kind(target: str) -> Q:
-    """Return a condition for the kinds of targets that a text names: by the beginning of their code, or by their word.
+    """Return a condition for kinds of targets that match a text: the start of their code, or their word.
 
-    Several kinds may have one word.
+    Several kinds may share one word.
     """
     named = [kind for kind, word in sentences.TARGETS.items() if target.lower() == str(word).lower()]
     return Q(target_kind__startswith=target) & ~Q(target_kind="") | Q(target_kind__in=named)
 
 
 def _by_target_code(target: str) -> Q:
-    """Return a condition for single targets: by the beginning of the code, or as pages write it ("Member M1")."""
+    """Return a condition for single targets: the start of the code, or the form shown on pages ("Member M1")."""
     found = _starts_with(target) if ":" in target else Q()
     for kind, word in sentences.TARGETS.items():
         if target.lower().startswith(f"{word} ".lower()):
@@ -178,7 +179,7 @@ def _by_target_code(target: str) -> Q:
 
 
 def _by_registered_searches(target: str) -> Q:
-    """Return a condition for acts on many at once, and for names: by those who know whom they were about."""
+    """Return a condition for actions on many targets, and for names, from the registered searches."""
     found = Q()
     for search in _searches:
         found |= search(target)
@@ -186,18 +187,18 @@ def _by_registered_searches(target: str) -> Q:
 
 
 def _starts_with(code: str) -> Q:
-    """Return a condition for targets that begin with a code, in words for which row security allows an index."""
+    """Return a condition for targets that start with a code. Row security allows no index for LIKE, so it compares."""
     return Q(target__gte=code, target__lt=code + _LAST_CHARACTER)
 
 
 def _by_person(person: str) -> Q:
-    """Return a condition for entries by this person: by address, by the name at the time, or as the reader sees it."""
+    """Return a condition for entries by this person: by address, by the name at the time, or as pages show it."""
     read = [label for label, text in sentences.ACTORS.items() if person.lower() in str(text).lower()]
     return Q(by__email__icontains=person) | Q(by_label__icontains=person) | Q(by=None, by_label__in=read)
 
 
 def _complete(entries: list[AuditEntry]) -> list[AuditEntry]:
-    """Complete the entries with what other rows say: how requests ended, and names."""
+    """Add results of requests and names from other rows to the entries."""
     _fill_results(entries)
     names.fill_names(entries)
     return entries

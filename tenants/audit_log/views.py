@@ -1,4 +1,4 @@
-"""The audit trail of a tenant."""
+"""The audit log page of a tenant."""
 
 from __future__ import annotations
 

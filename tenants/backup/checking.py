@@ -1,4 +1,4 @@
-"""Check a dump: read it once, and collect what is wrong."""
+"""Check a dump: read it once and collect all problems."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _HIDDEN = (
 
 
 class BackupCheck:
-    """Reads the dump `file`; then `compare` are sentences, and `summary` is for a dump without any.
+    """A check of the dump `file`: `compare` returns problems as sentences, and `summary` is for a dump without any.
 
-    `is_alone` compares it with no database. Raises `Unreadable`.
+    With `is_alone` it is compared with no database. Raises UnreadableDump.
     """
 
     def __init__(self, file: Path, *, is_alone: bool) -> None:
@@ -39,7 +39,7 @@ class BackupCheck:
         self.problems += [each for part in self._parts for each in part.problems(is_alone=is_alone)]
 
     def summary(self) -> str:
-        """Return what the dump holds."""
+        """Return the contents of the dump as a sentence."""
         rows = sum(each.count_by_tenant.total() for each in self._dump.tables.values())
         held = f"{rows:,} rows in {len(self._dump.tables)} tables, of {len(self._tenants)} tenants"
         newest = f" The newest audit entry is of {self._newest[:16]}." if self._newest else ""
@@ -52,7 +52,7 @@ class BackupCheck:
         self._newest = max(self._newest, at)
 
     def _own_problems(self, dump: Dump) -> Iterator[str]:
-        """Yield what the dump says of itself: a tenant has rows from the beginning."""
+        """Yield problems that show in the dump alone: a tenant always has rows."""
         bound = dump.tables_with_policies() or dump.tables.keys()
         counted = [rows.count_by_tenant for table, rows in dump.tables.items() if table in bound]
         empty = [slug for pk, slug in self._tenants.items() if not any(count[pk] for count in counted)]

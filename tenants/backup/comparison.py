@@ -1,4 +1,4 @@
-"""Compare a dump with the site's database, in which work has gone on.
+"""Compare a dump with the site's database, which has changed since.
 
 Rows that were deleted after the dump are ignored. Rows that were added are recognised by their `id`, which counts up:
 the dump must have all rows up to its last `id`. A few may be missing: those of transactions that were open at the time.
@@ -19,7 +19,7 @@ from tenants.scope import across_tenants
 #: The share of the rows from before the dump that must be in it.
 MIN_SHARE = 0.99
 
-# Unlogged tables hold nothing that is missed after a crash, or in a backup.
+# Without unlogged tables: their data may be lost in a crash and is not needed in a backup.
 _TABLES = """
 SELECT relname::text,
     EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'tenant_id'),
@@ -43,7 +43,7 @@ _NAMES_SHOWN = 5
 
 
 def compare(dump: Dump) -> Iterator[str]:
-    """Yield a sentence for each thing that is in the database, but not in the dump."""
+    """Yield a sentence for each thing that is in the database but not in the dump."""
     with across_tenants("a backup holds all tenants"), connection.cursor() as cursor:
         cursor.execute(_DEFINITIONS)
         if lacking := [each for (each,) in cursor.fetchall() if each not in dump.definitions]:
@@ -66,22 +66,24 @@ def join_names(names: list[str]) -> str:
 
 
 def _count_older_rows(cursor: Any, dump: Dump, table: str, has_tenant: bool) -> Counter[int | None]:
-    """Count the rows of each tenant that were there before the dump: up to its last `id`, or without any row of the
-    table, up to the value of its sequence.
+    """Count each tenant's rows that are older than the dump.
+
+    These are rows up to the dump's last `id`. If the dump has no row of the table, the value of its sequence is the
+    limit.
     """
     rows = dump.tables[table]
     last = dump.sequences.get(f"{table}_id_seq") if rows.last_id is None else rows.last_id
     quote = connection.ops.quote_name
     tenant, until = "tenant_id" if has_tenant else "NULL", "" if last is None else "WHERE id <= %s"
     cursor.execute(
-        f"SELECT {tenant}, count(*) FROM {quote(table)} {until} GROUP BY 1",  # noqa: S608 - names of our own tables
+        f"SELECT {tenant}, count(*) FROM {quote(table)} {until} GROUP BY 1",  # noqa: S608 - the names come from PostgreSQL's catalogue
         [] if last is None else [last],
     )
     return Counter(dict(cursor.fetchall()))
 
 
 def _missing_rows(dump: Dump, table: str, older: Counter[int | None]) -> dict[int | None, int]:
-    """Return how many rows there should be, of each tenant that has too few."""
+    """Return the expected number of rows of each tenant that has too few in the dump."""
     have = dump.tables[table].count_by_tenant
     return {tenant: count for tenant, count in older.items() if have[tenant] < MIN_SHARE * count}
 

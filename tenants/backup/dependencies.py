@@ -1,4 +1,4 @@
-"""What belongs with the database in a backup: each part looks at rows of the dump, then says what is missing."""
+"""Things that a dump needs to be useful, such as keys. Each one reads rows of the dump and returns what is missing."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from tenants.backup.reading import RowReader
 
 
 class Dependency(Protocol):
-    """Something that a dump is useless without."""
+    """Something without which a dump is useless."""
 
     def row_readers(self) -> Iterable[RowReader]:
-        """Return which rows of the dump the part needs to see."""
+        """Return the rows of the dump that this check needs."""
 
     def problems(self, *, is_alone: bool) -> Iterator[str]:
-        """Yield a sentence for each thing that is wrong, once all rows were seen. `is_alone`: ask no database."""
+        """Yield a sentence for each problem, after all rows were read. With `is_alone`, query no database."""
 
     def summary(self) -> str:
         """Return what was found, for a dump without problems."""
 
 
 class VaultKeys:
-    """The keys of VAULT_KEYS: of each column, one secret under each key is opened."""
+    """The keys of VAULT_KEYS: in each column, one secret per key is decrypted."""
 
     def __init__(self) -> None:
         self._errors: dict[tuple[str, str], str] = {}
@@ -71,10 +71,10 @@ _factories: list[Callable[[], Dependency]] = [VaultKeys]
 
 
 def register(create: Callable[[], Dependency]) -> None:
-    """Add a part: `create()` is made anew for each dump."""
+    """Register a dependency; `create()` is called for each dump."""
     _factories.append(create)
 
 
 def create_all() -> list[Dependency]:
-    """Return the parts to show one dump to."""
+    """Return the dependencies to check for one dump."""
     return [make() for make in _factories]

@@ -1,6 +1,7 @@
-"""Read a dump without restoring it: what it defines, how many rows it has, and the rows that a part asks for.
+"""Read a dump without restoring it: its definitions, row counts, and the rows that a dependency needs.
 
-`pg_restore` turns any dump that is not plain SQL into SQL, which is read line by line: memory does not grow with it.
+`pg_restore` turns any dump that is not plain SQL into SQL. This is read line by line, so that memory does not grow with
+it.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class UnreadableDump(Exception):
 
 @dataclass(frozen=True)
 class RowReader:
-    """Call `on_row` with these columns of each row of a table: text as PostgreSQL writes it, or None."""
+    """Reads rows of a table: `on_row` gets these columns of each row, as PostgreSQL's text or None."""
 
     table: str
     columns: tuple[str, ...]
@@ -42,7 +43,7 @@ class RowReader:
 
 @dataclass
 class TableRows:
-    """The rows of one table: how many each tenant has (None: rows without a tenant), and the highest `id`."""
+    """The rows of one table: their number per tenant (None: rows without a tenant), and the highest `id`."""
 
     count_by_tenant: Counter[int | None] = field(default_factory=Counter)
     last_id: int | None = None
@@ -50,17 +51,17 @@ class TableRows:
 
 @dataclass
 class Dump:
-    """What a dump holds. Rows of a part of a partitioned table count for the whole table."""
+    """The contents of a dump. Rows of a partition count for the partitioned table."""
 
     tables: dict[str, TableRows] = field(default_factory=lambda: defaultdict(TableRows))
     #: "table x", "policy y of x", "trigger z of x".
     definitions: set[str] = field(default_factory=set)
-    #: The last value of each sequence; 0 where it was not used.
+    #: The last value of each sequence; 0 if it was not used.
     sequences: dict[str, int] = field(default_factory=dict)
     _partitioned_tables: dict[str, str] = field(default_factory=dict)
 
     def read_definition(self, line: str) -> None:
-        """Take a line of SQL that is no row."""
+        """Read a line of SQL that is not a row."""
         if found := _DEFINED.match(line):
             kind, name, table = found.groups()
             self.definitions.add(f"{kind.lower()} {name}" + (f" of {table}" if table else ""))
@@ -70,16 +71,16 @@ class Dump:
             self.sequences[found[1]] = int(found[2]) if found[3] == "true" else 0
 
     def tables_with_policies(self) -> set[str]:
-        """Return the tables that row security binds."""
+        """Return the tables that have row security."""
         return {each.rpartition(" of ")[2] for each in self.definitions if each.startswith("policy ")}
 
     def partitioned_table_of(self, table: str) -> str:
-        """Return the partitioned table that this one is a part of, or the table itself."""
+        """Return the partitioned table of this partition, or the table itself."""
         return self._partitioned_tables.get(table, table)
 
 
 def read_dump(file: Path, readers: Iterable[RowReader]) -> Dump:
-    """Read a dump, and show each of `readers` its rows. Raises Unreadable."""
+    """Read a dump, and pass its rows to `readers`. Raises UnreadableDump."""
     dump, wanted = Dump(), defaultdict(list)
     for look in readers:
         wanted[look.table].append(look)
@@ -95,13 +96,13 @@ def read_dump(file: Path, readers: Iterable[RowReader]) -> Dump:
 
 
 def _read_rows(lines: IO[bytes], columns: list[str], into: TableRows, looks: list[RowReader]) -> None:
-    """Count the rows of one block."""
+    """Count the rows of one block, and pass them to the readers."""
     where = {name: number for number, name in enumerate(columns)}
     tenant, key = where.get("tenant_id"), where.get("id")
-    # A dump of an earlier version may not have a column yet.
+    # A dump of an earlier version may lack a column.
     shown = [(look.on_row, [where[name] for name in look.columns]) for look in looks if {*look.columns} <= where.keys()]
     for line in lines:
-        if line == _END or not line.endswith(b"\n"):  # the second: the dump ends here, as pg_restore says itself
+        if line == _END or not line.endswith(b"\n"):  # the second: the dump was cut off, which pg_restore reports
             return
         values = line[:-1].split(b"\t")
         into.count_by_tenant[None if tenant is None else int(values[tenant])] += 1

@@ -1,1 +1,1 @@
-"""A tenant's connection to the service: grant, use, reissue, revoke, and what the last calls said."""
+"""A tenant's connection to the service: grant, use, reissue, revoke, and the results of the last calls."""

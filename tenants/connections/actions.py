@@ -36,15 +36,15 @@ _OUTCOME_CODES = {
 
 
 def connection_of(access: Access) -> Connection:
-    """Return the tenant's connection, made on first use."""
+    """Return the tenant's connection, created on first use."""
     row, _ = Connection.objects.select_related("tenant__environment", "granted_by").get_or_create(tenant=access.tenant)
     return row
 
 
 def revoke(*, access: Access) -> RevocationOutcome:
-    """Revoke the token at the service, then forget it. Not to be called inside a transaction. Raises NotConnected.
+    """Revoke the token at the service, then delete it here. Not to be called inside a transaction. Raises NotConnected.
 
-    Revoking twice does no harm, so after a lost answer the person can do it again; until then the token is kept.
+    Revoking twice does no harm. After a lost answer the token is kept, so that the person can revoke again.
     """
     access.check(Permission.CONNECTION_MANAGE)
     connection = connection_of(access)

@@ -1,4 +1,4 @@
-"""Record what each answer of the service says about the connection itself."""
+"""Record the effect of each answer of the service on the connection."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def record(seen: Connection, operation: Operation, status: int, error: ServiceEr
 def record_refused_token(seen: Connection) -> None:
     """Record that the service no longer accepts the token of `seen`.
 
-    After a reissue whose new token never worked, use the former token again; otherwise the connection is broken and
-    somebody must reconnect. While a reissue is under way, change nothing: it may end the old token.
+    After a reissue whose new token never worked, use the former token again. Otherwise the connection is broken and a
+    person must reconnect. During a reissue nothing changes: the reissue may end the old token.
     """
     with transaction.atomic():
         row = Connection.objects.select_for_update().get(pk=seen.pk)
@@ -67,7 +67,7 @@ def record_refused_token(seen: Connection) -> None:
 
 
 def restore_previous_token(row: Connection) -> None:
-    """Return to the former token when a reissued one does not work. The caller has locked the row."""
+    """Return to the former token if a reissued one does not work. The caller has locked the row."""
     row.access_token, row.previous_token = row.previous_token, None
     row.token_generation += 1
     row.reissue_outcome = "new_token_refused"
@@ -100,12 +100,12 @@ def _record_success(seen: Connection, operation: Operation) -> None:
 
 
 def _requirements(operation: Operation) -> set[str]:
-    """Return what an operation needs besides its scope."""
+    """Return what an operation needs apart from its scope."""
     return {str(each) for each in (operation.contract, LICENCE if operation.needs_licence else None) if each}
 
 
 def _clear_refusals(seen: Connection, operation: Operation) -> None:
-    """Remove what an operation needs from the refused ones: it has worked."""
+    """Remove an operation's requirements from the refused ones, because it has worked."""
     with transaction.atomic():
         row = Connection.objects.select_for_update().get(pk=seen.pk)
         row.scopes_refused = sorted(set(row.scopes_refused) - {operation.scope})
@@ -115,7 +115,10 @@ def _clear_refusals(seen: Connection, operation: Operation) -> None:
 
 
 def _record_refusal(seen: Connection, operation: Operation, error: Rejected) -> None:
-    """Record what a refusal says is missing, by its code (docs/operations.md). An unknown code is kept as it came."""
+    """Record what is missing according to a refusal, by its code (docs/operations.md).
+
+    An unknown code is kept unchanged.
+    """
     errors: ErrorCodes = seen.tenant.environment.catalogue.errors
     meaning = errors.meaning(error.code)
     if meaning is None:
@@ -146,8 +149,10 @@ def _add_refused(seen: Connection, *, scope: str = "", gate: str = "") -> None:
 
 
 def _save_refusal(seen: Connection, operation: Operation, error: Rejected) -> None:
-    """Keep a refusal as it came, one per operation. The text about a change may repeat a secret of that change: it is
-    kept with the change only, where secrets are hidden.
+    """Store a refusal unchanged, one per operation.
+
+    A change's refusal text is not stored here, as it may repeat a secret. It is stored with the change only, where
+    secrets are hidden.
     """
     words = error.detail[:_MAX_TEXT] if operation.delivery is Delivery.READ else ""
     refusal = {"operation": operation.name, "status": error.status, "code": error.code[:20], "words": words}

@@ -17,7 +17,7 @@ def _header_safe(value: str) -> None:
 class LicenceKeyForm(forms.Form):
     """The key that the vendor issues for remote operation, or its removal: `value` then cleans to None.
 
-    Removing is offered only where a key is `stored`.
+    Removing is offered only if a key is `stored`.
     """
 
     value = forms.CharField(

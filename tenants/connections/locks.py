@@ -1,4 +1,4 @@
-"""One process at a time per connection, by a lock that PostgreSQL frees when the process dies."""
+"""One process at a time per connection, by a lock that PostgreSQL releases when the process dies."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ class ConnectionBusy(Exception):
 
 @contextlib.contextmanager
 def exclusive(connection: Connection) -> Iterator[None]:
-    """Hold the connection's advisory lock, waiting for its holder. Raises Busy after 90 seconds."""
+    """Hold the connection's advisory lock for the block, after waiting for it.
+
+    Raises ConnectionBusy after 90 seconds.
+    """
     until, pause = time.monotonic() + _WAIT_SECONDS, 0.02
     while not _execute("SELECT pg_try_advisory_lock(%s, %s)", connection):
         if time.monotonic() > until:

@@ -1,4 +1,4 @@
-"""The OAuth endpoints of a service environment, for the client that the portal is registered as there."""
+"""The OAuth endpoints of a service environment, for the portal's client there."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from tenants.models import ServiceEnvironment
 
 
 def oauth_of(environment: ServiceEnvironment) -> OAuth:
-    """Return the OAuth endpoints. Each environment has one redirect URI:
-    `{PORTAL_URL}/oauth/<environment>/callback/`.
+    """Return the OAuth endpoints of an environment.
+
+    Each environment has one redirect URI: `{PORTAL_URL}/oauth/<environment>/callback/`.
     """
     return OAuth(
         base_url=environment.base_url,

@@ -1,7 +1,7 @@
-"""The authorization-code grant: to the service with a one-time state, back with a code, which is exchanged once.
+"""The authorization-code grant: redirect to the service with a one-time state, return with a code, exchange it once.
 
 Specification: part Authentication (3, 4) and GET /oauth2/authorize. The state is bound to the session, person, tenant
-and environment that began, lives ten minutes, and is used up by the first callback, whatever its result.
+and environment, and lives ten minutes. The first callback uses it up, with any result.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ LIFETIME = timedelta(minutes=10)
 
 
 class GrantRefused(Exception):
-    """A callback that connects nothing. `reason` is one of tenants.connections.texts.REFUSALS; `tenant` is set only
-    when the state matched.
+    """A callback that connects nothing. `reason` is one of `tenants.connections.texts.REFUSALS`.
+
+    `tenant` is set only if the state matched.
     """
 
     def __init__(self, reason: str, tenant: Tenant | None = None, detail: str = "") -> None:
@@ -45,7 +46,7 @@ class GrantRefused(Exception):
 
 @dataclass(frozen=True)
 class Callback:
-    """The parameters of a callback, and who sent it."""
+    """The parameters of a callback, and the person and session that sent it."""
 
     environment: str
     state: str
@@ -56,7 +57,7 @@ class Callback:
 
 
 def begin(*, access: Access, session_key: str) -> str:
-    """Record a one-time state and return the address of the service's consent page."""
+    """Save a one-time state and return the address of the service's consent page."""
     access.check(Permission.CONNECTION_MANAGE)
     state = secrets.token_urlsafe(32)
     environment = access.tenant.environment
@@ -79,7 +80,7 @@ def begin(*, access: Access, session_key: str) -> str:
 def complete(callback: Callback) -> Connection:
     """Check and use up the state, exchange the code once, compare the service's tenant, and store the token.
 
-    Raises GrantRefused; then the connection is as it was before.
+    Raises GrantRefused; then the connection is unchanged.
     """
     state = _matching_state(callback)
     tenant = state.tenant
@@ -130,7 +131,10 @@ def _exchange(access: Access, code: str) -> str:
 
 
 def _read_tenant(access: Access, token: str) -> Answer:
-    """Read whose token it is and return the answer. Raises GrantRefused without one, so that the token is not kept."""
+    """Return the service's answer about the token's tenant.
+
+    Raises GrantRefused without one, so the token is not kept.
+    """
     try:
         answer = try_token(access.tenant.environment, token)
     except Unauthorised as refusal:
@@ -172,7 +176,7 @@ def _store_token(row: Connection, access: Access, token: str, service_tenant_id:
     row.environment = access.tenant.environment
     row.service_tenant_id = service_tenant_id
     row.access_token, row.previous_token = token, None
-    if vault.is_unreadable(row):  # what is left is the licence key, under a key that is lost: it is entered again
+    if vault.is_unreadable(row):  # only the licence key is left, under a lost key: it is entered again
         row.licence_key = None
     row.token_generation += 1
     row.token_at = row.granted_at = row.last_call_at = row.last_success_at = now
@@ -185,8 +189,9 @@ def _store_token(row: Connection, access: Access, token: str, service_tenant_id:
 
 
 def store_tenant_facts(row: Connection, answer: Answer) -> None:
-    """Keep the service's facts about the tenant on a row that the caller saves, without where its webhook goes: whoever
-    knows that address can post to it.
+    """Set the service's data about the tenant on a row that the caller saves.
+
+    The webhook's address is left out: anyone who knows it can post to it.
     """
     row.service_tenant_name = str(answer.data.get("tenant_name") or "")[:200]
     kept = answer.data.get("settings")
@@ -200,7 +205,7 @@ def _send_connected(row: Connection, first: bool) -> None:
 
 
 def _revoke_unused(access: Access, token: str) -> None:
-    """Revoke a token that will not be kept. If that fails it stays unused: it is stored nowhere."""
+    """Revoke a token that will not be kept. If that fails, the token stays unused: it is stored nowhere."""
     try:
         oauth_of(access.tenant.environment).revoke(token)
     except ServiceError:

@@ -1,8 +1,8 @@
-"""Reissue the access token: one call per attempt, and always with a token that works.
+"""Reissue the access token: one call per attempt, and the connection always keeps a token that works.
 
-Steps, each committed before the next: record the attempt; ask the service once; store the new token beside the old one;
-try the new token; drop the old one. When the process dies in between, the row says how far it came. Whoever asks
-meanwhile waits and gets the same outcome.
+Steps, each committed before the next: record the attempt; call the service once; store the new token beside the old
+one; try the new token; delete the old one. If the process dies in between, the row shows the last step. A second caller
+waits and gets the same outcome.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ State = Connection.State
 class ReissueOutcome(StrEnum):
     """The outcome of an attempt."""
 
-    SENT = "sent"  # under way, or the process that sent it died
+    SENT = "sent"  # in progress, or the process that sent it died
     DONE = "done"  # the new token has worked
-    UNPROVEN = "unproven"  # the new token is in use, the old one kept until it has worked
+    UNPROVEN = "unproven"  # the new token is in use, the old one is kept until it has worked
     REFUSED = "refused"  # the service refused: the old token stays
     NOT_SENT = "not_sent"  # nothing reached the service: the old token stays
-    ANSWER_LOST = "answer_lost"  # no answer came; the old token still works, or that is unknown
-    NEW_TOKEN_REFUSED = "new_token_refused"  # the new one does not work: back to the old one  # noqa: S105
+    ANSWER_LOST = "answer_lost"  # no answer came; the old token works, or its state is unknown
+    NEW_TOKEN_REFUSED = "new_token_refused"  # the new one does not work: the old one is used  # noqa: S105
     BROKEN = "broken"  # no token works: connect again
 
 
 @dataclass(frozen=True)
 class ReissueResult:
-    """An attempt's outcome, and whether it was somebody else's call."""
+    """An attempt's outcome, and whether another caller made the attempt."""
 
     outcome: ReissueOutcome
     is_joined: bool = False
@@ -53,7 +53,7 @@ class NotConnected(Exception):
 def reissue(*, connection: Connection, by: User | None, support_session: SupportSession | None = None) -> ReissueResult:
     """Reissue the token of `connection`, as the caller last saw it. Not to be called inside a transaction.
 
-    If any attempt was made since the caller read the row, its outcome is returned instead. Raises NotConnected.
+    If an attempt was made since the caller read the row, return its outcome instead. Raises NotConnected.
     """
     seen = connection.reissue_round
     with exclusive(connection):
@@ -108,7 +108,7 @@ def _store(connection: Connection, old: str, new: str, by: User | None, session:
 
 
 def _try_new_token(connection: Connection, new: str) -> ReissueOutcome:
-    """Try the new token. A refusal for lack of a scope proves it as well: the service knows the token."""
+    """Try the new token. A refusal for a missing scope is a success too: the service knows the token."""
     try:
         answer = try_token(connection.tenant.environment, new)
     except Unauthorised:
@@ -130,7 +130,7 @@ def _try_new_token(connection: Connection, new: str) -> ReissueOutcome:
 
 
 def _try_old_token(connection: Connection, old: str) -> ReissueOutcome:
-    """Try the old token when no new one came, and return the outcome."""
+    """Try the old token if no new one came, and return the outcome."""
     try:
         try_token(connection.tenant.environment, old)
     except Unauthorised:

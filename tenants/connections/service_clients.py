@@ -1,4 +1,4 @@
-"""A tenant's connection, and clients of the service with its token; `core.budget` counts their calls."""
+"""A tenant's connection, and clients of the service with its token. `portal.core.budget` counts their calls."""
 
 from __future__ import annotations
 
@@ -17,26 +17,25 @@ from tenants.vault import VaultError
 
 log = structlog.get_logger(__name__)
 _current_connection = CompiledQuery[Connection](lambda: Connection.objects.select_related("tenant__environment")[:1])
-# Asked before every call to the service.
+# Read before every call to the service.
 _connection_by_id = CompiledQuery[Connection](
     lambda connection: Connection.objects.filter(pk=connection)[:1], connection=0
 )
 
 
 def current_connection() -> Connection:
-    """Return the entered tenant's connection as the database has it now.
+    """Return the current tenant's connection from the database.
 
-    A tenant that was never connected gets one that is not stored, and not connected: nobody has to ask for None.
+    A tenant that was never connected gets an unsaved connection, so that callers need not handle None.
     """
     return next(iter(_current_connection.rows()), None) or Connection(tenant=current_tenant())
 
 
 def service_client(connection: Connection, *, gate: Gate | None = None, observe: Observe | None = None) -> Client:
-    """Return a client that reads the token from the database at each call, so that a reissue or revocation counts at
-    once.
+    """Return a client that reads the token at each call, so that a reissue or revocation takes effect at once.
 
-    Use it inside the tenant's scope. Without a usable token, as when VAULT_KEYS does not open it, a call raises
-    NotSent. Every answer is recorded on the connection: last call, refused scopes and contracts, a token that no longer
+    Use it inside the tenant's scope. A call raises NotSent if there is no usable token, or if VAULT_KEYS does not open
+    it. Every answer is recorded on the connection: last call, refused scopes and contracts, a token that no longer
     works.
     """
     seen = threading.local()
@@ -70,7 +69,7 @@ def service_client(connection: Connection, *, gate: Gate | None = None, observe:
 
 
 def _read_secret(row: Connection, name: str) -> str | None:
-    """Return a secret of the connection; None where VAULT_KEYS does not open it."""
+    """Return a secret of the connection; None if VAULT_KEYS does not open it."""
     try:
         secret: str | None = getattr(row, name)
     except VaultError:
@@ -80,7 +79,7 @@ def _read_secret(row: Connection, name: str) -> str | None:
 
 
 def _reload(connection: Connection) -> Connection:
-    """Return the connection as the database has it now."""
+    """Return the connection as it is in the database now."""
     found = _connection_by_id.rows(connection=connection.pk)
     if not found:
         raise Connection.DoesNotExist
@@ -88,7 +87,7 @@ def _reload(connection: Connection) -> Connection:
 
 
 def try_token(environment: ServiceEnvironment, token: str) -> Answer:
-    """Read the tenant with a token that is not yet, or no longer, the connection's. Raises the service's errors."""
+    """Read the tenant with a token that is not the connection's current one. Raises the service's errors."""
     client = Client(base_url=environment.base_url, catalogue=environment.catalogue, token=lambda: token)
     with client:
         return client.call("get_tenant", fresh=True)

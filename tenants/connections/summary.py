@@ -1,4 +1,4 @@
-"""What the connection page shows, from the stored row without any call."""
+"""The data of the connection page, from the stored row without any call."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LazyText = str | Promise
 
 @dataclass(frozen=True)
 class Capability:
-    """A scope, contract or licence: which operations need it, and whether the service refused one of them."""
+    """A scope, contract or licence: the operations that need it, and whether the service refused one of them."""
 
     name: str
     title: str | Promise
@@ -29,7 +29,7 @@ class Capability:
 
 @dataclass(frozen=True)
 class UnknownRefusal:
-    """A refusal with an unknown code, as it came."""
+    """A refusal with an unknown code, unchanged."""
 
     operation: LazyText
     status: int
@@ -40,10 +40,10 @@ class UnknownRefusal:
 
 @dataclass(frozen=True)
 class ConnectionSummary:
-    """The connection in words and lists."""
+    """The connection as texts and lists for its page."""
 
     reason: str | Promise
-    # Whether VAULT_KEYS does not open what is stored here, and what connecting again needs of the environment.
+    # VAULT_KEYS does not open the secrets stored here, or the environment's secret, which a new connection needs.
     has_lost_secrets: bool
     has_lost_client: bool
     last_reissue: str | Promise
@@ -54,9 +54,7 @@ class ConnectionSummary:
 
 
 def describe_operations(operations: Iterable[Operation]) -> Iterator[tuple[Operation, LazyText, LazyText, LazyText]]:
-    """Yield each operation with its title, its condition (a contract or the licence, or empty) and its
-    source in words.
-    """
+    """Yield each operation with its title, its condition (a contract or the licence, or empty) and its source."""
     for operation in operations:
         condition = "licence" if operation.needs_licence else operation.contract or ""
         name = title_of(operation.name, operation.title)
@@ -71,7 +69,7 @@ def summary_of(connection: Connection) -> ConnectionSummary:
         has_lost_secrets=vault.is_unreadable(connection),
         has_lost_client=vault.is_unreadable(connection.tenant.environment),
         reason=texts.STATE_REASONS.get(connection.state_reason, connection.state_reason),
-        last_reissue=texts.OUTCOMES.get(connection.reissue_outcome, ""),  # type: ignore[call-overload]  # an Outcome or empty
+        last_reissue=texts.OUTCOMES.get(connection.reissue_outcome, ""),  # type: ignore[call-overload]  # a ReissueOutcome or empty
         last_call=title_of(connection.last_call_operation),
         scopes=tuple(
             Capability(

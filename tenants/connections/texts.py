@@ -1,4 +1,4 @@
-"""What the connection's pages say, in words for the person who reads them."""
+"""The texts of the connection's pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The service's operations by the names that people read, in their language."""
+"""Translated titles of the service's operations."""
 
 from __future__ import annotations
 
@@ -51,5 +51,5 @@ TITLES: dict[str, str | Promise] = {
 
 
 def title_of(name: str, default: str = "") -> str | Promise:
-    """Return the title of the operation `name`, or `default` when it is not known here."""
+    """Return the title of the operation `name`, or `default` if it has none here."""
     return TITLES.get(name, default or name)

@@ -1,4 +1,4 @@
-"""The connection page of a tenant, and the address that the service sends people back to."""
+"""The connection page of a tenant, and the OAuth callback address."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SUCCESSFUL_REISSUES = {ReissueOutcome.DONE, ReissueOutcome.UNPROVEN}
 
 
 def draw_page(request: TenantRequest, form: LicenceKeyForm | None = None) -> HttpResponse:
-    """Draw the whole page, also in answer to a form of one of its panels."""
+    """Draw the whole page, also in response to a form of one of its panels."""
     access = request.access
     connection = actions.connection_of(access)
     context = {
@@ -36,7 +36,7 @@ def draw_page(request: TenantRequest, form: LicenceKeyForm | None = None) -> Htt
     }
     response = render(request, "tenants/connection/index.html", context)
     service = urlsplit(access.tenant.environment.base_url)
-    # The form that connects is answered by a redirect to the service, which form-action must allow.
+    # The connect form is answered by a redirect to the service, which form-action must allow.
     response._csp_update = {"form-action": f"{service.scheme}://{service.netloc}"}  # type: ignore[attr-defined]  # django-csp reads it
     return response
 
@@ -68,7 +68,7 @@ def reissue_token(request: TenantRequest) -> HttpResponse:
 
 @tenant_view(Permission.CONNECTION_MANAGE, methods=["GET", "POST"])
 def revoke(request: TenantRequest) -> HttpResponse:
-    """Revoke the connection; a GET shows the question first."""
+    """Revoke the connection; a GET shows the confirmation first."""
     if request.method != "POST":
         return render(request, "components/confirm.html", _revocation(request.access))
     try:
@@ -111,14 +111,14 @@ def licence_key(request: TenantRequest) -> HttpResponse:
 
 @tenant_view(Permission.CONNECTION_VIEW)
 def operations(request: TenantRequest) -> HttpResponse:
-    """Show every operation as this environment has it, and where each fact comes from."""
+    """Show every operation in this environment, and the source of each fact."""
     environment = request.tenant.environment
     context = {"environment": environment, "operations": list(describe_operations(environment.catalogue))}
     return render(request, "tenants/connection/operations.html", context)
 
 
 def callback(request: SignedInRequest, environment: str) -> HttpResponse:
-    """Receive people whom the service sends back: one address per environment, for signed-in people only."""
+    """Handle people's return from the service: one address per environment, for signed-in people only."""
     came_back = oauth_grant.Callback(
         environment=environment,
         state=request.GET.get("state", ""),

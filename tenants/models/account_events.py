@@ -1,4 +1,4 @@
-"""What happened to accounts: who signed in or tried to, and what was changed of how they sign in."""
+"""Events of accounts: sign-ins, attempts, and changes of sign-in methods."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from django.utils.translation import pgettext_lazy
 
 
 class AccountEvent(models.Model):
-    """One event of one account; `user` is empty where nobody has the address that was typed, which is not stored.
+    """One event of one account. `user` is empty if no account has the typed address, which is not stored.
 
-    It belongs to no tenant: an account signs in before it enters one.
+    It belongs to no tenant: a person signs in before entering a tenant.
     """
 
     class Kind(models.TextChoices):
@@ -29,7 +29,7 @@ class AccountEvent(models.Model):
         SESSIONS_ENDED = "sessions_ended", _("Signed out everywhere else")
 
     class Method(models.TextChoices):
-        """How the person showed who they are, or what was added or removed; as allauth names them."""
+        """The method with which the person signed in, or that was added or removed; allauth's names."""
 
         PASSWORD = "password", pgettext_lazy("sign-in history", "Password")
         TOTP = "totp", pgettext_lazy("sign-in history", "Authenticator app")

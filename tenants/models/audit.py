@@ -1,4 +1,4 @@
-"""The audit trail: who did what, when, to what. Rows are only ever added; the database refuses anything else."""
+"""The audit log: who did what, when, to what. Rows are only added; the database refuses anything else."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from tenants.wording import Sentence, SentenceField, render
 
 
 class AuditKind(TenantModel):
-    """What entries have in common that the trail is filtered by; each entry has one (`kind`).
+    """The common properties of entries by which the audit log is filtered; each entry has one (`kind`).
 
-    A tenant has some hundreds, so a filter first finds the kinds that fit it, however long the trail is. The database
-    files each entry itself (migration 0006). Nothing is unique: two sessions may add the same kind at one moment, and
-    neither waits for the other.
+    A tenant has some hundreds, so a filter first finds the matching kinds, in an audit log of any size. The database
+    sets each entry's kind (migration 0006). There is no unique constraint: two sessions may add the same kind at once,
+    and neither waits.
     """
 
     # The one index begins with the tenant.
     tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, db_index=False)
     action = models.CharField(max_length=60, db_collation="C")
-    # How a request ended, for its outcomes ("failed"); else empty.
+    # The result of a request, for its outcomes ("failed"); else empty.
     result = models.CharField(max_length=60, blank=True, default="")
-    # The kind of what it was done to ("member"), and whether the outcome alone says so, as when a member is created.
+    # The kind of the target ("member"), and whether only the outcome has it, as when a member is created.
     target_kind = models.CharField(max_length=200, blank=True, default="")
     names_target = models.BooleanField(default=False)
     by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
@@ -44,15 +44,15 @@ class AuditKind(TenantModel):
 
 
 class AuditEntry(TenantModel):
-    """One act. `before` and `after` may name personal data and are encrypted; the writer leaves out secrets."""
+    """One action. `before` and `after` may hold personal data and are encrypted; the writer leaves out secrets."""
 
-    # Every index of this table begins with the tenant: one more would only slow the writing down.
+    # Every index of this table begins with the tenant; one more would only slow down writes.
     tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, db_index=False)
     at = models.DateTimeField(default=timezone.now)
     by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     by_label = models.CharField(max_length=120, blank=True, default="")
     support_session = models.ForeignKey(SupportSession, null=True, on_delete=models.PROTECT)
-    # The client's address, when a request did it; empty for workers and commands.
+    # The client's address of the request; empty for workers and commands.
     address = models.GenericIPAddressField(null=True)
     action = models.CharField(max_length=60)
     target = models.CharField(max_length=200, blank=True, default="", db_collation="C")
@@ -60,15 +60,15 @@ class AuditEntry(TenantModel):
     before = EncryptedJSON(null=True)
     after = EncryptedJSON(null=True)
     intent_id = models.CharField(max_length=40, blank=True, default="")
-    # Filled by the database when the entry is added: its kind, and the moment and ID of its act, which for an outcome
-    # are those of the request. Lists are ordered and paged by them.
+    # Set by the database when the entry is added: its kind, and the time and ID of its action. An outcome has those of
+    # its request. Lists are ordered and paged by them.
     kind = models.ForeignKey(
         AuditKind, on_delete=models.PROTECT, related_name="+", db_constraint=False, db_index=False, db_default=0
     )
     act_at = models.DateTimeField(db_default=Now())
     act_id = models.BigIntegerField(db_default=0)
 
-    # Set for the reader (`tenants.audit_log`): whom it was about, and how the act ended.
+    # Set for the reader (`tenants.audit_log`): the guest it is about, and the result of the action.
     guest = ""
     ended = ""
 
@@ -87,18 +87,18 @@ class AuditEntry(TenantModel):
 
     @property
     def is_readable(self) -> bool:
-        """Whether VAULT_KEYS opens what was before and after."""
+        """Return whether VAULT_KEYS decrypts `before` and `after`."""
         return not vault.is_unreadable(self)
 
     @property
     def sentence(self) -> SafeString:
-        """Return what was done, as pages show it: the kept sentence, else the sentence of its action."""
+        """Return the action as pages show it: the stored sentence, else the sentence of its action."""
         said = self.summary or Sentence(self.action)
         return render(said.with_names(guest=self.guest) if isinstance(said, Sentence) and self.guest else said)
 
     @property
     def outcome(self) -> SafeString | str:
-        """Return how an act ended: from its own action for an outcome, else from what a list looked up."""
+        """Return the result of an action: from its own action for an outcome, else as the list found it."""
         return render(Sentence(f"outcome.{self._result}")) if self._result else ""
 
     @property
@@ -108,8 +108,9 @@ class AuditEntry(TenantModel):
 
     @property
     def about(self) -> SafeString | str:
-        """Return what the act was done to, as pages write it: its kind in words and its id; a code that nobody
-        described in code type.
+        """Return the target as pages show it: its kind in words and its ID.
+
+        A code without words is shown in code type.
         """
         kind, _colon, number = self.target.partition(":")
         if word := sentences.TARGETS.get(kind):
@@ -118,8 +119,9 @@ class AuditEntry(TenantModel):
 
     @property
     def who(self) -> str:
-        """Return who did it, as pages write it; the portal, the service and the command line in the
-        reader's language.
+        """Return the actor as pages show it.
+
+        The portal, the service and the command line are in the reader's language.
         """
         if self.by_id is None and self.by_label in sentences.ACTORS:
             return str(sentences.ACTORS[self.by_label])

@@ -1,4 +1,4 @@
-"""What ties a tenant to the service: its token and other secrets, and grants under way."""
+"""A tenant's connection to the service: its token and other secrets, and OAuth states in progress."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from tenants.vault import EncryptedText
 
 
 class Connection(TenantModel):
-    """The one connection of a tenant. `tenants.connections` holds everything that changes it.
+    """The one connection of a tenant. Only `tenants.connections` changes it.
 
-    The first grant binds it to the service's tenant_id for good. `token_generation` grows with every new token.
+    The first grant binds it to the service's tenant_id permanently. `token_generation` grows with every new token.
     `previous_token` is kept from a reissue until the new token has worked. `reissue_round` grows with every attempt to
     reissue, and `reissue_sent_at` is set while the answer to one is not known.
     """
@@ -55,9 +55,9 @@ class Connection(TenantModel):
     last_success_at = models.DateTimeField(null=True)
     scopes_refused = models.JSONField(default=list, blank=True)
     contracts_refused = models.JSONField(default=list, blank=True)
-    # Refusals with unknown codes, as they came: operation, status, code, words, at. One per operation.
+    # Refusals with unknown codes, unchanged: operation, status, code, words, at. One per operation.
     refusals = models.JSONField(default=list, blank=True)
-    # The most that the service accepted, where that is less than our limit: limit -> value.
+    # The service's limits that are lower than ours: limit -> value.
     limits_learned = models.JSONField(default=dict, blank=True)
 
     class Meta:
@@ -82,7 +82,7 @@ class Connection(TenantModel):
 
 
 class OAuthState(TenantModel):
-    """One grant under way: a one-time state, bound to session, person, tenant and environment, for ten minutes."""
+    """One grant in progress: a one-time state, bound to session, person, tenant and environment, for ten minutes."""
 
     digest = models.BinaryField(max_length=32, unique=True)
     session_digest = models.BinaryField(max_length=32)

@@ -1,4 +1,4 @@
-"""What the site keeps for a short while and may lose at any time: counts of limits, codes that were used."""
+"""Short-lived values that may be lost at any time: counts of limits, used codes."""
 
 from __future__ import annotations
 

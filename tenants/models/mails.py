@@ -10,10 +10,10 @@ from tenants.vault import EncryptedJSON
 
 
 class AccountMail(models.Model):
-    """One mail to one account, until it was sent: then the row is deleted, for `values` may open the account.
+    """One mail to one account. The row is deleted after sending, as `values` may open the account.
 
-    `due_at` is when a worker looks at it; `claimed_at` is set while one sends it. `language` is that of the page on
-    which it was asked for, for a person who has not chosen one.
+    `due_at` is when a worker processes it; `claimed_at` is set while one sends it. `language` is the language of the
+    requesting page, for a person who has not chosen one.
     """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")

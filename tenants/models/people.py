@@ -17,10 +17,10 @@ from tenants.models.base import TenantModel
 
 
 class UserManager(BaseUserManager["User"]):
-    """Accounts by e-mail address, stored in lower case."""
+    """A manager of accounts by e-mail address, stored in lower case."""
 
     def create_user(self, email: str, password: str | None = None, **fields: Any) -> User:
-        """Create and return an account; without a password nobody can sign in to it with one."""
+        """Create and return an account; without a password, sign-in with a password is impossible."""
         user = self.model(email=email.strip().lower(), **fields)
         user.set_password(password)
         user.save(using=self._db)
@@ -34,7 +34,7 @@ class UserManager(BaseUserManager["User"]):
 
 
 class User(AbstractBaseUser, PermissionsMixin):
-    """Somebody who signs in. Rights in a tenant come only from `Staff` or from a support session."""
+    """A person who signs in. Access to a tenant comes only from `Staff` or from a support session."""
 
     class Theme(models.TextChoices):
         AUTO = "auto", _("Same as device")
@@ -70,7 +70,7 @@ class User(AbstractBaseUser, PermissionsMixin):
 
 
 class Staff(TenantModel):
-    """One person's role in one tenant. Read at every request, so that a change counts at once."""
+    """One person's role in one tenant. Read at every request, so that a change takes effect at once."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
     role = models.CharField(max_length=20, choices=roles.tenant_choices)
@@ -85,7 +85,7 @@ class Staff(TenantModel):
 
 
 class Invitation(TenantModel):
-    """An e-mail that lets one address join. Only the token's digest is stored; it works once, until it expires."""
+    """An e-mail invitation for one address. Only the token's digest is stored; it works once, until it expires."""
 
     email = models.EmailField()
     role = models.CharField(max_length=20, choices=roles.tenant_choices)
@@ -105,7 +105,7 @@ class Invitation(TenantModel):
 
 
 class SupportSession(TenantModel):
-    """A member of platform staff inside a tenant: why, until when, and who ended it."""
+    """A session of a platform staff member inside a tenant: the reason, the end, and the person who ended it."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT)
     reason = models.CharField(max_length=200)
@@ -128,6 +128,6 @@ class SupportSession(TenantModel):
 
     @property
     def minutes_left(self) -> int:
-        """Return the whole minutes until it ends by itself, rounded up; 0 when it is over."""
+        """Return the whole minutes until the session ends automatically, rounded up; 0 after its end."""
         left = (self.expires_at - timezone.now()).total_seconds() if self.is_open else 0
         return max(0, -int(-left // 60))

@@ -1,4 +1,4 @@
-"""The keys with which this installation signs what leaves it, so that others can check it without the portal."""
+"""The keys with which this installation signs exports, so that others can verify them without the portal."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from tenants.vault import EncryptedBytes
 
 
 class SigningKey(models.Model):
-    """An Ed25519 key of the installation. `public` and `private` are its 32 raw bytes, `name` tells keys apart.
+    """An Ed25519 key of the installation. `public` and `private` are its 32 raw bytes, `name` identifies it.
 
-    The one without `retired_at` signs; retired ones are kept, so that what they signed can be checked.
+    The key without `retired_at` signs. Retired keys are kept, so that their signatures can be verified.
     """
 
     name = models.CharField(max_length=64, unique=True)
@@ -32,5 +32,5 @@ class SigningKey(models.Model):
 
     @property
     def tenant_id(self) -> int:
-        """No tenant's: the vault binds it to 0."""
+        """Return 0, to which the vault binds it: the key belongs to no tenant."""
         return 0

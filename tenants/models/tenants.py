@@ -1,4 +1,4 @@
-"""Tenants, and the environments of the service that they belong to."""
+"""Tenants, and the service environments that they belong to."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _catalogue(text: str) -> Catalogue:
 class ServiceEnvironment(models.Model):
     """One environment of the service (development, production): its address, and the portal's client there.
 
-    `overrides` is the operator's TOML about what the specification does not show (docs/operations.md).
+    `overrides` is the operator's TOML for facts that the specification does not show (docs/operations.md).
     """
 
     name = models.CharField(max_length=40, unique=True, validators=[_slug])
@@ -50,12 +50,12 @@ class ServiceEnvironment(models.Model):
 
     @property
     def catalogue(self) -> Catalogue:
-        """Return the operations as this environment has them."""
+        """Return the operations of this environment."""
         return _catalogue(self.overrides)
 
     @property
     def redirect_uri(self) -> str:
-        """Return the address to register with the service for this environment."""
+        """Return the redirect URI to register with the service for this environment."""
         return settings.PORTAL_URL + reverse("oauth_callback", args=[self.name])
 
     def clean(self) -> None:
@@ -67,7 +67,7 @@ class ServiceEnvironment(models.Model):
 
 
 class Tenant(models.Model):
-    """One customer organisation, as the portal knows it. Not bound by row security: rows are bound to it."""
+    """One customer organisation. It has no row security itself: other rows are bound to it."""
 
     slug = models.CharField(max_length=40, unique=True, validators=[_slug])
     name = models.CharField(max_length=80)
@@ -89,7 +89,7 @@ class Tenant(models.Model):
 
     @property
     def initials(self) -> str:
-        """Return one or two characters that tell this tenant's tab from another's."""
+        """Return one or two characters that distinguish this tenant's browser tab."""
         words = self.name.split()
         if len(words) > 1 and words[0].isascii():
             return (words[0][0] + words[1][0]).upper()
@@ -97,7 +97,7 @@ class Tenant(models.Model):
 
 
 def current_tenant() -> Tenant:
-    """Return the entered tenant, reading it when only its key was entered. Raises NoTenant outside of a tenant."""
+    """Return the current tenant. Read it if only its ID was entered. Raises NoTenant outside of a tenant."""
     scope = current_scope()
     if scope is not None and isinstance(scope.tenant, Tenant):
         return scope.tenant

@@ -1,1 +1,1 @@
-"""Django's PostgreSQL backend, which tells each connection the tenant before it runs anything."""
+"""Django's PostgreSQL backend, which sets the current tenant on each connection before any statement."""

@@ -1,10 +1,10 @@
 """The database backend for row security.
 
-Before anything runs on a connection (a query, COPY, a server-side cursor), the entered tenant is compared with what
-that connection was last told. Only a difference costs a statement, which goes in one message with the SELECT that waits
-for it. The settings are session settings made inside the open transaction, so a rollback undoes them: after any
-rollback, and after a connection comes from the pool, the next statement tells it again. So a pooler in front of
-PostgreSQL must pool sessions, not transactions: `guard.py` refuses others, and roles that row security does not bind.
+Before anything runs on a connection (a query, COPY, a server-side cursor), the current tenant is compared with the
+connection's last settings. Only a difference costs a statement, sent in one message with the waiting SELECT. They are
+session settings made inside the open transaction, so a rollback undoes them. After any rollback, and after a connection
+comes from the pool, the next statement sets them again. So a pooler in front of PostgreSQL must pool sessions, not
+transactions. `tenants.postgresql.server_checks` refuses other poolers, and roles that bypass row security.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from tenants.scope import row_security_settings
 _outage = timeouts.Outage()
 _UNKNOWN_SCOPE = ("?", "?")
 _NO_SCOPE = ("", "")
-# These read no row, and one of them is all that a transaction accepts after a failed statement.
+# These read no row, and after a failed statement a transaction accepts nothing else.
 _TRANSACTION_STATEMENTS = ("ROLLBACK ", "SAVEPOINT ", "RELEASE ")
 
 
 def apply_scope(connection: Any) -> None:
-    """Tell this psycopg connection the entered tenant, for row security, unless it knows already."""
+    """Set the current tenant on this psycopg connection for row security, unless it is set already."""
     wanted, ahead = _scope_statement(connection)
     if ahead:
         forget_scope(connection)
@@ -37,16 +37,16 @@ def apply_scope(connection: Any) -> None:
 
 
 def forget_scope(connection: Any) -> None:
-    """Forget what this psycopg connection was told, so that the next statement tells it again."""
+    """Forget the settings of this psycopg connection, so that the next statement sets them again."""
     if connection is not None:
         connection.portal_told = _UNKNOWN_SCOPE
 
 
 def _scope_statement(connection: Any) -> tuple[tuple[str, str], str]:
-    """Return what to tell, and the statement that tells it; an empty one when it was told already.
+    """Return the wanted settings, and the statement that sets them; an empty text if they are set already.
 
-    PostgreSQL runs the statements of one message in their order, each planned when the one before it is done, and none
-    after one that failed.
+    PostgreSQL runs the statements of one message in order. It plans each one after the one before, and stops after a
+    failure.
     """
     wanted = row_security_settings()
     if getattr(connection, "portal_told", _UNKNOWN_SCOPE) == wanted:
@@ -59,7 +59,7 @@ def _scope_statement(connection: Any) -> tuple[tuple[str, str], str]:
 
 
 class _ScopedCursorMixin:
-    """Every way in which a psycopg cursor sends something, COPY included."""
+    """A mixin for every way in which a psycopg cursor sends statements, COPY included."""
 
     connection: Any
     # Whether one message may hold several statements.
@@ -80,7 +80,7 @@ class _ScopedCursorMixin:
         return self._execute_in_scope("", query, *args, **kwargs)
 
     def _execute_in_scope(self, before: str, query: Any, *args: Any, **kwargs: Any) -> Any:
-        # A statement that is neither a plain SELECT nor a planned one may not allow another one in its message.
+        # Only a plain SELECT or a prepared statement can share a message with another statement.
         if self.can_join and isinstance(query, str) and query.startswith(("SELECT ", "EXECUTE ")):
             wanted, ahead = _scope_statement(self.connection)
             if before or ahead:
@@ -92,7 +92,7 @@ class _ScopedCursorMixin:
         return super().execute(query, *args, **kwargs)  # type: ignore[misc]  # a mixin: psycopg's cursor comes after it
 
     def _execute_joined(self, wanted: tuple[str, str], ahead: str, query: str, *args: Any, **kwargs: Any) -> Any:
-        """Tell and ask in one message. The cursor then describes the question alone."""
+        """Send the settings and the query in one message. Afterwards the cursor has the query's result only."""
         this: Any = self
         forget_scope(self.connection)
         super().execute(ahead + query, *args, **kwargs)  # type: ignore[misc]  # a mixin: psycopg's cursor comes after it
@@ -118,13 +118,13 @@ class _ScopedCursorMixin:
 
 
 class ScopedCursor(_ScopedCursorMixin, base.Cursor):
-    """Client-side binding, Django's default."""
+    """A cursor with client-side binding, Django's default."""
 
     can_join = True
 
 
 class ScopedServerBindingCursor(_ScopedCursorMixin, base.ServerBindingCursor):
-    """Server-side binding (OPTIONS["server_side_binding"])."""
+    """A cursor with server-side binding (OPTIONS["server_side_binding"])."""
 
 
 class DatabaseOperations(operations.DatabaseOperations):
@@ -143,7 +143,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return params
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        if not self.settings_dict.get("IS_OWNER"):  # whose commands migrate, and serve nobody
+        if not self.settings_dict.get("IS_OWNER"):  # the owner only runs migrations
             server_checks.require_safe_server(conn_params)
         connection = self._take_from_pool(conn_params) if self.pool else super().get_new_connection(conn_params)
         connection.portal_told = _UNKNOWN_SCOPE if self.pool else _NO_SCOPE
@@ -152,7 +152,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return connection
 
     def _take_from_pool(self, conn_params: dict[str, Any]) -> Any:
-        """Take a connection from the pool. While the database is away, one request at a time waits for it."""
+        """Take a connection from the pool.
+
+        While the database is unreachable, only one request at a time waits for it.
+        """
         _outage.check()
         try:
             return super().get_new_connection(conn_params)
@@ -161,7 +164,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             raise
 
     def create_cursor(self, name: str | None = None) -> Any:
-        if name:  # a server-side cursor of Django's own class, executed at once by whoever asked for it
+        if name:  # a server-side cursor of Django's own class, which its caller executes at once
             apply_scope(self.connection)
         return super().create_cursor(name)
 

@@ -1,6 +1,6 @@
-"""SQL from querysets, as Django makes it, but without making the same parts again: a tenth of a page's time.
+"""Django's SQL compiler, which reuses parts of earlier queries: this saves a tenth of a page's time.
 
-All columns of a table, which most queries select, are written once; an order by names hashes no column.
+All columns of a table, which most queries select, are written once. Ordering by names hashes no column.
 """
 
 from collections.abc import Iterator
@@ -58,9 +58,9 @@ class SQLCompiler(compiler.SQLCompiler):
         return super().get_converters(expressions)
 
     def _order_by_pairs(self) -> Iterator[Any]:  # type: ignore[override]  # private to Django, whose types are not exact
-        """Look for what the rows are ordered by among what is selected: a name can only be that of an annotation.
+        """Look up the ordering among the selected annotations only: a name can only be that of an annotation.
 
-        Django looks among the columns too, and hashes each, even where no expression is looked for.
+        Django also searches the columns, and hashes each, even if no expression is wanted.
         """
         query: Any = self.query
         meta, django, selected = query.get_meta(), cast(Any, super()), self.select
@@ -75,7 +75,7 @@ class SQLCompiler(compiler.SQLCompiler):
 
 
 def _selects_all(query: Any) -> bool:
-    """Return whether a query selects the columns of its own table, each of them and nothing else."""
+    """Return whether a query selects exactly the columns of its table."""
     return (
         query.default_cols
         and query.selected is None

@@ -1,7 +1,7 @@
-"""Moments and days of rows that no clock of ours can reckon with, read as the ends of what it can.
+"""Replace times and dates that Python cannot handle with the nearest limit.
 
-PostgreSQL holds `infinity` and years up to 294276, which psycopg refuses, and Python's own first and last hours
-overflow in another zone. What comes in is checked; a row that is wrong all the same must break no page.
+PostgreSQL holds `infinity` and years up to 294276, which psycopg refuses. Python's own first and last hours overflow in
+another time zone. Input is validated, but an invalid row must not break a page.
 """
 
 from datetime import UTC, date, datetime, time
@@ -19,14 +19,14 @@ FIRST_DAY, LAST_DAY = date(EARLIEST_YEAR, 1, 1), date(LATEST_YEAR, 12, 31)
 
 
 def _nearest_limit(data: Any) -> date:
-    """Return the end that is nearer to a moment or day beyond them, as PostgreSQL writes it."""
+    """Return the limit that is nearer to a time or date beyond the limits, in PostgreSQL's format."""
     year, _, _ = bytes(data).partition(b"-")  # empty for -infinity
     is_early = not year or bytes(data).endswith(b"BC") or (year.isdigit() and int(year) < EARLIEST_YEAR)
     return FIRST_DAY if is_early else LAST_DAY
 
 
 def moment_from_json(text: str | None) -> datetime | None:
-    """Return a moment as PostgreSQL's JSON tells it."""
+    """Return a time from PostgreSQL's JSON."""
     if text is None:
         return None
     try:
@@ -39,7 +39,7 @@ def moment_from_json(text: str | None) -> datetime | None:
 
 
 def day_from_json(text: str | None) -> date | None:
-    """Return a day as PostgreSQL's JSON tells it."""
+    """Return a date from PostgreSQL's JSON."""
     if text is None:
         return None
     try:
@@ -50,7 +50,7 @@ def day_from_json(text: str | None) -> date | None:
 
 @lru_cache
 def adapters(use_tz: bool, timezone: Any) -> AdaptersMap:
-    """Return Django's adapters, with loaders that read no moment and no day outside of the sensible years."""
+    """Return Django's adapters, with loaders that return only times and dates within the limits."""
     known = AdaptersMap(get_adapters_template(use_tz, timezone))
 
     class MomentLoader(BaseTzLoader):  # type: ignore[misc]  # Django has no types

@@ -1,8 +1,8 @@
-"""Statements that a PostgreSQL session plans once: planning what every page asks takes longer than answering it.
+"""Statements that a PostgreSQL session plans once: for the queries of every page, planning takes longer than running.
 
-The first time in a session the statement is sent with PREPARE, in one message with the query that executes it, and from
-then on by its name and values alone. PostgreSQL soon keeps one plan for all values: use it only when that plan is right
-for the smallest tenant and the largest. A pooler in front of PostgreSQL must pool sessions, as for row security.
+The first time in a session the statement is sent with PREPARE, in one message with the query that executes it. After
+that, only its name and values are sent. PostgreSQL soon uses one plan for all values: use it only if that plan suits
+the smallest tenant and the largest. A pooler in front of PostgreSQL must pool sessions, as for row security.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -14,18 +14,21 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-#: What a value of a planned statement may be.
+#: Types of values in a prepared statement.
 StatementValue = int | str | datetime
 _SQL_TYPES: dict[type[StatementValue], str] = {int: "bigint", str: "text", datetime: "timestamptz"}
 
 
 def type_of(value: Any) -> type[StatementValue] | None:
-    """Return which kind a value can be given as; None for others. Numbers come in types of the driver's own, too."""
+    """Return the type of a value in a prepared statement; None for unsupported values.
+
+    The driver has its own number types.
+    """
     return None if isinstance(value, bool) else next((kind for kind in _SQL_TYPES if isinstance(value, kind)), None)
 
 
 class ExecuteText(str):
-    """The text that executes a planned statement with its values."""
+    """The text that executes a prepared statement with its values."""
 
     __slots__ = ("statement",)
     statement: "PreparedStatement"
@@ -46,7 +49,7 @@ class PreparedStatement:
         self.preparing = f"PREPARE {self.name}{f' ({kinds})' if kinds else ''} AS {self.text}; "
 
     def execute_text(self, values: Mapping[Any, StatementValue]) -> ExecuteText:
-        """Return the text to execute, with a value for each stand-in."""
+        """Return the text to execute, with a value for each placeholder."""
         given = ", ".join(_quote(values[each]) for each in self._values)
         asking = ExecuteText(f"EXECUTE {self.name}{f' ({given})' if given else ''}")
         asking.statement = self
@@ -60,10 +63,11 @@ class PreparedStatement:
 
 @contextmanager
 def preparing(connection: Any, query: ExecuteText) -> Iterator[str]:
-    """Yield what must be sent ahead of a query on this psycopg connection so that its plan exists; mostly nothing.
+    """Yield the text to send before a query on this psycopg connection so that its plan exists; usually empty.
 
-    After a failure inside, it is unknown whether the statement was prepared, and no rollback undoes that: PostgreSQL is
-    asked before the next one. A plan whose columns a migration has changed is dropped before it is made again.
+    After a failure inside, it is unknown whether the statement was prepared, and a rollback does not undo that. So
+    PostgreSQL's list is read before the next one. A plan whose columns a migration has changed is dropped and prepared
+    again.
     """
     name, there = query.statement.name, _load_prepared(connection)
     if there.get(name):
@@ -81,13 +85,13 @@ def preparing(connection: Any, query: ExecuteText) -> Iterator[str]:
 
 
 def is_outdated(connection: Any, query: Any) -> bool:
-    """Return whether a query failed just now because its plan is outdated, and can be sent again at once."""
+    """Return whether a query just failed because its plan is outdated, and can be sent again at once."""
     idle = connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
     return idle and isinstance(query, ExecuteText) and _load_prepared(connection).get(query.statement.name) is False
 
 
 def _load_prepared(connection: Any) -> dict[str, bool]:
-    """Return the names of the statements this session has prepared, and whether each can still be used."""
+    """Return the names of this session's prepared statements, and whether each can still be used."""
     known: dict[str, bool] | None = getattr(connection, "portal_planned", None)
     if known is None:
         rows = psycopg.ClientCursor(connection).execute("SELECT name FROM pg_prepared_statements").fetchall()

@@ -1,7 +1,7 @@
-"""What must be true of the server before a process trusts it with tenants: asked once in each process.
+"""Checks of the server before a process uses it for tenants: once in each process.
 
-Row security does not bind superusers. The tenant is told to a session, and locks belong to one, so sessions must not be
-swapped between transactions. What was recorded before it was sent must survive a power cut.
+Row security does not bind superusers. The tenant is set on a session, and locks belong to a session, so sessions must
+not be swapped between transactions. Records must survive a power cut.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,11 +15,11 @@ from django.core.exceptions import ImproperlyConfigured
 _OLDEST_VERSION = 15
 _DURABILITY_SETTINGS = ("fsync", "full_page_writes", "synchronous_commit")
 _ROLE = "SELECT rolname, rolsuper, rolbypassrls FROM pg_roles WHERE rolname = current_user"
-# What `portal.core.timers.database_identity` calls; PostgreSQL lets every role do so at first.
+# For `portal.core.timers.database_identity`; PostgreSQL allows it to every role by default.
 _MAY_READ_IDENTITY = """SELECT has_function_privilege('pg_control_system()', 'EXECUTE')
 AND has_function_privilege('pg_control_checkpoint()', 'EXECUTE')"""
 _PID = "SELECT pg_backend_pid()"
-# Sessions of a pooler that hands out servers in turn meet the same one after a few statements.
+# If a pooler rotates its servers, a session meets the same server again after a few statements.
 _ROUNDS = 4
 
 _passed: set[tuple[Any, ...]] = set()
@@ -32,7 +32,7 @@ def require_safe_server(params: Mapping[str, Any]) -> None:
 
 
 def find_problems(params: Mapping[str, Any]) -> list[str]:
-    """Return a sentence for each thing that is wrong. Raises psycopg.OperationalError when the server is away."""
+    """Return a sentence for each problem. Raises psycopg.OperationalError if the server is unreachable."""
     wrong = list(_check_server(params))
     if not wrong:
         _passed.add(_server(params))
@@ -72,11 +72,11 @@ def _check_server(params: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _are_swapped(one: psycopg.Connection[Any], other: psycopg.Connection[Any]) -> bool:
-    """Return whether two sessions that are open at once were seen on one server process, or one session on two."""
+    """Return whether two open sessions share one server process, or one session has two."""
     seen = [(_pid(one), _pid(other)) for _ in range(_ROUNDS)]
     if len(set(seen)) > 1 or seen[0][0] == seen[0][1]:
         return True
-    with other.transaction():  # now the one that the first session used last is taken, unless it is its own
+    with other.transaction():  # takes the server of the first session, unless sessions have their own
         return _pid(other) != seen[0][1] or _pid(one) != seen[0][0]
 
 

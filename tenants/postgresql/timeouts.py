@@ -1,9 +1,8 @@
-"""Giving up on a database that is lost, which a web process otherwise waits for without end.
+"""Give up on an unreachable database, for which a web process would otherwise wait without end.
 
-A network that drops packets is noticed by TCP (`CONNECTION_TIMEOUTS`). A server that stands still while its machine
-acknowledges
-every byte is not: whoever waits for a statement opens a second connection now and then, and goes on waiting only while
-that succeeds, so that a long statement may take its time.
+TCP detects a network that drops packets (`CONNECTION_TIMEOUTS`), but not a hanging server whose machine still
+acknowledges every byte. So while a statement takes long, a second connection is opened from time to time. The statement
+may continue as long as that succeeds.
 """
 
 import time
@@ -15,11 +14,11 @@ from psycopg import errors
 
 log = structlog.get_logger(__name__)
 
-#: Seconds that a statement may take before the server is asked whether it lives, and for its answer.
+#: Seconds before a running statement's server is probed, and seconds to wait for its answer.
 PROBE_AFTER_SECONDS, PROBE_TIMEOUT_SECONDS = 3.0, 2
-#: Seconds that a request waits for a connection, and for which others are refused at once after one waited in vain.
+#: Seconds that a request waits for a connection, and seconds for which others are refused at once after that.
 CONNECT_TIMEOUT_SECONDS, OUTAGE_SECONDS = 3, 2.0
-#: What each connection is opened with where the address says nothing else (milliseconds and seconds of libpq).
+#: Defaults for each connection, which the address may override (milliseconds and seconds of libpq).
 CONNECTION_TIMEOUTS = {
     "connect_timeout": CONNECT_TIMEOUT_SECONDS,
     "tcp_user_timeout": 5000,
@@ -30,10 +29,10 @@ CONNECTION_TIMEOUTS = {
 
 
 class ProbingConnection(psycopg.Connection[Any]):
-    """A connection whose statements give up when the server does not live any more. Raises OperationalError."""
+    """A connection whose statements stop if the server does not answer any more. Raises OperationalError."""
 
     def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
-        """Consume a generator as psycopg does, and look whether the server lives while it takes long."""
+        """Consume a generator as psycopg does, and probe the server while it takes long."""
         if timeout is not None:
             return super().wait(gen, interval, timeout)
         while True:
@@ -54,13 +53,13 @@ class ProbingConnection(psycopg.Connection[Any]):
 
 
 class Outage:
-    """Whether a connection was waited for in vain a moment ago: those who ask then are refused at once."""
+    """The state after a failed connection: for a moment, other requests are refused at once."""
 
     def __init__(self) -> None:
         self._until = 0.0
 
     def check(self) -> None:
-        """Raise OperationalError while the database is known to be away."""
+        """Raise OperationalError while the database is known to be unreachable."""
         if time.monotonic() < self._until:
             raise psycopg.OperationalError("the database was away a moment ago")
 

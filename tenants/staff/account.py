@@ -1,4 +1,4 @@
-"""Pages of a person's own account, beside allauth's."""
+"""Pages of a person's own account, in addition to allauth's."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tenants.staff.history import newest_before, page
 
 
 def sessions(request: SignedInRequest) -> HttpResponseBase:
-    """Show where the person is signed in. To end the other sessions asks for fresh proof: it may be a stranger."""
+    """Show the person's sessions. Ending other sessions needs fresh proof: the caller may be a stranger."""
     if request.method not in SAFE_METHODS and not is_recently_authenticated(request, Proof.SHORT):
         home = reverse("usersessions_list")
         return redirect_to_reauthentication(request, within=home, home=home)
@@ -27,7 +27,7 @@ def sessions(request: SignedInRequest) -> HttpResponseBase:
 
 
 def recovery_codes(request: SignedInRequest) -> HttpResponseBase:
-    """Send the recovery codes as a file; after a proof that was asked for, on the page of the codes."""
+    """Send the recovery codes as a file; after a proof of identity, from the page of the codes."""
     if is_reauthentication_required(request, app="allauth.mfa"):
         home = reverse("mfa_view_recovery_codes")
         return redirect_to_reauthentication(request, within=home, home=home, is_file=True)
@@ -39,6 +39,6 @@ vars(recovery_codes)["file"] = True
 
 
 def history(request: SignedInRequest) -> HttpResponse:
-    """Show what happened to the person's account, newest first."""
+    """Show the events of the person's account, newest first."""
     rows = AccountEvent.objects.filter(user=request.user)
     return render(request, "account/history.html", {"page": page(newest_before(rows, request), request)})

@@ -1,6 +1,7 @@
-"""The record of what happens to accounts: a row, a line of the log, and a mail where the person must know.
+"""Records of account events: a row, a log line, and a mail if the person must know.
 
-allauth's signals tell of it (`connect_signals`), and its adapters of what has no signal (`adapter.py`).
+allauth's signals report most events (`connect_signals`). Its adapters record events without a signal
+(`tenants.staff.adapter`).
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ log = structlog.get_logger(__name__)
 
 Kind, Method = AccountEvent.Kind, AccountEvent.Method
 MAIL_KIND = "account"
-# Beside a sign-in from a new browser.
+# Kinds that send a mail, apart from a sign-in from a new browser.
 _MAILED_KINDS = frozenset(
     {
         Kind.PASSWORD_CHANGED,
@@ -37,7 +38,7 @@ _MAILED_KINDS = frozenset(
         Kind.SESSIONS_ENDED,
     }
 )
-# Whoever is refused can go on asking without end: of one account or address this is written once in so many seconds.
+# A blocked guesser can continue without end, so this is recorded only once per account or address in so many seconds.
 _THROTTLED_SECONDS = 300
 
 
@@ -50,7 +51,7 @@ def record(
     success: bool = True,
     mail: bool | None = None,
 ) -> None:
-    """Write down an event of an account, with a mail to the person if its kind needs one or `mail` says so."""
+    """Record an event of an account, with a mail to the person if its kind needs one or `mail` is true."""
     browser, address = describe_browser(request.META.get("HTTP_USER_AGENT", "")), client_addresses.current()
     with transaction.atomic():
         AccountEvent.objects.create(
@@ -63,20 +64,20 @@ def record(
 
 
 def record_sign_in(request: HttpRequest, user: User, *, known: bool) -> None:
-    """Write down a sign-in. From a browser that is not known the person hears of it, except of their first one."""
+    """Record a sign-in. If the browser is unknown, notify the person, except at their first sign-in."""
     done = AccountEvent.objects.filter(user=user, kind=Kind.SIGN_IN, success=True)
     record(request, Kind.SIGN_IN, user, method=_latest_method(request, user), mail=not known and done.exists())
 
 
 def record_throttled(request: HttpRequest, user: User | None) -> None:
-    """Write down that somebody has tried too often."""
+    """Record too many attempts."""
     who = user.pk if user is not None else client_addresses.current()
     if SignInLimit(f"recorded:{who}", 1, _THROTTLED_SECONDS).count_one():
         record(request, Kind.THROTTLED, user, success=False)
 
 
 def connect_signals() -> None:
-    """Hear allauth's signals. Called once, at start."""
+    """Connect to allauth's signals. Called once, at start."""
     listeners: tuple[tuple[Signal, Any], ...] = (
         (user_logged_out, _on_sign_out),
         (account.authentication_step_completed, _on_authenticated),
@@ -93,7 +94,7 @@ def connect_signals() -> None:
 
 
 def _latest_method(request: HttpRequest, user: User) -> str:
-    """Return the method of this session's latest step: the second factor, where there is one."""
+    """Return the method of this session's latest step: the second factor, if there is one."""
     steps = get_authentication_records(request, user) or [{}]
     return _known_method(steps[-1].get("type") or steps[-1].get("method", ""))
 
@@ -128,7 +129,7 @@ def _on_factor_failed(
 
 
 def _on_factor_added(request: HttpRequest, user: User, authenticator: Authenticator, **_more: Any) -> None:
-    if authenticator.type == Method.RECOVERY_CODES:  # they come with the first factor, of which a mail tells
+    if authenticator.type == Method.RECOVERY_CODES:  # created with the first factor, which sends a mail
         record(request, Kind.CODES_MADE, user, mail=False)
     else:
         record(request, Kind.FACTOR_ADDED, user, method=_known_method(authenticator.type))
@@ -139,6 +140,6 @@ def _on_codes_created(request: HttpRequest, user: User, **_more: Any) -> None:
 
 
 def _on_factor_removed(request: HttpRequest, user: User, authenticator: Authenticator, **_more: Any) -> None:
-    # Recovery codes go with the last factor, of which a mail tells.
+    # Recovery codes are removed with the last factor, which sends a mail.
     mail = authenticator.type != Method.RECOVERY_CODES
     record(request, Kind.FACTOR_REMOVED, user, method=_known_method(authenticator.type), mail=mail)

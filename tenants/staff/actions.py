@@ -1,4 +1,4 @@
-"""Staff of a tenant: invitations, roles, removal. Every action leaves one audit entry."""
+"""Staff of a tenant: invitations, roles, removal. Every action adds one audit log entry."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ LIFETIME = timedelta(days=7)
 
 
 class StaffError(Exception):
-    """A change that the tenant must not have. The text is for the person who asked."""
+    """A change that is not allowed. The text is for the person who requested it."""
 
 
 @dataclass(frozen=True)
 class InvitationResult:
-    """The invitation, its one-time address (not stored anywhere), and whether the mail went out."""
+    """The invitation, its one-time address (not stored anywhere), and whether the mail was sent."""
 
     invitation: Invitation
     address: str
@@ -40,7 +40,7 @@ class InvitationResult:
 
 
 def invite(*, access: Access, email: str, role: str) -> InvitationResult:
-    """Invite an address, replacing an open invitation of the same address, and mail it. Raises StaffError."""
+    """Invite an address and mail it, replacing an open invitation of the same address. Raises StaffError."""
     access.check(Permission.STAFF_MANAGE)
     email, role = email.strip().lower(), roles.find_role(role).name
     token = secrets.token_urlsafe(32)
@@ -66,7 +66,6 @@ def invite(*, access: Access, email: str, role: str) -> InvitationResult:
 
 
 def revoke_invitation(*, access: Access, invitation: Invitation) -> None:
-    """Revoke an open invitation."""
     access.check(Permission.STAFF_MANAGE)
     with transaction.atomic():
         changed = Invitation.objects.filter(pk=invitation.pk, accepted_at=None, revoked_at=None)
@@ -76,7 +75,7 @@ def revoke_invitation(*, access: Access, invitation: Invitation) -> None:
 
 
 def find_open_invitation(token: str) -> Invitation | None:
-    """Return the invitation of this token while it can be accepted."""
+    """Return the invitation of this token if it can still be accepted."""
     with across_tenants("an invitation's tenant is known only from its token"):
         rows = Invitation.objects_across_tenants.select_related("tenant", "invited_by")
         found = rows.filter(token_digest=digest(token)).first()
@@ -87,9 +86,9 @@ def find_open_invitation(token: str) -> Invitation | None:
 
 
 def has_valid_sender(invitation: Invitation) -> bool:
-    """Return whether the inviting person may still invite: the command line, or one of the tenant's own staff.
+    """Return whether the sender of the invitation may still invite: the command line, or the tenant's own staff.
 
-    An invitation lets nobody in once its sender lost the role, or their support session ended.
+    An invitation is invalid once its sender lost the role, or their support session ended.
     """
     if invitation.invited_by is None:
         return True
@@ -119,7 +118,7 @@ def accept(*, invitation: Invitation, user: User | None = None, name: str = "", 
 
 
 def change_role(*, access: Access, staff: Staff, role: str) -> None:
-    """Change a person's role. Raises StaffError when no owner would be left."""
+    """Change a person's role. Raises StaffError if no owner would be left."""
     access.check(Permission.STAFF_MANAGE)
     with transaction.atomic():
         row = _lock(staff)
@@ -136,7 +135,7 @@ def change_role(*, access: Access, staff: Staff, role: str) -> None:
 
 
 def remove(*, access: Access, staff: Staff) -> None:
-    """Remove all access to the tenant, from the next request on. Raises StaffError when no owner would be left."""
+    """Remove all access to the tenant, from the next request on. Raises StaffError if no owner would be left."""
     access.check(Permission.STAFF_MANAGE)
     with transaction.atomic():
         row = _lock(staff)
@@ -148,7 +147,7 @@ def remove(*, access: Access, staff: Staff) -> None:
 
 
 def new_user(*, email: str, name: str = "", password: str | None = None, platform_role: str = "") -> User:
-    """Create and return an account whose address is known to be its owner's. To be called inside a transaction."""
+    """Create and return an account whose address is verified. To be called inside a transaction."""
     user = User.objects.create_user(email, password, name=name, platform_role=platform_role)
     EmailAddress.objects.create(user=user, email=user.email, verified=True, primary=True)
     return user
@@ -188,12 +187,12 @@ def _send_mail(invitation: Invitation, address: str) -> bool:
 
 
 def name_of(user: User) -> str:
-    """Return a staff member's name for the trail, with their address, which is unique."""
+    """Return a staff member's name for the audit log, with their address, which is unique."""
     return f"{user.name} ({user.email})" if user.name else user.email
 
 
 def _notify_owners(said: Sentence, by: User, new: str, old: str = "") -> None:
-    """Tell the owners of a person who gets a permission to change safety rules."""
+    """Notify the owners if a person gets a permission to change safety rules."""
     had = roles.find_role(old).permissions if old else frozenset()
     if (roles.find_role(new).permissions - had) & roles.SAFETY_PERMISSIONS:
         owners.notify(owners.LOOSENED, what=said, who=by)

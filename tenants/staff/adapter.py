@@ -1,4 +1,4 @@
-"""How allauth behaves here: nobody signs up by themselves, guessing is slow, and its secrets are in the vault."""
+"""allauth's behaviour here: no public sign-up, limited password guessing, and secrets in the vault."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MFA_BINDING = "0|mfa|secret"
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no types
-    """Accounts are made by invitation or by an operator's command only."""
+    """Accounts, which are created only by an invitation or by an operator's command."""
 
     _event_kind = Kind.SIGN_IN
     error_messages = DefaultAccountAdapter.error_messages | {
@@ -41,21 +41,21 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         return sorted(super().get_reauthentication_methods(user), key=lambda way: order.index(way["id"]))
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        """Return the client's address, which `portal.site.middleware` has put there."""
+        """Return the client's address, which `portal.site.middleware` has set."""
         return str(request.META["REMOTE_ADDR"])
 
-    # Guessing: allauth's own limits refuse a right password because of other people's wrong ones.
+    # Limits on guessing. allauth's own limits refuse a correct password because of other people's wrong ones.
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
-        """Count the attempt. Raises ValidationError when it is one too many, whatever the password."""
+        """Count the attempt. Raises ValidationError if it is one too many, even with the right password."""
         self._limits = throttle.limits_for(request, credentials.get("email", ""))
-        within = [limit.count_one() for limit in self._limits]  # each counts, even when another is reached
+        within = [limit.count_one() for limit in self._limits]  # each one counts, even if another is reached
         if not all(within):
             account_events.record_throttled(request, _user_of(credentials))
             raise self.validation_error("too_many_login_attempts")
 
     def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
-        """Write down a wrong password, or an address that nobody has."""
+        """Record a wrong password, or an address without an account."""
         account_events.record(request, self._event_kind, _user_of(credentials), method=Method.PASSWORD, success=False)
 
     def reauthenticate(self, user: User, password: str) -> bool:
@@ -76,7 +76,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
             limit.clear()
 
     def post_login(self, request: HttpRequest, user: User, **more: Any) -> HttpResponse:
-        """Write the sign-in down, and mark this browser as known, now that the person has given every factor."""
+        """Record the sign-in, and mark this browser as known, after the person has given every factor."""
         response: HttpResponse = super().post_login(request, user, **more)
         interrupted_requests.discard_of_others(request)
         account_events.record_sign_in(request, user, known=throttle.is_known_browser(request, user))
@@ -86,17 +86,17 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
     # The one mail that allauth sends here.
 
     def get_reset_password_from_key_url(self, key: str) -> str:
-        """Return the link under the configured address: the request's host is chosen by the client."""
+        """Return the link under the configured address: the client chooses the request's host."""
         uid, _dash, secret = key.partition("-")
         return settings.PORTAL_URL + reverse("account_reset_password_from_key", kwargs={"uidb36": uid, "key": secret})
 
     def send_password_reset_mail(self, user: User, email: str, context: dict[str, Any]) -> None:
-        """Have the mail sent to the account's stored address, however the typed one is spelled."""
+        """Queue the mail to the account's stored address, however the typed one is spelled."""
         mails.queue(to=user, kind=mails.RESET_LINK, values={"address": context["password_reset_url"]})
 
 
 class SessionsAdapter(DefaultUserSessionsAdapter):  # type: ignore[misc]  # allauth has no types
-    """Sessions are ended by the person, in `tenants.staff.account`."""
+    """Sessions, which the person ends in `tenants.staff.account`."""
 
     def end_sessions(self, sessions: list[UserSession]) -> None:
         with transaction.atomic():
@@ -106,12 +106,12 @@ class SessionsAdapter(DefaultUserSessionsAdapter):  # type: ignore[misc]  # alla
 
 
 def _user_of(credentials: Mapping[str, Any]) -> User | None:
-    """Return whose password was typed."""
+    """Return the account of a typed address."""
     return User.objects.filter(email=credentials.get("email", "").strip().lower()).first()
 
 
 class MFAAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth has no types
-    """TOTP seeds and recovery codes are sealed; passkeys hold public keys only."""
+    """TOTP seeds and recovery codes, encrypted. Passkeys hold public keys only."""
 
     def encrypt(self, text: str) -> str:
         return vault.seal(text.encode(), bound_to=MFA_BINDING).hex()

@@ -20,14 +20,14 @@ class InviteForm(forms.Form):
 
 
 class RoleForm(forms.Form):
-    """Another role for somebody who works here. `shown` is the role that the page showed."""
+    """Another role for a staff member. `shown` is the role that the page showed."""
 
     role = forms.ChoiceField(label=_("Role"), choices=roles.tenant_choices)
     shown = forms.CharField(required=False)
 
 
 class AcceptForm(forms.Form):
-    """A name and a password for the account that an invitation makes."""
+    """A name and a password for the account that an invitation creates."""
 
     name = forms.CharField(label=_("Your name"), max_length=80)
     password = forms.CharField(

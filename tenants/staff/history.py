@@ -1,4 +1,4 @@
-"""Who signed in and tried to: one person's own history, and a tenant's staff for whoever manages them."""
+"""Sign-ins and attempts: a person's own history, and that of a tenant's staff for managers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class EventPage:
 
 
 class SignInFilterForm(forms.Form):
-    """All optional. A value that is none of the choices gets an error, and is left out of the filter."""
+    """The filter's fields, all optional. An invalid choice gets an error and is left out of the filter."""
 
     person = forms.TypedChoiceField(label=pgettext_lazy("staff", "Person"), required=False, coerce=int)
     kind = forms.ChoiceField(
@@ -47,13 +47,13 @@ class SignInFilterForm(forms.Form):
         field.choices = [("", _("All")), *((each.user_id, str(each.user)) for each in people)]
 
     def chosen(self) -> dict[str, Any]:
-        """Return the fields that are asked for, with their values."""
+        """Return the chosen fields with their values."""
         self.is_valid()
         return {name: value for name, value in self.cleaned_data.items() if value}
 
 
 def newest_before(rows: QuerySet[AccountEvent], request: HttpRequest) -> QuerySet[AccountEvent]:
-    """Return what a page needs of these events: the newest before the event `before` of the address."""
+    """Return the events for one page: the newest before the event `before` of the address."""
     before = request.GET.get("before", "")
     if before.isascii() and before.isdigit() and len(before) < 19:
         rows = rows.filter(pk__lt=int(before))
@@ -71,8 +71,8 @@ def page(rows: QuerySet[AccountEvent], request: HttpRequest) -> EventPage:
 
 @tenant_view(Permission.STAFF_MANAGE)
 def staff_sign_ins(request: TenantRequest) -> HttpResponse:
-    """Show what happened to the accounts of the tenant's own staff since they work here."""
-    # Platform staff sign in for many tenants: what they do here is in the audit log, under their support sessions.
+    """Show account events of the tenant's own staff, from the time they joined."""
+    # Platform staff sign in for many tenants. Their actions here are in the audit log, under their support sessions.
     staff = Staff.objects.filter(is_active=True, user__platform_role="")
     people = list(staff.select_related("user").order_by("user__name", "user__email"))
     form = SignInFilterForm(request.GET, people)
@@ -80,7 +80,7 @@ def staff_sign_ins(request: TenantRequest) -> HttpResponse:
     kinds = {"kind": wanted["kind"]} if "kind" in wanted else {}
     if "person" in wanted:
         staff = staff.filter(user=wanted["person"])
-    # Each person's newest by their own index: the events of all tenants are millions, with these anywhere among them.
+    # Read each person's newest events by index: the table has millions of events of all tenants.
     own = newest_before(AccountEvent.objects.filter(user=OuterRef("user"), at__gte=OuterRef("since"), **kinds), request)
     found = chain.from_iterable(staff.annotate(events=ArraySubquery(own.values("pk"))).values_list("events", flat=True))
     rows = AccountEvent.objects.filter(pk__in=nlargest(PAGE_SIZE + 1, found)).select_related("user").order_by("-pk")

@@ -1,6 +1,6 @@
-"""Sign-in state by SQL that is made and planned once: every request asks for a session and its person first.
+"""Sessions and signed-in people, read by SQL that is compiled and planned once, as every request needs them.
 
-Nothing is cached: a sign-out, or an account switched off, counts at once.
+Nothing is cached: a sign-out or a disabled account takes effect at once.
 """
 
 from typing import Any
@@ -21,7 +21,7 @@ class SessionStore(db.SessionStore):
     """Django's sessions in the database."""
 
     def _validate_session_key(self, key: str | None) -> bool:
-        # A cookie may hold any character, but a text of PostgreSQL may not.
+        # A cookie may hold any character, but PostgreSQL's text may not.
         return key is not None and len(key) >= 8 and key.isascii() and key.isalnum()
 
     def _get_session_from_db(self) -> Session | None:

@@ -41,7 +41,7 @@ def _set_label(field: Any, label: Any) -> None:
 
 
 class SignInForm(LoginForm):  # type: ignore[misc]  # allauth has no types
-    """Address and password; the page offers passkeys and the forgotten password itself."""
+    """Address and password; the page itself offers passkeys and the link to a forgotten password."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -60,7 +60,7 @@ class ConfirmPasswordForm(ReauthenticateForm):  # type: ignore[misc]  # allauth 
 
 
 class NewPasswordForm(ChangePasswordForm):  # type: ignore[misc]  # allauth has no types
-    """A new password for the old one, of which wrong ones count as at sign-in."""
+    """A new password in place of the old one. Wrong old passwords count as at sign-in."""
 
     def clean_oldpassword(self) -> str:
         password: str = self.cleaned_data["oldpassword"]
@@ -70,7 +70,7 @@ class NewPasswordForm(ChangePasswordForm):  # type: ignore[misc]  # allauth has 
 
 
 class ActivateAppForm(ActivateTOTPForm):  # type: ignore[misc]  # allauth has no types
-    """The first code of an authenticator app. It counts as used: it was shown and typed, so it signs nobody in."""
+    """The first code of an authenticator app. It counts as used, so it cannot be used to sign in."""
 
     def clean_code(self) -> str:
         self.cleaned_data["code"] = _normalise_digits(self.cleaned_data["code"])
@@ -88,7 +88,7 @@ class ForgottenPasswordForm(ResetPasswordForm):  # type: ignore[misc]  # allauth
         _set_label(self.fields["email"], _("E-mail address"))
 
     def save(self, request: HttpRequest, **more: Any) -> str:
-        """Write down that a link was asked for, and the mail with it: one commit, whether anybody has the address."""
+        """Record the request for a link and queue the mail: one commit, even if no account has the address."""
         user = self.users[0] if self.users else None
         with transaction.atomic():
             account_events.record(request, Kind.RESET_ASKED, user, success=user is not None)
@@ -97,7 +97,7 @@ class ForgottenPasswordForm(ResetPasswordForm):  # type: ignore[misc]  # allauth
 
 
 def _clean_passkey(clean: Callable[[], Any]) -> Any:
-    """Return what a form reads of a passkey's answer: one that cannot be read is a wrong one, and no broken page."""
+    """Return a form's cleaned passkey. An unreadable one is a wrong passkey, not a server error."""
     try:
         return clean()
     except (LookupError, TypeError, ValueError, AttributeError):
@@ -105,14 +105,12 @@ def _clean_passkey(clean: Callable[[], Any]) -> Any:
 
 
 class AddPasskeyForm(AddWebAuthnForm):  # type: ignore[misc]  # allauth has no types
-    """A new passkey."""
-
     def clean(self) -> Any:
         return _clean_passkey(super().clean)
 
 
 class _RecordedForm:
-    """A form for a second factor. What allauth has no signal for is written down: refusals by a limit, passkeys."""
+    """A form for a second factor. It records what allauth has no signal for: refusals by a limit, passkeys."""
 
     event_kind = Kind.SIGN_IN
     user: User | None
@@ -148,7 +146,7 @@ class CodeForm(_CodeForm, AuthenticateForm):  # type: ignore[misc]  # allauth ha
 
 
 class ConfirmCodeForm(_CodeForm, MFAReauthenticateForm):  # type: ignore[misc]  # allauth has no types
-    """The same to confirm who is there."""
+    """A code to confirm identity."""
 
 
 def _normalise_digits(code: str) -> str:
@@ -157,13 +155,13 @@ def _normalise_digits(code: str) -> str:
 
 
 def _retain_used_code(user: User | None, code: str) -> None:
-    """Remember an app's code as used for as long as it would count; allauth does so for one step."""
+    """Remember an app's code as used for its whole valid time; allauth does so for one step."""
     steps = 2 * mfa_settings.TOTP_TOLERANCE + 1
     cache.touch(TOTP(Authenticator(user=user))._get_used_cache_key(code), steps * mfa_settings.TOTP_PERIOD)
 
 
 def _is_own_code(user: User | None, code: str) -> bool:
-    """Return whether a code that was refused is one of the person's: then it was refused because it was used."""
+    """Return whether a refused code is the person's own: then it was refused because it was used before."""
     for each in Authenticator.objects.filter(user=user):
         if each.type == Authenticator.Type.TOTP and validate_totp_code(decrypt(each.data["secret"]), code):
             return True
@@ -180,14 +178,14 @@ class PasskeyForm(_RecordedForm, AuthenticateWebAuthnForm):  # type: ignore[misc
 
 
 class PasskeySignInForm(_RecordedForm, LoginWebAuthnForm):  # type: ignore[misc]  # allauth has no types
-    """A passkey without a password. Whose one that failed was is not known: the browser may name anybody."""
+    """A passkey without a password. The person of a failed one is unknown: the browser may send any account."""
 
     def clean_credential(self) -> Any:
         return self._clean_recorded(super().clean_credential, Method.PASSKEY)
 
 
 class ConfirmPasskeyForm(_RecordedForm, ReauthenticateWebAuthnForm):  # type: ignore[misc]  # allauth has no types
-    """A passkey to confirm who is there."""
+    """A passkey to confirm identity."""
 
     event_kind = Kind.PROOF
 

@@ -1,14 +1,16 @@
-"""How often a password may be guessed. Wrong passwords count, right ones do not, and no one pays for others.
+"""Limits on password guessing. Wrong passwords count, right ones do not, and no one is blocked by others.
 
-Three counts, each with its own reach:
+There are three counts:
 
-- one account from one client address: slows a guesser, and nobody else who signs in to that account;
-- one account from everywhere together, and one address for all accounts together: for many guessers, or one who tries
-  many accounts. A browser that has signed in to the account before is in neither: it is counted alone, so that nobody
-  can lock a person out by guessing, from behind the same proxy or from anywhere.
+- one account from one client address: slows one guesser, but no other person who signs in to that account;
+- one account from all addresses together: for many guessers;
+- one address for all accounts together: for one guesser who tries many accounts.
 
-Such a browser has a cookie with a name for each account that signed in there. The name stays the same however often the
-cookie is made anew, also for other accounts: it is what the browser's guesses at that account are counted by.
+A browser that has signed in to the account before is only counted alone. So no one can lock a person out by guessing,
+from behind the same proxy or from anywhere.
+
+Such a browser has a cookie with an ID for each account that signed in there. The ID stays the same when the cookie is
+renewed, also for other accounts: the browser's guesses at that account are counted by it.
 """
 
 from __future__ import annotations
@@ -36,20 +38,19 @@ _MAX_ACCOUNTS = 5
 
 @dataclass(frozen=True)
 class SignInLimit:
-    """At most so many within so many seconds, counted under a key."""
+    """A limit: `maximum` attempts within `seconds`, counted under a key."""
 
     key: str
     maximum: int
     seconds: float
 
     def count_one(self) -> bool:
-        """Count one and return whether it is within the limit."""
-        count: int = cache.count(self.key, self.seconds)  # type: ignore[attr-defined]  # the method of DatabaseMemory
+        """Count one attempt and return whether it is within the limit."""
+        count: int = cache.count(self.key, self.seconds)  # type: ignore[attr-defined]  # PostgresCache.count
         return count <= self.maximum
 
     def uncount(self) -> None:
-        """Uncount one."""
-        with contextlib.suppress(ValueError):  # the time is over
+        with contextlib.suppress(ValueError):  # the count has expired
             cache.decr(self.key)
 
     def clear(self) -> None:
@@ -72,7 +73,7 @@ def limits_for(request: HttpRequest, email: str) -> list[SignInLimit]:
 
 
 def is_known_browser(request: HttpRequest, user: User) -> bool:
-    """Return whether the account signed in with this browser before, with whatever password."""
+    """Return whether the account signed in with this browser before, also with an earlier password."""
     return str(user.pk) in _known_accounts(request)
 
 
@@ -93,7 +94,7 @@ def remember_browser(request: HttpRequest, response: HttpResponse, user: User) -
 
 
 def _browser_id(request: HttpRequest, email: str) -> str:
-    """Return this browser's name for the account, if it signed in to it before with today's password."""
+    """Return this browser's ID for the account, if it signed in to it before with the current password."""
     known = _known_accounts(request)
     user = User.objects.filter(email=email, is_active=True).first() if known else None
     if user is None:
@@ -103,7 +104,7 @@ def _browser_id(request: HttpRequest, email: str) -> str:
 
 
 def _known_accounts(request: HttpRequest) -> dict[str, tuple[str, str]]:
-    """Return the accounts that signed in with this browser: their proof, and the browser's name for each."""
+    """Return the accounts that signed in with this browser: a proof of the password and the browser's ID for each."""
     try:
         found = signing.loads(request.COOKIES.get(COOKIE, ""), salt=_SALT, max_age=_RETAIN_SECONDS)
     except signing.BadSignature:
@@ -112,5 +113,8 @@ def _known_accounts(request: HttpRequest) -> dict[str, tuple[str, str]]:
 
 
 def _proof_of(user: User) -> str:
-    """Return the browser's proof. It ends with the password: a changed password also forgets a lost browser."""
+    """Return the account's proof in the cookie.
+
+    It changes with the password, so that a lost browser is forgotten too.
+    """
     return user.get_session_auth_hash()[:32]

@@ -1,4 +1,4 @@
-"""The staff page of a tenant, its roles page, and accepting an invitation."""
+"""The staff page of a tenant, its roles page, and the page to accept an invitation."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def change_role(request: TenantRequest, pk: int) -> HttpResponse:
 
 @tenant_view(Permission.STAFF_MANAGE, methods=["GET", "POST"])
 def remove(request: TenantRequest, pk: int) -> HttpResponse:
-    """Remove a person; a GET shows the question first."""
+    """Remove a person; a GET shows the confirmation first."""
     person = get_object_or_404(Staff.objects.filter(is_active=True).select_related("user"), pk=pk)
     if request.method != "POST":
         return render(request, "components/confirm.html", _removal(request.access, person))
@@ -120,7 +120,7 @@ def _removal(access: Access, person: Staff) -> dict[str, object]:
 
 @tenant_view(Permission.TENANT_VIEW)
 def roles_page(request: TenantRequest) -> HttpResponse:
-    """Show the matrix of tenants.roles, with the reader's own role marked, and what needs a second factor."""
+    """Show the matrix of `tenants.roles`, with the reader's own role and the permissions that need a second factor."""
     required: bool = settings.REQUIRE_MFA
     needing = [role.is_platform or bool(role.second_factor_permissions()) for role in roles.ROLES]
     context = {
@@ -146,8 +146,8 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
     else:
         response = _accept(request, found)
     add_never_cache_headers(response)
-    # The address is the key, so it goes nowhere. With "no-referrer", browsers post forms with `Origin: null`, which is
-    # refused as from another site.
+    # The address is the key, so it is not sent anywhere. With "no-referrer", browsers post forms with `Origin: null`,
+    # which is refused as from another site.
     response["Referrer-Policy"] = "strict-origin"
     request.path = "/invitations/…/"  # nor is it logged
     return response
@@ -177,7 +177,7 @@ def _accept(request: HttpRequest, found: Invitation) -> HttpResponse:
 
 
 def _ask_who(request: HttpRequest, context: dict[str, object]) -> HttpResponse:
-    """Ask which person is here: nobody joins, and nothing is welcomed, in a browser that another is signed in to."""
+    """Ask who is here: another person is signed in to this browser, so no one joins yet."""
     if request.method == "POST" and "sign_out" in request.POST:
         get_adapter().logout(request)
         return redirect(request.path)

@@ -19,7 +19,7 @@ SESSION_MINUTES = (15, 30, 60, 120)
 
 
 class SupportRefused(Exception):
-    """The session cannot be opened. The text is for the person who asked."""
+    """The session cannot be opened. The text is for the person who requested it."""
 
 
 def start_session(*, tenant: Tenant, user: User, reason: str, minutes: int) -> SupportSession:

@@ -10,12 +10,12 @@ from tenants.support.actions import SESSION_MINUTES
 
 
 def _limits() -> list[tuple[int, str]]:
-    # Put into words for each form: a lazy text takes its value in at once, in whatever language it is then.
+    # Translated for each form: a lazy text would fix its value in the language of that moment.
     return [(n, gettext("%d minutes") % n) for n in SESSION_MINUTES]
 
 
 class EnterForm(forms.Form):
-    """Why, and for how long."""
+    """The reason and length of a support session."""
 
     reason = forms.CharField(
         label=_("Reason"),

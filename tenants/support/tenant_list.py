@@ -1,4 +1,4 @@
-"""All tenants for platform staff: names and the state of connections, nothing of their people."""
+"""All tenants for platform staff: names and states of connections, no data of their people."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class TenantRow:
 
 
 def list_tenants(user: User, text: str = "") -> list[TenantRow]:
-    """Return at most 200 tenants by name, those whose connection is lost first; `text` narrows by name or address."""
+    """Return at most 200 tenants by name, lost connections first; `text` filters by name or address."""
     tenants = Tenant.objects.select_related("environment").order_by("name", "pk")
     if text:
         tenants = tenants.filter(Q(name__icontains=text) | Q(slug__icontains=text))

@@ -1,4 +1,4 @@
-"""The platform's start page, entering a tenant for support, and ending or refusing support sessions."""
+"""The platform's start page, and pages to start, end or refuse support sessions."""
 
 from __future__ import annotations
 

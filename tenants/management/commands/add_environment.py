@@ -1,6 +1,6 @@
 """add_environment NAME --base-url URL --client-id ID --client-secret-file FILE [--operations FILE.toml]
 
-add_environment NAME --check: say whether its address answers.
+add_environment NAME --check: check whether its address answers.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _save(options: dict[str, Any]) -> tuple[ServiceEnvironment, bool]:
 
 
 def _unreachable_reason(row: ServiceEnvironment) -> str:
-    """Ask the service once, without a token. Return why nothing answers; empty when anything does, also a refusal."""
+    """Call the service once, without a token. Return why it does not answer; empty after any answer, also a refusal."""
     url = row.base_url + row.catalogue.find("get_tenant").path
     try:
         with (

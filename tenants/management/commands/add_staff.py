@@ -93,7 +93,7 @@ def _user(email: str, name: str, password_file: str | None) -> User:
 
 
 def _password(file: str, user: User) -> str:
-    """Return the password in a file. Raises CommandError where the rules of the site's own forms refuse it."""
+    """Return the password in a file. Raises CommandError if the password rules refuse it."""
     password = read_line(file, "--password-file")
     try:
         validate_password(password, user)

@@ -1,4 +1,4 @@
-"""check_backup FILE [--alone]: can this dump be trusted?"""
+"""check_backup FILE [--alone]: check whether this dump can be trusted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""migrate: as Django's, signed in as the owner of the tables."""
+"""migrate: Django's command, signed in as the owner of the tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""rotate_vault_keys: bring every secret under the current key, while the site runs."""
+"""rotate_vault_keys: re-encrypt every secret under the current key, while the site runs."""
 
 from __future__ import annotations
 
