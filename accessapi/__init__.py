@@ -1,6 +1,5 @@
-"""The access-control service's interface in Python: operations, resources, permissions, errors, client,
-OAuth.
+"""The Python interface of the access-control service: operations, resources, permissions, errors, client, OAuth.
 
-This package imports no web framework. Read `operations` for the table, `errors` for what a call can come to,
-`client` for making one, `permissions` for who may pass where and when.
+This package imports no web framework. `operations` has the table of operations, `errors` the results of a failed call,
+`client` makes calls, and `permissions` decides who has access where and when.
 """

@@ -1,4 +1,4 @@
-"""Print what the documentation is made of.
+"""Print generated documentation.
 
 `python -m accessapi` prints the table of operations as Markdown, `python -m accessapi openapi` the OpenAPI document
 (with `--operations FILE` under an overrides file, with `--server URL` for a base address).

@@ -1,4 +1,4 @@
-"""The client: makes calls to the service, each ending in an `Answer` or in an error of `accessapi.errors`."""
+"""The client: each call to the service ends with an `Answer` or an error of `accessapi.errors`."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def validate_base_url(base_url: str) -> str:
 
 
 class Client:
-    """The service as one tenant sees it. Threads may share it. It holds no secret but asks for them at each call.
+    """The service for one tenant. Threads may share it. It stores no secret and requests the token at each call.
 
-    `gate` is asked before anything is sent and refuses by raising its own exception. `observe` gets the operation, the
-    rate headers, the status and the error (None for a 2xx) of every response; what it raises is logged and never hides
-    the outcome. Connections come from the process's pool for `base_url`, or from `transport`.
+    `gate` is called before anything is sent, and refuses by raising its own exception. `observe` gets the operation,
+    the rate headers, the status and the error (None for a 2xx) of every response. Its exceptions are logged and never
+    hide the outcome. Connections come from the process's pool for `base_url`, or from `transport`.
     """
 
     def __init__(
@@ -95,10 +95,10 @@ class Client:
     ) -> Answer:
         """Make one call of the operation `name` and return its answer.
 
-        `fresh` uses a new connection and closes it afterwards. `before_write` is called once the connection
-        stands, immediately before the first byte of the request; if it raises, nothing is written and
-        `NotSent` is raised from it. Raises `InvalidRequest`, whatever `gate` raises, and the rest of the
-        error tree. Connecting may take 3 s, each silence of the service 10 s, the whole answer 30 s.
+        `fresh` uses a new connection and closes it afterwards. `before_write` is called on the open connection,
+        immediately before the first byte of the request. If it raises, nothing is written and `NotSent` is raised from
+        it. Raises `InvalidRequest`, any exception of `gate`, and the other errors of `accessapi.errors`. Timeouts: 3 s
+        to connect, 10 s between bytes, 30 s for the whole answer.
         """
         operation = self.catalogue.find(name)
         if operation.call_class is CallClass.OAUTH:
@@ -119,7 +119,7 @@ class Client:
         return reading.read_answer(operation, response.status_code, response.headers, response.content)
 
     def pages(self, name: str, query: Mapping[str, Any] | None = None) -> Iterator[Answer]:
-        """Yield every page of a list in order, one call each. Raises `UnreadableAnswer` when a cursor comes twice.
+        """Yield every page of a list in order, one call each. Raises `UnreadableAnswer` if a cursor is repeated.
 
         Specification: "Pagination": the query is repeated unchanged with last_evaluated_key set.
         """
@@ -168,7 +168,7 @@ class Client:
         return request
 
     def _add_credentials(self, operation: Operation, request: httpx2.Request) -> None:
-        # Set on the request and kept in no local variable of a frame that lives longer: tracebacks show those.
+        # Set directly on the request: a local variable of a long-lived frame would show up in tracebacks.
         _set_secret(request, "Authorization", "Bearer ", self._token(), "no_usable_token")
         if operation.needs_licence:
             _set_secret(request, "License-Key", "", self._licence_key() or "", "no_licence_key")
@@ -183,8 +183,9 @@ class Client:
 
 
 def _without_credentials(request: httpx2.Request, content: bytes) -> bytes:
-    """Return the body of an error without our credentials. A service may repeat what it was sent, and errors are stored
-    and shown.
+    """Return the body of an error without our credentials.
+
+    A service may repeat what it was sent, and errors are stored and shown.
     """
     for header, prefix in (("Authorization", "Bearer "), ("License-Key", "")):
         secret = request.headers.get(header, "").removeprefix(prefix)

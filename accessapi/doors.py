@@ -1,7 +1,7 @@
-"""What the service's words about a door mean: its lock, leaf, power and line, its side, and the events of its log.
+"""The meaning of the service's words about a door: its lock, leaf, power, connection, direction and log events.
 
 The specification shows a few of these words and no complete set, so all of them are data of the table `[states]`. A
-word in no list means nothing here, and is shown as it came.
+word in no list has no meaning here and is shown unchanged.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Patterns = tuple[Annotated[str, Field(min_length=1, max_length=100)], ...]
 
 
 class DoorEvent(StrEnum):
-    """What one word of the service says about a door."""
+    """The meaning of a word of the service about a door."""
 
     FORCED_OPEN = "forced"
     LEFT_OPEN = "left"
@@ -29,12 +29,12 @@ class DoorEvent(StrEnum):
     PROBLEM_OVER = "over"
 
 
-# Lists of which a word can be in one only.
+# Pairs of lists. A word can be in only one list of a pair.
 _EXCLUSIVE_LISTS = (("locked", "unlocked"), ("leaf_open", "leaf_closed"), ("begun", "over"), ("way_in", "way_out"))
 
 
 class DoorVocabulary(BaseModel):
-    """The lists of words. A * matches anything; texts of the log and of errors are compared in small letters."""
+    """The lists of words. A * matches anything; texts of the log and of errors are compared in lower case."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -61,7 +61,7 @@ class DoorVocabulary(BaseModel):
         return self
 
     def is_locked(self, word: str | None) -> bool:
-        """Return whether this word for a lock means locked. A word in neither list means nothing."""
+        """Return whether this word for a lock means locked. A word in neither list has no meaning."""
         return matches_any(self.locked, word)
 
     def is_unlocked(self, word: str | None) -> bool:
@@ -69,33 +69,33 @@ class DoorVocabulary(BaseModel):
         return not self.is_locked(word) and matches_any(self.unlocked, word)
 
     def lock_state(self, word: str | None) -> str:
-        """Return locked, unlocked, or nothing for a word in neither list."""
+        """Return "locked", "unlocked", or "" for a word in neither list."""
         if self.is_locked(word):
             return "locked"
         return "unlocked" if self.is_unlocked(word) else ""
 
     def leaf_state(self, word: str | None) -> str:
-        """Return open, closed, or nothing for a word in neither list."""
+        """Return "open", "closed", or "" for a word in neither list."""
         if matches_any(self.leaf_open, word):
             return "open"
         return "closed" if matches_any(self.leaf_closed, word) else ""
 
     def direction(self, word: str | None) -> str:
-        """Return which way a door leads in an area: in, out, or nothing for a word in neither list."""
+        """Return the direction of a door in an area: "in", "out", or "" for a word in neither list."""
         if matches_any(self.way_in, word):
             return "in"
         return "out" if matches_any(self.way_out, word) else ""
 
     def is_connected(self, word: str | None) -> bool:
-        """Return whether the device is connected; True when it does not say."""
+        """Return whether the device is connected; True if the word is missing."""
         return not word or matches_any(self.connected, word)
 
     def is_powered(self, word: str | None) -> bool:
-        """Return whether the device has power; True when it does not say."""
+        """Return whether the device has power; True if the word is missing."""
         return not word or matches_any(self.powered, word)
 
     def event_of(self, texts: Iterable[str]) -> DoorEvent | None:
-        """Return the most serious event that one of these texts (errors of a status, content of a record) names."""
+        """Return the most serious event in these texts (errors of a status, content of a record)."""
         small = [text.lower() for text in texts]
         lists = ((self.forced_open, DoorEvent.FORCED_OPEN), (self.left_open, DoorEvent.LEFT_OPEN))
         others = ((self.held_unlocked, DoorEvent.HELD_UNLOCKED), (self.lost, DoorEvent.CONNECTION_LOST))
@@ -104,11 +104,11 @@ class DoorVocabulary(BaseModel):
         )
 
     def is_begun(self, status: str | None) -> bool:
-        """Return whether a record with this status says no more than that its event happened."""
+        """Return whether a record with this status only means that its event happened."""
         return not status or matches_any(self.begun, status)
 
     def is_over(self, status: str | None) -> bool:
-        """Return whether a record with this status says that its event has ended."""
+        """Return whether a record with this status means that its event has ended."""
         return matches_any(self.over, status)
 
 
@@ -118,5 +118,5 @@ def matches_any(patterns: Patterns, word: str | None) -> bool:
 
 
 def word_from(patterns: Patterns, word: str) -> str:
-    """Return the word if it is in this list, else the first of the list without its wildcards."""
+    """Return the word if it is in this list, else the first word of the list without its wildcards."""
     return word if not patterns or matches_any(patterns, word.lower()) else patterns[0].strip("*")

@@ -1,4 +1,4 @@
-"""Turn an operation and Python values into the request that goes out. Pure: nothing here touches a socket."""
+"""Turn an operation and Python values into a request. Nothing here opens a connection."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Image:
 
 
 def field_problems(error: ValidationError) -> tuple[FieldProblem, ...]:
-    """Return what is wrong, per field, without the values (they may be secrets)."""
+    """Return the problem of each field, without the values (they may be secrets)."""
     return tuple(
         FieldProblem(".".join(str(part) for part in fault["loc"]), fault["type"], fault["msg"])
         for fault in error.errors(include_input=False, include_url=False, include_context=False)
@@ -42,7 +42,7 @@ def invalid_request(name: str, kind: str, message: str) -> InvalidRequest:
 
 
 def encode_path(operation: Operation, values: Mapping[str, str]) -> str:
-    """Return the path with its parameters quoted, so that an identifier can never change which operation is called.
+    """Return the path with its parameters quoted, so that an identifier can never change the called operation.
 
     Raises `InvalidRequest` for a missing, surplus, empty or dot-only parameter.
     """
@@ -57,8 +57,9 @@ def encode_path(operation: Operation, values: Mapping[str, str]) -> str:
 
 
 def encode_query(operation: Operation, values: Mapping[str, Any]) -> str:
-    """Return the query string; values that are None are left out. Raises `InvalidRequest` outside the
-    specified limits.
+    """Return the query string; values that are None are left out.
+
+    Raises `InvalidRequest` for values outside the specified limits.
     """
     given = {name: value for name, value in values.items() if value is not None}
     model = registry.QUERIES.get(operation.name)
@@ -71,11 +72,10 @@ def encode_query(operation: Operation, values: Mapping[str, Any]) -> str:
 
 
 def validate_body(operation: Operation, body: Any, stated: Limits | None = None) -> Any:
-    """Return the body as plain JSON values, or the image, checked against every limit, the environment's `stated` ones
-    too.
+    """Return the body as plain JSON values, or the image, after all limits were checked.
 
-    `body` is the operation's request model, a mapping, an `Image` or None; keys that were not given stay out. Raises
-    `InvalidRequest`.
+    The environment's `stated` limits are checked too. `body` is the operation's request model, a mapping, an `Image` or
+    None; keys that were not given are left out. Raises `InvalidRequest`.
     """
     if operation.body is Body.NONE:
         if body is not None:
@@ -135,11 +135,11 @@ def _apply_shapes(body: Json, shapes: Shapes) -> Json:
 
 
 def encode_image(image: Image, shapes: Shapes) -> tuple[bytes, str]:
-    """Return content and Content-Type of an image, raw or as the one part of a multipart body."""
+    """Return content and Content-Type of an image, raw or as the only item of a multipart body."""
     if shapes.image_body == "raw":
         return image.content, image.content_type
     boundary = uuid4().hex
-    # As a browser's form writes it: only these three are escaped.
+    # Browsers escape only these three.
     name = shapes.image_field.replace('"', "%22").replace("\r", "%0D").replace("\n", "%0A")
     head = (
         f"--{boundary}\r\n"

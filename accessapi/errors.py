@@ -1,30 +1,30 @@
-"""What can come of a call, as a tree that answers one question: was it applied?
+"""Errors of a call, as a tree that answers one question: was the call applied?
 
 ::
 
     ServiceError
     |-- Rejected            surely not applied: a documented 4xx, or any with the body of an application error
-    |   |-- Invalid         400, the service names the fault in `code` and `detail`
+    |   |-- Invalid         400, the service reports the problem in `code` and `detail`
     |   |-- Unauthorised    401, token unknown or revoked
     |   |-- Forbidden       403, scope, contract or licence missing
     |   |-- NotFound        404
-    |   |-- Conflict        409, for example a card that is registered already
+    |   |-- Conflict        409, for example a card that is already registered
     |   |-- TooLarge        413, request body above 4 MB
     |   |-- RateLimited     429, with `retry_after` in seconds
     |   `-- OAuthError      an error code of the OAuth endpoints
     |-- NotSent             surely not applied: not one byte of the request was written
-    |   `-- InvalidRequest  refused here, before connecting, with the faults per field
-    `-- OutcomeUnknown      may have been applied: read before you do anything else
+    |   `-- InvalidRequest  refused here, before connecting, with the problems per field
+    `-- OutcomeUnknown      may have been applied: read the state before anything else
         |-- TimedOut
         |-- ConnectionLost
         |-- ServerFault     5xx
-        |-- UnreadableAnswer  a 2xx that is not what the specification says
+        |-- UnreadableAnswer  a 2xx that differs from the specification
         `-- UnexpectedStatus  any other status, redirects among them
 
 Specification: part "Errors" (body shape, 40002, 40901, 413, 429); the other statuses are assumed defaults.
 
-The text of an exception never repeats what the service said in prose (`detail`, `message`): that may echo a
-card number or another secret back. Show those attributes to the person who asked; do not log them.
+The text of an exception never repeats the service's own texts (`detail`, `message`), which may contain a card number
+or another secret. Show those attributes to the person who made the request; do not log them.
 """
 
 from __future__ import annotations
@@ -33,18 +33,16 @@ import re
 from dataclasses import dataclass
 
 _CODE = re.compile(r"[A-Za-z0-9_.-]{1,60}\Z")
-# An application error of the specification names itself by five digits.
+# The specification's application errors have a code of five digits.
 _APPLICATION = re.compile(r"[0-9]{5}\Z")
 
 
 class ServiceError(Exception):
-    """Anything that keeps a call from an answer. Catch one of its three children to know whether it was
-    applied.
-    """
+    """Any error of a call. The three direct subclasses show whether the call was applied."""
 
 
 class Rejected(ServiceError):
-    """The service refused: nothing was applied. `code`: its five-digit error code ("" when it gave none)."""
+    """The service refused: nothing was applied. `code` is its five-digit error code ("" without one)."""
 
     def __init__(self, status: int, code: str = "", detail: str = "", message: str = "") -> None:
         self.status = status
@@ -68,7 +66,7 @@ class Forbidden(Rejected):
 
 
 class NotFound(Rejected):
-    """404: no such object. For a repeated delete this means done."""
+    """404: no such object. For a repeated deletion this means success."""
 
 
 class Conflict(Rejected):
@@ -76,12 +74,13 @@ class Conflict(Rejected):
 
 
 class TooLarge(Rejected):
-    """413: the request body is larger than the service takes."""
+    """413: the request body is larger than the service accepts."""
 
 
 class RateLimited(Rejected):
-    """429: the hour's calls are used up; `retry_after` seconds until reset, None when the service does not
-    say.
+    """429: no calls are left this hour.
+
+    `retry_after` is the number of seconds until reset; None if the service does not send it.
     """
 
     def __init__(
@@ -102,7 +101,7 @@ class OAuthError(Rejected):
 
 
 class NotSent(ServiceError):
-    """Nothing reached the service; the same call may be made again. `reason` is a short machine word."""
+    """Nothing reached the service; the same call may be repeated. `reason` is a short machine-readable word."""
 
     def __init__(self, reason: str, message: str = "") -> None:
         self.reason = reason
@@ -111,9 +110,7 @@ class NotSent(ServiceError):
 
 @dataclass(frozen=True)
 class FieldProblem:
-    """One fault of a request: where (dotted path), what (a stable word), and an English sentence without
-    the value.
-    """
+    """One problem of a request: where (dotted path), what (a stable word), and an English text without the value."""
 
     field: str
     kind: str
@@ -130,7 +127,7 @@ class InvalidRequest(NotSent):
 
 
 class OutcomeUnknown(ServiceError):
-    """The request was, or may have been, written and no trustworthy answer came. Never resend blindly."""
+    """The request was, or may have been, written and no trustworthy answer came. Never resend it without a check."""
 
     def __init__(self, reason: str, status: int | None = None) -> None:
         self.reason = reason

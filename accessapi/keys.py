@@ -1,7 +1,7 @@
-"""What the service's words about a key of a key box mean: whether it is in its place, and what a record tells of it.
+"""The meaning of the service's words about a key of a key box: whether it is in its place, and its log's events.
 
-The specification shows one of these words ("return") and no complete set, so they are data of the table `[states]`, as
-those of doors are (`doors.py`). A word in no list means nothing here, and is shown as it came.
+The specification shows one of these words ("return") and no complete set. So they are data of the table `[states]`,
+like those of doors (`accessapi.doors`). A word in no list has no meaning here and is shown unchanged.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from accessapi.doors import Patterns, matches_any
 
 
 class KeyEvent(StrEnum):
-    """What a record of the log says about its key."""
+    """The event of a log record about a key."""
 
     TAKEN = "taken"
     RETURNED = "returned"
 
 
 class KeyVocabulary(BaseModel):
-    """The lists of words: of a status, and of the log's records, which are compared in small letters."""
+    """The lists of words for statuses and for log records. Texts of records are compared in lower case."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -41,17 +41,17 @@ class KeyVocabulary(BaseModel):
         return self
 
     def key_state(self, word: str | None) -> str:
-        """Return in, out, or nothing for a word in neither list."""
+        """Return "in", "out", or "" for a word in neither list."""
         if matches_any(self.key_in, word):
             return "in"
         return "out" if matches_any(self.key_out, word) else ""
 
     def is_wrong_key(self, texts: Iterable[str]) -> bool:
-        """Return whether one of these texts (the word for a key, errors of its place) says that another is there."""
+        """Return whether one of these texts (the word for a key, errors of its place) reports another key there."""
         return any(matches_any(self.key_wrong, text.lower()) for text in texts)
 
     def key_event_of(self, texts: Iterable[str]) -> KeyEvent | None:
-        """Return what the texts of a record tell of its key; None for nothing that is known."""
+        """Return the key's event in the texts of a record; None if there is no known one."""
         small = [text.lower() for text in texts]
         lists = ((self.key_taken, KeyEvent.TAKEN), (self.key_returned, KeyEvent.RETURNED))
         return next((word for patterns, word in lists if any(matches_any(patterns, text) for text in small)), None)

@@ -1,7 +1,7 @@
-"""Every limit of the specification (part "Limits" and the resource tables), stated once.
+"""Every limit of the specification (part "Limits" and the resource tables), defined once.
 
-Lengths count characters, sizes count bytes, durations are in the unit the name says. Forms, imports, the
-sandbox and the request models all read these names, so that a limit can never mean two things.
+Lengths count characters, sizes count bytes, and durations have the unit in their name. Forms, imports, the sandbox and
+the request models all use these names, so each limit has one value.
 """
 
 from datetime import timedelta, timezone
@@ -75,17 +75,17 @@ VIDEO_RETENTION_DAYS: Final = 90
 RESULT_RETENTION_DAYS: Final = 30
 CODE_LIFETIME: Final = 600
 
-# Every datetime of the interface has this fixed offset
+# Every datetime of the interface has this fixed offset.
 JST: Final = timezone(timedelta(hours=9), "+09:00")
-# Years of moments that come from outside. A year is left at either end, so that a moment can be moved to another zone
-# and by days without leaving the calendar.
+# Years of external moments. One year is left free at either end, so that a moment can be moved by days or to another
+# time zone without an overflow.
 EARLIEST_YEAR: Final = 1900
 LATEST_YEAR: Final = 9998
 
-# Whole numbers that come from outside: what a column holds
+# Whole numbers from outside: the range of a database column.
 INTEGER_MIN: Final = -(2**31)
 INTEGER_MAX: Final = 2**31 - 1
-# Bytes of an identifier that comes from outside: an index of a database holds few more
+# Bytes of an identifier from outside: a database index allows few more.
 IDENTIFIER_BYTES_MAX: Final = 1000
-# JSON that comes from outside: objects and arrays within each other
+# JSON from outside: nested objects and arrays.
 JSON_DEPTH_MAX: Final = 64

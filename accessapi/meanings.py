@@ -1,7 +1,8 @@
-"""What the service's words and codes mean where the specification does not say: two tables of the overrides file.
+"""The meaning of the service's words and codes that the specification does not define.
 
-`States` reads the statuses of requests and locks, `ErrorCodes` the codes of refusals. Everything is a default that an
-environment may change; a word or a code in no table means nothing, and is shown as it came.
+They are two tables of the overrides file: `States` has the statuses of requests and locks, `ErrorCodes` the codes of
+refusals. Everything is a default that an environment may change. A word or a code in no table has no meaning and is
+shown unchanged.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class OverridesTable(BaseModel):
 
 
 class RequestOutcome(StrEnum):
-    """What the status of an asynchronous request means."""
+    """The meaning of an asynchronous request's status."""
 
     WAITING = "waiting"
     RUNNING = "running"
@@ -51,7 +52,7 @@ class States(DoorVocabulary, KeyVocabulary):
     device_request_failed: Patterns = ("failed", "failed_*", "timeout")
 
     def outcome_of(self, request_type: str | None, status: str | None) -> RequestOutcome:
-        """Return what `status` means for a members_bulk, face or device_request; UNKNOWN when no table has it.
+        """Return the meaning of `status` for a members_bulk, face or device_request; UNKNOWN if no table has it.
 
         Specification: part "States and transitions"; device requests from this table.
         """
@@ -70,8 +71,9 @@ class States(DoorVocabulary, KeyVocabulary):
         return next((outcome for patterns, outcome in table if matches_any(patterns, status)), RequestOutcome.UNKNOWN)
 
     def service_word(self, usual: str, *lists: str) -> str:
-        """Return this service's word for a usual one of these lists (by default of errors and the log's texts); a word
-        of none of them as it is.
+        """Return this service's word for a usual word of these lists.
+
+        The default lists are those of errors and the log's texts. A word in no list is returned unchanged.
         """
         found = (name for name in lists or _TEXT_LISTS if matches_any(getattr(_DEFAULT_STATES, name), usual.lower()))
         name = next(found, "")
@@ -97,7 +99,7 @@ def _face_outcome(status: str) -> RequestOutcome:
 
 
 class RefusalCause(StrEnum):
-    """What is missing, or in the way, when a call is refused."""
+    """The cause of a refused call: something is missing or in conflict."""
 
     SCOPE = "scope"
     CONTRACT = "contract"
@@ -108,7 +110,10 @@ class RefusalCause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RefusalMeaning:
-    """What a code means. `of` names the contracts it may be about, or what is registered already."""
+    """The meaning of a code.
+
+    `of` has the contracts that may be missing, or the kinds of data that are already registered.
+    """
 
     cause: RefusalCause
     subjects: tuple[str, ...] = ()
@@ -124,7 +129,7 @@ class ContractCodes(OverridesTable):
 
 
 class DuplicateCodes(OverridesTable):
-    """Codes by what is registered already. 40901 is specified, the others are assumed."""
+    """Codes by the kind of data that is already registered. 40901 is specified, the others are assumed."""
 
     card: Codes = ("40901",)
     face: Codes = ("40902",)
@@ -132,9 +137,9 @@ class DuplicateCodes(OverridesTable):
 
 
 class ErrorCodes(OverridesTable):
-    """What a refusal means, by its five-digit code. A code in no table means nothing.
+    """The meaning of a refusal by its five-digit code. A code in no table has no meaning.
 
-    What the file states wins: a code that it gives a meaning loses the assumed one.
+    The file has priority: a code to which it gives a meaning loses the assumed one.
     """
 
     scope: Codes = ("40301",)
@@ -153,7 +158,7 @@ class ErrorCodes(OverridesTable):
         return self
 
     def meaning(self, code: str | None) -> RefusalMeaning | None:
-        """Return what a refusal with this code means; None when no table has it."""
+        """Return the meaning of a refusal with this code; None if no table has it."""
         rows = [(blame, of) for blame, of, codes in self._rows() if code in codes]
         stated = [blame for blame, _, codes in self._rows(stated_only=True) if code in codes]
         if not rows:
@@ -162,9 +167,9 @@ class ErrorCodes(OverridesTable):
         return RefusalMeaning(meant, tuple(of for blame, of in rows if blame is meant and of))
 
     def contract_of(self, code: str | None, detail: str, operation: Operation | None = None) -> Contract | None:
-        """Return the contract whose absence the refusal is about; None when it is about none, or does not say which.
+        """Return the contract that is missing according to the refusal; None if it names none.
 
-        For a code of several contracts the service's text decides, else the contract that `operation` needs.
+        If a code may mean several contracts, the service's text decides, else the contract that `operation` needs.
         """
         meaning = self.meaning(code)
         if meaning is None or meaning.cause is not RefusalCause.CONTRACT:
@@ -187,7 +192,7 @@ class ErrorCodes(OverridesTable):
                     yield blame, name, getattr(table, name)
 
 
-# How services write the names of contracts in prose.
+# How services write the names of contracts in texts.
 _CONTRACT_PATTERNS = {
     "door": r"\bdoor\b",
     "key_box": r"\bkey[ _-]?box\b",

@@ -1,6 +1,6 @@
-"""Moments that come from outside: from a browser, a webhook, the service or a file.
+"""Dates and times from outside: from a browser, a webhook, the service or a file.
 
-One range holds for all of them (`limits.EARLIEST_YEAR` to `limits.LATEST_YEAR`). What is outside is no moment.
+All of them must be between `limits.EARLIEST_YEAR` and `limits.LATEST_YEAR`; others are invalid.
 """
 
 from datetime import date, datetime
@@ -9,14 +9,14 @@ from accessapi.limits import EARLIEST_YEAR, JST, LATEST_YEAR
 
 
 def is_in_range(day: date) -> bool:
-    """Return whether the year of a day or moment is one that everything can hold and reckon with."""
+    """Return whether the year of a date or time is in the allowed range."""
     return EARLIEST_YEAR <= day.year <= LATEST_YEAR
 
 
 def read_moment(text: object) -> datetime | None:
-    """Return what a text in ISO 8601 means, at +09:00, which is also assumed where the text has no offset.
+    """Return the time of a text in ISO 8601, at +09:00, which is also assumed without an offset.
 
-    None for anything else.
+    Return None for anything else.
     """
     try:
         found = datetime.fromisoformat(text.strip()) if isinstance(text, str) else None
@@ -26,7 +26,7 @@ def read_moment(text: object) -> datetime | None:
 
 
 def to_service_time(moment: datetime) -> datetime | None:
-    """Return the moment at +09:00, which is also assumed where it has no offset; None when it is not sensible."""
+    """Return the time at +09:00, which is also assumed without an offset; None if it is out of range."""
     try:
         there = moment.replace(tzinfo=JST) if moment.tzinfo is None else moment.astimezone(JST)
     except OverflowError:
@@ -35,7 +35,7 @@ def to_service_time(moment: datetime) -> datetime | None:
 
 
 def read_day(text: object) -> date | None:
-    """Return the day of a text in ISO 8601; None for anything else."""
+    """Return the date of a text in ISO 8601; None for anything else."""
     try:
         found = date.fromisoformat(text) if isinstance(text, str) else None
     except ValueError:

@@ -1,8 +1,8 @@
-"""The OAuth endpoints: authorization-code grant, reissue and revoke, on Authlib.
+"""The OAuth endpoints: authorization-code grant, reissue and revoke, with Authlib.
 
-Specification: "OAuth endpoints", "Authentication", "Errors". The authorize endpoint refuses unsupported
-parameters, so exactly four are sent: response_type, client_id, redirect_uri, state. Credentials travel in the
-form body. Reissue and revoke carry the token in a header named AUTHORIZATIONS as well.
+Specification: "OAuth endpoints", "Authentication", "Errors". The authorize endpoint refuses unsupported parameters, so
+exactly four are sent: response_type, client_id, redirect_uri, state. Credentials are sent in the form body. Reissue and
+revoke also send the token in a header named AUTHORIZATIONS.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _NOT_OAUTH_ERRORS = (RateLimited, TooLarge)
 class OAuth:
     """The OAuth endpoints of one service environment, for one registered client.
 
-    Every method but `authorize_url` makes one call, without retry. A code is exchanged once: on `OutcomeUnknown` start
-    the grant again. Raises `OAuthError` with the endpoint's own code, and the other errors of `accessapi.errors`.
+    Every method except `authorize_url` makes one call, without retry. A code is exchanged once: after `OutcomeUnknown`,
+    start the grant again. Raises `OAuthError` with the endpoint's own code, and the other errors of `accessapi.errors`.
     """
 
     def __init__(
@@ -89,12 +89,12 @@ class OAuth:
         return str(token["access_token"])
 
     def reissue(self, token: str) -> str:
-        """Exchange an access token for a new one and return that. Keep the old one until the new one has worked."""
+        """Exchange an access token for a new one and return it. Keep the old one until the new one has worked."""
         response = _without_frames(lambda: _check_token(self._post_token("reissue_token", token)))
         return str(reading.read_json(response.content)["access_token"])
 
     def revoke(self, token: str) -> None:
-        """Revoke a token. Raises `OAuthError` with code not_found when there is no such token (any more)."""
+        """Revoke a token. Raises `OAuthError` with code not_found if the token does not exist (any more)."""
         _without_frames(lambda: _read_fields(self._post_token("revoke_token", token)))
 
     def _post_token(self, operation: str, token: str) -> httpx2.Response:
@@ -122,7 +122,7 @@ class OAuth:
 
 
 def _without_frames(call: Callable[[], Any]) -> Any:
-    """Return `call()`. Its errors leave without the frames below, whose locals hold the form with its secrets."""
+    """Return `call()`. Its errors lose their inner frames, whose local variables hold the form with its secrets."""
     failure: ServiceError
     try:
         return call()
@@ -134,7 +134,7 @@ def _without_frames(call: Callable[[], Any]) -> Any:
 
 
 def _read_fields(response: httpx2.Response) -> dict[str, Any]:
-    """Return the body of a 2xx without an error ({} when there is none); raise the error it means otherwise."""
+    """Return the body of a 2xx without an error ({} if there is none); else raise the matching error."""
     try:
         body = reading.read_json(response.content)
     except ValueError:
@@ -156,7 +156,7 @@ def _read_fields(response: httpx2.Response) -> dict[str, Any]:
 
 
 def _check_token(response: httpx2.Response) -> httpx2.Response:
-    """Return the response when it is { token_type: Bearer, access_token }; raise otherwise."""
+    """Return the response if it is { token_type: Bearer, access_token }; else raise an error."""
     fields = _read_fields(response)
     token, kind = fields.get("access_token"), fields.get("token_type")
     bearer = isinstance(kind, str) and kind.lower() == "bearer"

@@ -1,8 +1,8 @@
 """The interface as one table: the 36 operations of the specification (part "Endpoints") and the 4 of OAuth.
 
-Client, sandbox, budget, permissions page and documentation read this table and nothing else. A row says where
-its method and path come from (`provenance`): in the specification, in public developer pages, or our own
-choice. Only rows that are not `specified` may be overridden per service environment (see `overrides`).
+Client, sandbox, budget, permissions page and documentation use only this table. Each row has the source of its method
+and path (`provenance`): the specification, public developer pages, or our own choice. Only rows that are not
+`specified` may be overridden per service environment (see `overrides`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from enum import StrEnum
 
 
 class CallClass(StrEnum):
-    """Which hourly allowance a call is taken from."""
+    """The hourly limit that a call counts against."""
 
     GENERAL = "general"
     DEVICE = "device"
@@ -30,7 +30,7 @@ class Delivery(StrEnum):
 
 
 class Provenance(StrEnum):
-    """Where a fact about the service comes from."""
+    """The source of a fact about the service."""
 
     SPECIFIED = "specified"
     PUBLISHED = "published"
@@ -38,7 +38,7 @@ class Provenance(StrEnum):
 
 
 class Contract(StrEnum):
-    """A contract of the tenant that gates an operation."""
+    """A contract of the tenant that an operation needs."""
 
     DOOR = "door"
     KEY_BOX = "key_box"
@@ -47,7 +47,7 @@ class Contract(StrEnum):
 
 
 class Body(StrEnum):
-    """What a request carries as its body."""
+    """The kind of body of a request."""
 
     NONE = "none"
     JSON = "json"
@@ -56,7 +56,7 @@ class Body(StrEnum):
 
 
 class RequestType(StrEnum):
-    """The type of a request that the service works on after it has answered (operation 34, `request_type`)."""
+    """The type of a request that the service processes after its answer (operation 34, `request_type`)."""
 
     MEMBERS_BULK = "members_bulk"
     FACE = "face"
@@ -68,15 +68,15 @@ _PARAMETER = re.compile(r"\{(\w+)\}")
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One row: everything about a call but its fields.
+    """One row: all facts about a call except its fields.
 
-    `scope` None: no permission needed (34), or not shown (35, 36). `list_key` names the array of a list's answer,
-    `list_names` the fields of its items that this environment calls otherwise (its name, ours), and `is_paged` says
-    whether it takes limit and last_evaluated_key. `may_be_empty` is true when the answer may have no body.
-    `request_type`: it
-    answers with a request_id,
-    under which the outcome of a request of this type is read. `is_deletion`: a 404 means that
-    the object is gone; `must_read_back`: the 404 may be about something else, so the object is read to be sure.
+    - `scope` is None: no permission needed (34), or not shown (35, 36).
+    - `list_key` names the array of a list's answer. `list_names` has the fields of its items with another name in this
+      environment (its name, ours). `is_paged`: it accepts limit and last_evaluated_key.
+    - `may_be_empty`: the answer may have no body.
+    - `request_type`: it answers with a request_id, under which the outcome of a request of this type is read.
+    - `is_deletion`: a 404 means that the object is gone. `must_read_back`: the 404 may be about something else, so the
+      object is read to be sure.
     """
 
     number: int

@@ -1,6 +1,6 @@
-"""What an operator may say differently about one service environment, without a release.
+"""An operator's settings for one service environment that differs from the defaults, without a release.
 
-The format is one TOML file, every table optional (names under `operations` are free, the number decides)::
+The format is one TOML file. Every table is optional. Names under `operations` are free, the number decides::
 
     [operations.update_member]
     number = 6
@@ -11,16 +11,16 @@ The format is one TOML file, every table optional (names under `operations` are 
     qr_removal = { remove = true }
     image_body = "raw"                  # or "multipart", with image_field
     pass_list_key = "devices"
-    pass_list_names = { device_id = "id" }  # and device_name: what its items call these, where otherwise
-    snapshot = "url"                    # or "base64": what the string of a camera's snapshot holds
-    guest_fields = "email,use_date_end" # what `fields` of operation 19 is asked for; "" asks for nothing more
-    history_fields = ""                 # the same of operation 23; by default all that is answered, and camera_id
+    pass_list_names = { device_id = "id" }  # and device_name: other names in its items
+    snapshot = "url"                    # or "base64": the content of a camera's snapshot string
+    guest_fields = "email,use_date_end" # value of `fields` in operation 19; "" requests nothing more
+    history_fields = ""                 # the same for operation 23; the default is every field and camera_id
 
     [webhook]
     id_header = "X-Splats-ID"
     signature_header = "X-Splats-Signature"
-    record = "data.record"              # where a notification's record is in its body; "": the body itself
-    names = { history_id = "id", device_id = "device.id" }  # what its fields are called, where otherwise
+    record = "data.record"              # path of a notification's record in its body; "": the body itself
+    names = { history_id = "id", device_id = "device.id" }  # other names of its fields
 
     [states]
     device_request_done = ["succeeded", "completed"]
@@ -29,13 +29,13 @@ The format is one TOML file, every table optional (names under `operations` are 
     unlocked = ["unlock", "unlocked", "open"]
     leaf_open = ["open", "opened"]      # and leaf_closed, connected, powered: words of a door's status
     forced_open = ["forced_open*", "*forced open*"]  # and left_open, held_unlocked: errors and records of the log
-    lost = ["*connection lost*", "*power cut*"]  # records of a device that the service lost, until it is restored
-    over = ["restore", "restored"]      # a record's status: its event has ended; begun: that it happened
-    way_in = ["in"]                     # in_out of a door in an area, and way_out; by another word nobody has left
-    key_in = ["return", "returned"]     # and key_out, key_wrong (another key is there): words of a key box's status
+    lost = ["*connection lost*", "*power cut*"]  # records of a lost connection to a device
+    over = ["restore", "restored"]      # a record's status: its event has ended; begun: it happened
+    way_in = ["in"]                     # and way_out: in_out of a door in an area; other words are not an exit
+    key_in = ["return", "returned"]     # and key_out, key_wrong (another key): words of a key box's status
     key_taken = ["*key taken*"]         # and key_returned: records of the log
 
-    [errors]                            # what a refusal means; a code that is not listed blames nothing
+    [errors]                            # meaning of a refusal; a code that is not listed has none
     scope = ["40301"]
     contract = { door = ["40302"], key_box = ["40302"], qr = ["40302"], face = ["40302"] }
     licence = ["40303"]
@@ -47,25 +47,25 @@ The format is one TOML file, every table optional (names under `operations` are 
     device = 180
     window_seconds = 3600
     one_time_timestep_max = 86400
-    relock_seconds = 10                 # after so long a door that was unlocked for a moment has locked itself
+    relock_seconds = 10                 # seconds until a momentary unlock ends
 
     [records]                           # categories of the log
     categories = ["normal", "operation", "suspicious", "warning", "error", "emergency"]  # that can notify
-    refused = ["suspicious", "warning"] # of what a person was refused, with a person in the record
+    refused = ["suspicious", "warning"] # a person was refused, with a person in the record
     suspicious = ["suspicious", "emergency"]
-    used = ["normal"]                   # of a person who used a door or a key
-    operated = ["operation"]            # of what was done from afar
+    used = ["normal"]                   # a person used a door or a key
+    operated = ["operation"]            # remote operation
 
     [media]
-    hosts = ["media.example.com"]       # where addresses of pictures and video may lead; without it, the service's own
-    usage_seconds = 1                   # how many seconds one unit of the camera usage is
-    later = ["40402"]                   # refusals of a log's video that is still to come, and of one that never will
+    hosts = ["media.example.com"]       # allowed hosts of pictures and video; default: the service's own
+    usage_seconds = 1                   # seconds in one unit of the camera usage
+    later = ["40402"]                   # codes for a log's video that comes later (never: that never comes)
     never = ["40403"]
 
     [rules]
     weekdays_on_holidays = false        # whether an item for a weekday also applies on a holiday
 
-Method and path of a row that is `specified` cannot be overridden. `Catalogue` joins overrides and table.
+Method and path of a row that is `specified` cannot be overridden. `Catalogue` joins overrides and the table.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ class PassListNames(OverridesTable):
 
 
 class Shapes(OverridesTable):
-    """Shapes the specification does not show. Defaults are assumed."""
+    """Shapes that the specification does not show. Defaults are assumed."""
 
     qr_removal: Any = None
     image_body: Literal["raw", "multipart"] = "raw"
@@ -162,7 +162,7 @@ class Shapes(OverridesTable):
 class Limits(OverridesTable):
     """Calls per token and window, and bounds of values that the specification does not show.
 
-    The calls are settable so that a test environment can be small; what the rate headers say goes before them.
+    The calls can be set so that a test environment can be small. Rate headers have priority over them.
     """
 
     general: int = Field(default=limits.GENERAL_CALLS, ge=1)
@@ -173,7 +173,7 @@ class Limits(OverridesTable):
 
     @property
     def relock_delay(self) -> timedelta:
-        """Return how long a momentary unlock lasts at most."""
+        """Return the longest time that a momentary unlock lasts."""
         return timedelta(seconds=self.relock_seconds)
 
 
@@ -181,8 +181,9 @@ _Category = Annotated[str, Field(min_length=1, max_length=100)]
 
 
 class Records(OverridesTable):
-    """Categories of log records. The specification shows normal and operation, the others are published; what they mean
-    is assumed. One in no list is shown as it came.
+    """Categories of log records. One in no list is shown unchanged.
+
+    The specification shows normal and operation, the others are published. Their meaning is assumed.
     """
 
     categories: tuple[_Category, ...] = ("normal", "operation", "suspicious", "warning", "error", "emergency")
@@ -198,17 +199,17 @@ class Records(OverridesTable):
         return self
 
     def service_category(self, usual: str) -> str:
-        """Return this service's category for a usual one: those of the file are in the same order."""
+        """Return this service's category for a usual one: the file's categories are in the same order."""
         return dict(zip(_DEFAULT_CATEGORIES, self.categories, strict=False)).get(usual, usual)
 
     @property
     def alarm_categories(self) -> set[str]:
-        """Return the known categories that are about anything but use and operation."""
+        """Return the known categories except those of use and operation."""
         return {*self.categories, *self.suspicious, *self.refused} - {*self.used, *self.operated}
 
     @property
     def device_alarm_categories(self) -> set[str]:
-        """Return those of them that are about a device, and not about a refused person."""
+        """Return the alarm categories that are about a device, not about a refused person."""
         return self.alarm_categories - {*self.refused}
 
 
@@ -216,14 +217,16 @@ _DEFAULT_CATEGORIES = Records().categories
 
 
 class Rules(OverridesTable):
-    """How the service reads rights where the specification does not say. Defaults are assumed."""
+    """How the service reads rights where the specification does not define it. Defaults are assumed."""
 
     weekdays_on_holidays: bool = False
 
 
 class Media(OverridesTable):
-    """Where addresses of media may lead, as host or host:port; the unit of the camera usage (assumed: a second); codes
-    that say of a log's video that it comes later, or never (assumed).
+    """Hosts of media addresses, the unit of the camera usage, and error codes of a log's video.
+
+    Hosts are host or host:port. The unit is assumed to be a second. The codes mean that the video comes later, or never
+    (assumed).
     """
 
     hosts: tuple[Annotated[str, Field(pattern=r"^[A-Za-z0-9.-]+(:[0-9]{1,5})?$", max_length=253)], ...] = ()
@@ -257,7 +260,7 @@ class Overrides(OverridesTable):
 def load_overrides(source: str | Path | None) -> Overrides:
     """Return the overrides from TOML text or, given a `Path`, from that file; None and "" mean no overrides.
 
-    Raises `OverrideError` with a sentence per fault; also for an override that the table does not allow.
+    Raises `OverrideError` with a sentence per problem; also for an override that the table does not allow.
     """
     text = source.read_text(encoding="utf-8") if isinstance(source, Path) else source or ""
     try:
@@ -275,11 +278,10 @@ def _sentence(fault: Any) -> str:
 
 
 class Catalogue:
-    """The table of operations as one service environment has it, with its shapes, states, errors, webhook and
-    limits.
+    """The table of operations for one service environment, with its shapes, states, errors, webhook and limits.
 
-    Iterates over the operations in the order of their numbers. Raises `OverrideError` when an override
-    touches a specified row, changes the path parameters, or makes two operations the same.
+    Iterates over the operations in the order of their numbers. Raises `OverrideError` if an override changes a
+    specified row, changes the path parameters, or makes two operations the same.
     """
 
     def __init__(self, overrides: Overrides | None = None) -> None:
@@ -305,7 +307,7 @@ class Catalogue:
         return iter(self._by_number.values())
 
     def find(self, name: str) -> Operation:
-        """Return the operation of this name. Raises KeyError naming it when there is none."""
+        """Return the operation of this name. Raises KeyError with the name if there is none."""
         return self._by_name[name]
 
     def find_by_number(self, number: int) -> Operation:

@@ -1,4 +1,4 @@
-"""Turn a response's status, headers and bytes into values or an error. Pure: nothing here touches the network."""
+"""Turn a response's status, headers and bytes into values or an error. Nothing here uses the network."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from accessapi.resources import registry
 from accessapi.resources.received import ReceivedPage, read_page
 
 _SURROGATE = re.compile("[\ud800-\udfff\x00]")
-# JSON escapes of such characters. Looked for first: a service that escapes all Japanese must not cost a walk of every
-# page.
+# JSON escapes of such characters. Searched first, so that a service that escapes all Japanese does not cost a full walk
+# of every page.
 _SUSPICIOUS_ESCAPE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 _TEXT_MAX = 2000
 _CHARSET = re.compile(r"""charset=["']?([\w.:-]{1,40})""", re.IGNORECASE)
-# Of a whole number: more are beyond what PostgreSQL and browsers count with.
+# Digits of a whole number: longer ones are beyond the range of PostgreSQL and browsers.
 _MAX_DIGITS = 18
 
 
@@ -49,8 +49,9 @@ def _read_count(text: str | None) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A successful answer: `data` as received, `value` as a resource, a `ReceivedPage` of them, or None where none
-    is shown.
+    """A successful answer: `data` as received.
+
+    `value` is a resource, a `ReceivedPage` of them, or None if the specification shows no body.
     """
 
     status: int
@@ -65,11 +66,11 @@ class Answer:
 
 
 def read_json(content: bytes | str) -> Any:
-    """Return JSON from outside as plain values: an answer of the service, a webhook's body, what a browser posts.
+    """Return JSON from outside as plain values: an answer of the service, a webhook's body, a browser's POST.
 
-    Bytes are UTF-8. Raises ValueError for anything that is not JSON or is nested more deeply than JSON_DEPTH_MAX. What
-    no page and no database can hold stops nothing else: NUL and lone surrogates become U+FFFD, NaN and numbers too
-    large stay text.
+    Bytes are UTF-8. Raises ValueError for anything that is not JSON or is nested more deeply than JSON_DEPTH_MAX.
+    Values that pages and databases cannot hold cause no error: NUL and lone surrogates become U+FFFD, NaN and too large
+    numbers stay text.
     """
     text = content.decode("utf-8-sig") if isinstance(content, bytes) else content
     try:
@@ -83,9 +84,9 @@ def read_json(content: bytes | str) -> Any:
 
 
 def _decode(headers: Mapping[str, str], content: bytes) -> str:
-    """Return the body of an answer as text, in the encoding that it names; UTF-8 where it names none, or another.
+    """Return the body of an answer as text, in its declared encoding; UTF-8 without one, or with an unknown one.
 
-    A name of which a byte was cut off costs that letter, which becomes U+FFFD, and not the list that it is in.
+    If a byte of a character is missing, only that character becomes U+FFFD, and the list stays readable.
     """
     named = _CHARSET.search(headers.get("Content-Type", ""))
     with suppress(LookupError, UnicodeDecodeError):
@@ -94,7 +95,7 @@ def _decode(headers: Mapping[str, str], content: bytes) -> str:
 
 
 def _is_deep(value: Any) -> bool:
-    """Return whether so many objects and arrays are within each other that code that walks them could fail."""
+    """Return whether objects and arrays are nested so deeply that code that walks them could fail."""
     level = [value]
     for _ in range(JSON_DEPTH_MAX + 1):
         parts = (each.values() if isinstance(each, dict) else each for each in level if isinstance(each, (dict, list)))
@@ -124,7 +125,7 @@ def _replace_surrogates(value: Any) -> Any:
 
 
 def read_error(status: int, headers: Mapping[str, str], content: bytes) -> ServiceError:
-    """Return the error for a status outside 2xx, with code and detail when the body has the specified shape.
+    """Return the error for a status outside 2xx, with code and detail if the body has the specified shape.
 
     Specification: part "Errors", { message, error_code, error_detail }.
     """
@@ -145,8 +146,9 @@ def _short_text(value: Any) -> str:
 
 
 def read_answer(operation: Operation, status: int, headers: Mapping[str, str], content: bytes) -> Answer:
-    """Return the answer of a 2xx. Raises `UnreadableAnswer` when it cannot be used at all: not JSON, no object, no
-    identifier.
+    """Return the answer of a 2xx.
+
+    Raises `UnreadableAnswer` if it cannot be used at all: not JSON, not an object, no identifier.
     """
     rate = RateHeaders.read(headers)
     model = registry.ANSWERS.get(operation.name)
@@ -185,7 +187,7 @@ def _rename_fields(operation: Operation, data: Any) -> Any:
 
 
 def _read_optional_object(content: str) -> dict[str, Any]:
-    # Deletions and the webhook update: no body is shown, so any will do.
+    # Deletions and the webhook update: no body is shown, so any is accepted.
     try:
         data = read_json(content)
     except ValueError:

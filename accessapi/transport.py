@@ -1,9 +1,8 @@
-"""The only module that touches a socket: sends a request once and reports exactly what came of it.
+"""Send a request once and report its exact outcome. This is the only module that opens a connection.
 
-`ServiceTransport` is an httpx2 transport. It follows no redirect, retries nothing, keeps no cookies, ignores proxies of
-the environment, and turns every failure into `NotSent` (not one byte was written) or `OutcomeUnknown` (some
-may have been). The line between the two is drawn where bytes are handed to the socket, not guessed from the
-kind of exception.
+`ServiceTransport` is an httpx2 transport. It follows no redirect, retries nothing, keeps no cookies and ignores proxies
+of the environment. It turns every failure into `NotSent` (not one byte was written) or `OutcomeUnknown` (some may have
+been). The difference is known where bytes are passed to the socket, not guessed from the kind of exception.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ ANSWER_SECONDS = 30.0
 ANSWER_MAX = 32 * 1024 * 1024
 _TIMEOUTS = {"connect": CONNECT_SECONDS, "read": READ_SECONDS, "write": READ_SECONDS, "pool": CONNECT_SECONDS}
 
-# SO_LINGER with a time of zero: closing sends a reset and drops what is still on its way.
+# SO_LINGER with a time of zero: closing sends a reset and drops undelivered data.
 _LINGER_RESET = struct.pack("ii", 1, 0)
 _LINGER_ORDERLY = struct.pack("ii", 0, 0)
 
@@ -48,7 +47,7 @@ BeforeWrite = Callable[[], None]
 
 
 class Exchange:
-    """One request on its way: whether writing has begun, and how long to wait for an answer."""
+    """One request in progress: whether writing has begun, and how long to wait for an answer."""
 
     def __init__(self, before_write: BeforeWrite | None, read_seconds: float, answer_seconds: float) -> None:
         self._before_write = before_write
@@ -62,8 +61,9 @@ class Exchange:
         return self._deadline is not None
 
     def begin(self) -> None:
-        """Note that writing begins. Called right before the first byte; what `before_write` raises keeps it from being
-        sent.
+        """Record that writing begins, right before the first byte.
+
+        If `before_write` raises, the request is not sent.
         """
         if self._deadline is not None:
             return
@@ -76,8 +76,9 @@ class Exchange:
         self._deadline = time.monotonic() + self._answer_seconds
 
     def remaining_seconds(self, timeout: float | None) -> float:
-        """Return how many seconds the next read or write may take: a server that sends slowly must not hold a worker
-        for ever.
+        """Return the seconds that the next read or write may take.
+
+        A server that sends slowly must not hold a worker forever.
         """
         wait = self.read_seconds if timeout is None else min(timeout, self.read_seconds)
         return wait if self._deadline is None else min(wait, self._deadline - time.monotonic())
@@ -87,10 +88,10 @@ _exchange: ContextVar[Exchange] = ContextVar("accessapi_exchange")
 
 
 class _Stream(httpcore2.NetworkStream):
-    """A connection that drops its undelivered bytes when it is given up without an answer, or when its process dies.
+    """A connection that drops undelivered bytes if it is closed without an answer, or if its process dies.
 
-    After an ordinary close the kernel goes on trying for minutes: a door would open when the network comes back, long
-    after its command was called uncertain.
+    After an ordinary close the kernel continues to send for minutes: a door would open when the network returns, long
+    after its command was marked uncertain.
     """
 
     def __init__(self, stream: httpcore2.NetworkStream) -> None:
@@ -132,7 +133,7 @@ class _Stream(httpcore2.NetworkStream):
 
 
 class _Backend(httpcore2.SyncBackend):
-    """Connects to `address`, where one is given, whatever the host's name would resolve to now."""
+    """Connects to `address`, if one is given, and not to the host's current address."""
 
     def __init__(self, address: str = "") -> None:
         self._address = address
@@ -140,7 +141,7 @@ class _Backend(httpcore2.SyncBackend):
     def connect_tcp(self, host: str, *args: Any, **kwargs: Any) -> httpcore2.NetworkStream:
         stream = super().connect_tcp(self._address or host, *args, **kwargs)
         opened = stream.get_extra_info("socket")
-        # From the start: a killed process closes nothing in order, but its kernel does.
+        # Set at once: a killed process closes nothing in order, but its kernel does.
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_RESET)
         if hasattr(socket, "TCP_USER_TIMEOUT"):  # and nothing is delivered after a longer pause
             opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(READ_SECONDS * 1000))
@@ -148,9 +149,9 @@ class _Backend(httpcore2.SyncBackend):
 
 
 def tls_context() -> ssl.SSLContext:
-    """Return the context that trusts what this machine trusts.
+    """Return the TLS context with this machine's trusted certificates.
 
-    Reading the trust store costs tens of milliseconds: once per process, not once per opened door.
+    Reading the trust store takes tens of milliseconds: once per process, not at every call.
     """
     return _tls_context_of(os.getpid())
 
@@ -213,7 +214,7 @@ _shared_lock = threading.Lock()
 
 
 def shared_pool(base_url: str) -> ConnectionPool:
-    """Return the process's pool for a service environment. A forked child gets its own: sockets must not be shared."""
+    """Return the process's pool for a service environment. A forked child has its own: sockets must not be shared."""
     key = os.getpid(), base_url
     with _shared_lock:
         if key not in _shared:
@@ -229,11 +230,10 @@ def _close_shared() -> None:
 
 
 class ServiceTransport(httpx2.BaseTransport):
-    """Sends over `transport` and returns a fully read response, of any status.
+    """A transport that sends over `transport` and returns a fully read response, of any status.
 
-    Reads `before_write` and `fresh` from the request's extensions. Raises only `NotSent` or a child of
-    `OutcomeUnknown`. When a documented refusal (4xx) arrives without its body, it counts as a refusal
-    with an empty body.
+    Reads `before_write` and `fresh` from the request's extensions. Raises only `NotSent` or a subclass of
+    `OutcomeUnknown`. If a documented refusal (4xx) arrives without its body, it counts as a refusal with an empty body.
     """
 
     def __init__(
@@ -280,7 +280,7 @@ class ServiceTransport(httpx2.BaseTransport):
             failure = _classify(error, exchange)
         else:
             return self._read(response)
-        # Raised outside the except block: the transport's own exception would carry the request with its headers.
+        # Raised outside the except block: the transport's own exception would hold the request with its headers.
         raise failure
 
     def _read(self, response: httpx2.Response) -> httpx2.Response:
@@ -314,7 +314,7 @@ class ServiceTransport(httpx2.BaseTransport):
         return b"".join(chunks)
 
     def close(self) -> None:
-        """Leave the transport open: it is shared, and whoever made it closes it."""
+        """Leave the transport open: it is shared, and its creator closes it."""
 
 
 def _complete_response(response: httpx2.Response, content: bytes) -> httpx2.Response:

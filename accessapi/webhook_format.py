@@ -1,6 +1,6 @@
-"""How a service shapes its notifications: where the record is in the body, and what its fields are called there.
+"""The format of a service's notifications: where the record is in the body, and the names of its fields.
 
-The specification does not show the body. What is published is the default; an overrides file says what differs.
+The specification does not show the body. The published format is the default; an overrides file may change it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _Path = Annotated[str, Field(pattern=rf"^{_NAME}(\.{_NAME}){{0,5}}$")]
 
 
 class FieldNames(OverridesTable):
-    """What a notification calls each field of its record, as a path within it. Defaults are published."""
+    """The names of a record's fields in a notification, as paths within the record. Defaults are published."""
 
     history_id: _Path = "history_id"
     tenant_id: _Path = "tenant_id"
@@ -34,15 +34,16 @@ class FieldNames(OverridesTable):
     additional_info: _Path = "additional_info"
 
     def renamed_fields(self) -> Iterator[tuple[str, list[str]]]:
-        """Yield (our name, the path of theirs) for the fields that are called otherwise."""
+        """Yield (our name, the path of theirs) for fields with another name."""
         for ours, theirs in self:
             if theirs != ours:
                 yield ours, theirs.split(".")
 
 
 class WebhookFormat(OverridesTable):
-    """Headers and body of a notification. Defaults are published. `record` is the path of the object that holds the
-    record, "" where that is the body itself.
+    """Headers and body of a notification. Defaults are published.
+
+    `record` is the path of the object that holds the record, "" if that is the body itself.
     """
 
     id_header: str = Field(default="X-Splats-ID", pattern=_HEADER)
@@ -51,11 +52,10 @@ class WebhookFormat(OverridesTable):
     names: FieldNames = FieldNames()
 
     def read_records(self, body: Any) -> Iterator[Any]:
-        """Yield the records of a body in the published shape, several where it holds a list; what is no object, or has
-        no such place, as it came.
+        """Yield the records of a body in the published shape, several if it holds a list.
 
-        Fields that are called otherwise are looked for in the record, then in the body around it; what is called as
-        published is taken, too.
+        A body that is not an object, or without such a path, is yielded unchanged. Renamed fields are looked up in the
+        record, then in the body around it; fields under their published name are read too.
         """
         found = list(_each(body, self.record.split("."))) if self.record else []
         for record in found or _each(body, []):
@@ -72,7 +72,7 @@ class WebhookFormat(OverridesTable):
         return record
 
     def build_body(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the body of a service that shapes its notifications like this, for a record in the published shape."""
+        """Return a notification's body in this format, for a record in the published shape."""
         other = dict(self.names.renamed_fields())
         body: dict[str, Any] = {}
         for name, value in record.items():
@@ -85,7 +85,7 @@ class WebhookFormat(OverridesTable):
 
 
 def _each(value: Any, path: list[str]) -> Iterator[Any]:
-    """Yield what is at the path, through lists on the way."""
+    """Yield the values at the path, through lists on the way."""
     if isinstance(value, list):
         for item in value:
             yield from _each(item, path)

@@ -1,7 +1,7 @@
-"""The interface as an OpenAPI 3.1 document, made from the table of operations and the models of the resources.
+"""The interface as an OpenAPI 3.1 document, built from the table of operations and the models of the resources.
 
-It is strict about what is sent (every limit of the specification, no other field) and open about what is received
-(more fields, other values). `x-` fields hold what only this project knows: see `paths`.
+It is strict about requests (every limit of the specification, no other field) and tolerant about answers (more fields,
+other values). `x-` fields hold facts that only this project has: see `paths`.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ Datetimes carry the fixed offset +09:00. Keys left out of an update stay as they
 
 
 def build_document(catalogue: Catalogue | None = None, servers: Sequence[str] = ()) -> dict[str, Any]:
-    """Return the whole document, as JSON values. `servers` are base addresses; none means the document's own.
+    """Return the whole document as JSON values. `servers` are base addresses; none means the document's own.
 
-    Specification: all parts; method, path and shapes as the overrides of `catalogue` have them.
+    Specification: all parts. Method, path and shapes follow the overrides of `catalogue`.
     """
     catalogue = catalogue or Catalogue()
     paths: dict[str, dict[str, Any]] = {}

@@ -1,4 +1,4 @@
-"""The four OAuth endpoints, whose fields are in no model. Specification: "OAuth endpoints", "Errors"."""
+"""The four OAuth endpoints, which have no models. Specification: "OAuth endpoints", "Errors"."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _CODES = {
 
 
 def parameters() -> list[Json]:
-    """Return the query of the authorization endpoint, which refuses other and repeated parameters."""
+    """Return the query parameters of the authorization endpoint, which refuses other and repeated ones."""
     return [
         {
             "name": name,
@@ -42,7 +42,7 @@ def parameters() -> list[Json]:
 
 
 def form(name: str) -> Json:
-    """Return the form that one of the other three takes."""
+    """Return the form of one of the other three endpoints."""
     fields = _FIELDS[name]
     schema = {
         "type": "object",

@@ -1,8 +1,7 @@
-"""One operation of the document: parameters, body, answers, and what else the table says.
+"""One operation of the document: parameters, body, answers and the table's other facts.
 
-Every operation has `x-number`, `x-provenance`, `x-call-class` and `x-delivery`; `x-scope`, `x-contract`,
-`x-needs_licence`
-and `x-is_overridden` where they apply.
+Every operation has `x-number`, `x-provenance`, `x-call-class` and `x-delivery`; `x-scope`, `x-contract`, `x-licence`
+and `x-overridden` where they apply.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ def operation_object(operation: Operation, catalogue: Catalogue) -> Json:
 
 
 def webhook_object(catalogue: Catalogue) -> Json:
-    """Return the call that the service makes to the tenant's own address when a log is recorded (published)."""
+    """Return the service's call to the tenant's own address after a log record (published)."""
     names = {
         catalogue.webhook.id_header: "Unique per request.",
         catalogue.webhook.signature_header: "HMAC-SHA256 of the raw body, keyed with the secret token; only with one.",

@@ -1,4 +1,4 @@
-"""What comes back: answers, errors and the rate headers. Specification: parts "Endpoints", "Errors", "Limits"."""
+"""Answers, errors and the rate headers. Specification: parts "Endpoints", "Errors", "Limits"."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from accessapi.resources import registry
 
 Json = dict[str, Any]
 
-#: Errors by status: what they mean and whether the specification says so.
+#: Errors by status: their meaning and whether the specification has them.
 _ERRORS: dict[int, tuple[str, str]] = {
     400: ("The request's parameters are not valid (40002).", "specified"),
     401: ("The access token is missing, unknown or revoked.", "assumed"),
@@ -52,7 +52,7 @@ def responses() -> Json:
 
 
 def responses_of(operation: Operation) -> Json:
-    """Return the answers of an operation that is not OAuth's, by status."""
+    """Return the answers of an operation outside of OAuth, by status."""
     found: Json = {"200": {"description": "Done, or accepted where the answer carries a request_id."}}
     if content := _content(operation):
         found["200"]["content"] = {"application/json": {"schema": content}}

@@ -1,7 +1,7 @@
 """The models of the resources as JSON Schema components.
 
-Pydantic describes what Python takes; `_BodySchema` describes what goes over the wire: a key that is left out has no
-default, and null is written only where the specification allows it.
+Pydantic describes Python's input; `_BodySchema` describes the sent JSON: a key that is left out has no default, and
+null is allowed only where the specification allows it.
 """
 
 from __future__ import annotations
@@ -50,22 +50,20 @@ def schemas(catalogue: Catalogue) -> Json:
 
 
 def query_fields(model: type[SentModel]) -> tuple[Json, list[str]]:
-    """Return the schemas of a query's parameters by name, with the service's defaults, and the names
-    that are required.
-    """
+    """Return the schemas of a query's parameters by name, with the service's defaults, and the required names."""
     schema = model.model_json_schema(schema_generator=_QuerySchema)
     return schema["properties"], schema.get("required", [])
 
 
 def _add_examples(record: Json, catalogue: Catalogue) -> None:
-    """Give a record's category and status the words of this service as examples."""
+    """Add this service's words as examples to a record's category and status."""
     words = {"category": catalogue.records.categories, "status": ("occur", *catalogue.states.over[:1])}
     for name, examples in words.items():
         record[name] |= {"examples": list(examples)}
 
 
 def _webhook_message_schema(record: Json, webhook: WebhookFormat) -> Json:
-    """Return the fields of a notification where this service has them, under its names."""
+    """Return the fields of a notification at this service's places and under its names."""
 
     def described(part: Any) -> Json:
         if isinstance(part, str):
@@ -93,7 +91,7 @@ def _describe(models: Iterable[type[BaseModel]]) -> Json:
 
 def _received(models: set[type[ReceivedModel]]) -> Json:
     found = _describe(models)
-    # Rights are plain objects: what is sent has a fixed form, what is received may have more.
+    # Rights are plain objects: a sent one has a fixed form, a received one may have more.
     found |= _for_receiving(_describe({DevicesPass, KeysPass}))
     for schema in found.values():
         for name, rights in (("devices_pass", "ReceivedDevicesPass"), ("keys_pass", "ReceivedKeysPass")):
@@ -124,7 +122,7 @@ def _errors() -> Json:
 
 
 def _for_receiving(definitions: Json) -> Json:
-    """Return the components under other names, open for more fields, other values and other variants."""
+    """Return the components under other names, with more fields, other values and other variants allowed."""
     return {_PREFIX + name: _open_schema(schema) for name, schema in definitions.items()}
 
 
@@ -144,14 +142,14 @@ def _open_schema(value: Any) -> Any:
 
 
 def _variants(value: Json) -> Json:
-    """Return the known variants, and any other under another name."""
+    """Return the known variants, and an unknown one under another name."""
     key, names = value["discriminator"]["propertyName"], list(value["discriminator"]["mapping"])
     other = {"type": "object", "properties": {key: {"type": "string", "not": {"enum": names}}}, "required": [key]}
     return {"anyOf": [*_open_schema(value["oneOf"]), other]}
 
 
 class _BodySchema(GenerateJsonSchema):
-    """Schemas of what goes over the wire."""
+    """Schemas of JSON bodies."""
 
     keeps_defaults = False
 

@@ -1,8 +1,8 @@
-"""The algebra of devices_pass and keys_pass.
+"""Functions on rights: devices_pass and keys_pass.
 
-Rights are the plain JSON objects the service returns; nothing here changes its arguments, and unknown modes, effects
-and entries are always kept. `decide` says who may pass where and when, `grant_*` and `withdraw_*` return new rights,
-`compare_*` lists what differs, `phrase_pass` and `explain_decision` put it into words.
+Rights are the service's plain JSON objects. Nothing here changes its arguments, and unknown modes, effects and entries
+are always kept. `decide` decides who has access where and when. `grant_*` and `withdraw_*` return new rights.
+`compare_*` lists the differences. `phrase_pass` and `explain_decision` return them in words.
 """
 
 from accessapi.permissions.change import (

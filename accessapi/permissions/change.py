@@ -1,12 +1,12 @@
-"""Grant and withdraw one area or key: return new rights and leave the old ones alone.
+"""Grant and withdraw one area or key: return new rights and leave the old ones unchanged.
 
-An update replaces the whole of devices_pass or keys_pass, so these take whole rights (as read) and return whole rights
-(normalised, to be sent). Unknown values in other entries are kept. Rights whose own mode is unknown cannot be
-changed without guessing: `UnknownRights`.
+An update replaces the whole of devices_pass or keys_pass. So these functions take whole rights (as read) and return
+whole rights (normalised, to be sent). Unknown values in other entries are kept. Rights whose own mode is unknown cannot
+be changed without guessing: `UnknownRights`.
 
-Under allow_all everything is granted, "including areas added later". To take something away there, the rest
-must be listed one by one, so the caller must say what exists (`all_area_ids`, `inventory`), else
-`NeedsInventory`; what is added to the service later is then no longer included, and a screen must say so.
+Under allow_all everything is granted, "including areas added later". To withdraw something there, the rest must be
+listed one by one, so the caller must pass what exists (`all_area_ids`, `inventory`), else `NeedsInventory`. Areas or
+keys added to the service later are then no longer included, and a screen must say so.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ Inventory = Mapping[str, Collection[str]]
 
 
 class UnknownRights(ValueError):
-    """The rights are in a mode that is not known: they are left as they are."""
+    """The rights are in an unknown mode: they are left unchanged."""
 
 
 class NeedsInventory(ValueError):
-    """Everything is allowed: taking one away needs to know what else exists."""
+    """Everything is allowed: withdrawing one item needs a list of all others."""
 
 
 def grant_area(rights: Any, area_id: str, pass_: Json, *, all_area_ids: Collection[str] | None = None) -> Json:
-    """Return devices_pass with `area_id` given exactly `pass_`; a pass it had before is replaced.
+    """Return devices_pass with exactly `pass_` for `area_id`; an earlier pass is replaced.
 
     `all_area_ids` is needed only under allow_all for a pass that is less than always.
     """
@@ -42,17 +42,16 @@ def grant_area(rights: Any, area_id: str, pass_: Json, *, all_area_ids: Collecti
 
 
 def withdraw_area(rights: Any, area_id: str, *, all_area_ids: Collection[str] | None = None) -> Json:
-    """Return devices_pass without `area_id`. Granting an area to someone without it and withdrawing it again restores
-    the rights.
+    """Return devices_pass without `area_id`.
+
+    Granting an area to a person without it and withdrawing it again restores the rights.
     """
     opened = _as_list_mode(normalise_devices(rights), "areas_list", _areas(all_area_ids))
     return normalise_devices(_without(opened, "areas_list", "area_id", area_id))
 
 
 def grant_key_box(rights: Any, key_device_id: str) -> Json:
-    """Return keys_pass with every key of a box, including ones added later; narrower passes for its keys
-    are replaced.
-    """
+    """Return keys_pass with every key of a box, including keys added later; passes for single keys are replaced."""
     normal = normalise_keys(rights)
     if normal.get("default_mode") == "allow_all":
         return normal
@@ -70,8 +69,9 @@ def withdraw_key_box(rights: Any, key_device_id: str, *, inventory: Inventory | 
 def grant_key(
     rights: Any, key_device_id: str, unit_no: str, pass_: Json, *, inventory: Inventory | None = None
 ) -> Json:
-    """Return keys_pass with one key given exactly `pass_`. `inventory` is needed to give less than always under
-    allow_all.
+    """Return keys_pass with exactly `pass_` for one key.
+
+    `inventory` is needed under allow_all for a pass that is less than always.
     """
     normal = normalise_keys(rights)
     if normal_pass(pass_) == always() and _is_box_open(normal, key_device_id):
@@ -80,7 +80,7 @@ def grant_key(
 
 
 def withdraw_key(rights: Any, key_device_id: str, unit_no: str, *, inventory: Inventory | None = None) -> Json:
-    """Return keys_pass without one key. `inventory` is needed when the box, or everything, is allow_all."""
+    """Return keys_pass without one key. `inventory` is needed if the box, or everything, is allow_all."""
     return _set_unit(normalise_keys(rights), key_device_id, unit_no, None, inventory)
 
 

@@ -1,12 +1,11 @@
-"""Decide whether a member may pass here at this moment, and by which rule.
+"""Decide whether a member has access here at this moment, and by which rule.
 
-Specification: "Entry permissions (devices_pass) and key permissions (keys_pass)" and the member's use period.
-Moments are compared by whole seconds at +09:00; both ends of an item and of the use period are inclusive, so
-that 00:00:00 to 23:59:59 is the whole day (rule 3). Assumed, because not shown: an item whose start is after
-its end admits at no time; where an area or key is listed twice any entry admits; a key that is not listed in
-a listed key box is denied.
+Specification: "Entry permissions (devices_pass) and key permissions (keys_pass)" and the member's use period. Moments
+are compared by whole seconds at +09:00; both ends of an item and of the use period are inclusive, so that 00:00:00 to
+23:59:59 is the whole day (rule 3). Assumed, because not shown: an item whose start is after its end never gives access;
+if an area or key is listed twice, any entry gives access; a key that is not listed in a listed key box is denied.
 
-An answer is True, False, or None when rights hold an unknown value: then only the service can tell.
+An answer is True, False, or None if rights hold an unknown value: then only the service can decide.
 """
 
 from __future__ import annotations
@@ -41,14 +40,14 @@ class DecisionRule(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AreaPlace:
-    """An area as the thing to pass."""
+    """An area that a member enters."""
 
     area_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class KeyPlace:
-    """One key of a key box as the thing to use."""
+    """One key of a key box that a member uses."""
 
     key_device_id: str
     unit_no: str
@@ -58,7 +57,7 @@ class KeyPlace:
 class Decision:
     """A decision: `allowed` (None: unknown), the rule, the schedule item if one decided, and the day's holiday.
 
-    `holiday` is None on an ordinary day, "" on a holiday without a name. `explain` puts it into words.
+    `holiday` is None on an ordinary day, "" on a holiday without a name. `explain_decision` returns it in words.
     """
 
     allowed: bool | None
@@ -70,7 +69,7 @@ class Decision:
 def decide(member: Member, place: AreaPlace | KeyPlace, at: datetime, holidays: Holidays = NO_HOLIDAYS) -> Decision:
     """Return the decision for a member as read by operation 5. Raises ValueError for a moment without a time zone.
 
-    Rights that are absent from the record (the member list has none) give RIGHTS_NOT_READ, never a guess.
+    Rights that are missing in the record (the member list has none) give RIGHTS_NOT_READ, never a guess.
     """
     edges = {"use_date_start", "use_date_end"}
     if edges & set(member.invalid_values):
@@ -121,7 +120,7 @@ def _outside_use_period(period: tuple[datetime | None, datetime | None], moment:
 
 
 def _best(decisions: Iterable[Decision]) -> Decision:
-    """Return a decision that admits; else one that is unknown; else the first refusal."""
+    """Return a decision that allows access; else an unknown one; else the first refusal."""
     ranked = {True: 0, None: 1, False: 2}
     return min(decisions, key=lambda decision: ranked[decision.allowed])
 
@@ -187,7 +186,7 @@ def _decide_pass(value: Any, moment: datetime, holidays: Holidays, holiday: str 
 
 
 def _is_item_in_force(item: Any, moment: datetime, holidays: Holidays, on_holiday: bool) -> bool | None:
-    """Return whether a schedule item covers the moment; None when the item has unknown values."""
+    """Return whether a schedule item covers the moment; None if the item has unknown values."""
     if not isinstance(item, dict):
         return None
     start, end = item.get("start"), item.get("end")

@@ -1,4 +1,4 @@
-"""List what differs between two rights, per area or key: for audit, dry runs and confirmation."""
+"""List the differences between two rights, per area or key: for audit, dry runs and confirmation."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from accessapi.permissions.passes import Json, always, never
 class PassChange:
     """One area (`unit_no` None), key box (`unit_no` None) or key whose pass differs.
 
-    `target` None is everything not listed, areas or key boxes added later among them. `before` and `after`
-    are passes; None where the rights hold unknown values.
+    `target` None is everything that is not listed, including areas or key boxes added later. `before` and `after` are
+    passes; None if the rights hold unknown values.
     """
 
     target: str | None
@@ -70,7 +70,7 @@ def _flatten(rights: Json, list_name: str, identifier: str) -> _Flat:
 
 
 def _put(flat: _Flat, key: _Key, value: Any) -> None:
-    # A second entry that could not be merged: what both mean together is unknown.
+    # A second entry that could not be merged: the meaning of both together is unknown.
     flat[key] = value if key not in flat and isinstance(value, dict) else None
 
 

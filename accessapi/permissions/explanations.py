@@ -1,6 +1,6 @@
-"""Why somebody may pass or may not, as a sentence a person can check.
+"""Why a person has access or not, as a sentence that people can check.
 
-The sentences are English message ids; `translate` (gettext or anything like it) puts them into the reader's language.
+The sentences are English message ids; `translate` (such as gettext) translates them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from accessapi.permissions.phrases import Translate, phrase_schedule
 
 
 def explain_decision(decision: Decision, translate: Translate = str) -> str:
-    """Return why the answer is what it is, in one sentence."""
+    """Return the reason of a decision in one sentence."""
     _ = translate
     sentences = {
         DecisionRule.BEFORE_USE: _("Refused: the use period has not begun."),

@@ -1,12 +1,12 @@
-"""Which days a tenant counts as holidays.
+"""The days that a tenant counts as holidays.
 
-Specification: resource "Tenant", settings.holiday. It does not say how the lists rank, so this is assumed: a
-date in exclude_date is no holiday, whatever else names it; otherwise include_date, the public holidays (when
-they are included) and the weekly days each make one.
+Specification: resource "Tenant", settings.holiday. It does not define the priority of the lists, so this is assumed: a
+date in exclude_date is never a holiday. Otherwise include_date, the public holidays (if included) and the weekly days
+are holidays.
 
-It does not say either whether an item for a weekday applies on a holiday that falls on that day. Assumed: it
-does not, since `*` is described as "every day including holidays", which the seven weekdays then are not. A
-service that differs is served by `are_weekdays_applied=True`.
+It does not define either whether an item for a weekday applies on a holiday on that day. Assumed: it does not, since
+`*` is described as "every day including holidays", so the seven weekdays do not include them. For a service that
+differs, set `weekdays_apply=True`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from accessapi.resources.tenants import HolidaySettings
 
 @dataclass(frozen=True, slots=True)
 class Holidays:
-    """A tenant's holidays. The maps go from a date to its name ("" when it has none)."""
+    """A tenant's holidays. The maps go from a date to its name ("" without one)."""
 
     public: Mapping[date, str] = field(default_factory=dict)
     included: Mapping[date, str] = field(default_factory=dict)
@@ -33,7 +33,7 @@ class Holidays:
 
     @classmethod
     def from_settings(cls, settings: HolidaySettings | None, *, weekdays_apply: bool = False) -> Holidays:
-        """Return the holidays of the tenant record; entries that are no date or weekday are left out."""
+        """Return the holidays of the tenant record; entries that are not a date or weekday are left out."""
         if settings is None:
             return cls(are_weekdays_applied=weekdays_apply)
         return cls(

@@ -1,8 +1,8 @@
-"""Rights in canonical form, so that two that mean the same compare equal.
+"""Rights in canonical form, so that two with the same meaning compare equal.
 
-Specification: "Entry permissions (devices_pass) and key permissions (keys_pass)", rules 1 and 2. Normalising
-is idempotent, changes no decision, and keeps every unknown mode, effect, key and entry. Where one area, key box
-or key is listed twice, any of its entries admits (assumed).
+Specification: "Entry permissions (devices_pass) and key permissions (keys_pass)", rules 1 and 2. Normalising is
+idempotent, changes no decision, and keeps every unknown mode, effect, key and entry. If one area, key box or key is
+listed twice, any of its entries gives access (assumed).
 """
 
 from __future__ import annotations
@@ -38,7 +38,10 @@ def _normal_mode(rights: Any, list_name: str, normal_list: Callable[[list[Any]],
 
 
 def _normal_passes(entries: list[Any], identifier: str) -> list[Any]:
-    """Return entries { identifier, pass }: merged, sorted, without those that admit nobody; unknown ones at the end."""
+    """Return entries { identifier, pass }: merged, sorted, without those that never give access.
+
+    Unknown entries are at the end.
+    """
     merged: dict[str, Json] = {}
     foreign: list[Any] = []
     for entry in entries:

@@ -1,7 +1,7 @@
-"""Tell when a place is open to a person: the stretches of a day, the next opening, and how long one lasts.
+"""When a place is open to a person: the spans of a day, the next opening, and how long one lasts.
 
-A decision changes only at the edges that rights and the use period name, and at midnight (holidays, weekdays). So a day
-is cut at those seconds and decided once in each piece; nothing here knows a rule that `decide_place` does not.
+A decision changes only at the times that rights and the use period contain, and at midnight (holidays, weekdays). So a
+day is cut at those seconds and `decide_place` decides once per span.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from accessapi.permissions.holidays import NO_HOLIDAYS, Holidays
 from accessapi.permissions.passes import read_edge, read_time
 
 _DAY_SECONDS = 86400
-#: Days looked ahead: a whole year, so that every yearly holiday is met once.
+#: Days to look ahead: a whole year, so that every yearly holiday occurs once.
 HORIZON_DAYS = 400
 
 
@@ -45,7 +45,7 @@ class OpeningHours:
         return decide_place(self.rights, self.place, moment, self.holidays, use_period=self.use_period)
 
     def spans_of_day(self, day: date) -> list[DecisionSpan]:
-        """Return the day from 00:00 to 24:00 in stretches, each differing from its neighbours."""
+        """Return the day from 00:00 to 24:00 in spans, each different from its neighbours."""
         midnight = datetime.combine(day, time(), tzinfo=JST)
         edges = sorted({0, *self._daily_edges, *self._dated_edges.get(day, ())})
         found: list[DecisionSpan] = []
@@ -58,22 +58,23 @@ class OpeningHours:
         return found
 
     def next_opening(self, moment: datetime) -> DecisionSpan | None:
-        """Return the first stretch from `moment` on that admits, up to its end of day; None without one in the next
-        year.
+        """Return the first span from `moment` on that gives access, up to the end of its day.
+
+        Return None if there is none in the next year.
         """
         return next((each for each in self._spans_from(moment) if each.allowed is True), None)
 
     def next_unknown(self, moment: datetime) -> DecisionSpan | None:
-        """Return the first stretch from `moment` on whose answer is unknown."""
+        """Return the first span from `moment` on whose answer is unknown."""
         return next((each for each in self._spans_from(moment) if each.allowed is None), None)
 
     def next_change(self, moment: datetime) -> datetime | None:
-        """Return when the answer that holds at `moment` ends; None when it does not end in the next year."""
+        """Return when the answer at `moment` changes; None if it does not change in the next year."""
         now = self.decision_at(moment).allowed
         return next((max(each.start, moment) for each in self._spans_from(moment) if each.allowed is not now), None)
 
     def _spans_from(self, moment: datetime) -> Iterator[DecisionSpan]:
-        """Yield the stretches that end after `moment`: day by day for a year, then on the days that rights name."""
+        """Yield the spans that end after `moment`: day by day for a year, then on the dates in the rights."""
         moment = moment.astimezone(JST).replace(microsecond=0)
         first, last = moment.date(), _add_days(moment.date(), HORIZON_DAYS)
         beyond = sorted(day for day in self._dated_edges if day > last)
@@ -95,7 +96,7 @@ class OpeningHours:
 
     @cached_property
     def _dated_edges(self) -> dict[date, set[int]]:
-        """Return the edges of dated items and of the use period, by day."""
+        """Return the start and end times of dated items and of the use period, by day."""
         found: dict[date, set[int]] = {}
         starts = [self.use_period[0].astimezone(JST).replace(tzinfo=None)] if self.use_period[0] else []
         ends = [self.use_period[1].astimezone(JST).replace(tzinfo=None)] if self.use_period[1] else []
@@ -125,7 +126,7 @@ def _second_of_day(edge: Any) -> int | None:
 
 
 def _items(value: Any) -> Iterator[dict[str, Any]]:
-    """Yield every schedule item anywhere in rights. Edges that this place does not need do no harm."""
+    """Yield every schedule item anywhere in rights. Extra times that this place does not need do no harm."""
     if isinstance(value, list):
         for inner in value:
             yield from _items(inner)

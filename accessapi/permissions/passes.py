@@ -1,6 +1,6 @@
-"""The innermost part of rights: a pass { effect, schedule } and its schedule items, in canonical form.
+"""The innermost level of rights: a pass { effect, schedule } and its schedule items, in canonical form.
 
-Everything here is plain JSON values. Unknown values are kept exactly as they came.
+Everything here is plain JSON values. Unknown values are kept unchanged.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ DAY_START, DAY_END = time(0, 0, 0), time(23, 59, 59)
 
 
 def always() -> Json:
-    """Return a pass that admits at any time."""
+    """Return a pass that always gives access."""
     return {"effect": "allow_all"}
 
 
 def never() -> Json:
-    """Return a pass that admits at no time."""
+    """Return a pass that never gives access."""
     return {"effect": "deny_all"}
 
 
 def by_schedule(*items: Json) -> Json:
-    """Return a pass that admits while any of the schedule items applies."""
+    """Return a pass that gives access while any of the schedule items applies."""
     return {"effect": "allow", "schedule": list(items)}
 
 
@@ -53,13 +53,13 @@ def all_day(*days: str) -> Json:
 
 
 def between(start: datetime, end: datetime) -> Json:
-    """Return a range item between two moments, both inclusive, in service time (+09:00) without seconds' fractions."""
+    """Return a range item between two moments, both inclusive, in service time (+09:00) and whole seconds."""
     edges = [{"date": f"{edge:%Y-%m-%d}", "time": f"{edge:%H:%M:%S}+09:00"} for edge in (start, end)]
     return {"mode": "range", "start": edges[0], "end": edges[1]}
 
 
 def read_time(value: Any) -> time | None:
-    """Return a time of day, or None when it is not hh:mm:ss at +09:00."""
+    """Return a time of day, or None if it is not hh:mm:ss at +09:00."""
     match = _TIME.match(value) if isinstance(value, str) else None
     try:
         return time.fromisoformat(match.group(1)) if match else None
@@ -79,7 +79,7 @@ def read_edge(edge: Any) -> datetime | None:
 
 
 def read_week(value: Any) -> list[Any] | None:
-    """Return the day names of a weekly item; the bare value * counts as an array of one. None when it is neither."""
+    """Return the day names of a weekly item; the bare value * counts as an array of one. None if it is neither."""
     if isinstance(value, str):
         return [value]
     return value if isinstance(value, list) else None
@@ -90,7 +90,7 @@ def sort_key(value: Any) -> str:
 
 
 def normal_pass(value: Any) -> Any:
-    """Return a pass in canonical form: no schedule beside allow_all or deny_all, items sorted and none twice."""
+    """Return a pass in canonical form: no schedule beside allow_all or deny_all, items sorted and distinct."""
     if not isinstance(value, dict):
         return value
     if value.get("effect") in ("allow_all", "deny_all"):
@@ -119,7 +119,7 @@ def _normal_item(item: Any) -> Any:
 
 
 def merge_passes(first: Json, second: Json) -> Json:
-    """Return one pass that admits whenever either of two plain passes does."""
+    """Return one pass that gives access whenever one of two plain passes does."""
     effects = {first["effect"], second["effect"]}
     if "allow_all" in effects:
         return always()

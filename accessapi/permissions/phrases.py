@@ -1,7 +1,7 @@
-"""One pass as people say it: "weekdays 08:00 to 12:00 and 13:00 to 19:00, and 1 December 2026 all day".
+"""One pass in everyday words: "weekdays 08:00 to 12:00 and 13:00 to 19:00, and 1 December 2026 all day".
 
-What belongs together is joined: days with the same times, times of the same days. Message ids are English and begin in
-lower case; `translate` (gettext or anything like it) puts them into another language. Unknown values are quoted.
+Days with the same times and times of the same days are joined. Message ids are English and begin in lower case;
+`translate` (such as gettext) translates them. Unknown values are quoted.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _MONTHS = (
 
 
 def phrase_pass(pass_: Any, translate: Translate = str) -> str:
-    """Return when a pass admits, in a few words: always, never, or its schedule with everything joined that can be."""
+    """Return when a pass gives access, in a few words: always, never, or its joined schedule."""
     _ = translate
     effect = pass_.get("effect") if isinstance(pass_, dict) else None
     if effect == "allow_all":
@@ -46,7 +46,7 @@ def phrase_pass(pass_: Any, translate: Translate = str) -> str:
 
 
 def phrase_schedule(items: Sequence[Any], translate: Translate = str) -> str:
-    """Return the items of a schedule as one phrase: the week, then the dates, then unknown values as they came."""
+    """Return the items of a schedule as one phrase: the week, then the dates, then unknown values unchanged."""
     _ = translate
     if not items:
         return _("never (no times set yet)")
@@ -60,7 +60,7 @@ def phrase_schedule(items: Sequence[Any], translate: Translate = str) -> str:
 
 
 def read_weekly(item: Any) -> tuple[frozenset[str], Times] | None:
-    """Return the days (holidays as a day of its own) and times of a weekly item; None when it holds unknown values."""
+    """Return the days (holidays as a separate day) and times of a weekly item; None if it holds unknown values."""
     if not isinstance(item, dict) or item.get("mode") != "weekly":
         return None
     opens, closes, week = _time(item.get("start")), _time(item.get("end")), read_week(item.get("week"))
@@ -72,7 +72,7 @@ def read_weekly(item: Any) -> tuple[frozenset[str], Times] | None:
 
 
 def read_range(item: Any) -> tuple[datetime, datetime] | None:
-    """Return the first and the last moment of a range item in service time; None when either is unknown."""
+    """Return the first and the last moment of a range item in service time; None if either is unknown."""
     if not isinstance(item, dict) or item.get("mode") != "range":
         return None
     first, last = read_edge(item.get("start")), read_edge(item.get("end"))
@@ -103,7 +103,7 @@ def phrase_days(days: Iterable[str], translate: Translate = str) -> str:
 
 
 def format_time(at: time, *, is_closing: bool = False) -> str:
-    """Return 08:00, with seconds only when there are any; the last second of a day closes at 24:00."""
+    """Return 08:00, with seconds only if there are any; the last second of a day closes at 24:00."""
     if is_closing and at == DAY_END:
         return "24:00"
     return f"{at:%H:%M:%S}" if at.second else f"{at:%H:%M}"
@@ -115,8 +115,9 @@ def phrase_date(day: date, translate: Translate = str) -> str:
 
 
 def _group_days(weekly: list[tuple[frozenset[str], Times]]) -> list[tuple[frozenset[str], list[Times]]]:
-    """Return days with their times: days with the same times together, then times of the same days. In the order of a
-    week.
+    """Return days with their times, in the order of a week.
+
+    Days with the same times are joined first, then times of the same days.
     """
     by_times: dict[Times, set[str]] = {}
     for days, times in weekly:
@@ -161,7 +162,7 @@ def _phrase_range(first: datetime, last: datetime, translate: Translate) -> str:
 
 
 def _consecutive_days(week: list[str]) -> list[list[str]]:
-    """Return the days in groups of those that follow each other."""
+    """Return the days in groups of consecutive days."""
     found: list[list[str]] = []
     for day in week:
         if found and WEEKDAYS.index(day) == WEEKDAYS.index(found[-1][-1]) + 1:
@@ -172,7 +173,7 @@ def _consecutive_days(week: list[str]) -> list[list[str]]:
 
 
 def _join_names(parts: list[str], translate: Translate) -> str:
-    """Return short names in a row: "Monday, Thursday and holidays"."""
+    """Return short names as a list: "Monday, Thursday and holidays"."""
     _ = translate
     if len(parts) < 2:
         return "".join(parts)
@@ -183,7 +184,7 @@ def _join_names(parts: list[str], translate: Translate) -> str:
 
 
 def _join_phrases(parts: list[str], translate: Translate) -> str:
-    """Return whole phrases in a row, kept apart from an "and" inside one of them."""
+    """Return whole phrases as a list, separated so that an "and" inside one of them is not ambiguous."""
     _ = translate
     if len(parts) < 2:
         return "".join(parts)

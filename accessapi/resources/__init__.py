@@ -1,7 +1,8 @@
-"""Every resource of the service as a model: strict about what is sent, tolerant of what is received.
+"""Every resource of the service as a model: strict for sent values, tolerant for received ones.
 
-Sent: `model_validate` refuses whatever breaks a limit of the specification, `wire()` is what goes out.
-Received: no field ever raises (`ReceivedModel.odd`, `ReceivedModel.extra`). `ReceivedPage` is one page of a list.
+Sent: `model_validate` refuses values beyond a limit of the specification, and `to_body()` returns the JSON body.
+Received: no field ever raises (`ReceivedModel.odd`, `ReceivedModel.unknown_fields`). `ReceivedPage` is one page of a
+list.
 """
 
 from accessapi.resources.cameras import CameraStatus, CameraUsage, HistoryVideo, Snapshot, StreamingSession

@@ -1,5 +1,6 @@
-"""Cameras. Specification: resource "Camera records", operations 29 to 33. URLs are secrets: never rest in
-clear.
+"""Cameras. Specification: resource "Camera records", operations 29 to 33.
+
+URLs are secrets: never store them unencrypted.
 """
 
 from __future__ import annotations

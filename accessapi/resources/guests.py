@@ -13,9 +13,7 @@ from accessapi.resources import sent as s
 
 
 class IssuingMethod(s.SentModel):
-    """qrcode_issuing_method: email (with remarks, if any) or qrcode_data. With email a live QR code is sent
-    out.
-    """
+    """qrcode_issuing_method: email (with remarks, if any) or qrcode_data. With email a live QR code is sent."""
 
     model_config = ConfigDict(
         json_schema_extra={

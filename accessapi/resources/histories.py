@@ -1,6 +1,4 @@
-"""Logs and what a webhook says of them. Specification: resource "Log (history) record", operation 23,
-"Events".
-"""
+"""Log records and webhook notifications. Specification: resource "Log (history) record", operation 23, "Events"."""
 
 from __future__ import annotations
 
@@ -45,8 +43,9 @@ class History(ReceivedModel):
 
 
 class WebhookMessage(ReceivedModel):
-    """Body of a webhook notification (published, not specified). A hint to read the histories, never the
-    truth.
+    """Body of a webhook notification (published, not specified).
+
+    It is only a reason to read the histories, never trusted data.
     """
 
     history_id: Identifier

@@ -1,4 +1,4 @@
-"""Members: what is sent and received. Specification: resource "Member", operations 3 to 15."""
+"""Members, sent and received. Specification: resource "Member", operations 3 to 15."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from accessapi.resources.rights import DevicesRights, KeysRights, SchemaOf
 class OneTimeQr(s.SentModel):
     """Settings of a one-time QR. timestep in seconds, skew in windows; both may be left to the service.
 
-    Validated with `limits` in its context, an environment's lower bound holds (see `overrides`).
+    If validated with `limits` in its context, an environment's lower limit applies (see `overrides`).
     """
 
     enabled: bool
@@ -63,8 +63,8 @@ class Privilege(s.SentModel):
 
 
 def _check_privilege(value: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
-    # As with rights: the service's own values may hold more than we know, and an update may replace the whole
-    # object, so the client carries it (see `rights._checked`).
+    # As with rights: the service's own values may hold unknown fields, and an update may replace the whole object. So
+    # the client sends them back (see `accessapi.resources.rights`).
     if not (info.context and info.context.get("carry_unknown")):
         Privilege.model_validate(value)
     return value
@@ -92,9 +92,7 @@ class MemberCreate(_MemberFields):
 
 
 class MemberUpdate(_MemberFields):
-    """Body of operation 6. qrcode null removes the QR information (sent in the shape the environment
-    wants).
-    """
+    """Body of operation 6. qrcode null removes the QR information (sent in the environment's shape)."""
 
     nullable: ClassVar[frozenset[str]] = frozenset({"qrcode", "use_date_start", "use_date_end"})
 
@@ -161,9 +159,7 @@ class ReceivedPrivilege(r.ReceivedModel):
 
 
 class Member(r.ReceivedModel):
-    """A member as listed (3), read (5), or named by a write (4, 6). Rights are known from a single read
-    only.
-    """
+    """A member as listed (3), read (5), or named by a write (4, 6). Only a single read returns rights."""
 
     member_id: r.Identifier
     member_name: str | None = None

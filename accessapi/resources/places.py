@@ -1,6 +1,4 @@
-"""Areas and devices. Specification: resources "Area", "Pass controller", "Key box"; operations 24 to 28,
-35, 36.
-"""
+"""Areas and devices. Specification: resources "Area", "Pass controller", "Key box"; operations 24 to 28, 35, 36."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Query parameters of the operations that take some. Unknown names are refused before they cost a call."""
+"""Query parameters of operations. Unknown names are refused before they cost a call."""
 
 from __future__ import annotations
 
@@ -40,9 +40,7 @@ class OneTimeQrQuery(SentModel):
 
 
 class SnapshotQuery(SentModel):
-    """cameras_list: comma-separated camera identifiers, at most 10. Without datetime the latest is
-    returned.
-    """
+    """cameras_list: comma-separated camera identifiers, at most 10. Without datetime the latest is returned."""
 
     cameras_list: Annotated[NonEmptyText, SchemaKeywords(pattern=_CAMERAS_PATTERN)]
     datetime: Annotated[Moment | None, Field()] = None

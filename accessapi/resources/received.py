@@ -1,7 +1,7 @@
-"""What the service sends. Nothing it may say about one field ever raises.
+"""Data that the service sends. No value of a single field ever raises an error.
 
-A field of the wrong type reads as its default and keeps what came in `odd`; an unknown field is kept as an
-extra. Only what makes an object unusable (no object at all, no identifier) is an error.
+A field of the wrong type has its default, and `odd` keeps the received value; an unknown field is kept as an extra.
+Only an unusable object (not an object, or no identifier) is an error.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pydantic import (
 from accessapi.limits import IDENTIFIER_BYTES_MAX, INTEGER_MAX, INTEGER_MIN
 from accessapi.moments import to_service_time
 
-_ORDINARY_LENGTH = IDENTIFIER_BYTES_MAX // 4  # characters, of which each takes four bytes at most
+_ORDINARY_LENGTH = IDENTIFIER_BYTES_MAX // 4  # characters of at most four bytes each
 
 
 N = TypeVar("N", int, float)
@@ -52,7 +52,7 @@ def _in_service_time(value: datetime) -> datetime:
 
 
 def _check_range(value: N) -> N:
-    if not INTEGER_MIN <= value <= INTEGER_MAX:  # nor what is no number
+    if not INTEGER_MIN <= value <= INTEGER_MAX:  # also true for what is not a number
         raise ValueError("is no number that can be kept")
     return value
 
@@ -63,17 +63,17 @@ Number = Annotated[float, AfterValidator(_check_range)]
 
 
 def open_text(*seen: str) -> Any:
-    """Return the type of a text with these known values, in which any other may come."""
+    """Return the type of a text with these known values; any other value is accepted too."""
     return Field(default=None, examples=list(seen))
 
 
 class ReceivedModel(BaseModel):
-    """Base of everything received. `odd` maps field names to values that could not be read, as they came.
+    """Base of everything received. `odd` maps field names to unreadable values, unchanged.
 
-    `nullable` names the fields of which the specification says that they may be null.
+    `nullable` names the fields that may be null according to the specification.
     """
 
-    # Built when first used: no process uses all of them, and building them was a tenth of a process's start.
+    # Built when first used: no process uses all models, and building them took a tenth of a process's start.
     model_config = ConfigDict(
         extra="allow", frozen=True, hide_input_in_errors=True, coerce_numbers_to_str=True, defer_build=True
     )
@@ -86,7 +86,7 @@ class ReceivedModel(BaseModel):
 
     @property
     def unknown_fields(self) -> dict[str, Any]:
-        """Return the fields that the specification does not name, as they came."""
+        """Return the fields that the specification does not name, unchanged."""
         return self.model_extra or {}
 
     @model_validator(mode="wrap")
@@ -100,12 +100,12 @@ class ReceivedModel(BaseModel):
                 raise
             odd = {str(fault["loc"][0]) for fault in error.errors(include_url=False) if fault["loc"]} & set(data)
         read = handler({name: value for name, value in data.items() if name not in odd})
-        # The key of the cached property: a private attribute would cost every object a third of its time.
-        read.__dict__["invalid_values"] = {name: data[name] for name in sorted(odd)}
+        # The key of the cached property: a private attribute would make each object a third slower.
+        read.__dict__["odd"] = {name: data[name] for name in sorted(odd)}
         return read
 
     def __repr_args__(self) -> Any:
-        # Cards, QR data and seeds are secrets: a representation names the object and no more.
+        # Cards, QR data and seeds are secrets: a repr shows only the object's identifiers.
         return [(name, value) for name, value in self.__dict__.items() if name.endswith("_id") and value is not None]
 
 
@@ -113,12 +113,12 @@ R = TypeVar("R", bound=ReceivedModel)
 
 
 def as_list(value: Any) -> list[Any]:
-    """Return what is listed: one object where a list was is its only item, anything else lists nothing."""
+    """Return the listed items: a single object is the only item, anything else is an empty list."""
     return value if isinstance(value, list) else [value] if isinstance(value, dict) else []
 
 
 def unit_number(value: Any) -> Any:
-    """Return the number of a unit in the two digits that the specification shows, also where it came as a number."""
+    """Return the number of a unit in the two digits that the specification shows, also if it was sent as a number."""
     text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
     return text.zfill(2) if isinstance(text, str) and text.isascii() and text.isdecimal() else text
 
@@ -145,11 +145,10 @@ def _is_readable(model: type[R], item: Any) -> bool:
 
 @dataclass(frozen=True)
 class ReceivedPage(Generic[R]):
-    """One page of a list: its rows as received, and the cursor when there is more.
+    """One page of a list: its rows as received, and the cursor if there is more.
 
-    `items` are the rows that could be read, `unreadable_rows` the others,
-    as they came. Rows become resources when `items`
-    is asked for: who reads a list of 200,000 row by row does without.
+    `items` are the readable rows, `unreadable_rows` the others, unchanged. Rows become resources when `items` is read:
+    code that reads a list of 200,000 row by row can avoid that.
     """
 
     rows: list[Any] = field(repr=False)
@@ -196,8 +195,8 @@ def _all_have(rows: list[Any], name: str) -> bool:
 def read_page(data: Any, key: str, model: type[R]) -> ReceivedPage[R]:
     """Return the page in `data[key]`; a bare array is taken as the page. Raises ValueError without an array.
 
-    One object where the array was is its only row. Null is a row that cannot be read: nothing is there, and nothing
-    that was there is said to be gone.
+    A single object in place of the array is its only row. Null is an unreadable row, not an empty page: so no stored
+    object counts as deleted.
     """
     rows, cursor = data, None
     if isinstance(data, dict):

@@ -1,7 +1,7 @@
-"""Which models an operation sends (query, body) and receives. Keys are the names of `accessapi.operations`.
+"""The models that an operation sends (query, body) and receives. Keys are the names of `accessapi.operations`.
 
-`ANSWERS` has no entry where the specification shows no body (2, 9, 10): any body will do there. For a list it
-names the model of an item.
+`ANSWERS` has no entry if the specification shows no body (2, 9, 10): any body is accepted there. For a list it has the
+model of an item.
 """
 
 from accessapi.resources import (

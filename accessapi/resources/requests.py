@@ -1,5 +1,6 @@
-"""Asynchronous requests. Specification: resource "Request record", operation 34. Results are kept for 30
-days.
+"""Asynchronous requests. Specification: resource "Request record", operation 34.
+
+Results are kept for 30 days.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ class MemberError(ReceivedModel):
 
 
 class BulkItem(ReceivedModel):
-    """What came of one member, in the order of the request. member_id is absent for failed members."""
+    """Result of one member, in the order of the request. member_id is absent for failed members."""
 
     member_id: str | None = None
     member_name: str | None = None
@@ -26,7 +27,7 @@ class BulkItem(ReceivedModel):
 
 
 def _retain_order(value: Any) -> list[Any]:
-    # The position says which member is meant: an item that cannot be read must keep its place.
+    # The position identifies the member: an unreadable item must keep its place.
     if not isinstance(value, list):
         raise ValueError("is not a list")
     return [item if isinstance(item, dict) else {"unreadable": item} for item in value]
@@ -41,9 +42,9 @@ class BulkResult(ReceivedModel):
 
 
 class RequestRecord(ReceivedModel):
-    """Answer of operation 34: how far a request has come.
+    """Answer of operation 34: the progress of a request.
 
-    `States.outcome(request_type, status)` says what the status means.
+    `States.outcome_of(request_type, status)` returns the meaning of the status.
     """
 
     request_id: Identifier

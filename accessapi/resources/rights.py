@@ -1,8 +1,7 @@
 """Entry and key permissions as they may be sent: devices_pass and keys_pass.
 
-Specification: "Entry permissions (devices_pass) and key permissions (keys_pass)". On the wire and everywhere
-in this project rights are plain JSON objects; `accessapi.permissions` works on them. The models here only
-check.
+Specification: "Entry permissions (devices_pass) and key permissions (keys_pass)". In JSON and everywhere in this
+project rights are plain objects; `accessapi.permissions` works on them. The models here only check them.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ class Weekly(SentModel):
 
 
 class Range(SentModel):
-    """One stretch of time between two dated moments."""
+    """One span of time between two dated moments."""
 
     mode: Literal["range"]
     start: DatedTime
@@ -76,7 +75,7 @@ ScheduleItem = Annotated[Weekly | Range, Field(discriminator="mode")]
 
 
 class Pass(SentModel):
-    """What one area or key is given: always, never, or by schedule."""
+    """The access to one area or key: always, never, or by schedule."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -125,9 +124,8 @@ class KeysPass(SentModel):
 
 
 def _check_rights(model: type[SentModel], value: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
-    # The service's own values may hold modes or effects we do not know; an update replaces the whole
-    # object, so they must travel back unchanged. Only the client carries them (context), forms and the
-    # sandbox do not.
+    # The service's own values may hold unknown modes or effects. An update replaces the whole object, so they must be
+    # sent back unchanged. Only the client does so (context), forms and the sandbox do not.
     if info.context and info.context.get("carry_unknown"):
         if not isinstance(value.get("default_mode"), str):
             raise PydanticCustomError("default_mode", "needs a default_mode")
@@ -145,7 +143,7 @@ def _check_keys(value: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
 
 
 class SchemaOf:
-    """Annotation: in JSON Schema the plain object looks like this model."""
+    """Annotation: the JSON Schema of this plain object is that of the model."""
 
     def __init__(self, model: type[SentModel]) -> None:
         self._model = model

@@ -1,8 +1,7 @@
-"""Base and field types of everything that is sent: every limit of the specification, and nothing it does not
-name.
+"""Base and field types of everything that is sent: every limit of the specification, and no other fields.
 
-Keys that were not given stay away from the wire (`to_body()`). An explicit null is
-refused wherever the specification does not allow one. Error texts name the field, never the value.
+Keys that were not given are not sent (`to_body()`). An explicit null is refused unless the specification allows it.
+Error texts name the field, never the value.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from accessapi import limits
 
-#: How the interface writes a datetime, for JSON Schema.
+#: The interface's datetime format, for JSON Schema.
 MOMENT_PATTERN = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\+09:00$"
 _MOMENT = re.compile(MOMENT_PATTERN.replace("$", r"\Z"))
 
@@ -35,7 +34,7 @@ _MOMENT = re.compile(MOMENT_PATTERN.replace("$", r"\Z"))
 class SentModel(BaseModel):
     """Base of everything sent. `nullable` names the fields that may be null."""
 
-    # Built when first used, as what is received.
+    # Built when first used, like received models.
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, hide_input_in_errors=True, defer_build=True)
 
     nullable: ClassVar[frozenset[str]] = frozenset()
@@ -48,7 +47,7 @@ class SentModel(BaseModel):
         return value
 
     def to_body(self) -> dict[str, Any]:
-        """Return what goes on the wire: JSON values, only the keys that were given."""
+        """Return the JSON values to send: only the keys that were given."""
         return self.model_dump(mode="json", exclude_unset=True, by_alias=True)
 
     def __repr_args__(self) -> Any:
@@ -56,7 +55,7 @@ class SentModel(BaseModel):
 
 
 class SchemaKeywords:
-    """Annotation that adds keywords to the JSON Schema of a field, where a validator alone does not show."""
+    """Annotation that adds keywords to the JSON Schema of a field if a validator alone does not show them."""
 
     def __init__(self, **keywords: Any) -> None:
         self._keywords = keywords
@@ -80,7 +79,7 @@ def _read_moment(value: Any) -> Any:
     if isinstance(value, str):
         if not _MOMENT.match(value):
             raise PydanticCustomError("moment", "must look like 2026-04-01T09:00:00+09:00")
-        # In the one zone object: converting the first hours of the calendar from another zone would overflow.
+        # Use the one zone object: converting the calendar's first hours from another zone would overflow.
         return datetime.fromisoformat(value).replace(tzinfo=limits.JST)
     if isinstance(value, datetime):
         if value.tzinfo is None:
@@ -90,7 +89,7 @@ def _read_moment(value: Any) -> Any:
 
 
 def write_moment(value: datetime) -> str:
-    """Return a datetime as the interface writes it: whole seconds at +09:00."""
+    """Return a datetime in the interface's format: whole seconds at +09:00."""
     return value.astimezone(limits.JST).replace(microsecond=0).isoformat()
 
 
@@ -120,7 +119,7 @@ UnitNumber = Annotated[str, StringConstraints(pattern=r"\A[0-9]{2}\z"), SchemaKe
 
 
 def check_distinct(values: list[Any]) -> list[Any]:
-    """Check that an array has no value twice, where the specification says so."""
+    """Check that an array has no value twice, where the specification requires it."""
     if len(set(values)) != len(values):
         raise PydanticCustomError("not_unique", "holds a value twice")
     return values

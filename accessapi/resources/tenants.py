@@ -34,7 +34,7 @@ class WebhookUpdate(s.SentModel):
 class HolidaySettings(r.ReceivedModel):
     """Days that count as holidays. The maps go from a date YYYY-MM-DD to its name.
 
-    `permissions.holidays` says which days that makes.
+    `permissions.holidays` returns the resulting days.
     """
 
     is_include_public_holiday: bool | None = None
@@ -71,7 +71,7 @@ class Settings(r.ReceivedModel):
 
 
 class Tenant(r.ReceivedModel):
-    """Answer of operation 1. Settings that are missing read as empty."""
+    """Answer of operation 1. Missing settings are read as empty."""
 
     tenant_id: r.Identifier
     tenant_name: str | None = None
