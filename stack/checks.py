@@ -1,4 +1,4 @@
-"""`make check`: everything that can be checked without running the code. It changes nothing; `make fix` does."""
+"""`make check`: all checks that do not run the code. It changes nothing; `make fix` does."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ from stack import messages
 from stack.paths import PYTHON, ROOT
 from stack.services import new_vault_key
 
-# A site as in production. Nothing here is secret and nothing connects: checks read only settings and models.
+# Production settings. Nothing here is secret and nothing connects: checks read only settings and models.
 _PRODUCTION = {
     "DATABASE_URL": "postgresql://portal:none@127.0.0.1:1/portal",
     "SANDBOX_DATABASE_URL": "postgresql://portal:none@127.0.0.1:1/sandbox",
@@ -39,7 +39,7 @@ def _templates() -> list[str]:
 
 
 def _deptry(folders: str, *files: str) -> list[str]:
-    """Return deptry's call on `folders`; `files` are its options with the names of files of requirements."""
+    """Return deptry's command for `folders`; `files` are its options for the requirements files."""
     given = [each if each.startswith("-") else f"requirements/{each}.in" for each in files]
     return [_tool("deptry"), *folders.split(), "--config", "requirements/deptry.toml", "--no-ansi", *given]
 
@@ -77,7 +77,7 @@ def _steps() -> dict[str, list[str]]:
 
 
 def check() -> int:
-    """Run every check, print what failed and how long each took. Return 1 when anything failed."""
+    """Run every check, and print failures and times. Return 1 if anything failed."""
     env = {**os.environ, **_PRODUCTION, "VAULT_KEYS": new_vault_key()}
     failed = []
     for name, command in _steps().items():
@@ -97,10 +97,10 @@ def check() -> int:
 
 
 def fix() -> int:
-    """Repairs what ruff and djade can; returns 1 when ruff leaves something."""
+    """Fix what ruff and djade can fix; return 1 if ruff reports remaining problems."""
     left = subprocess.run([_tool("ruff"), "check", "--fix", "."], cwd=ROOT).returncode
     subprocess.run([_tool("ruff"), "format", "."], cwd=ROOT)
-    subprocess.run([*_djade(), *_templates()], cwd=ROOT)  # 1 when it changed something
+    subprocess.run([*_djade(), *_templates()], cwd=ROOT)  # it returns 1 if it changed a file
     return left
 
 

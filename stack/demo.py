@@ -1,4 +1,4 @@
-"""`build demo`: the whole site on one machine, with tenants that are connected like a customer's."""
+"""The demonstration: the whole site on one machine, with connected tenants like a customer's."""
 
 import contextlib
 import fcntl
@@ -80,7 +80,7 @@ def _run(supervisor: Supervisor, port: int, sandbox_port: int) -> None:
     env["SANDBOX_SECRET_KEY"] = state.sandbox_key
     env.setdefault("PORTAL_EVIDENCE_FILES", str(DEMO / "evidence"))
     env.setdefault("PORTAL_METRICS_TOKEN", secrets.token_urlsafe(24))
-    preparing = DEMO / "preparing"  # the site answers that it is not ready while this file exists
+    preparing = DEMO / "preparing"  # while this file exists, the site reports that it is not ready
     preparing.touch()
     env["PORTAL_PREPARING_FILE"] = str(preparing)
     env |= _database(supervisor) | _broker(supervisor)
@@ -95,7 +95,7 @@ def _run(supervisor: Supervisor, port: int, sandbox_port: int) -> None:
         _LOGS,
     )
     for address in ("DATABASE_OWNER_URL", "DATABASE_BACKUP_URL"):
-        env.pop(address, None)  # nothing that runs from here on may change the tables, or read around row security
+        env.pop(address, None)  # from here on, no program may change the tables or bypass row security
     programs = Programs(env, _LOGS)
     sandbox = programs.sandbox(sandbox_port)
     supervisor.add(sandbox)
@@ -166,7 +166,7 @@ def _wait(supervisor: Supervisor, url: str, program: Program) -> None:
     while time.monotonic() < until:
         supervisor.check_programs()
         try:
-            with urlopen(url, timeout=5) as answer:  # noqa: S310 - an address of our own
+            with urlopen(url, timeout=5) as answer:  # noqa: S310 - our own address
                 if answer.status == 200:
                     return
         except (URLError, OSError) as error:
@@ -176,7 +176,7 @@ def _wait(supervisor: Supervisor, url: str, program: Program) -> None:
 
 
 def _wait_until_loaded(supervisor: Supervisor, portal_url: str, token: str) -> None:
-    """Wait until the members of every connected tenant were read once, as the site's own figures say."""
+    """Wait until the members of every connected tenant were read once, according to the site's metrics."""
     asked = Request(f"{portal_url}/metrics", headers={"Authorization": f"Bearer {token}"})  # noqa: S310 - our own
     until = time.monotonic() + _READY_SECONDS
     while time.monotonic() < until:

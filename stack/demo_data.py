@@ -8,7 +8,7 @@ ENVIRONMENT = "development"
 
 @dataclass(frozen=True)
 class Tenant:
-    """A customer. `contracts` are those of its service, with `licence` for operating devices by interface."""
+    """A customer. `contracts` are its contracts at the service, with `licence` for operating devices by interface."""
 
     slug: str
     name: str
@@ -19,7 +19,7 @@ class Tenant:
 
 @dataclass(frozen=True)
 class Person:
-    """A member of staff, or of the platform's staff when there is no tenant."""
+    """A staff member of a tenant, or of the platform if there is no tenant."""
 
     email: str
     role: str
@@ -47,7 +47,7 @@ PEOPLE = (
     Person("reviewer@sakura-building.example", "reviewer", "sakura-building"),
     Person("owner@minato-office.example", "owner", "minato-office"),
     Person("owner@hikari-works.example", "owner", "hikari-works"),
-    # One person who works for all three, so that there is something to switch between.
+    # One person who works for all three, to show switching between tenants.
     *(Person("manager@three-sites.example", "facility manager", tenant.slug) for tenant in TENANTS),
     Person("support@portal.example", "support"),
     Person("operator@portal.example", "operator"),
@@ -56,32 +56,32 @@ PEOPLE = (
 
 @dataclass(frozen=True)
 class DoorProblem:
-    """What somebody did to a door of the first tenant, so many minutes before the first start."""
+    """A problem at a door of the first tenant, in minutes before the first start."""
 
     door: str
     action: str
     minutes: int
 
 
-# Longer ago than a door may be left open before it is an alert.
+# Longer ago than a door may be left open before an alert.
 DOOR_PROBLEMS = (DoorProblem("Loading dock 入口", "force", 4), DoorProblem("倉庫 入口", "hold", 9))
-# An incident of the first tenant, and how many records of the log it collects.
+# An incident of the first tenant, and the number of log records in it.
 INCIDENT, INCIDENT_RECORDS = "夜間に通用口が開けられた件", 8
 INCIDENT_NOTE = "警備員が現場を確認。施錠に異常なし。防犯カメラの映像を保全した。"
-# An access review of the first tenant: of so many areas, due in so many days. Of what is listed then a half is decided,
-# every so many-th is withdrawn.
+# An access review of the first tenant: its name, number of areas, days until it is due. Half of its items are decided,
+# and every so many-th of these is withdrawn.
 REVIEW, REVIEW_AREAS, REVIEW_DAYS, WITHDRAW_EVERY = "2026年下期 入室権限の棚卸し", 6, 14, 5
-# A report of the first tenant that is made and sent each week: its kind, its language, and to whom.
+# A report of the first tenant that is created and sent each week: its kind, language and recipient.
 REPORT, REPORT_LANGUAGE, REPORT_TO = "week", "ja", "owner@sakura-building.example"
-# How many cameras of doors are an intercom's.
+# The number of door cameras that are intercoms.
 INTERCOMS = 2
-# A door of the first tenant that is held unlocked from the first start, for four hours.
+# A door of the first tenant that is held unlocked for four hours from the first start.
 HELD_DOOR = "Meeting rooms 入口"
 
 
 @dataclass(frozen=True)
 class Preset:
-    """A preset of a desk. `areas` by name; those that the tenant does not have are left out."""
+    """A preset of a desk. `areas` are names; those that the tenant does not have are left out."""
 
     name: str
     name_ja: str

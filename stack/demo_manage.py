@@ -7,7 +7,7 @@ from pathlib import Path
 from stack.paths import DEMO, PYTHON, write_private
 from stack.services import run_in_foreground
 
-# What a program needs to reach the demonstration's databases and to read what is encrypted there.
+# Variables that a program needs to reach the demonstration's databases and to decrypt their secrets.
 _VARIABLES = (
     "DATABASE_URL",
     "DATABASE_OWNER_URL",
@@ -27,18 +27,18 @@ _VARIABLES = (
 
 
 def save_environment(env: Mapping[str, str], folder: Path = DEMO) -> None:
-    """Write the environment of the demonstration to a private file that a shell can also read."""
+    """Save the environment of the demonstration in a private file that a shell can also read."""
     lines = [f"export {name}={shlex.quote(env[name])}\n" for name in _VARIABLES if name in env]
     write_private(folder / "env", "".join(lines))
 
 
 def delete_environment(folder: Path = DEMO) -> None:
-    """Remove the file: the demonstration and its services have ended."""
+    """Delete the file: the demonstration and its services have ended."""
     (folder / "env").unlink(missing_ok=True)
 
 
 def load_environment(folder: Path = DEMO) -> dict[str, str]:
-    """Return what `save_environment` wrote. Raises SystemExit with what to do when no demonstration runs."""
+    """Return the environment from `save_environment`. Raises SystemExit with advice if no demonstration runs."""
     try:
         text = (folder / "env").read_text()
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""The floor plan of the demonstration: walls and door openings, drawn; and where its doors stand on it."""
+"""The floor plan of the demonstration: a drawing of walls and door openings, and the positions of its doors."""
 
 from io import BytesIO
 
@@ -7,12 +7,12 @@ from PIL import Image, ImageDraw
 NAME = "1F"
 _SIZE = (1600, 1000)
 _WALL, _GROUND, _OPEN = "#6b6e75", "#ffffff", 70
-# Rooms by their corners, in thousandths of the width and the height.
+# Corners of rooms, in thousandths of the width and the height.
 _ROOMS = (
     (30, 40, 970, 960), (30, 40, 260, 400), (260, 40, 500, 400), (500, 40, 730, 400), (730, 40, 970, 400),
     (30, 600, 330, 960), (670, 600, 970, 960), (500, 600, 670, 960),
 )  # fmt: skip
-# Doors by the beginning of their names, in the same measure.
+# Positions of doors by the beginning of their names, in the same unit.
 DOOR_PLACES: dict[str, tuple[int, int]] = {
     "正面エントランス 入口": (362, 960),
     "正面エントランス 出口": (472, 960),
@@ -30,7 +30,7 @@ DOOR_PLACES: dict[str, tuple[int, int]] = {
 
 
 def draw_plan() -> bytes:
-    """Return the plan as PNG: rooms about a corridor, with an opening where each door is."""
+    """Return the plan as PNG: rooms around a corridor, with an opening at each door."""
     plan = Image.new("RGB", _SIZE, _GROUND)
     pen = ImageDraw.Draw(plan)
     for left, top, right, bottom in _ROOMS:
@@ -45,7 +45,7 @@ def draw_plan() -> bytes:
 
 
 def place_of(name: str) -> tuple[int, int] | None:
-    """Return where the door of this name stands; None for one on another floor."""
+    """Return the position of the door of this name; None for a door on another floor."""
     return next((at for begin, at in DOOR_PLACES.items() if name.startswith(begin)), None)
 
 

@@ -1,7 +1,7 @@
-"""Set up the demonstration: tenants in the sandbox, tenants and staff in the portal, the grants between.
+"""Set up the demonstration: tenants in the sandbox, tenants and staff in the portal, and the connections between them.
 
-Each step records that it is done, so that a start continues what another began. Everything goes through public
-interfaces: the sandbox's control API, the portal's own commands and pages.
+Each step records that it is done, so that a later start continues after an interruption. Everything uses public
+interfaces: the sandbox's control API, and the portal's own commands and pages.
 """
 
 import json
@@ -51,7 +51,7 @@ _RUN_COMMANDS = (
 
 
 def create_sandbox_tenants(state: DemoState, sandbox_url: str) -> None:
-    """Create the tenants that do not exist yet."""
+    """Create the missing tenants."""
     known = state.load("sandbox_tenants") or {}
     for tenant in TENANTS:
         if tenant.slug not in known:
@@ -66,7 +66,7 @@ def create_sandbox_tenants(state: DemoState, sandbox_url: str) -> None:
 
 
 def _cause_door_problems(sandbox_url: str, tenant_id: str) -> None:
-    """Have a door forced and another left open, so that screens and alerts show life from the first start."""
+    """Force a door and leave another open, so that screens and alerts are not empty at the first start."""
     records = httpx2.get(f"{sandbox_url}/console/api/histories", params={"tenant_id": tenant_id}, timeout=120)
     devices = [each["device"] for each in records.json()["histories"] if each["device"]]
     doors = {each["name"]: each["id"] for each in devices}
@@ -79,7 +79,7 @@ def _cause_door_problems(sandbox_url: str, tenant_id: str) -> None:
 def create_portal_tenants(
     state: DemoState, env: Mapping[str, str], folder: Path, portal_url: str, sandbox_url: str
 ) -> None:
-    """Create or update the service environment, the tenants and the staff, by the portal's commands."""
+    """Create or update the service environment, the tenants and the staff, with the portal's commands."""
     wanted = [portal_url, sandbox_url]
     commands = []
     if state.load("environment_for") != wanted:
@@ -115,8 +115,9 @@ def _add_staff(state: DemoState, folder: Path) -> list[list[str]]:
 
 
 def connect(state: DemoState, portal_url: str) -> None:
-    """Connect each tenant as its owner, as in a browser: store its licence key, if it has one, and switch its webhook
-    on.
+    """Connect each tenant as its owner, as in a browser.
+
+    Store its licence key, if it has one, and switch its webhook on.
     """
     for tenant in TENANTS:
         owner = next(each.email for each in PEOPLE if each.tenant == tenant.slug and each.role == "owner")
@@ -140,7 +141,7 @@ def connect(state: DemoState, portal_url: str) -> None:
 
 
 def set_up_desks(state: DemoState, portal_url: str) -> None:
-    """Give each desk that issues codes its presets, by the pages; the areas must have been read."""
+    """Create presets for each desk that issues codes, with the pages; the areas must have been read."""
     done: list[str] = state.load("desks") or []
     for tenant in TENANTS:
         if tenant.slug in done or "qr" not in tenant.contracts:
@@ -157,7 +158,7 @@ def set_up_desks(state: DemoState, portal_url: str) -> None:
 
 
 def set_up_plan(state: DemoState, portal_url: str) -> None:
-    """Give the first tenant a floor plan with doors on it, by the pages; the doors must have been read."""
+    """Create a floor plan with doors for the first tenant, with the pages; the doors must have been read."""
     if state.load("plan"):
         return
     tenant = TENANTS[0].slug
@@ -176,7 +177,7 @@ def set_up_plan(state: DemoState, portal_url: str) -> None:
 
 
 def hold_door(state: DemoState, portal_url: str) -> None:
-    """Hold a door of the first tenant unlocked for four hours, by its page; the doors must have been read."""
+    """Hold a door of the first tenant unlocked for four hours, with its page; the doors must have been read."""
     if state.load("held"):
         return
     tenant = TENANTS[0].slug
@@ -192,7 +193,7 @@ def hold_door(state: DemoState, portal_url: str) -> None:
 
 
 def set_up_cameras(state: DemoState, portal_url: str, sandbox_url: str) -> None:
-    """Enter the first tenant's cameras by its pages, each tied to its door, and look at them once."""
+    """Add the first tenant's cameras with its pages, each linked to its door, and view them once."""
     if state.load("cameras"):
         return
     tenant = TENANTS[0].slug
@@ -213,7 +214,7 @@ def set_up_cameras(state: DemoState, portal_url: str, sandbox_url: str) -> None:
 
 
 def collect_evidence(state: DemoState, portal_url: str, sandbox_url: str) -> None:
-    """Open an incident of the first tenant by its pages, with records, video and a note, and have it exported."""
+    """Create an incident of the first tenant with its pages, with records, video and a note, and export it."""
     if state.load("evidence"):
         return
     tenant = TENANTS[0].slug
@@ -226,7 +227,7 @@ def collect_evidence(state: DemoState, portal_url: str, sandbox_url: str) -> Non
         _sign_in_as_manager(visitor, state, portal_url, tenant, "evidence/new/")
         visitor.submit(visitor.find_form(field="title"), title=INCIDENT, began_at=newest["datetime"][:19])
         page = f"{portal_url}/t/{tenant}/evidence/1/"
-        for _ in range(60):  # until the log is read that far
+        for _ in range(60):  # until the log is loaded that far
             found = re.findall(r'name="record" value="([^"]+)"', visitor.open(f"{page}records/").text)
             if newest["history_id"] in found:
                 visitor.submit(visitor.find_form(field="record"), record=_records_before(found, newest["history_id"]))
@@ -234,7 +235,7 @@ def collect_evidence(state: DemoState, portal_url: str, sandbox_url: str) -> Non
             time.sleep(0.5)
         visitor.open(page)
         visitor.submit(visitor.find_form(field="text"), text=INCIDENT_NOTE)
-        for _ in range(60):  # until the video is there
+        for _ in range(60):  # until the video is available
             if "<video" in visitor.open(page).text:
                 break
             time.sleep(0.5)
@@ -243,7 +244,7 @@ def collect_evidence(state: DemoState, portal_url: str, sandbox_url: str) -> Non
 
 
 def review_access(state: DemoState, portal_url: str) -> None:
-    """Start a review of the first tenant's access by its pages, and decide a part of it."""
+    """Start a review of the first tenant's access with its pages, and decide half of it."""
     if state.load("review"):
         return
     tenant = TENANTS[0].slug
@@ -269,7 +270,7 @@ def review_access(state: DemoState, portal_url: str) -> None:
 
 
 def schedule_report(state: DemoState, portal_url: str) -> None:
-    """Set up a weekly report of the first tenant by its pages, and have the latest sent at once."""
+    """Schedule a weekly report of the first tenant with its pages, and send the latest at once."""
     if state.load("report"):
         return
     tenant = TENANTS[0].slug
@@ -289,7 +290,7 @@ def _records_before(found: list[str], one: str) -> list[str]:
 
 
 def _load_from_sandbox(sandbox_url: str, name: str, tenant_id: str) -> list[dict[str, Any]]:
-    """Return what the service holds of a tenant, as its console tells it."""
+    """Return the service's data of a tenant from the sandbox's console."""
     answer = httpx2.get(f"{sandbox_url}/console/api/{name}", params={"tenant_id": tenant_id}, timeout=120)
     found: list[dict[str, Any]] = answer.json()[name]
     return found
@@ -298,7 +299,7 @@ def _load_from_sandbox(sandbox_url: str, name: str, tenant_id: str) -> list[dict
 def _sign_in_as_manager(
     visitor: PageClient, state: DemoState, portal_url: str, tenant: str, page: str
 ) -> httpx2.Response:
-    """Sign in as the tenant's facility manager, and come to a page of theirs."""
+    """Sign in as the tenant's facility manager, and open one of their pages."""
     manager = next(each.email for each in PEOPLE if each.tenant == tenant and each.role == "facility manager")
     return _sign_in(visitor, state, portal_url, manager, f"/t/{tenant}/{page}")
 
@@ -309,7 +310,7 @@ def _sign_in(visitor: PageClient, state: DemoState, portal_url: str, email: str,
 
 
 def _wait_for_areas(visitor: PageClient, page: str) -> None:
-    """Wait some time for the areas: readiness counts other lists."""
+    """Wait some time for the areas: readiness depends on other lists only."""
     for _ in range(60):
         visitor.open(page)
         if visitor.find_form(field="minutes").checkboxes.get("area_ids"):
@@ -327,7 +328,7 @@ def _create_preset(visitor: PageClient, preset: Preset) -> None:
 
 
 def _give_consent(visitor: PageClient, page: str, service: dict[str, str]) -> None:
-    """Go from the connection page to the member site, and back with its administrator's consent."""
+    """Go from the connection page to the member site, and return with its administrator's consent."""
     visitor.submit(visitor.find_form(action="/connect/"))
     visitor.submit(
         visitor.find_form(field="password"), login=service["admin_login"], password=service["admin_password"]
@@ -343,7 +344,7 @@ def _store_licence(visitor: PageClient, page: str, service: dict[str, str]) -> N
 
 
 def _switch_webhook_on(visitor: PageClient, page: str, service: dict[str, str]) -> None:
-    """Have the service notify the portal of every record, at the address that the portal has now."""
+    """Register the portal's current address at the service, for a notification of every record."""
     visitor.open(page)
     form = visitor.find_form(action="/webhook/on/")
     visitor.submit(form, categories=list(form.checkboxes["categories"].values()))

@@ -1,4 +1,4 @@
-"""What the demonstration keeps between two starts, besides its databases."""
+"""The demonstration's stored state between two starts, apart from its databases."""
 
 import json
 import secrets
@@ -14,7 +14,7 @@ from stack.services import new_vault_key
 class DemoState:
     """Keys, passwords and the sandbox's identifiers, in one private file of the demonstration's folder.
 
-    A database that is `given` has a file of its own: a step done in one was not done in another.
+    A database that is `given` has a separate file: a step done in one database was not done in another.
     """
 
     def __init__(self, folder: Path, given: str = "") -> None:
@@ -35,7 +35,7 @@ class DemoState:
         return kept
 
     def load(self, name: str) -> Any:
-        """Return what was kept under that name, None when nothing was."""
+        """Return the value with this name; None without one."""
         return self._kept.get(name)
 
     def save(self, name: str, value: Any) -> None:

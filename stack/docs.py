@@ -1,4 +1,4 @@
-"""`make docs`: the documents that are made from code, each by the program that knows its content."""
+"""`make docs`: the documents that are generated from code, each by the program that has its content."""
 
 import os
 import re
@@ -13,7 +13,7 @@ _TABLE = re.compile(r"^\| # \| Operation \|.*?(?=\n(?!\|)|\Z)", re.MULTILINE | r
 
 
 def generate() -> dict[Path, str]:
-    """Return every document that is made, with its current text."""
+    """Return every generated document with its current text."""
     operations = ROOT / "docs" / "operations.md"
     rows = _run("-m", "accessapi").rstrip("\n")
     cases = _run("-m", "tests.support.contract_cases")

@@ -33,7 +33,7 @@ _KEYWORDS: dict[str, tuple[int | tuple[int, str], ...] | None] = {
 
 
 def collect() -> Catalog:
-    """Return every translatable string of the Python sources and the templates, with the files it is in."""
+    """Return every translatable string of the Python sources and the templates, with its files."""
     found = Catalog(project="access-portal", charset="utf-8", fuzzy=False)
     for path, source in _sources():
         for _line, text, comments, context in extract("python", io.BytesIO(source), _KEYWORDS, ["Translators:"]):
@@ -56,12 +56,13 @@ def _templatized(path: Path) -> bytes:
     if not settings.configured:
         settings.configure()
     source: str = templatize(path.read_text(), origin=str(path))
-    # Everything around the strings is blanked out but keeps its indentation, which is not valid Python.
+    # Django's `templatize` blanks out everything around the strings but keeps its indentation, which is not valid
+    # Python.
     return re.sub(r"(?m)^[ \t]+", "", source).encode()
 
 
 def update() -> int:
-    """Update each catalogue, keeping its translations. Return how many strings lack one."""
+    """Update each catalogue, keeping its translations. Return the number of strings without one."""
     found, lacking = collect(), 0
     for language in LANGUAGES:
         path, known = _catalogue(language)
@@ -79,7 +80,7 @@ def update() -> int:
 
 
 def check() -> list[str]:
-    """Return what is wrong with the catalogues: strings they lack, and strings without a translation."""
+    """Return the problems of the catalogues: missing strings, and strings without a translation."""
     found, wrong = collect(), []
     for language in LANGUAGES:
         path, known = _catalogue(language)

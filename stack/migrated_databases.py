@@ -1,6 +1,6 @@
-"""The tests' migrated databases, kept as a cluster that each run copies.
+"""The tests' migrated databases, stored as a cluster that each run copies.
 
-Migrating takes seconds, copying a tenth of a second. The cluster's name says what it was made of.
+Migrating takes seconds, copying a tenth of a second. The cluster's name is a digest of its sources.
 """
 
 import hashlib
@@ -13,16 +13,16 @@ from stack import postgres
 from stack.paths import PYTHON, ROOT
 from stack.processes import Account, spawn, stop
 
-#: What has migrations: the command, the variables with the addresses of its database for the program and for its owner,
-#: and the folders.
+#: Sites with migrations: the command, the variables with the database addresses of the program and of its owner, and
+#: the folders.
 MIGRATED_SITES = {
     "portal": ("manage.py", ("DATABASE_URL", "DATABASE_OWNER_URL"), ("tenants", "portal")),
     "sandbox": ("sandbox/manage.py", ("SANDBOX_DATABASE_URL", "SANDBOX_DATABASE_URL"), ("sandbox",)),
 }
-# What the migrated database is made of besides migrations.
-_GRANTS, _ROLES = ROOT / "tenants" / "database_grants.py", ROOT / "stack" / "postgres.py"
+# Sources of the migrated database apart from migrations.
+_GRANTS, _ROLES = ROOT / "tenants" / "grants.py", ROOT / "stack" / "postgres.py"
 _MIGRATE = [PYTHON, "-m", "tests.support.databases"]
-# It compiles all tests, which each process of a run would do for itself otherwise.
+# Compiles all tests, which otherwise each process of a run would do.
 _COMPILE = [PYTHON, "-m", "pytest", "--collect-only", "-q", "-q"]
 
 
@@ -32,7 +32,7 @@ def database_name(site: str) -> str:
 
 
 def prepare_cluster(home: Path, template: Path, account: Account | None, env: dict[str, str]) -> Path:
-    """Return the cluster of `home` with both databases; made from `template` when the migrations have changed."""
+    """Return the cluster of `home` with both databases; created from `template` if the migrations have changed."""
     kept = home / f"migrated-{database_name('portal')}-{database_name('sandbox')}"
     if not kept.is_dir():
         beside = postgres.copy(home, template, f"migrating.{os.getpid()}", account)
@@ -54,13 +54,13 @@ def _migrate(home: Path, made: Path, account: Account | None, env: dict[str, str
     log = home / f"{made.name}.log"
     try:
         with postgres.running(home, made, account, log=log, without_durability=True) as addresses:
-            # Settings want a broker; nothing connects.
+            # Settings need a broker address; nothing connects.
             given = env | addresses | {"REDIS_URL": "redis://127.0.0.1:1/0"}
             children = [spawn(each, env=given, cwd=ROOT, log=log) for each in (_MIGRATE, _COMPILE)]
             try:
                 if children[0].wait():
                     raise SystemExit(f"the tests' databases could not be migrated:\n{log.read_text(errors='replace')}")
-                children[1].wait()  # whatever it says of the tests, the run says again
+                children[1].wait()  # the run reports problems of the tests again
             finally:
                 for child in children:
                     stop(child)
@@ -70,7 +70,7 @@ def _migrate(home: Path, made: Path, account: Account | None, env: dict[str, str
 
 @cache
 def _fingerprint(site: str) -> str:
-    """Return what the migrated database is made of: our migrations, grants and roles, and the versions of others."""
+    """Return a digest of the migrated database's sources: our migrations, grants and roles, and others' versions."""
     *_, folders = MIGRATED_SITES[site]
     files = sorted(path for folder in folders for path in (ROOT / folder).rglob("migrations/*.py"))
     told = hashlib.sha256()

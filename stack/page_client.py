@@ -1,4 +1,4 @@
-"""A visitor of web pages: keeps cookies, follows redirects, reads forms and sends them, like a browser."""
+"""A client of web pages: it keeps cookies, follows redirects, reads forms and sends them, like a browser."""
 
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
@@ -9,12 +9,12 @@ import httpx2
 
 
 class UnexpectedPage(RuntimeError):
-    """The visitor expected another page; the text says which, and what this one holds."""
+    """The client expected another page; the text contains the expected and the received one."""
 
 
 @dataclass
 class PageForm:
-    """A form of a page with the values it would send; `checkboxes`: its checkboxes, by name and label."""
+    """A form of a page with the values it would send; `checkboxes` are its checkboxes, by name and label."""
 
     action: str
     method: str
@@ -44,7 +44,7 @@ class _Forms(HTMLParser):
                 self._open.values[self._select] = given.get("value", "")
 
     def _field(self, tag: str, given: dict[str, str], present: set[str]) -> None:
-        assert self._open is not None  # noqa: S101 - for the type checker: the caller looked
+        assert self._open is not None  # noqa: S101 - for the type checker: the caller has checked
         kind = given.get("type", "text")
         if kind == "checkbox":
             self._box = given["name"], given.get("value", "on")
@@ -86,12 +86,13 @@ class PageClient:
         self._client.close()
 
     def open(self, url: str) -> httpx2.Response:
-        """Open `url` and keep the page. Raises UnexpectedPage unless it answers 200 in the end."""
+        """Open `url` and keep the page. Raises UnexpectedPage unless the final status is 200."""
         return self._save_page(self._client.get(url))
 
     def find_form(self, *, field: str = "", action: str = "", button: str = "") -> PageForm:
-        """Return the form with this field, this part in its action or this button. Raises UnexpectedPage
-        without one.
+        """Return the form with this field, this text in its action or this button.
+
+        Raises UnexpectedPage without one.
         """
         page = self._current()
         reader = _Forms()
@@ -105,14 +106,14 @@ class PageClient:
         raise UnexpectedPage(f"{page.url} has no form with {wanted!r}: {_excerpt(page.text)}")
 
     def submit(self, form: PageForm, **values: str | list[str]) -> httpx2.Response:
-        """Send the form with `values` in it and keep the page that answers."""
+        """Send the form with `values` in it and keep the page of the answer."""
         data: dict[str, str | list[str]] = {**form.values, **values}
         if form.method == "get":
             return self._save_page(self._client.get(self._action_of(form), params=data, headers=self._headers()))
         return self._save_page(self._client.post(self._action_of(form), data=data, headers=self._headers()))
 
     def upload(self, form: PageForm, files: dict[str, tuple[str, bytes]], **values: str) -> httpx2.Response:
-        """Send a form that takes files, each by its name and content, and keep the page that answers."""
+        """Send a form that takes files, each by its name and content, and keep the page of the answer."""
         data = {**form.values, **values}
         return self._save_page(
             self._client.post(self._action_of(form), data=data, files=files, headers=self._headers())

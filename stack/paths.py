@@ -13,14 +13,14 @@ PYTHON = sys.executable
 
 
 def private_folder(path: Path) -> Path:
-    """Create `path`, readable for its owner alone, and return it."""
+    """Create `path`, readable only by its owner, and return it."""
     path.mkdir(parents=True, exist_ok=True, mode=0o700)
     return path
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write `text` to a file that is never readable for others, not even for a moment."""
-    # A name of its own: two launchers may begin in one checkout.
+    """Write `text` to a file that others can never read, not even for a moment."""
+    # A separate name for each process: two launchers may start in one checkout.
     number, beside = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     with os.fdopen(number, "w") as file:
         file.write(text)

@@ -1,8 +1,8 @@
-"""A PostgreSQL server of our own, from the binaries of a wheel.
+"""The launcher's own PostgreSQL server, from the binaries of a wheel.
 
-Four roles are created in single-user mode, before the server listens. The site runs as one that owns nothing, its
-tables belong to another one, a third reads all rows for backups, the sandbox has its own. None is a superuser:
-row-level security does not bind superusers. Nobody else can sign in.
+Four roles are created in single-user mode, before the server listens. The site's role owns nothing, another role owns
+its tables, a third reads all rows for backups, and the sandbox has its own. None is a superuser, because row-level
+security does not bind superusers. No other role can sign in.
 """
 
 import contextlib
@@ -29,7 +29,7 @@ BACKUP_ROLE = (
 )
 _ROLES = (SITE, OWNER, BACKUP, SANDBOX)
 _OWNERS = {"portal": OWNER, "sandbox": SANDBOX}
-#: The variables with the addresses of our own server: the role and the database of each.
+#: The variables with the addresses of the launcher's own server: the role and the database of each.
 ADDRESSES = {
     "DATABASE_URL": (SITE, "portal"),
     "DATABASE_OWNER_URL": (OWNER, "portal"),
@@ -40,7 +40,7 @@ _SETTINGS = {
     "listen_addresses": "127.0.0.1",
     "unix_socket_directories": "",
     "max_connections": "200",
-    # A container's /dev/shm may be small, and it keeps what a killed server leaves.
+    # A container's /dev/shm may be small, and it keeps the data of a killed server.
     "dynamic_shared_memory_type": "mmap",
     "jit": "off",
     "log_min_messages": "warning",
@@ -61,7 +61,7 @@ def _installed() -> Path:
 
 
 def binaries(home: Path, account: Account | None) -> Path:
-    """Return the folder with `postgres` and `initdb`: the wheel's, or a copy where `account` cannot enter that."""
+    """Return the folder with `postgres` and `initdb`: the wheel's, or a copy if `account` cannot access it."""
     installed = _installed()
     if account is None or is_reachable(installed / "bin" / "postgres"):
         return installed / "bin"
@@ -96,7 +96,10 @@ def _change_owner(folder: Path, account: Account | None) -> None:
 
 
 def create(home: Path, name: str, account: Account | None) -> Path:
-    """Create the cluster `home/name` with the roles and their databases, unless it exists. Return it with passwords."""
+    """Create the cluster `home/name` with the roles and their databases, unless it exists.
+
+    Return it; it contains the passwords.
+    """
     cluster = home / name
     tools = binaries(home, account)
     if cluster.is_dir():
@@ -132,7 +135,7 @@ def create(home: Path, name: str, account: Account | None) -> Path:
 
 
 def _new_roles(cluster: Path, roles: Sequence[str]) -> list[str]:
-    """Return what creates these roles, with new passwords that are kept in the cluster; only ours may sign in."""
+    """Return statements that create these roles. Only they may sign in, with new passwords stored in the cluster."""
     (cluster / "pg_hba.conf").write_text(f"host all {','.join(_ROLES)} 127.0.0.1/32 scram-sha-256\n")
     statements = []
     for role in roles:
@@ -141,18 +144,19 @@ def _new_roles(cluster: Path, roles: Sequence[str]) -> list[str]:
         if role == BACKUP:
             statements += [each.replace("…", password) for each in BACKUP_ROLE]
             continue
-        # Tests make databases of their own.
+        # Tests create databases.
         makes = "NOCREATEDB" if role == SITE else "CREATEDB"
         statements.append(f"CREATE ROLE {role} LOGIN NOSUPERUSER NOBYPASSRLS {makes} PASSWORD '{password}'")
         if role != SITE:
-            # So that a test may drop its database while a session without a user yet is signing in.
+            # A test may then drop its database while a session that has no user yet is signing in.
             statements.append(f"GRANT pg_signal_backend TO {role}")
     return statements
 
 
 def _add_missing_roles(tools: Path, cluster: Path, account: Account | None) -> None:
-    """Create the roles that an older checkout's cluster lacks, and take the tables away from the site's role, which
-    owned all in the first ones. docs/database.md says the same for an installation.
+    """Create the roles that an older checkout's cluster lacks, and take the tables from the site's role.
+
+    The site's role owned all tables in the first clusters. docs/database.md has the same steps for an installation.
     """
     missing = [role for role in _ROLES if not (cluster / f"{role}.password").exists()]
     if not missing:
@@ -174,7 +178,7 @@ def _add_missing_roles(tools: Path, cluster: Path, account: Account | None) -> N
 def _run_single_user(
     tools: Path, cluster: Path, database: str, statements: Sequence[str], account: Account | None
 ) -> None:
-    """Run the statements, one on a line, as the superuser of a server that does not listen."""
+    """Run the statements, one per line, as the superuser of a server that does not listen."""
     _run([tools / "postgres", "--single", "-D", cluster, database], account, "\n".join(statements) + "\n")
 
 
@@ -195,7 +199,7 @@ def _run(command: list[str | Path], account: Account | None, text: str = "") -> 
 
 
 def copy(home: Path, template: Path, name: str, account: Account | None) -> Path:
-    """Copy a cluster that is not running and return the copy: a tenth of the time of creating one."""
+    """Copy a stopped cluster and return the copy: ten times faster than creating one."""
     cluster = home / name
     shutil.copytree(template, cluster, symlinks=True)
     cluster.chmod(0o700)
@@ -208,7 +212,7 @@ def start(
 ) -> tuple[Server, dict[str, str]]:
     """Start the server. Return it and the variables with its addresses, one for each role.
 
-    `without_durability` gives up durability for speed: for tests only. Raises RuntimeError when it does not start.
+    `without_durability` gives up durability for speed: for tests only. Raises RuntimeError if it does not start.
     """
     port = port or free_port()
     addresses = {
@@ -239,14 +243,14 @@ def start(
 def running(
     home: Path, cluster: Path, account: Account | None, *, log: Path, without_durability: bool
 ) -> Iterator[dict[str, str]]:
-    """Run the server for the length of the block and yield the variables with its addresses."""
+    """Run the server within the block and yield the variables with its addresses."""
     server, addresses = start_with_retries(
         lambda: start(home, cluster, account, log=log, without_durability=without_durability), log
     )
     try:
         yield addresses
     finally:
-        stop(server, signal.SIGINT)  # "fast": ends sessions, writes what is pending
+        stop(server, signal.SIGINT)  # "fast": ends sessions, writes pending data
 
 
 def _is_answering(url: str) -> bool:

@@ -1,8 +1,8 @@
 """The account and the folder in which PostgreSQL runs.
 
-PostgreSQL refuses to run as root. Started by root it runs as `nobody`, in a folder of its own: inside the checkout if
-that account can enter it, else in the machine's folder for temporary files. The launcher never opens parent folders to
-everybody.
+PostgreSQL refuses to run as root. If root starts it, it runs under an unprivileged account in a separate folder. This
+is inside the checkout if that account has access to it, else in the machine's folder for temporary files. The launcher
+never opens parent folders to all accounts.
 """
 
 import os
@@ -19,7 +19,7 @@ _PREFIX = "access-portal-"
 
 
 def unprivileged_account() -> Account | None:
-    """Return the account to run under when this process is root, None when it may run as it is."""
+    """Return the account to run under if this process is root; None if the current account is fine."""
     if os.geteuid() != 0:
         return None
     try:
@@ -30,7 +30,7 @@ def unprivileged_account() -> Account | None:
 
 
 def is_reachable(path: Path) -> bool:
-    """Return whether any account may pass through every folder above `path`."""
+    """Return whether any account has access through every folder above `path`."""
     return all(folder.stat().st_mode & 0o001 for folder in path.resolve().parents)
 
 
@@ -65,7 +65,7 @@ def _home_elsewhere(folder: Path, account: Account) -> Path:
 
 
 def _clear_abandoned() -> None:
-    """Remove the folders of checkouts that are gone."""
+    """Delete the folders of checkouts that no longer exist."""
     for parent in _OTHER_PARENTS:
         for folder in Path(parent).glob(f"{_PREFIX}*"):
             owner = folder / "belongs-to"
@@ -74,7 +74,7 @@ def _clear_abandoned() -> None:
 
 
 def delete_home(folder: Path) -> None:
-    """Remove `folder` and what was kept for it elsewhere."""
+    """Delete `folder` and its data elsewhere."""
     note = folder / "postgres.at"
     if note.exists():
         shutil.rmtree(Path(note.read_text()), ignore_errors=True)

@@ -1,8 +1,9 @@
 """Child processes that cannot outlive the launcher, however it ends.
 
-Three ties: the launcher stops its children in order; the kernel signals each child when the launcher dies
-(PR_SET_PDEATHSIG); an undertaker, a process that waits for the launcher's end, kills what is left of their process
-groups a few seconds later. The kernel's tie belongs to the thread that starts a child: start them from the main thread.
+There are three safeguards. The launcher stops its children in order. The kernel signals each child when the launcher
+dies (PR_SET_PDEATHSIG). A process that waits for the launcher's end (`ProcessReaper`) kills what is left of their
+process groups a few seconds later. The kernel's signal depends on the thread that starts a child: start children from
+the main thread.
 """
 
 import contextlib
@@ -25,7 +26,7 @@ Server = subprocess.Popen[bytes]
 
 
 def die_with_parent(death_signal: int, parent: int) -> None:
-    """Ask the kernel for `death_signal` when the process `parent` ends; exit at once if it has ended already.
+    """Request `death_signal` from the kernel for the end of the process `parent`; exit at once if it has ended.
 
     A change of user clears this, so call it afterwards.
     """
@@ -53,9 +54,9 @@ def spawn(
     account: Account | None = None,
     foreground: bool = False,
 ) -> subprocess.Popen[bytes]:
-    """Start `command` tied to this process; `log` takes its output and errors (appended), None shows them.
+    """Start `command` as a child of this process. Its output is appended to `log`; None shows it.
 
-    `foreground` keeps it on our terminal, with its interrupts; other children get a session of their own.
+    `foreground` keeps it on our terminal, with its interrupts; other children get a separate session.
     """
     parent = os.getpid()
 
@@ -84,7 +85,8 @@ def spawn(
 def stop(child: subprocess.Popen[bytes], first_signal: int | None = signal.SIGTERM, patience: float = 10.0) -> None:
     """End a child and its process group: `first_signal`, then SIGKILL after `patience` seconds. Safe to repeat.
 
-    `first_signal` is None for a child that was signalled already: many take a second signal as an order to hurry.
+    `first_signal` is None for a child that was signalled already: many programs take a second signal as an order to
+    hurry.
     """
     if child.poll() is None:
         if first_signal is not None:
@@ -97,7 +99,7 @@ def stop(child: subprocess.Popen[bytes], first_signal: int | None = signal.SIGTE
 
 
 def wait_until(ready: Callable[[], bool], *, what: str, child: subprocess.Popen[bytes], seconds: float) -> None:
-    """Poll `ready` until it is true. Raises RuntimeError when `child` ends first, TimeoutError after `seconds`."""
+    """Poll `ready` until it is true. Raises RuntimeError if `child` ends first, TimeoutError after `seconds`."""
     until = time.monotonic() + seconds
     while not ready():
         if child.poll() is not None:
@@ -115,7 +117,7 @@ def free_port() -> int:
 
 
 def check_port_is_free(port: int, name: str) -> None:
-    """Raise SystemExit when a program listens on this port, saying so, and that `name` chooses another."""
+    """Raise SystemExit if a program listens on this port. The message names `name`, which chooses another port."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -136,7 +138,7 @@ def start_with_retries(start: Callable[[], Started], log: Path) -> Started:
 
 
 def _kill(pid: int, *, group: bool) -> bool:
-    """Kill what is left. Return False when there was nothing."""
+    """Kill the process or group. Return False if it does not exist."""
     try:
         if group:
             os.killpg(pid, signal.SIGKILL)
@@ -148,14 +150,14 @@ def _kill(pid: int, *, group: bool) -> bool:
 
 
 class ProcessReaper:
-    """A process that outlives this one by seconds and kills what is left of the children it was told of."""
+    """A process that outlives this one by seconds and kills the remaining registered children."""
 
     def __init__(self) -> None:
         self._pipe: int | None = None
         self._children: dict[int, bool] = {}
 
     def start(self) -> None:
-        """Fork it. Call this once, early, while this process has a single thread."""
+        """Fork the process. Call this once, early, while this process has a single thread."""
         reading, writing = os.pipe()
         if os.fork() == 0:
             os.close(writing)

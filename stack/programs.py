@@ -1,4 +1,4 @@
-"""The programs of the site and of the sandbox, and how each is started, as in production."""
+"""The programs of the site and of the sandbox, and their commands, as in production."""
 
 import signal
 from collections.abc import Mapping
@@ -11,20 +11,21 @@ from stack.supervisor import Program
 
 
 class Programs:
-    """Builds the programs with one environment and one folder of logs."""
+    """A builder of programs with one environment and one folder of logs."""
 
     def __init__(self, env: Mapping[str, str], logs: Path) -> None:
         self._env = dict(env)
         self._logs = logs
 
     def web(self, port: int) -> Program:
-        """Return the site: two processes of eight threads, each with a pool of database connections. Their parent has
-        loaded it for both.
+        """Return the site: two processes of eight threads, each with a pool of database connections.
+
+        Their parent process loads the code for both.
         """
         command = ["gunicorn", "portal.site.wsgi", "--bind", f"127.0.0.1:{port}", "--worker-class", "gthread"]
         command += ["--workers", "2", "--threads", "8", "--worker-tmp-dir", "/dev/shm"]  # noqa: S108 - as in production
         command += ["--no-control-socket", "--preload", "--graceful-timeout", "5"]
-        # The signal for a quick end, since its own children must end with it.
+        # This signal ends it quickly, as its child processes must end with it.
         return self._program("web", command, 1, death_signal=signal.SIGQUIT, PORTAL_DB_POOL="1")
 
     def worker(self, name: str, queues: str, processes: int) -> Program:
@@ -34,7 +35,7 @@ class Programs:
         return self._program(f"worker {name}", command, 1)
 
     def beat(self, name: str = "beat") -> Program:
-        """Return a clock of scheduled tasks. Any number may run: one of them leads."""
+        """Return a scheduler of periodic tasks. Any number may run: only one is active."""
         return self._program(name, ["celery", "-A", "portal.site", "beat", "--loglevel", "warning"], 0)
 
     def sandbox(self, port: int) -> Program:

@@ -6,7 +6,7 @@ from stack.services import temporary_databases
 
 
 def sandbox(*, port: int, tenants: int, members: int, seed: int) -> int:
-    """Serve the sandbox until interrupted. It prepares its database and prints its address itself."""
+    """Serve the sandbox until interrupted. It prepares its database and prints its address."""
     if port:
         check_port_is_free(port, "SANDBOX_PORT")
     with temporary_databases() as (env, _):

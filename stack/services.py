@@ -19,12 +19,12 @@ from stack.paths import ROOT, RUN, private_folder
 from stack.processes import spawn, stop
 
 _TEMPLATE = "template-18-4"
-#: The variable that says that the PostgreSQL server is deleted at the end: nobody need drop its databases.
+#: The variable says that the PostgreSQL server is deleted at the end, so its databases need not be dropped.
 SHORT_LIVED_VARIABLE = "DATABASE_SERVER_IS_SHORT_LIVED"
 
 
 def site_environment(secret: str, vault_key: str, portal_url: str) -> dict[str, str]:
-    """Return the site's environment besides its services; variables that are already set win."""
+    """Return the site's environment without its services; variables that are already set have priority."""
     ours = {
         "SECRET_KEY": secret,
         "VAULT_KEYS": vault_key,
@@ -39,7 +39,7 @@ def site_environment(secret: str, vault_key: str, portal_url: str) -> dict[str, 
 
 
 def new_vault_key(name: str = "k1") -> str:
-    """Return a fresh 256-bit key in the form that the vault reads: `id:base64`."""
+    """Return a new 256-bit key in the vault's format: `id:base64`."""
     return f"{name}:{b64encode(secrets.token_bytes(32)).decode()}"
 
 
@@ -47,7 +47,7 @@ def new_vault_key(name: str = "k1") -> str:
 def temporary_services(*, for_tests: bool = False) -> Iterator[dict[str, str]]:
     """Yield services that are deleted afterwards, or those given by DATABASE_URL and REDIS_URL.
 
-    `for_tests`: our own PostgreSQL has the migrated databases that tests begin with.
+    With `for_tests`, our own PostgreSQL has the migrated databases with which tests begin.
     """
     ours = site_environment(secrets.token_urlsafe(48), new_vault_key(), "http://127.0.0.1:8000")
     with temporary_databases(ours if for_tests else None) as (env, folder):
@@ -62,10 +62,9 @@ def temporary_services(*, for_tests: bool = False) -> Iterator[dict[str, str]]:
 
 @contextlib.contextmanager
 def temporary_databases(tests: Mapping[str, str] | None = None) -> Iterator[tuple[dict[str, str], Path]]:
-    """Yield an environment with a fresh PostgreSQL (or that of DATABASE_URL), and a folder that is
-    deleted afterwards.
+    """Yield an environment with a new PostgreSQL (or that of DATABASE_URL), and a folder that is deleted afterwards.
 
-    Given `tests`, the site's environment, the PostgreSQL has the tests' migrated databases.
+    With `tests`, the site's environment, the PostgreSQL has the tests' migrated databases.
     """
     with contextlib.ExitStack() as stack:
         folder = Path(tempfile.mkdtemp(prefix="run-", dir=private_folder(RUN)))
@@ -86,15 +85,17 @@ def temporary_databases(tests: Mapping[str, str] | None = None) -> Iterator[tupl
 
 
 def given_database_urls(url: str) -> dict[str, str]:
-    """Return the URL of the given database, and of one for the sandbox (SANDBOX_DATABASE_URL, else made if it is
-    missing, by whoever owns the given one: DATABASE_OWNER_URL).
+    """Return the addresses of the given database, and of one for the sandbox.
+
+    The sandbox's is SANDBOX_DATABASE_URL. If it is missing, the owner of the given database (DATABASE_OWNER_URL)
+    creates one.
     """
     if sandbox := os.environ.get("SANDBOX_DATABASE_URL"):
         return {"DATABASE_URL": url, "SANDBOX_DATABASE_URL": sandbox}
     owner = os.environ.get("DATABASE_OWNER_URL") or url
     parts = urlsplit(owner)
     name = f"{urlsplit(url).path.lstrip('/')}_sandbox"
-    # A server that is away, or a role that may create nothing, is reported by the program that needs the database.
+    # The program that needs the database reports an unreachable server or a role that may not create databases.
     with (
         contextlib.suppress(psycopg.Error),
         contextlib.closing(psycopg.connect(owner, autocommit=True, connect_timeout=5)) as server,
@@ -104,9 +105,9 @@ def given_database_urls(url: str) -> dict[str, str]:
 
 
 def run(command: Sequence[str], *, for_tests: bool = False) -> int:
-    """Run `command` in the foreground, from the checkout, on services of its own. Return its exit code.
+    """Run `command` in the foreground, from the checkout, on temporary services. Return its exit code.
 
-    `for_tests`: with the translations and the migrated databases that tests begin with.
+    With `for_tests`, with the translations and the migrated databases with which tests begin.
     """
     if for_tests:
         assets.build()
@@ -116,8 +117,8 @@ def run(command: Sequence[str], *, for_tests: bool = False) -> int:
 
 def run_in_foreground(command: Sequence[str], env: Mapping[str, str]) -> int:
     """Run `command` in the foreground, from the checkout, with `env` over our own. Return its exit code."""
-    # An interrupt from the keyboard reaches the command too: it decides, and the caller goes on after it.
-    # (Not SIG_IGN: the command would inherit that.)
+    # An interrupt from the keyboard reaches the command too: it decides, and the caller continues after it. (Not
+    # SIG_IGN: the command would inherit that.)
     interrupted = signal.signal(signal.SIGINT, lambda *_: None)
     child = spawn(command, env=dict(os.environ) | dict(env), cwd=ROOT, death_signal=signal.SIGTERM, foreground=True)
     try:
@@ -129,7 +130,7 @@ def run_in_foreground(command: Sequence[str], env: Mapping[str, str]) -> int:
 
 
 def run_in_parallel(commands: Sequence[Sequence[str]], env: Mapping[str, str], logs: Path) -> None:
-    """Run `commands` side by side to their end. Raises SystemExit with the output of one that fails."""
+    """Run `commands` in parallel to their end. Raises SystemExit with the output of one that fails."""
     children = []
     for number, command in enumerate(commands):
         log = logs / f"setup-{number}.log"

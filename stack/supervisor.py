@@ -1,4 +1,4 @@
-"""Keep programs running: report when one ends, start it again, and end them all in order."""
+"""Keep programs running: report when one ends, restart it, and stop them all in order."""
 
 import signal
 import subprocess
@@ -17,7 +17,7 @@ _WITHIN_SECONDS = 60.0
 
 @dataclass
 class Program:
-    """A program under supervision. `stop_order` orders the stopping: lower first, equals together."""
+    """A supervised program. Programs with a lower `stop_order` are stopped first, equal ones together."""
 
     name: str
     start: Callable[[], subprocess.Popen[bytes]]
@@ -30,7 +30,7 @@ class Program:
 
 
 class Supervisor:
-    """Programs in the order of their start. The pause before a program's next start doubles from `pause` s."""
+    """Programs in the order of their start. The pause before a program's restart doubles from `pause` s."""
 
     def __init__(self, pause: float = 0.2) -> None:
         self._programs: list[Program] = []
@@ -43,12 +43,12 @@ class Supervisor:
         self._programs.append(program)
 
     def interrupt(self, _number: int, _frame: FrameType | None) -> None:
-        """Raise KeyboardInterrupt, for signal.signal; `check_programs` raises it again where something swallowed it."""
+        """Raise KeyboardInterrupt, for signal.signal; `check_programs` raises it again if it was suppressed."""
         self._interrupted = True
         raise KeyboardInterrupt
 
     def check_programs(self) -> None:
-        """Start again what has ended. Raises SystemExit when a program ends again and again."""
+        """Restart programs that have ended. Raises SystemExit if a program ends again and again."""
         if self._interrupted:
             raise KeyboardInterrupt
         for program in self._programs:
@@ -72,9 +72,9 @@ class Supervisor:
         program.retry_at = now + self._pause * 2 ** sum(now - each < _WITHIN_SECONDS for each in program.end_times)
 
     def stop(self, patience: float = 8.0, total_seconds: float = 20.0) -> None:
-        """End everything: the ranks one after another, within a rank all at once. Safe to repeat.
+        """Stop all programs, one stop order after another, and all of one order at once. Safe to repeat.
 
-        A program is killed when it has not ended after `patience` s, or once `total_seconds` s are over.
+        A program is killed if it has not ended after `patience` s, or after `total_seconds` s in total.
         """
         end = time.monotonic() + total_seconds
         for rank in sorted({program.stop_order for program in self._programs}):
@@ -90,5 +90,5 @@ class Supervisor:
 
 
 def tail(log: Path, lines: int = 25) -> str:
-    """Return the last lines of a log, empty when there is none."""
+    """Return the last lines of a log; empty without one."""
     return "\n".join(log.read_text(errors="replace").splitlines()[-lines:]) if log.exists() else ""

