@@ -1,5 +1,5 @@
-"""The access-control service on your own machine: its development environment.
+"""The access-control service's development environment, on your own machine.
 
-A Django project of its own. It imports only accessapi (operations, limits, shapes) and keeps everything in its own
-PostgreSQL database; the portal reaches it over HTTP like the real service.
+It is a separate Django project. It imports only `accessapi` (operations, limits, shapes) and keeps everything in its
+own PostgreSQL database. The portal reaches it over HTTP like the real service.
 """

@@ -1,4 +1,4 @@
-"""How the sandbox behaves where the specification leaves a choice: limits and durations, for all or per tenant."""
+"""The sandbox's behaviour where the specification leaves a choice: limits and durations, for all tenants or one."""
 
 import json
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from sandbox.service.models import Settings
 
 #: Key of the settings for every tenant.
 ALL_TENANTS = ""
-#: How far the clock can be moved, in seconds: ten years.
+#: The limit for moving the clock, in seconds: ten years.
 MAX_CLOCK_SECONDS = 10 * 366 * 24 * 3600
 _WEEK = 7 * 24 * 3600
 #: The largest count or duration; none may be infinite.
@@ -25,15 +25,15 @@ _MAX_NUMBER = 1_000_000_000
 
 
 class Behaviour(BaseModel):
-    """Every switch with its default. Durations are seconds."""
+    """Every setting with its default. Durations are seconds."""
 
     model_config = ConfigDict(extra="forbid")
 
     general_limit: int = Field(CATALOGUE.limits.general, ge=0, le=_MAX_NUMBER)
     device_limit: int = Field(CATALOGUE.limits.device, ge=0, le=_MAX_NUMBER)
     window_seconds: float = Field(CATALOGUE.limits.window_seconds, gt=0, le=MAX_CLOCK_SECONDS)
-    #: All calls of a window are free again together, a window after its first one; otherwise each after a window of its
-    #: own.
+    #: If true, all calls of a window are free again together, a window after its first one. Otherwise each call is free
+    #: again a window after itself.
     fixed_windows: bool = False
     #: False: calls are neither limited nor counted (for benchmarks of other things).
     limited: bool = True
@@ -44,16 +44,17 @@ class Behaviour(BaseModel):
     device_seconds: float = Field(1.0, ge=0, le=MAX_CLOCK_SECONDS)
     relock_seconds: float = Field(5.0, ge=0, le=MAX_CLOCK_SECONDS)
     mock_timeout_seconds: float = Field(10.0, ge=0, le=MAX_CLOCK_SECONDS)
-    #: How long a door stays open after somebody was admitted.
+    #: Seconds that a door stays open after a person was admitted.
     door_open_seconds: float = Field(3.0, ge=0, le=MAX_CLOCK_SECONDS)
-    #: After this time a key that was taken returns by itself.
+    #: Seconds after which a taken key returns automatically.
     keys_return_seconds: float = Field(8 * 3600.0, ge=0, le=MAX_CLOCK_SECONDS)
-    #: How many simulated people an hour pass a door or use a key.
+    #: Simulated people per hour who pass a door or use a key.
     passages_per_hour: float = Field(0.0, ge=0, le=3600)
     #: Seconds of video that a tenant may watch and download in a month.
     streaming_limit: float = Field(360_000.0, ge=0, le=_MAX_NUMBER)
     download_limit: float = Field(36_000.0, ge=0, le=_MAX_NUMBER)
-    #: How long after a log its video appears, and how long the address of a picture or video is valid.
+    #: Seconds until a log record's video is available, and seconds for which the address of a picture or video is
+    #: valid.
     video_lag_seconds: float = Field(8.0, ge=0, le=MAX_CLOCK_SECONDS)
     media_seconds: float = Field(3600.0, gt=0, le=_WEEK)
     #: Whether a reissue ends the old token (the specification does not show it).
@@ -66,7 +67,7 @@ class Behaviour(BaseModel):
     absent_faces_deleted: bool = True
     #: Deletions are answered with 204 and no body.
     mute_deletions: bool = False
-    #: The text of a log is in `member.label`, and `_content` is empty.
+    #: The text of a log record is in `member.label`, and `_content` is empty.
     words_in_label: bool = False
     #: Seconds by which the clock was moved.
     clock_offset: float = Field(0.0, ge=-MAX_CLOCK_SECONDS, le=MAX_CLOCK_SECONDS)
@@ -74,7 +75,7 @@ class Behaviour(BaseModel):
     request_latency: float = Field(0.0, ge=0, le=120)
 
 
-#: Other defaults of a contrary sandbox.
+#: Defaults of a sandbox in contrary mode that differ.
 _CONTRARY: dict[str, Any] = {
     "general_limit": 600,
     "device_limit": 150,
@@ -91,16 +92,16 @@ _SETTINGS_QUERY = 'SELECT key, "values"::text FROM service_settings WHERE key IN
 
 
 class UnknownSetting(ValueError):
-    """A setting that does not exist, or a value it cannot take; the text names it."""
+    """A setting that does not exist, or an invalid value; the text names it."""
 
 
 def defaults() -> Behaviour:
-    """Return the defaults, or those of a contrary sandbox."""
+    """Return the defaults, or those of contrary mode."""
     return Behaviour.model_validate(_CONTRARY if settings.CONTRARY else {})
 
 
 def behaviour_of(tenant_id: str) -> Behaviour:
-    """Return the behaviour towards this tenant: its own settings over everybody's over the defaults."""
+    """Return the behaviour towards this tenant: its own settings, then those for all tenants, then the defaults."""
     with connection.cursor() as cursor:  # every call of the interface runs it
         cursor.execute(_SETTINGS_QUERY, [ALL_TENANTS, tenant_id])
         rows = {key: json.loads(values) for key, values in cursor.fetchall()}
@@ -109,13 +110,13 @@ def behaviour_of(tenant_id: str) -> Behaviour:
 
 
 def using_clock_of(tenant_id: str) -> AbstractContextManager[None]:
-    """Set the clock to this tenant's for the length of the block."""
+    """Use this tenant's clock within the block."""
     return clock.shifted(behaviour_of(tenant_id).clock_offset)
 
 
 @dataclass(frozen=True)
 class Clocks:
-    """How far the clocks are from the real one, in seconds: everybody's, and those of tenants with their own."""
+    """Offsets of the clocks from the real time, in seconds: the common one, and those of tenants with their own."""
 
     common: float
     by_tenant: dict[str, float]
@@ -141,7 +142,7 @@ def load_clocks() -> Clocks:
 
 
 def save_settings(key: str, values: dict[str, Any]) -> None:
-    """Keep `values` for this tenant, or for everybody; null returns a setting to its default.
+    """Save `values` for this tenant, or for all tenants; null resets a setting to its default.
 
     Raises UnknownSetting.
     """
@@ -157,10 +158,10 @@ def save_settings(key: str, values: dict[str, Any]) -> None:
 
 
 def move_clock(key: str, *, seconds: float | None = None, at: datetime | None = None) -> None:
-    """Move this tenant's clock, or everybody's, by `seconds` (back, if negative) or to the time `at`.
+    """Move this tenant's clock, or the common one, by `seconds` (back, if negative) or to the time `at`.
 
-    With neither, return it to its default: a tenant's to everybody's, everybody's to the real time. Raises
-    UnknownSetting when it would be too far away.
+    With neither, reset it to its default: a tenant's to the common one, the common one to the real time. Raises
+    UnknownSetting if it would be too far away.
     """
     with _edit_settings(key) as kept:
         offset: float | None = None
@@ -176,8 +177,9 @@ def move_clock(key: str, *, seconds: float | None = None, at: datetime | None = 
 
 @contextmanager
 def _edit_settings(key: str) -> Iterator[dict[str, Any]]:
-    """Yield the settings kept under this key, to be changed in place, and store them. Nobody else can change them
-    meanwhile.
+    """Yield the settings stored under this key, to be changed in place, and save them afterwards.
+
+    The row is locked, so that no other process can change them within the block.
     """
     Settings.objects.get_or_create(key=key)
     with transaction.atomic():

@@ -1,4 +1,4 @@
-"""The table of operations as this sandbox offers it: accessapi's, under the overrides file if any."""
+"""The table of operations in this sandbox: that of `accessapi`, with the overrides file if there is one."""
 
 from pathlib import Path
 

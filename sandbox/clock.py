@@ -1,4 +1,4 @@
-"""One clock for everything in the sandbox, and how times look on the wire."""
+"""The one clock of the sandbox, and the format of times in JSON."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,15 +12,16 @@ _shift: ContextVar[float] = ContextVar("seconds by which the clock was moved", d
 
 
 def now() -> datetime:
-    """Return the current time in the service's zone, by the clock of the tenant being served. Nothing else in the
-    sandbox may ask for the time.
+    """Return the current time in the service's zone, by the current tenant's clock.
+
+    Nothing else in the sandbox may read the time.
     """
     return datetime.now(SERVICE_ZONE) + timedelta(seconds=_shift.get())
 
 
 @contextmanager
 def shifted(seconds: float) -> Iterator[None]:
-    """Set the clock `seconds` after (before, if negative) the real one for the length of the block."""
+    """Set the clock `seconds` after (before, if negative) the real one within the block."""
     token = _shift.set(seconds)
     try:
         yield

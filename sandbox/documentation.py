@@ -1,4 +1,4 @@
-"""Describe what the sandbox offers, from its own code: the OpenAPI document and the table of its behaviour."""
+"""Describe the sandbox from its own code: the OpenAPI document and the table of its behaviour."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -34,7 +34,7 @@ field in [openapi.json](openapi.json), settings and assumed answers in [sandbox.
 
 
 def openapi(request: HttpRequest) -> HttpResponse:
-    """GET /openapi.json: the interface as this sandbox has it, under its overrides and at its own address."""
+    """Return this sandbox's OpenAPI document (GET /openapi.json), with its overrides and its own address."""
     if request.method not in ("GET", "HEAD"):
         raise ApiError(404, NOT_FOUND, "no such operation")
     return JsonResponse(_document(request.build_absolute_uri("/").rstrip("/")))
@@ -46,14 +46,14 @@ def _document(server: str) -> dict[str, Any]:
 
 
 def describe_behaviour(operation: Operation) -> str:
-    """Return how the sandbox answers an operation: the first paragraph of its handler's docstring."""
+    """Return the sandbox's behaviour in an operation: the first paragraph of its handler's docstring."""
     handler = HANDLERS.get(operation.name) or _VIEWS.get(operation.name)
     paragraph = (inspect.getdoc(handler) or "" if handler else "Not offered: 404.").split("\n\n")[0]
     return " ".join(paragraph.split())
 
 
 def table(cases: Mapping[str, list[str]]) -> str:
-    """Return docs/service.md. `cases`: what the contract suite checks of each operation, by name."""
+    """Return docs/service.md. `cases` has the contract suite's checks of each operation, by name."""
     return _INTRODUCTION + "".join(_row(operation, cases.get(operation.name, [])) for operation in CATALOGUE)
 
 

@@ -1,6 +1,6 @@
-"""Errors in the service's words (specification: Errors). Codes besides 40002 and 40901 are assumed.
+"""Errors in the service's words (specification: Errors). Codes except 40002 and 40901 are assumed.
 
-Codes that the overrides file can state are taken from it, the first of each.
+If the overrides file has a list of codes, the first one is used.
 """
 
 from collections.abc import Sequence
@@ -82,7 +82,7 @@ def contract_missing(contract: str) -> ApiError:
 
 
 def check_period(start: Any, end: Any, *, may_be_empty: bool) -> None:
-    """Raise ApiError when a use would end before it begins, or at that moment if no use may be empty."""
+    """Raise ApiError if a use period ends before it begins, or at the same moment if it may not be empty."""
     if start and end and (start > end or (start == end and not may_be_empty)):
         raise invalid(f"use_date_end: is {'not after' if start == end else 'before'} use_date_start")
 

@@ -1,4 +1,4 @@
-"""Settings of the sandbox, from the environment. An error names the variable that is missing or wrong."""
+"""Settings of the sandbox, from the environment. An error names the missing or wrong variable."""
 
 import gc
 import hashlib
@@ -8,15 +8,16 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
-# At Python's own pace, looking for garbage takes a tenth of the start. `serve` looks more often once it is loaded.
+# With Python's default, garbage collection takes a tenth of the start. `serve` collects more often once it is loaded.
 gc.set_threshold(500_000, 20, 100)
 
 BASE_DIR = Path(__file__).resolve().parent
 
 
 def database(variable: str) -> dict[str, object]:
-    """Return the PostgreSQL address in `variable` as a Django database. Raises ImproperlyConfigured naming the
-    variable.
+    """Return the PostgreSQL address in `variable` as a Django database.
+
+    Raises ImproperlyConfigured with the variable's name.
     """
     address = os.environ.get(variable, "")
     parts = urlsplit(address)
@@ -37,7 +38,7 @@ def database(variable: str) -> dict[str, object]:
 
 
 def flag(variable: str, default: bool) -> bool:
-    """Return a switch: 1 or 0. Raises ImproperlyConfigured naming the variable."""
+    """Return a switch: 1 or 0. Raises ImproperlyConfigured with the variable's name."""
     value = os.environ.get(variable, "1" if default else "0")
     if value not in {"0", "1"}:
         raise ImproperlyConfigured(f"{variable} must be 0 or 1, not {value!r}")
@@ -45,22 +46,22 @@ def flag(variable: str, default: bool) -> bool:
 
 
 DATABASES = {"default": database("SANDBOX_DATABASE_URL")}
-# Only signs page cursors and the member site's sessions, so a key that is stable per database is enough.
+# Only signs page cursors and the member site's sessions, so one stable key per database is enough.
 SECRET_KEY = (
     os.environ.get("SANDBOX_SECRET_KEY")
     or hashlib.sha256(b"sandbox|" + os.environ["SANDBOX_DATABASE_URL"].encode()).hexdigest()
 )
 DEBUG = False
 ALLOWED_HOSTS = os.environ.get("SANDBOX_HOSTS", "localhost,127.0.0.1,[::1]").split(",")
-# Where notifications may go besides this machine.
+# Hosts that may receive notifications, besides this machine.
 WEBHOOK_HOSTS = [
     host for host in os.environ.get("SANDBOX_WEBHOOK_HOSTS", "").lower().replace(" ", "").split(",") if host
 ]
-# A service that chooses otherwise wherever the specification leaves a choice: docs/sandbox.md, "Contrary".
+# A service with the opposite choice wherever the specification leaves one: docs/sandbox.md, "Contrary".
 CONTRARY = flag("SANDBOX_CONTRARY", False)
 # An overrides file (TOML): other methods, paths and words for what the specification does not show.
 OPERATIONS_FILE = os.environ.get("SANDBOX_OPERATIONS", "") or (str(BASE_DIR / "contrary.toml") if CONTRARY else "")
-# The control API for tests and demonstrations; `serve` switches it on unless told otherwise.
+# The control API for tests and demonstrations; `serve` switches it on unless it is set.
 CONSOLE = flag("SANDBOX_CONSOLE", False)
 
 ROOT_URLCONF = "sandbox.urls"
@@ -87,16 +88,16 @@ USE_TZ = True
 TIME_ZONE = "Asia/Tokyo"
 USE_I18N = False
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-# For forms and the console only: the API reads its bodies itself and answers 413 in the service's words.
+# For forms and the console only: the API reads its bodies itself and answers 413 with the service's error body.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1 << 20
 AUTHLIB_OAUTH2_PROVIDER = {"token_expires_in": {"authorization_code": 0}}
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "handlers": {"stderr": {"class": "logging.StreamHandler"}},
-    # A refused call needs no log.
+    # Refused calls are not logged.
     "loggers": {"django.request": {"level": "CRITICAL"}, "django.security": {"level": "CRITICAL"}},
     "root": {"handlers": ["stderr"], "level": "WARNING"},
 }
-# Authlib refuses plain HTTP unless told that this is no production, which the sandbox never is.
+# Authlib refuses plain HTTP unless this variable shows that it is not production, which the sandbox never is.
 os.environ.setdefault("AUTHLIB_INSECURE_TRANSPORT", "1")

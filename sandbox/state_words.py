@@ -1,5 +1,6 @@
-"""Words for states and records where the specification has none, as the overrides file states them. Inside, the sandbox
-keeps its own.
+"""The overrides file's words for states and records that the specification does not define.
+
+Internally, the sandbox uses its own words.
 """
 
 from collections.abc import Iterable
@@ -25,7 +26,7 @@ def leaf(state: str) -> str:
 
 
 def direction(of_door: str) -> str:
-    """Return the word for which way a door leads in its area."""
+    """Return the word for a door's direction in its area."""
     return _STATES.service_word(of_door, "way_in", "way_out")
 
 
@@ -45,7 +46,7 @@ def power(is_there: bool) -> str:
 
 
 def connection(is_there: bool) -> str:
-    """Return the word for a device in reach of the service, or out of it."""
+    """Return the word for a device with a connection to the service, or without."""
     return _STATES.service_word("connected", "connected") if is_there else "disconnected"
 
 
@@ -60,5 +61,5 @@ def record_category(of_record: str) -> str:
 
 
 def record_text(of_record: str) -> str:
-    """Return what a record says."""
+    """Return the text of a record."""
     return _STATES.service_word(of_record)

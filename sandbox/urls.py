@@ -1,4 +1,4 @@
-"""Addresses: OAuth, the console, and everything else is the API, routed from accessapi's table."""
+"""Addresses: OAuth, the console, and all others for the API, routed from the table in `accessapi`."""
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse

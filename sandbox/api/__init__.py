@@ -1,1 +1,1 @@
-"""The operations of the specification, one handler each, routed from accessapi's table."""
+"""The operations of the specification, one handler each, routed from the table in `accessapi`."""

@@ -1,4 +1,4 @@
-"""Bodies and queries, checked by accessapi's request models; an error names the field."""
+"""Read bodies and queries with the request models of `accessapi`; an error names the field."""
 
 from collections.abc import Collection
 from email.errors import MessageError
@@ -15,7 +15,7 @@ from sandbox.errors import ApiError, invalid
 
 from .call import Call
 
-#: How the files begin and end.
+#: The first and last bytes of the files.
 _IMAGES = {
     "image/jpeg": (b"\xff\xd8\xff", b"\xff\xd9"),
     "image/png": (b"\x89PNG\r\n\x1a\n", b"IEND"),
@@ -23,9 +23,9 @@ _IMAGES = {
 
 
 def read_body(call: Call) -> dict[str, Any]:
-    """Return the JSON body as the operation's model has it, with only the keys that were given.
+    """Return the JSON body as validated by the operation's model, with only the keys that were given.
 
-    Raises ApiError 40002 naming the first field that is wrong.
+    Raises ApiError 40002 with the name of the first wrong field.
     """
     body = call.json()
     if call.operation.name == "update_member":
@@ -41,7 +41,7 @@ def read_body(call: Call) -> dict[str, Any]:
 
 
 def read_query(call: Call) -> Any:
-    """Return the query as the operation's model has it. Raises ApiError 40002 naming the first wrong parameter."""
+    """Return the query as validated by the operation's model. Raises ApiError 40002 with the first wrong parameter."""
     model = QUERIES[call.operation.name]
     try:
         return model.model_validate(call.query(*model.model_fields))
@@ -50,12 +50,12 @@ def read_query(call: Call) -> Any:
 
 
 def read_face_image(call: Call) -> bytes:
-    """Return a face image: a JPEG of at most 2 MB, raw or in a form as the shapes say. Raises ApiError 40002."""
+    """Return a face image: a JPEG of at most 2 MB, raw or in a form, by the shapes. Raises ApiError 40002."""
     return _read_image(call, {"image/jpeg"}, "image: not a JPEG")[0]
 
 
 def read_profile_image(call: Call) -> tuple[bytes, str]:
-    """Return a profile image and its content type: a JPEG or PNG, as large as a face image may be (assumed).
+    """Return a profile image and its content type: a JPEG or PNG, with a face image's size limit (assumed).
 
     Raises ApiError 40002.
     """
@@ -66,7 +66,7 @@ def _read_image(call: Call, kinds: Collection[str], wrong: str) -> tuple[bytes, 
     content = _read_upload(call)
     if len(content) > limits.FACE_IMAGE_MAX:
         raise invalid(f"image: larger than {limits.FACE_IMAGE_MAX} bytes")
-    # By the file's content, whatever its name or declared type says.
+    # Detect the type by the file's content, not by its name or declared type.
     for kind in kinds:
         start, end = _IMAGES[kind]
         if content.startswith(start) and end in content[-64:]:
@@ -90,7 +90,7 @@ def _read_upload(call: Call) -> bytes:
 
 
 def _read_removal(body: dict[str, Any]) -> None:
-    """Replace the environment's way of removing QR information by null, which the models know."""
+    """Replace the environment's way of removing QR information with null, which the models accept."""
     removal = CATALOGUE.shapes.qr_removal
     if "qrcode" not in body:
         return

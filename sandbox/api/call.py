@@ -1,4 +1,4 @@
-"""One call of the API while it is being answered."""
+"""One call of the API during its processing."""
 
 import json
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from sandbox.service.models import AccessToken, Tenant
 
 @dataclass
 class Call:
-    """A call by a known token, with the parameters of its path."""
+    """A call with a known token, with the parameters of its path."""
 
     request: HttpRequest
     operation: Operation
@@ -28,7 +28,7 @@ class Call:
     at: datetime
 
     def query(self, *allowed: str) -> dict[str, str]:
-        """Return the query's parameters. Raises 40002 for one that is unknown or repeated."""
+        """Return the query's parameters. Raises 40002 for an unknown or repeated one."""
         found = {}
         for name in self.request.GET:
             values = self.request.GET.getlist(name)
@@ -42,13 +42,13 @@ class Call:
         return found
 
     def identifier(self, name: str) -> str:
-        """Return an identifier of the path. Raises 404 when PostgreSQL cannot store it, so that it cannot exist."""
+        """Return an identifier of the path. Raises 404 if PostgreSQL cannot store it, because then it cannot exist."""
         if "\0" in (value := self.path[name]):
             raise not_found(name)
         return value
 
     def raw(self) -> bytes:
-        """Return the body. Raises 413 above 4 MB, and 40002 when it breaks off or its chunks are malformed."""
+        """Return the body. Raises 413 above 4 MB, and 40002 if it is incomplete or its chunks are malformed."""
         stream = self.request.META["wsgi.input"]
         try:
             body: bytes = stream.read(limits.BULK_BODY_MAX + 1)
@@ -59,7 +59,7 @@ class Call:
         raise ApiError(413, TOO_LARGE, f"the body is larger than {limits.BULK_BODY_MAX} bytes")
 
     def json(self) -> dict[str, Any]:
-        """Return the body as a JSON object. Raises 40002 when it is not one."""
+        """Return the body as a JSON object. Raises 40002 if it is not one."""
         try:
             value = json.loads(
                 self.raw().decode(), object_pairs_hook=_reject_duplicates, parse_constant=_reject_constant

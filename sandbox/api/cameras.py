@@ -21,9 +21,9 @@ _VIDEO_RETENTION = timedelta(days=limits.VIDEO_RETENTION_DAYS)
 
 
 def camera_usage(call: Call) -> dict[str, Any]:
-    """Shows the seconds of video that were fetched in this calendar month (both assumed), with the tenant's limits.
+    """Return the seconds of video that were fetched in this calendar month (both assumed), with the tenant's limits.
 
-    A fetch counts once, with the share of the file that was sent. At a limit, sessions, segments and downloads are
+    A fetch counts once, with the fraction of the file that was sent. At a limit, sessions, segments and downloads are
     refused (403, 40306, assumed).
     """
     call.query()
@@ -39,10 +39,10 @@ def camera_usage(call: Call) -> dict[str, Any]:
 
 
 def camera_snapshots(call: Call) -> dict[str, Any]:
-    """Shows each camera's picture of now, or of a moment within 90 days, as the address of a JPEG or, by the shapes, as
-    base64; empty for a camera that is not connected (all assumed).
+    """Return each camera's picture of now, or of a moment within 90 days, as the address of a JPEG or, by the shapes,
+    as base64. A camera that is not connected has an empty text (all assumed).
 
-    An unknown camera refuses the whole call, and so does a moment still to come.
+    An unknown camera or a future moment refuses the whole call.
     """
     query = read_query(call)
     at = query.datetime or call.at
@@ -56,11 +56,11 @@ def camera_snapshots(call: Call) -> dict[str, Any]:
 
 
 def camera_streaming(call: Call) -> dict[str, Any]:
-    """Gives the address of an HLS playlist that is good for an hour: live, or on demand from `since` for ten minutes at
-    most; without `until`, ten minutes or until now (assumed).
+    """Return the address of an HLS playlist that is valid for an hour: live, or a recording from `since` for ten
+    minutes at most. Without `until`, it lasts ten minutes or until now (assumed).
 
-    `until` needs an earlier `since`, and `since` lies within the last 90 days. A camera that is not connected is
-    refused (409, 40904, assumed).
+    `until` needs an earlier `since`, and `since` is within the last 90 days. A camera that is not connected is refused
+    (409, 40904, assumed).
     """
     query = read_query(call)
     camera = _camera(call)
@@ -88,17 +88,17 @@ def camera_streaming(call: Call) -> dict[str, Any]:
 
 
 def camera_status(call: Call) -> dict[str, Any]:
-    """Shows whether the camera is connected, and whether somebody fetched video of it in the last ten seconds."""
+    """Return whether the camera is connected, and whether its video was fetched in the last ten seconds."""
     call.query()
     camera = _camera(call)
     return {"is_connected": camera.is_connected, "is_streaming": media.is_streaming(camera, call.at)}
 
 
 def history_video(call: Call) -> dict[str, Any]:
-    """Gives the address of an MP4 of 15 seconds around the log, of the camera at its door, from `video_lag_seconds`
-    after the log on; before that 404, 40402 (assumed): ask again.
+    """Return the address of an MP4 of 15 seconds around the log record, from the camera at its door. It is available
+    `video_lag_seconds` after the record; before that 404, 40402 (assumed): try again.
 
-    Without a camera at the door, and 90 days after the log, there is none (404, 40403, assumed).
+    Without a camera at the door, and 90 days after the record, there is none (404, 40403, assumed).
     """
     call.query()
     logs = History.objects.filter(tenant=call.tenant, at__lte=call.at, held_by="")
@@ -131,7 +131,7 @@ def _check_connected(camera: Camera) -> None:
 
 
 def _check_recorded(moment: datetime, now: datetime, name: str) -> None:
-    """Raise 40002 for a time that has no recording."""
+    """Raise 40002 for a time without a recording."""
     if moment > now:
         raise invalid(f"{name}: lies in the future")
     if moment < now - _VIDEO_RETENTION:

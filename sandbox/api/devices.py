@@ -13,7 +13,7 @@ from .call import Call
 
 
 def list_areas(call: Call) -> dict[str, Any]:
-    """Lists every area with the doors that lead into or out of it, in one answer."""
+    """Return every area with the doors that lead into or out of it, in one answer."""
     call.query()
     places: dict[int, list[dict[str, str]]] = {}
     for door in PassController.objects.filter(tenant=call.tenant).order_by("id"):
@@ -36,7 +36,7 @@ def list_areas(call: Call) -> dict[str, Any]:
 
 
 def list_pass_controllers(call: Call) -> dict[str, Any]:
-    """Lists every pass controller with its identifier and name (which fields the list has is not shown)."""
+    """Return every pass controller with its identifier and name (which fields the list has is not shown)."""
     call.query()
     shapes = CATALOGUE.shapes
     rows = PassController.objects.filter(tenant=call.tenant).order_by("id")
@@ -45,8 +45,8 @@ def list_pass_controllers(call: Call) -> dict[str, Any]:
 
 
 def pass_controller_status(call: Call) -> dict[str, Any]:
-    """Shows the state of door and lock: unlocked from the moment a command was carried out until it relocks, with the
-    errors of the last command, and whether power and connection are there.
+    """Return the state of door and lock, the errors of the last command, and whether power and connection are
+    available. The lock is unlocked from the moment a command was carried out until it relocks.
     """
     call.query()
     door = _door(call)
@@ -64,7 +64,7 @@ def pass_controller_status(call: Call) -> dict[str, Any]:
 
 
 def list_key_boxes(call: Call) -> dict[str, Any]:
-    """Lists every key box with its product type and its units."""
+    """Return every key box with its product type and its units."""
     call.query()
     rows = KeyBox.objects.filter(tenant=call.tenant).order_by("id")
     return {
@@ -82,8 +82,8 @@ def list_key_boxes(call: Call) -> dict[str, Any]:
 
 
 def key_box_status(call: Call) -> dict[str, Any]:
-    """Shows the state of the box and of each unit: whether its key is in place, its lock, and whether power and
-    connection are there.
+    """Return the state of the box and of each unit: whether its key is in place, its lock, and whether power and
+    connection are available.
     """
     call.query()
     box = _box(call)
@@ -108,8 +108,9 @@ def key_box_status(call: Call) -> dict[str, Any]:
 
 
 def operate_door(call: Call) -> dict[str, Any]:
-    """Records the command at once and carries it out `device_seconds` later, or fails when the door is out of reach;
-    unlocking ends by itself after `relock_seconds`, `cont_unlock` with `lock`. Mock devices end as their names say.
+    """Record the command at once and carry it out `device_seconds` later, or fail if the door is unreachable. An unlock
+    ends automatically after `relock_seconds`, `cont_unlock` ends with `lock`. The names of mock devices show their
+    outcome.
     """
     call.query()
     body = read_body(call)
@@ -119,8 +120,8 @@ def operate_door(call: Call) -> dict[str, Any]:
 
 
 def operate_keys(call: Call) -> dict[str, Any]:
-    """Records the command at once and carries it out on the units named `device_seconds` later, or fails when the box
-    is out of reach; unlocking ends by itself after `relock_seconds`. Mock devices end as their names say.
+    """Record the command at once and carry it out on the named units `device_seconds` later, or fail if the box is
+    unreachable. An unlock ends automatically after `relock_seconds`. The names of mock devices show their outcome.
     """
     call.query()
     body = read_body(call)

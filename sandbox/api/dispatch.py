@@ -1,4 +1,4 @@
-"""Answer a call of the API: check token, allowance and permission, run the handler, record the call."""
+"""Answer a call of the API: check token, rate limit and permission, run the handler, record the call."""
 
 import logging
 import time
@@ -38,7 +38,7 @@ from .routes import Routes
 
 log = logging.getLogger(__name__)
 
-#: Every call is recorded. SQL takes a fifth of the time that a model does.
+#: Every call is recorded. Plain SQL takes a fifth of a model's time.
 _INSERT_CALL = "INSERT INTO service_call (tenant_id, token_id, at, operation, status) VALUES (%s, %s, %s, %s, %s)"
 _QUERIED_MODELS = ((models.AccessToken, "a"), (models.Tenant, "t"))
 Row = TypeVar("Row", models.AccessToken, models.Tenant)
@@ -58,7 +58,7 @@ HANDLERS: dict[str, Callable[[Call], Any]] = {
 
 
 def answer(request: HttpRequest) -> Answer:
-    """Answer any address that is not the console's or OAuth's. Raises ApiError before the token is known."""
+    """Answer any address outside of the console and OAuth. Raises ApiError if the token is unknown."""
     found = ROUTES.find(request.method or "", _raw_path(request))
     if found is None:
         raise ApiError(404, NOT_FOUND, "no such operation")
@@ -77,7 +77,7 @@ def answer(request: HttpRequest) -> Answer:
 
 
 def _with_rate_headers(call: Call, instead: Answer | None) -> Answer:
-    """Return the answer, or a fault's in its place, with the headers about what is left of the token's calls."""
+    """Return the answer, or a fault's answer, with the token's rate headers."""
     allowance = rates.count_call(call.token.pk, call.operation.call_class, call.behaviour, call.at)
     response = _handle(call, allowed=allowance.is_allowed) if instead is None else instead
     for name, value in allowance.headers().items():
@@ -86,7 +86,7 @@ def _with_rate_headers(call: Call, instead: Answer | None) -> Answer:
 
 
 def _record(call: Call, response: Answer) -> None:
-    # A call that the service never saw has no status.
+    # A call that the service never received has no status.
     status = 0 if isinstance(response, BrokenResponse) else response.status_code
     with connection.cursor() as cursor:
         cursor.execute(_INSERT_CALL, [call.token.tenant_id, call.token.pk, call.at, call.operation.number, status])
@@ -100,14 +100,14 @@ def _handle(call: Call, *, allowed: bool) -> HttpResponse:
         handler = HANDLERS.get(call.operation.name)
         if handler is None:
             raise ApiError(404, NOT_FOUND, f"{call.operation.title} is not offered")
-        # Commands and states of devices do not wait for the queue: a door must not stand behind a bulk request.
+        # Commands and states of devices skip the queue: a door must not wait for a bulk request.
         if call.operation.call_class is not CallClass.DEVICE:
             steps.advance(call.tenant)
         value = handler(call)
     except ApiError as error:
         return error.as_response()
     except (SuspiciousOperation, BadRequest):
-        # What Django itself refuses, such as a query of a thousand parameters.
+        # Requests that Django itself refuses, such as a query of a thousand parameters.
         return invalid("the request cannot be read").as_response()
     except Exception:
         log.exception("%s failed", call.operation.name)
@@ -137,7 +137,7 @@ def _token(request: HttpRequest) -> models.AccessToken:
 
 @cache
 def _token_query() -> str:
-    """Return the SQL that finds a token and its tenant. Made once, since every call runs it."""
+    """Return the SQL that finds a token and its tenant. Compiled once, since every call runs it."""
     columns = [f"{short}.{field.column}" for model, short in _QUERIED_MODELS for field in _columns(model)]
     return (
         f"SELECT {', '.join(columns)} FROM service_accesstoken a JOIN service_tenant t USING (tenant_id)"  # noqa: S608
@@ -161,7 +161,7 @@ def _value(field: Any, value: Any) -> Any:
 
 
 def _check_permitted(call: Call) -> None:
-    """Raise 403 unless the token has the operation's scope, and the tenant its contract and licence."""
+    """Raise 403 unless the token has the operation's scope, and the tenant has its contract and licence."""
     row: Operation = call.operation
     if row.scope and row.scope not in call.token.scopes:
         raise ApiError(403, SCOPE_MISSING, f"the scope {row.scope} is missing")

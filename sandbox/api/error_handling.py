@@ -12,21 +12,20 @@ from gunicorn.http.errors import ParseException
 
 from sandbox.errors import FAILED, INVALID, NOT_FOUND, ApiError
 
-#: How much of an unread body is still read, and in pieces of what size.
+#: Bytes of an unread body that are still read, and the size of one read.
 _DRAIN, _CHUNK = 64 << 20, 1 << 16
 
 log = logging.getLogger(__name__)
 
 
 class ErrorMiddleware:
-    """Middleware that answers what a view failed to handle with the service's error body."""
+    """Middleware that answers unhandled errors of views with the service's error body."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        # At every address, not only where links are built: a foreign name that resolves here must not reach the
-        # console.
+        # At every address, not only where links are built: a foreign host name must not reach the console.
         try:
             request.get_host()
             response = self.get_response(request)
@@ -36,7 +35,7 @@ class ErrorMiddleware:
         return response
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse:
-        """Return the answer for an exception of a view: an ApiError as it is, anything else is logged."""
+        """Return the answer to an exception of a view: an ApiError's own; any other exception is logged."""
         if isinstance(error, ApiError):
             return error.as_response()
         if isinstance(error, (SuspiciousOperation, BadRequest, MultiPartParserError)):
@@ -46,9 +45,9 @@ class ErrorMiddleware:
 
 
 def _drain(request: HttpRequest) -> None:
-    """Read the rest of the body: left unread, it would cost the client the answer and the connection."""
+    """Read the rest of the body. Otherwise the client would lose the answer and the connection."""
     stream, left = request.META["wsgi.input"], _DRAIN
-    # A body that breaks off, or whose chunks are malformed, has nothing more to read.
+    # An incomplete body, or one with malformed chunks, has nothing more to read.
     with suppress(OSError, ParseException):
         while left > 0 and (chunk := stream.read(_CHUNK)):
             left -= len(chunk)

@@ -1,4 +1,4 @@
-"""Files under /files/: anybody who knows an address may fetch it, and nobody can guess one."""
+"""Files under /files/: anyone who knows an address may fetch it, and addresses cannot be guessed."""
 
 from django.http import HttpRequest, HttpResponse
 
@@ -15,14 +15,14 @@ def profile_image_url(request: HttpRequest, token: str) -> str:
 
 
 def profile_image(request: HttpRequest, token: str) -> HttpResponse:
-    """GET: a member's picture."""
+    """Return a member's picture (GET)."""
     if request.method not in {"GET", "HEAD"}:
         raise ApiError(405, "40500", "GET")
     image = None if "\0" in token else ProfileImage.objects.filter(token=token).first()
     if image is None:
         raise not_found("file")
     response = HttpResponse(bytes(image.content), content_type=image.content_type)
-    # Nothing may take it for another type, cache it in between, or use it as a document.
+    # Browsers and proxies must not change its type, cache it, or use it as a document.
     response["X-Content-Type-Options"] = "nosniff"
     response["Cache-Control"] = f"private, max-age={_CACHED_SECONDS}, immutable"
     response["Content-Security-Policy"] = "default-src 'none'; sandbox"

@@ -12,7 +12,7 @@ from .call import Call
 
 
 def list_membergroups(call: Call) -> dict[str, Any]:
-    """Pages through the groups in the order of their creation, each with the number of its members at this moment."""
+    """Return the groups in pages, in the order of their creation, each with the current number of its members."""
     wanted = paging.read_page_request(call, call.query("limit", "last_evaluated_key"))
     groups = Group.objects.filter(tenant=call.tenant, id__gt=wanted.after).order_by("id")[: wanted.size + 1]
     shown, more = paging.split_page(list(groups), wanted)
@@ -25,7 +25,7 @@ def list_membergroups(call: Call) -> dict[str, Any]:
 
 
 def create_membergroup(call: Call) -> dict[str, Any]:
-    """Creates the group and gives it an identifier; two groups may have the same name (assumed)."""
+    """Create the group with a new identifier; two groups may have the same name (assumed)."""
     call.query()
     body = read_body(call)
     identifier = f"g{secrets.token_hex(6)}"
@@ -34,7 +34,7 @@ def create_membergroup(call: Call) -> dict[str, Any]:
 
 
 def update_membergroup(call: Call) -> dict[str, Any]:
-    """Renames the group; lists and records of its members show the new name at once."""
+    """Rename the group; lists and records of its members show the new name at once."""
     call.query()
     body = read_body(call)
     group = Group.objects.filter(tenant=call.tenant, membergroup_id=call.identifier("membergroup_id")).first()

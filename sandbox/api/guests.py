@@ -14,7 +14,7 @@ from . import paging
 from .bodies import read_body
 from .call import Call
 
-#: What the parameter `read_field_names` may name (assumed: all that the specification shows in the list's answer).
+#: Names that the parameter `fields` may have (assumed: all that the specification shows in the list's answer).
 _FIELDS: dict[str, Callable[[Guest], Any]] = {
     "guest_id": lambda guest: guest.guest_id,
     "guest_name": lambda guest: guest.name,
@@ -25,17 +25,15 @@ _FIELDS: dict[str, Callable[[Guest], Any]] = {
     "is_for_reserve": lambda guest: guest.is_for_reserve,
 }
 _NAME_FIELDS = ("guest_id", "guest_name")
-#: What the list always shows: everything where the overrides say that `read_field_names` is not asked for.
+#: Fields that are always in the list: all fields, if the overrides file has an empty `guest_fields`.
 _LIST_FIELDS = _NAME_FIELDS if CATALOGUE.shapes.guest_fields else tuple(_FIELDS)
 _RIGHTS = {"devices_pass": guests.devices_pass, "keys_pass": guests.keys_pass}
 
 
 def list_guests(call: Call) -> dict[str, Any]:
-    """Pages through the guests in the order of their creation, with identifier and name, and whatever
-    `read_field_names` adds.
+    """Return the guests in pages, in the order of their creation, with identifier, name and the fields in `fields`.
 
-    A guest is deleted a week after its end. `read_field_names` may name what the specification shows in this list
-    (assumed).
+    A guest is deleted a week after its end. `fields` may name what the specification shows in this list (assumed).
     """
     query = call.query("limit", "last_evaluated_key", "fields")
     wanted = paging.read_page_request(call, query)
@@ -49,8 +47,8 @@ def list_guests(call: Call) -> dict[str, Any]:
 
 
 def create_guest(call: Call) -> dict[str, Any]:
-    """Creates a guest. With an e-mail address a QR code is issued and the mail with it and the remarks is kept to be
-    read (nothing is sent); with `qrcode_data` that code is the guest's, unless somebody in the tenant has it already.
+    """Create a guest. With an e-mail address, issue a QR code and save the mail with it and the remarks (no mail is
+    sent). With `qrcode_data`, use that code, unless another person in the tenant has it.
 
     Areas need the door contract; keys need the key-box contract and the box's setting for guest keys.
     """
@@ -62,7 +60,7 @@ def create_guest(call: Call) -> dict[str, Any]:
 
 
 def read_guest(call: Call) -> dict[str, Any]:
-    """Shows a guest with the permissions that follow from areas and keys, as far as the tenant's contracts allow."""
+    """Return a guest with the permissions that follow from areas and keys, as far as the tenant's contracts allow."""
     call.query()
     guest = _guest(call)
     record = _record(guest, _FIELDS) | {"qrcode_data": guest.qr_data, "remarks": guest.remarks}
@@ -71,9 +69,9 @@ def read_guest(call: Call) -> dict[str, Any]:
 
 
 def update_guest(call: Call) -> dict[str, Any]:
-    """Changes what the body names and leaves the rest; a list of areas or keys replaces the earlier one.
+    """Change only the fields in the body; a list of areas or keys replaces the earlier one.
 
-    No mail is sent again, and a code that somebody else in the tenant has is refused (both assumed).
+    No mail is sent again, and a code of another person in the tenant is refused (both assumed).
     """
     call.query()
     body = read_body(call)

@@ -18,10 +18,10 @@ from sandbox.service.models import History
 from . import paging
 from .call import Call
 
-#: What is shown unless `read_field_names` selects from it.
+#: Fields of a record unless `fields` selects from them.
 _FIELDS = ("history_id", "datetime", "status", "category", "_content", "member", "device")
-#: What else can be named (assumed: nothing but this): the camera at the door. It is always shown where the overrides
-#: say that `read_field_names` is not asked for.
+#: The only other field that can be named: the camera at the door (assumed). It is always shown if the overrides file
+#: has an empty `history_fields`.
 _CAMERA = "camera_id"
 _DEFAULT_FIELDS = _FIELDS if CATALOGUE.shapes.history_fields else (*_FIELDS, _CAMERA)
 _NO_MEMBER = {"id": "", "name": "", "_type": "", "data": "", "label": "", "attribute": ""}
@@ -30,17 +30,17 @@ _LAST_OF_SECOND = timedelta(microseconds=999_999)
 
 
 def list_histories(call: Call) -> dict[str, Any]:
-    """Pages through the records of the last year up to now, by their time. A record that arrives late is placed by the
-    time at which it happened, so a page may miss it; to miss none, read the time before once more.
+    """Return the records of the last year up to now in pages, by their time. A record that arrives late has the time at
+    which it happened, so a page may miss it. To miss none, read the time before once more.
 
-    `read_field_names` selects from the default names and camera_id; history_id is always there (assumed). Records
-    without a person, device or camera show empty texts there.
+    `fields` selects from the default names and camera_id; history_id is always included (assumed). Records without a
+    person, device or camera have empty texts there.
     """
     query = call.query("limit", "offset", "since", "until", "sort", "fields", "last_evaluated_key")
     wanted = paging.read_page_request(call, query)
     named = paging.read_field_names(query, (*_FIELDS, _CAMERA)) or _DEFAULT_FIELDS
     rows = _rows(call, _read_query(query), wanted.after)
-    # Later pages begin where the earlier one ended: the offset is behind them.
+    # Later pages begin where the earlier one ended, so the offset is already used.
     first = 0 if wanted.after else paging.read_whole_number(query, "offset", 0, 0, limits.HISTORY_OFFSET_MAX)
     shown, more = paging.split_page(list(rows[first : first + wanted.size + 1]), wanted)
     records = [_record(row, named, call.behaviour.words_in_label) for row in shown]
@@ -64,8 +64,9 @@ def _read_query(query: dict[str, str]) -> HistoriesQuery:
 
 
 def _rows(call: Call, query: HistoriesQuery, after: Any) -> QuerySet[History]:
-    """Return the records in the range of the query. Both bounds are inclusive, by whole seconds as the records show
-    them.
+    """Return the records in the range of the query.
+
+    Both bounds are inclusive, by whole seconds as the records show them.
     """
     now = clock.now()
     since = now - timedelta(days=limits.HISTORY_RETENTION_DAYS)

@@ -12,10 +12,10 @@ from .members import member_of
 
 
 def temporary_use(call: Call) -> dict[str, Any]:
-    """Lets a member who holds permission use the keys named until the timer, counted from receipt, is over.
+    """Let a member with permission use the named keys until the timer, counted from receipt, is over.
 
     The box's setting for keys that are not normally used must be on. Boxes without power or connection are left out of
-    the answer and stay as they are. A later call for a key replaces the earlier one, so that 0 ends it (assumed).
+    the answer and do not change. A later call for a key replaces the earlier one, so that 0 ends it (assumed).
     """
     call.query()
     body = read_body(call)
@@ -25,8 +25,8 @@ def temporary_use(call: Call) -> dict[str, Any]:
 
 
 def one_time_qr(call: Call) -> dict[str, Any]:
-    """Issues the QR code of this moment by RFC 6238 with the member's seed and timestep (published), valid for the rest
-    of the window. Members without one-time QR are refused.
+    """Return the current QR code by RFC 6238 with the member's seed and timestep (published), valid for the rest of the
+    window. Refuse members without one-time QR.
     """
     version = call.query("version").get("version", totp.VERSION)
     if version != totp.VERSION:

@@ -15,8 +15,8 @@ from . import files, paging
 from .bodies import read_body, read_face_image, read_profile_image
 from .call import Call
 
-#: What the list always shows, and what the parameter `read_field_names` may name. The specification gives the
-#: first set and card_data; which other names are allowed is not shown (assumed: those that the list has).
+#: Fields that are always in the list, and names that the parameter `fields` may have. The specification gives the first
+#: set and card_data; which other names are allowed is not shown (assumed: those of the list).
 _LIST_FIELDS = (
     "member_code",
     "qrcode",
@@ -31,9 +31,8 @@ _FIELDS = {"member_id", "member_name", "card_data", *_LIST_FIELDS}
 
 
 def list_members(call: Call) -> dict[str, Any]:
-    """Pages through the members in the order of their creation, without rights; `read_field_names` adds `card_data`
-    (assumed:
-    it may also name what the list shows anyway, and nothing else).
+    """Return the members in pages, in the order of their creation, without rights; `fields` adds `card_data` (assumed:
+    it may also name fields that are always in the list, and nothing else).
     """
     query = call.query("limit", "last_evaluated_key", "fields")
     wanted = paging.read_page_request(call, query)
@@ -58,8 +57,8 @@ def list_members(call: Call) -> dict[str, Any]:
 
 
 def create_member(call: Call) -> dict[str, Any]:
-    """Creates the member and gives it an identifier; QR codes and rights need their contract, groups, areas and key
-    boxes that are named must exist, and a card belongs to one member of the tenant (40901).
+    """Create the member with a new identifier. QR codes and rights need their contract. The named groups, areas and key
+    boxes must exist, and a card belongs to one member of the tenant (40901).
     """
     call.query()
     body = read_body(call)
@@ -71,8 +70,8 @@ def create_member(call: Call) -> dict[str, Any]:
 
 
 def read_member(call: Call) -> dict[str, Any]:
-    """Shows the whole record with rights, privilege, account type and, where one-time QR is enabled, its seed. Rights
-    that were never given read as deny_all; rights without their contract are not shown.
+    """Return the whole record with rights, privilege, account type and, if one-time QR is enabled, its seed. Rights
+    that were never given are deny_all; rights without their contract are left out.
     """
     call.query()
     member = member_of(call)
@@ -90,8 +89,8 @@ def read_member(call: Call) -> dict[str, Any]:
 
 
 def update_member(call: Call) -> dict[str, Any]:
-    """Changes what the body names and nothing else; rights are replaced as a whole, null ends a use period or removes
-    the QR code, and the rest is checked as on creation.
+    """Change only the fields in the body. Rights are replaced as a whole, null ends a use period or removes the QR
+    code, and the other checks are those of creation.
     """
     call.query()
     body = read_body(call)
@@ -103,7 +102,7 @@ def update_member(call: Call) -> dict[str, Any]:
 
 
 def delete_member(call: Call) -> Any:
-    """Deletes the member for good, with its face image and its card registration."""
+    """Delete the member permanently, with its face image and its card registration."""
     call.query()
     with lock_members(call.tenant):
         batch = MemberBatch(call.tenant, [])
@@ -113,7 +112,7 @@ def delete_member(call: Call) -> Any:
 
 
 def register_profile_image(call: Call) -> dict[str, Any]:
-    """Keeps a JPEG or PNG of at most 2 MB (assumed) as the member's picture, under an address nobody can guess.
+    """Store a JPEG or PNG of at most 2 MB (assumed) as the member's picture, under an address that cannot be guessed.
 
     Another picture replaces it, under another address; deleting the member deletes it.
     """
@@ -129,7 +128,7 @@ def register_profile_image(call: Call) -> dict[str, Any]:
 
 
 def register_face_image(call: Call) -> dict[str, Any]:
-    """Takes a JPEG of at most 2 MB and registers it `face_seconds` later; one that is already in use ends in
+    """Accept a JPEG of at most 2 MB and register it `face_seconds` later; one that is already in use ends in
     `failed_registered`. A member with a face image must delete it first (409, 40902, assumed).
     """
     call.query()
@@ -140,7 +139,7 @@ def register_face_image(call: Call) -> dict[str, Any]:
 
 
 def delete_face_image(call: Call) -> Any:
-    """Deletes the face image at once; without one nothing happens (assumed; `absent_faces_deleted`)."""
+    """Delete the face image at once; without one nothing happens (assumed; `absent_faces_deleted`)."""
     call.query()
     with lock_members(call.tenant):
         there = faces.remove(member_of(call))
@@ -150,21 +149,21 @@ def delete_face_image(call: Call) -> Any:
 
 
 def bulk_create_members(call: Call) -> dict[str, Any]:
-    """Accepts up to 1,000 members and creates them one after another at `bulk_seconds_per_member`, after every earlier
-    bulk request; an error in one member fails that member alone.
+    """Accept up to 1,000 members and create them one after another at `bulk_seconds_per_member`, after every earlier
+    bulk request. An error in one member fails only that member.
     """
     return _bulk(call, "create")
 
 
 def bulk_update_members(call: Call) -> dict[str, Any]:
-    """Accepts up to 1,000 changes and works through them as bulk creation does; a card may be handed over within the
+    """Accept up to 1,000 changes and process them like bulk creation; a card may move between members within the
     request.
     """
     return _bulk(call, "update")
 
 
 def bulk_delete_members(call: Call) -> dict[str, Any]:
-    """Accepts up to 1,000 identifiers and deletes them as bulk creation creates; an unknown one fails alone."""
+    """Accept up to 1,000 identifiers and delete them one after another; an unknown one fails alone."""
     return _bulk(call, "delete")
 
 
@@ -175,7 +174,7 @@ def _bulk(call: Call, tag: str) -> dict[str, Any]:
 
 
 def member_of(call: Call) -> Member:
-    """Return the member that the path names. Raises 404."""
+    """Return the member named in the path. Raises 404."""
     rows = Member.objects.select_related("group").filter(tenant=call.tenant)
     member = rows.filter(member_id=call.identifier("member_id")).first()
     if member is None:

@@ -14,7 +14,7 @@ from .call import Call
 
 @dataclass(frozen=True)
 class PageRequest:
-    """The rows to answer with: `size` of them after the row with key `after` (0: the first ones), for `query`."""
+    """The rows of one page: `size` of them after the row with key `after` (0: the first ones), for `query`."""
 
     size: int
     after: Any
@@ -27,7 +27,7 @@ class PageRequest:
 
 
 def read_page_request(call: Call, query: dict[str, str]) -> PageRequest:
-    """Read limit and last_evaluated_key. Raises 40002, also when the rest of the query changed."""
+    """Return the page from limit and last_evaluated_key. Raises 40002, also if the rest of the query changed."""
     size = read_whole_number(query, "limit", limits.PAGE_DEFAULT, limits.PAGE_MIN, limits.PAGE_MAX)
     others = {name: value for name, value in query.items() if name != "last_evaluated_key"} | {"limit": str(size)}
     salt = f"page|{call.tenant.tenant_id}|{call.operation.number}"
@@ -51,8 +51,7 @@ def read_whole_number(query: dict[str, str], name: str, default: int, minimum: i
 
 
 def read_field_names(query: dict[str, str], allowed: Collection[str]) -> list[str]:
-    """Return the names in the parameter `read_field_names`, comma-separated. Raises 40002 for one that is not
-    allowed."""
+    """Return the names in the parameter `fields`, comma-separated. Raises 40002 for one that is not allowed."""
     named = query["fields"].split(",") if "fields" in query else []
     if strange := [name for name in named if name not in allowed]:
         raise invalid(f"fields: {strange[0][:40]} is not a field that can be added")
@@ -60,5 +59,5 @@ def read_field_names(query: dict[str, str], allowed: Collection[str]) -> list[st
 
 
 def split_page(found: list[Any], wanted: PageRequest) -> tuple[list[Any], bool]:
-    """Return the rows to show out of `size` + 1 that were read, and whether there are more."""
+    """Return the rows to show out of `size` + 1 rows, and whether there are more."""
     return found[: wanted.size], len(found) > wanted.size

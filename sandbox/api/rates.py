@@ -1,4 +1,4 @@
-"""Calls per token and class in a window, sliding or fixed (specification: Limits), counted by one atomic statement."""
+"""Count calls per token and class in a window, sliding or fixed (specification: Limits), with one atomic statement."""
 
 import math
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ from django.db import connection
 from accessapi.operations import CallClass
 from sandbox.behaviour import Behaviour
 
-# Concurrent calls of a token queue on its row, and each sees the row as the one before left it. In a sliding
-# window a call counts by its own age, in a fixed one by that of the window's first call.
+# Concurrent calls of a token queue on its row, and each one reads the result of the one before. In a sliding window a
+# call counts by its own age, in a fixed one by that of the window's first call.
 _COUNT_CALL = """
 INSERT INTO service_ratewindow AS w (token_id, call_class, hits, allowed)
 VALUES (%(token)s, %(class)s,
@@ -29,7 +29,7 @@ RETURNING allowed, cardinality(hits),
 
 @dataclass(frozen=True)
 class Allowance:
-    """What is left of a token's window after this call; `reset` is set only while limited."""
+    """The rest of a token's window after this call; `reset` is set only while limited."""
 
     is_allowed: bool
     limit: int

@@ -13,7 +13,7 @@ from .call import Call
 
 
 def request_result(call: Call) -> dict[str, Any]:
-    """Shows how far a face, bulk or device request of this tenant has come; deleted 30 days after it was made."""
+    """Return the progress of a face, bulk or device request of this tenant. It is deleted 30 days after creation."""
     call.query()
     now = clock.now()
     wanted = {

@@ -1,4 +1,4 @@
-"""Find the operation for a method and path, as the catalogue has them."""
+"""Find the operation for a method and path in the catalogue."""
 
 import re
 from collections.abc import Iterable
@@ -10,8 +10,9 @@ _PARAMETER = re.compile(r"\{(\w+)\}")
 
 
 class Routes:
-    """The operations by method and path. Fixed segments win over parameters, so that no overridden path
-    hides another.
+    """The operations by method and path.
+
+    Fixed segments have priority over parameters, so that no overridden path hides another.
     """
 
     def __init__(self, operations: Iterable[Operation]) -> None:
@@ -20,8 +21,9 @@ class Routes:
         self._rows = [(row, re.compile(_pattern(row.path))) for row in rows]
 
     def find(self, method: str, path: str) -> tuple[Operation, dict[str, str]] | None:
-        """Return the operation and its path parameters, decoded; `path` is the raw one of the request line. None
-        without one.
+        """Return the operation and its decoded path parameters; None without one.
+
+        `path` is the raw path of the request line.
         """
         for row, pattern in self._rows:
             if row.method == method and (match := pattern.fullmatch(path)):

@@ -7,7 +7,7 @@ from .call import Call
 
 
 def get_tenant(call: Call) -> dict[str, Any]:
-    """Shows the name, the holidays and the webhook settings of the token's tenant, with the secret token."""
+    """Return the name, the holidays and the webhook settings of the token's tenant, with the secret token."""
     call.query()
     tenant = call.tenant
     return {
@@ -18,7 +18,7 @@ def get_tenant(call: Call) -> dict[str, Any]:
 
 
 def update_webhook(call: Call) -> dict[str, Any]:
-    """Keeps the settings and follows them from the next log on; a secret token that is left out stays as it was."""
+    """Save the settings and use them from the next log record on; an omitted secret token stays unchanged."""
     call.query()
     call.tenant.webhook = call.tenant.webhook | read_body(call)
     call.tenant.save(update_fields=["webhook"])

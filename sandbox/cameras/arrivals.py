@@ -1,4 +1,4 @@
-"""What a camera shows of the log: who stood at its door, and when."""
+"""People at a camera's door, from the log."""
 
 from datetime import datetime, timedelta
 
@@ -7,17 +7,17 @@ from sandbox.cameras.pedestrians import APPROACH_SECONDS, LEAVE_SECONDS, PAUSE_S
 from sandbox.cameras.picture import CameraView
 from sandbox.service.models import Camera, History, Tenant
 
-#: The category of logs about somebody who was admitted; others turn back.
+#: The category of records about admitted people; others turn back.
 _ADMITTED = "normal"
 
 
 def view_of(camera: Camera) -> CameraView:
-    """Return what the camera's pictures depend on."""
+    """Return the camera's properties on which its pictures depend."""
     return CameraView(camera.camera_id, camera.name, camera.scene)
 
 
 def find_arrivals(camera: Camera, since: float, until: float) -> tuple[Arrival, ...]:
-    """Return everybody at the camera's door whom a picture between these seconds shows, as far as is known now."""
+    """Return the people at the camera's door in pictures between these seconds, as far as they are known now."""
     if camera.door is None:
         return ()
     last = min(datetime.fromtimestamp(until + APPROACH_SECONDS, clock.SERVICE_ZONE), clock.now())
@@ -32,13 +32,13 @@ def find_arrivals(camera: Camera, since: float, until: float) -> tuple[Arrival, 
 
 
 def cameras_at(tenant: Tenant) -> dict[str, str]:
-    """Return the camera at each door of a tenant that has one, by the door's identifier: the first, as `camera_of`."""
+    """Return the camera at each door of a tenant, by the door's identifier: the first, as in `camera_of`."""
     rows = Camera.objects.filter(tenant=tenant, door__isnull=False).order_by("-id")
     return dict(rows.values_list("door__device_id", "camera_id"))
 
 
 def camera_of(history: History) -> Camera | None:
-    """Return the camera at the door that the log is about."""
+    """Return the camera at the door of the record."""
     device_id = (history.device or {}).get("id")
     cameras = Camera.objects.select_related("door").filter(tenant_id=history.tenant_id, door__device_id=device_id)
     return cameras.order_by("id").first() if device_id else None

@@ -33,11 +33,11 @@ class ByteRange:
 
     @property
     def fraction(self) -> float:
-        """Return how much of the file it is, from 0 to 1."""
+        """Return the fraction of the file, from 0 to 1."""
         return len(self.content) / self.size
 
     def headers(self) -> dict[str, str]:
-        """Return the headers that say which bytes these are."""
+        """Return the headers that describe these bytes."""
         found = {"Content-Length": str(len(self.content)), "Accept-Ranges": "bytes", "ETag": self.etag}
         if self.status == 206:
             found["Content-Range"] = f"bytes {self.start}-{self.start + len(self.content) - 1}/{self.size}"
@@ -45,8 +45,9 @@ class ByteRange:
 
 
 def requested_range(content: bytes, asked: str, unless_changed: str) -> ByteRange:
-    """Return what the headers Range and If-Range ask for: one range, or the whole file for anything else. Raises
-    Unsatisfiable.
+    """Return the bytes for the headers Range and If-Range: one range, or the whole file for anything else.
+
+    Raises Unsatisfiable.
     """
     found = _RANGE.match(asked)
     whole = ByteRange.whole_file(content)

@@ -1,4 +1,4 @@
-"""A cache of files in which each file is made once, however many threads ask for it at the same time."""
+"""A cache of files that creates each file once, however many threads request it at the same time."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -6,7 +6,7 @@ from threading import Lock
 
 
 class FileCache:
-    """The last `most` files by their key. A thread that asks while another makes the file waits for it."""
+    """The last `most` files by their key. If one thread creates a file, others that request it wait."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -15,7 +15,7 @@ class FileCache:
         self._making: dict[Hashable, Lock] = {}
 
     def get(self, key: Hashable, make: Callable[[], bytes]) -> bytes:
-        """Return the file under this key; make it when it is not there."""
+        """Return the file under this key; create it if it is missing."""
         with self._lock:
             if key in self._made:
                 self._made.move_to_end(key)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from PIL import Image, ImageDraw
 
-#: Pixels of the picture for which all figures below are given; other sizes scale.
+#: The size of the picture in pixels for all figures below; other sizes are scaled.
 WIDTH, HEIGHT = 640, 360
 
 Point = tuple[float, float]
@@ -16,7 +16,7 @@ Colour = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Lens:
-    """A camera `height` metres above the floor that looks straight ahead; its horizon lies `horizon` pixels down."""
+    """A camera `height` metres above the floor that looks straight ahead; its horizon is `horizon` pixels down."""
 
     height: float
     horizon: float
@@ -24,7 +24,7 @@ class Lens:
     is_mirrored: bool = False
 
     def point(self, place: Point3D) -> Point:
-        """Return where a place appears, in pixels of the 640 by 360 picture."""
+        """Return the position of a place, in pixels of the 640 by 360 picture."""
         across, up, away = place
         scale = self.pixels_per_metre(away)
         return WIDTH / 2 + (-across if self.is_mirrored else across) * scale, self.horizon + (self.height - up) * scale
@@ -35,7 +35,7 @@ class Lens:
 
 
 class Canvas:
-    """Draws flat shapes, distant ones first. `grain` is how many pixels one pixel of the picture becomes."""
+    """A canvas for flat shapes, drawn from back to front. `grain` is the size of one picture pixel in canvas pixels."""
 
     def __init__(self, lens: Lens, grain: int) -> None:
         self.lens = lens
@@ -82,7 +82,7 @@ class Canvas:
         self.polygon([(left, up, near), (right, up, near), (right, up, far), (left, up, far)], colour)
 
     def box(self, left: float, right: float, low: float, high: float, near: float, far: float, colour: Colour) -> None:
-        """Draw a box with the three faces that a camera above it sees."""
+        """Draw the three faces of a box that a camera above it sees."""
         if left > 0:
             self.side_wall(left, low, high, near, far, shade(colour, 0.7))
         if right < 0:

@@ -1,4 +1,4 @@
-"""Light by the hour: the sun outside, lamps inside, and infrared when there is neither."""
+"""Light by the hour: the sun outside, lamps inside, and infrared without either."""
 
 import math
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Light:
 
     @property
     def indoor_brightness(self) -> float:
-        """Return how bright a room is."""
+        """Return the brightness of a room."""
         return 0.42 if self.is_infrared else 0.5 + 0.38 * self.lamps + 0.16 * self.sun
 
 

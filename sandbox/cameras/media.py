@@ -1,4 +1,4 @@
-"""Pictures and videos under /files/cameras/, for anybody who has the address: pages of any origin may play them."""
+"""Pictures and videos under /files/cameras/, for anyone who has the address. Pages of any origin may play them."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -21,7 +21,7 @@ _segments, _clips = FileCache(64), FileCache(8)
 
 
 def file(request: HttpRequest, token: str, name: str) -> HttpResponse:
-    """GET: the file that the address grants, or a segment of it; errors in the service's words."""
+    """Return the file of the address, or a segment of it (GET); errors use the service's words."""
     try:
         response = _answer(request, token, name)
     except ApiError as error:
@@ -88,7 +88,7 @@ def snapshot(camera: Camera, at: int) -> bytes:
 
 
 def is_streaming(camera: Camera, now: datetime) -> bool:
-    """Return whether somebody fetched some of its video in the last ten seconds."""
+    """Return whether its video was fetched in the last ten seconds."""
     since = timedelta(seconds=5 * video.SEGMENT_SECONDS)
     return camera.watched_at is not None and now - since < camera.watched_at <= now
 
@@ -116,7 +116,7 @@ def _count_and_respond(
     ways: Behaviour,
     now: datetime,
 ) -> HttpResponse:
-    """Return the file, or the requested part of it. What is sent counts, in seconds."""
+    """Return the file, or the requested part of it. The sent seconds are counted."""
     usage.check_limit(camera.tenant, kind, ways, now)
     wanted = requested_range(make(), request.headers.get("Range", ""), request.headers.get("If-Range", ""))
     if request.method == "GET":

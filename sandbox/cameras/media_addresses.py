@@ -1,4 +1,4 @@
-"""Addresses of media: signed, so that nobody can make one up, and valid for a limited time."""
+"""Signed addresses of media, which cannot be forged and are valid for a limited time."""
 
 from dataclasses import astuple, dataclass
 
@@ -14,7 +14,7 @@ _signer = Signer(salt="sandbox.cameras")
 
 @dataclass(frozen=True)
 class MediaGrant:
-    """What an address lets its owner fetch: pictures of a camera from `since` to `until`, in seconds of the epoch.
+    """The media that an address gives access to: pictures of a camera from `since` to `until`, in seconds of the epoch.
 
     `file` is one of the names above; segments are beside their playlist. Valid before the second `expires`.
     """
@@ -33,7 +33,7 @@ def media_address(request: HttpRequest, grant: MediaGrant) -> str:
 
 
 def read_grant(token: str) -> MediaGrant:
-    """Return what the token of an address grants. Raises not_found for one that was not signed here."""
+    """Return the grant in an address's token. Raises not_found if it was not signed here."""
     try:
         return MediaGrant(*_signer.unsign_object(token))
     except (BadSignature, ValueError):

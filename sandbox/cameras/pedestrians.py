@@ -1,4 +1,4 @@
-"""People in front of a camera: where they are at a moment, and what they look like."""
+"""People in front of a camera: their positions at a moment, and their appearance."""
 
 import math
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ from sandbox.cameras.canvas import Colour, shade
 from sandbox.cameras.scenes import SCENES
 from sandbox.cameras.scenes.scene import Doorway, Route
 
-#: Seconds that somebody walks to the door, stands at it, and at most walks through it or back.
+#: Seconds that a person takes to walk to the door, waits at it, and at most takes to walk through it or back.
 APPROACH_SECONDS, PAUSE_SECONDS, LEAVE_SECONDS = 5.0, 1.0, 8.0
-#: How long a door stays open after somebody was admitted.
+#: Seconds that a door stays open after a person was admitted.
 OPEN_SECONDS = 3.0
 _METRES_PER_SECOND = 1.25
 _SLOT_SECONDS = 40
@@ -28,7 +28,7 @@ _SKIN: tuple[Colour, ...] = ((236, 202, 174), (222, 184, 152), (206, 164, 130), 
 
 @dataclass(frozen=True)
 class Arrival:
-    """Somebody at the camera's door, at this time (seconds of the epoch); they enter, or turn back."""
+    """A person at the camera's door at this time (seconds of the epoch); they enter, or turn back."""
 
     at: float
     who: str
@@ -37,13 +37,13 @@ class Arrival:
 
 @dataclass(frozen=True)
 class Pedestrian:
-    """Somebody who walks: `steps` are (second, metres to the right, metres away)."""
+    """A walking person: `steps` are (second, metres to the right, metres away)."""
 
     who: str
     steps: tuple[tuple[float, float, float], ...]
 
     def position_at(self, at: float) -> tuple[float, float] | None:
-        """Return (to the right, away) at this time; None when they are not there."""
+        """Return (to the right, away) at this time; None if the person is not in view."""
         for (start, *here), (end, *there) in pairwise(self.steps):
             if start <= at < end:
                 share = (at - start) / (end - start)
@@ -52,7 +52,7 @@ class Pedestrian:
 
 
 def pedestrians_at(camera_id: str, scene: str, at: float, arrivals: tuple[Arrival, ...]) -> list[Pedestrian]:
-    """Return everybody in front of this camera at this time: those at its door, and those who cross the room."""
+    """Return the people in front of this camera at this time: those at its door, and those who cross the room."""
     found = [_pedestrian_at_door(SCENES[scene].doorway, arrival) for arrival in arrivals]
     slot = int(at // _SLOT_SECONDS)
     found += [passer for number in (slot - 1, slot) if (passer := _pedestrian_crossing(camera_id, scene, number))]
@@ -74,7 +74,7 @@ def _pedestrian_at_door(doorway: Doorway, arrival: Arrival) -> Pedestrian:
 
 
 def _pedestrian_crossing(camera_id: str, scene: str, slot: int) -> Pedestrian | None:
-    """Return who crosses the room in this slot of 40 seconds: often by day, rarely at night."""
+    """Return the person who crosses the room in this slot of 40 seconds: often by day, rarely at night."""
     random = Random(f"{camera_id}|{slot}")  # noqa: S311 - the same slot shows the same person
     hour = (slot * _SLOT_SECONDS / 3600 + 9) % 24
     likely = 0.5 if 8 <= hour < 19 else 0.2 if 7 <= hour < 21 else 0.02
@@ -104,10 +104,10 @@ def _timed_steps(way: Route, start: float, seconds: float) -> tuple[tuple[float,
 
 
 def draw_pedestrian(who: str, at: float, size: float, bright: float, lateral: float, towards: bool) -> Image.Image:
-    """Draw somebody walking on a transparent picture; `size` is pixels per metre, `lateral` how much they cross the
-    view, `towards` whether they show their face.
+    """Draw a walking person on a transparent picture.
 
-    The picture is one metre wide and two high; their feet are a tenth above its lower edge.
+    `size` is pixels per metre, `lateral` the share of movement across the view, `towards` whether the face is visible.
+    The picture is one metre wide and two high; the feet are a tenth above its lower edge.
     """
     random = Random(who)  # noqa: S311 - the same person looks the same
     coat, trousers, hair, skin = (random.choice(each) for each in (_COATS, _TROUSERS, _HAIR, _SKIN))

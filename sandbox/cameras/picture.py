@@ -21,7 +21,7 @@ SNAPSHOT_SCALE = 2
 #: Shapes are drawn this much larger and then reduced, which makes their edges smooth.
 _DRAWING_SCALE = 2
 _INFRARED_TINT = (1.0, 1.03, 0.98)
-# What a camera that sees infrared light makes of each level of grey, and of that the three colours.
+# The levels of grey in a camera's infrared picture, for each of the three colours.
 _BRIGHTER_LEVELS = [min(255, round(level * 1.5 + 6)) for level in range(256)]
 _TINTS = [[min(255, round(level * tint)) for level in range(256)] for tint in _INFRARED_TINT]
 # A loaded font keeps state while it draws, and several threads draw pictures.
@@ -30,7 +30,7 @@ _one_at_a_time = Lock()
 
 @dataclass(frozen=True)
 class CameraView:
-    """What pictures depend on besides the time."""
+    """The properties on which pictures depend besides the time."""
 
     camera_id: str
     name: str
@@ -58,14 +58,14 @@ def draw_picture(view: CameraView, moment: datetime, arrivals: tuple[Arrival, ..
     return _finish(image, view, now, zoom, time)
 
 
-# All frames of a second show the same while nobody is there.
+# All frames of a second are the same while no person is in view.
 @lru_cache(4)
 def _draw_empty_room(view: CameraView, now: Light, opened: bool, enlarged: int, time: str) -> Image.Image:
     return _finish(_draw_room(view.camera_id, view.scene, now, opened, enlarged).copy(), view, now, enlarged, time)
 
 
 def _finish(image: Image.Image, view: CameraView, now: Light, enlarged: int, time: str) -> Image.Image:
-    """Return it in infrared, where the camera sees that, with its name and the time."""
+    """Return the image with name and time, in grey if the camera sees infrared."""
     if now.is_infrared:
         image = _to_infrared(image)
     size, edge = 15 * enlarged, 10 * enlarged
@@ -125,7 +125,7 @@ def _draw_walking(
     at: float,
     enlarged: int,
 ) -> None:
-    """Draw a person with their shadow; behind the door only what its opening shows."""
+    """Draw a person with their shadow; behind the door only the visible part."""
     across, away = place
     behind = away > doorway.distance
     if behind and not doorway.transparency and not _is_in_doorway(doorway, across):
@@ -157,7 +157,7 @@ def _is_in_doorway(doorway: Doorway, across: float) -> bool:
 
 @lru_cache(16)
 def _doorway_mask(lens: Lens, doorway: Doorway, size: tuple[int, int], enlarged: int) -> Image.Image:
-    """Return a mask of where things behind the door can be seen. Glass reaches further than the door itself."""
+    """Return a mask of the area in which things behind the door are visible. Glass is larger than the door itself."""
     mask = Image.new("L", size)
     left, right = (-2.95, 2.95) if doorway.transparency else (doorway.left, doorway.right)
     corners = [lens.point((across, up, doorway.distance)) for across, up in ((left, doorway.height), (right, 0.0))]

@@ -6,9 +6,9 @@ from datetime import datetime
 from sandbox import clock
 from sandbox.cameras.video import SEGMENT_SECONDS, day_of
 
-#: How far the live picture is behind, in seconds: long enough to know of everybody who walks to the door.
+#: Seconds by which the live picture is late: enough to know everyone who walks to the door.
 LAG_SECONDS = 6
-#: Segments in a live playlist, and for how many seconds each may still be fetched after that.
+#: Segments in a live playlist, and seconds for which each may still be fetched after that.
 _SHOWN, _KEPT = 5, 60
 
 

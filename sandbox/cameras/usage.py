@@ -1,4 +1,4 @@
-"""How many seconds of video a tenant fetched in the current period, counted by one atomic statement."""
+"""Seconds of video that a tenant fetched in the current period, counted with one atomic statement."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -12,7 +12,7 @@ from sandbox.service.models import CameraUse, Tenant
 
 Kind = Literal["streamed", "downloaded"]
 _WORDS = {"streamed": "streaming", "downloaded": "downloads"}
-# Concurrent fetches queue on the row; one that finds the limit reached changes nothing and returns nothing.
+# Concurrent fetches queue on the row. After the limit is reached, the statement changes nothing and returns nothing.
 _COUNT_SECONDS = """
 INSERT INTO service_camerause AS u (tenant_id, since, streamed, downloaded)
 SELECT %(tenant)s, %(since)s, %(streamed)s, %(downloaded)s WHERE %(limit)s > 0
@@ -40,21 +40,22 @@ def period_of(now: datetime) -> tuple[datetime, datetime]:
 
 
 def current_usage(tenant: Tenant, now: datetime) -> VideoUsage:
-    """Return what the tenant has used so far."""
+    """Return the tenant's current usage."""
     since, until = period_of(now)
     row = CameraUse.objects.filter(tenant=tenant, since=since).first()
     return VideoUsage(since, until, row.streamed if row else 0.0, row.downloaded if row else 0.0)
 
 
 def check_limit(tenant: Tenant, kind: Kind, behaviour: Behaviour, now: datetime) -> None:
-    """Raise ApiError when the limit of the period is reached."""
+    """Raise ApiError if the limit of the period is reached."""
     if getattr(current_usage(tenant, now), kind) >= _limit(kind, behaviour):
         raise _limit_error(kind)
 
 
 def count_seconds(tenant_id: str, kind: Kind, seconds: float, behaviour: Behaviour, now: datetime) -> None:
-    """Count what is being fetched, right for any number of threads and processes. Raises ApiError, without counting,
-    when the limit was reached before.
+    """Count the fetched seconds; correct for any number of threads and processes.
+
+    Raises ApiError, without counting, if the limit was reached before.
     """
     values: dict[str, Any] = {"tenant": tenant_id, "since": period_of(now)[0], "limit": _limit(kind, behaviour)}
     values |= {"streamed": 0.0, "downloaded": 0.0} | {kind: seconds}

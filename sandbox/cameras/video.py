@@ -24,7 +24,10 @@ _MP4 = {"moov_size": "16384"}
 
 
 def day_of(start: int) -> int:
-    """Return the day of a second, in the service's zone. Time stamps of segments restart with it: they have 33 bits."""
+    """Return the day of a second, in the service's zone.
+
+    Segments' time stamps have 33 bits, so they restart each day.
+    """
     return (start + _MIDNIGHT) // _DAY_SECONDS
 
 

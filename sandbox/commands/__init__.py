@@ -1,1 +1,1 @@
-"""The command line: `manage.py serve`, `seed` and `describe`, and what `serve` runs beside the application."""
+"""The command line: `manage.py serve`, `seed` and `describe`, and the worker and startup code of `serve`."""

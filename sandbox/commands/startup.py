@@ -1,4 +1,4 @@
-"""What `serve` does first, so that one command is enough: check the port, prepare the database."""
+"""The first steps of `serve`: check the port, prepare the database."""
 
 import socket
 from contextlib import closing
@@ -14,7 +14,7 @@ _LOCK = 72_616_001
 
 
 def check_port(host: str, port: int) -> None:
-    """Raise CommandError when the port is in use, or the host is not this machine's."""
+    """Raise CommandError if the port is in use, or the host is not this machine's."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with closing(socket.socket(family, kind, protocol)) as probe:
@@ -26,21 +26,20 @@ def check_port(host: str, port: int) -> None:
 
 
 def migrate() -> None:
-    """Bring the database up to date, one process at a time. Raises CommandError when it cannot be reached."""
+    """Migrate the database, one process at a time. Raises CommandError if it is unreachable."""
     try:
         connection.ensure_connection()
     except OperationalError as error:
         reason = " ".join(str(error).split())
         raise CommandError(f"The database of SANDBOX_DATABASE_URL cannot be reached: {reason}") from None
     with connection.cursor() as cursor:
-        # Freed when the connection closes.
+        # Released when the connection closes.
         cursor.execute("SELECT pg_advisory_lock(%s)", [_LOCK])
     call_command("migrate", verbosity=0, skip_checks=True)
 
 
 def prepare(tenants: int, members: int, number: int) -> list[str]:
-    """Migrate, and seed the tenants that are missing. Return lines that say how to sign in. Raises CommandError as
-    `migrate`.
+    """Migrate, and seed the missing tenants. Return lines with sign-in instructions. Raises CommandError as `migrate`.
 
     The connection is closed afterwards: forked workers must not share it.
     """

@@ -1,4 +1,4 @@
-"""gunicorn's worker, which answers requests that are not HTTP in the service's words."""
+"""gunicorn's worker, which answers invalid HTTP requests with the service's error body."""
 
 import json
 from http import HTTPStatus
@@ -15,7 +15,7 @@ _SERVER_ERRORS = (InvalidResponseHeader, InvalidResponseHeaderName)
 
 
 class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
-    """Threads in one process. A request that cannot be read gets an error body, never a page."""
+    """A worker with threads in one process. An unreadable request gets an error body, never a page."""
 
     def handle_error(self, req: Any, client: socket, addr: Any, exc: BaseException) -> None:
         """Answer a request that never reached the site, or whose answer could not be written."""

@@ -1,4 +1,4 @@
-"""/console/api/cameras: which cameras a tenant has. Described in docs/sandbox.md."""
+"""/console/api/cameras: the cameras of a tenant. Described in docs/sandbox.md."""
 
 from typing import Any, Literal
 
@@ -13,7 +13,7 @@ from . import request_bodies
 
 
 class CameraBody(request_bodies.RequestBody):
-    """A camera: what to change, or all of a new one."""
+    """A camera: the fields to change, or all fields of a new one."""
 
     tenant_id: str
     camera_id: str | None = Field(None, pattern=r"^[A-Za-z0-9_-]{1,64}$")
@@ -24,7 +24,10 @@ class CameraBody(request_bodies.RequestBody):
 
 
 def cameras(request: HttpRequest) -> HttpResponse:
-    """GET ?tenant_id=: its cameras (the service's interface has no list). POST: changes one, or makes a new one."""
+    """Return a tenant's cameras (GET ?tenant_id=), which the service's interface cannot list.
+
+    POST changes or creates one.
+    """
     if request.method == "GET":
         rows = Camera.objects.select_related("door").filter(
             tenant_id=request.GET.get("tenant_id", "").replace("\0", "")

@@ -1,4 +1,4 @@
-"""/console/api/clock: the time, for everybody or for one tenant. Described in docs/sandbox.md."""
+"""/console/api/clock: the time, for all tenants or for one. Described in docs/sandbox.md."""
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from pydantic import AwareDatetime, model_validator
@@ -12,7 +12,7 @@ from . import request_bodies
 
 
 class ClockBody(request_bodies.RequestBody):
-    """One of three: by seconds (back, if negative), to a time, or to the real time again."""
+    """One of three: by seconds (back, if negative), to a time, or reset to the real time."""
 
     tenant_id: str | None = None
     seconds: float | None = None
@@ -27,7 +27,7 @@ class ClockBody(request_bodies.RequestBody):
 
 
 def clock(request: HttpRequest) -> HttpResponse:
-    """GET ?tenant_id=: the clock as this tenant has it. POST {tenant_id?, seconds | at | reset}: moves it."""
+    """Return the tenant's clock (GET ?tenant_id=), or move it (POST {tenant_id?, seconds | at | reset})."""
     if request.method == "GET":
         return _clock_response(request.GET.get("tenant_id", behaviour.ALL_TENANTS))
     move = request_bodies.read_body(request, ClockBody)

@@ -14,7 +14,7 @@ from . import request_bodies
 
 
 class FaultBody(request_bodies.RequestBody):
-    """Which calls a fault is for, and how many; the rest of the body is the fault itself."""
+    """The calls that get a fault, and their number; the rest of the body is the fault itself."""
 
     tenant_id: str = store.EVERYBODY
     operation: int = Field(store.ANY, ge=0, le=kinds.OAUTH[1])
@@ -32,7 +32,7 @@ class FaultBody(request_bodies.RequestBody):
 
 
 def faults(request: HttpRequest) -> HttpResponse:
-    """GET ?tenant_id=: what is left. POST: one more. DELETE ?tenant_id=&id=: forgets them."""
+    """Return remaining faults (GET ?tenant_id=), add one (POST), or delete them (DELETE ?tenant_id=&id=)."""
     tenant_id = request.GET.get("tenant_id")
     if request.method == "GET":
         return JsonResponse({"faults": store.list_remaining(tenant_id)})

@@ -1,4 +1,4 @@
-"""What people do in the house, as JSON: present, keys, doors; and the records and notifications of it.
+"""Actions of people in the building, as JSON: credentials, keys, doors; and their records and notifications.
 
 Described in docs/sandbox.md.
 """
@@ -37,7 +37,7 @@ Text = Annotated[str, Field(max_length=10_000), AfterValidator(_check_storable)]
 
 
 class CredentialBody(RequestBody):
-    """What somebody shows at a door. `at` is when they do, now unless given."""
+    """A credential that a person shows at a door. `at` is the time, now by default."""
 
     tenant_id: Text
     device_id: Text
@@ -47,7 +47,7 @@ class CredentialBody(RequestBody):
 
 
 class KeyBody(RequestBody):
-    """A key that a person takes, returns, or puts another one in the place of, showing `value` to the box."""
+    """A key that a person takes, returns, or replaces with another one, showing `value` to the box."""
 
     tenant_id: Text
     key_device_id: Text
@@ -60,7 +60,7 @@ class KeyBody(RequestBody):
 
 
 class DoorBody(RequestBody):
-    """What somebody does to a door by force."""
+    """An action at a door by force."""
 
     tenant_id: Text
     device_id: Text
@@ -76,7 +76,7 @@ _DOOR_ACTIONS = {
 
 
 def present(request: HttpRequest) -> HttpResponse:
-    """POST {tenant_id, device_id, kind, value, at?}: somebody shows a card, code or face at a door."""
+    """Show a card, code or face at a door: POST {tenant_id, device_id, kind, value, at?}."""
     wanted = read_body(request, CredentialBody)
     tenant = tenant_of(wanted.tenant_id)
     with behaviour.using_clock_of(tenant.tenant_id):
@@ -86,7 +86,10 @@ def present(request: HttpRequest) -> HttpResponse:
 
 
 def keys(request: HttpRequest) -> HttpResponse:
-    """POST {tenant_id, key_device_id, unit_no, action: take | return | replace, kind, value, second_factor?, at?}."""
+    """Take, return or replace a key (POST).
+
+    Body: {tenant_id, key_device_id, unit_no, action: take | return | replace, kind, value, second_factor?, at?}.
+    """
     wanted = read_body(request, KeyBody)
     tenant = tenant_of(wanted.tenant_id)
     move = tenant, wanted.key_device_id, wanted.unit_no, wanted.kind, wanted.value, wanted.at
@@ -97,7 +100,7 @@ def keys(request: HttpRequest) -> HttpResponse:
 
 
 def doors(request: HttpRequest) -> HttpResponse:
-    """POST {tenant_id, device_id, action: force | hold | close, at?}."""
+    """Force, hold or close a door: POST {tenant_id, device_id, action: force | hold | close, at?}."""
     wanted = read_body(request, DoorBody)
     tenant = tenant_of(wanted.tenant_id)
     with behaviour.using_clock_of(tenant.tenant_id):
@@ -106,7 +109,7 @@ def doors(request: HttpRequest) -> HttpResponse:
 
 
 def persons(request: HttpRequest) -> HttpResponse:
-    """GET ?tenant_id=&search=: members and guests, each with what they can show now."""
+    """Return members and guests, each with their current credentials (GET ?tenant_id=&search=)."""
     tenant = _tenant_of_query(request)
     with behaviour.using_clock_of(tenant.tenant_id):
         found = recognition.search(tenant, _read_text(request, "search"))
@@ -114,7 +117,7 @@ def persons(request: HttpRequest) -> HttpResponse:
 
 
 def histories(request: HttpRequest) -> HttpResponse:
-    """GET ?tenant_id=&after=: every record, oldest first, also what is still to come or kept by a device."""
+    """Return every record, oldest first, also future ones and those that a device holds (GET ?tenant_id=&after=)."""
     rows = History.objects.filter(tenant=_tenant_of_query(request)).order_by("id")
     if "after" in request.GET:
         rows = rows.filter(pk__gt=request_bodies.read_number(request, "after"))
@@ -122,7 +125,7 @@ def histories(request: HttpRequest) -> HttpResponse:
 
 
 def deliveries(request: HttpRequest) -> HttpResponse:
-    """GET ?tenant_id=&after=: every notification, oldest first, with what became of it."""
+    """Return every notification, oldest first, with its result (GET ?tenant_id=&after=)."""
     rows = Delivery.objects.filter(tenant=_tenant_of_query(request)).order_by("id")
     if "after" in request.GET:
         rows = rows.filter(pk__gt=request_bodies.read_number(request, "after"))

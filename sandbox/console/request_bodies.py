@@ -29,9 +29,9 @@ def _check_storable(value: Any) -> Any:
 
 
 class RequestBody(BaseModel):
-    """A body or form: only the fields it knows."""
+    """A body or form without unknown fields."""
 
-    # Built when first used: most servers are never asked for most of them.
+    # Built when first used: most servers never need most of them.
     model_config = ConfigDict(extra="forbid", defer_build=True)
 
     _texts = field_validator("*", mode="before")(_check_storable)
@@ -51,7 +51,7 @@ class TenantBody(RequestBody):
 
 
 class CopyBody(RequestBody):
-    """A tenant to copy, so many times."""
+    """A tenant to copy, and the number of copies."""
 
     tenant_id: str
     number: int = Field(1, ge=1, le=100)
@@ -87,7 +87,7 @@ class DeviceBody(RequestBody):
 
 
 class ResetBody(RequestBody):
-    """What to begin with after everything was deleted."""
+    """The data to create after everything was deleted."""
 
     tenants: int = Field(0, ge=0, le=1000)
     members: int = Field(0, ge=0, le=1_000_000)
@@ -98,8 +98,9 @@ T = TypeVar("T", bound=RequestBody)
 
 
 def read_object(request: HttpRequest) -> dict[str, Any]:
-    """Return the JSON object of a POST. Only JSON: a page elsewhere in the browser cannot send it
-    without being asked.
+    """Return the JSON object of a POST.
+
+    Only JSON is accepted, because a page of another site cannot send it without the user's consent.
     """
     if request.method != "POST":
         raise ApiError(405, "40500", "GET or POST")
@@ -115,7 +116,7 @@ def read_object(request: HttpRequest) -> dict[str, Any]:
 
 
 def read_body(request: HttpRequest, model: type[T]) -> T:
-    """Return the body as `model`. Raises 40002 naming the field."""
+    """Return the body as `model`. Raises 40002 with the field's name."""
     try:
         return model.model_validate(read_object(request))
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""What both the JSON and the pages do: make tenants, register clients, reset."""
+"""Functions of both the JSON API and the pages: create tenants, register clients, reset."""
 
 from typing import Any
 
@@ -15,11 +15,11 @@ from .request_bodies import ClientBody, ResetBody, TenantBody
 
 
 class AlreadyTaken(Exception):
-    """Another tenant has it already: the name of the field."""
+    """Another tenant has this value already. The text is the name of the field."""
 
 
 def add_tenant(wanted: TenantBody) -> Tenant:
-    """Create a tenant with its house and people, and return it. Raises Taken."""
+    """Create a tenant with its building and people, and return it. Raises AlreadyTaken."""
     _check_free(wanted)
     try:
         tenant = create_tenant(**wanted.model_dump())
@@ -48,7 +48,7 @@ def own_client() -> Client:
 
 
 def create_token(tenant: Tenant, client: Client, scopes: list[str] | None = None) -> AccessToken:
-    """Return a new token without the code flow, with these scopes, or else those of the client, or else all."""
+    """Return a new token without the code flow, with these scopes, or those of the client, or all."""
     with behaviour.using_clock_of(tenant.pk):
         return AccessToken.objects.create(
             access_token=request_bodies.new_identifier("token"),
@@ -60,7 +60,7 @@ def create_token(tenant: Tenant, client: Client, scopes: list[str] | None = None
 
 
 def reset(wanted: ResetBody) -> list[Tenant]:
-    """Delete everything, then seed again when tenants are asked for."""
+    """Delete everything, then seed again if tenants are requested."""
     tables = ", ".join(model._meta.db_table for model in apps.get_app_config("service").get_models())
     with transaction.atomic(), connection.cursor() as cursor:
         reset_lock.acquire_exclusive()

@@ -17,7 +17,7 @@ from .request_bodies import ClientBody, CopyBody, DeviceBody, ResetBody, TenantB
 
 
 def tenants(request: HttpRequest) -> HttpResponse:
-    """GET: all tenants. POST: a new one, with members."""
+    """Return all tenants (GET), or create one with members (POST)."""
     if request.method == "GET":
         rows = models.Tenant.objects.prefetch_related("administrators").order_by("created_at", "pk")
         return JsonResponse({"tenants": [describe(row) for row in rows]})
@@ -29,7 +29,7 @@ def tenants(request: HttpRequest) -> HttpResponse:
 
 
 def copies(request: HttpRequest) -> HttpResponse:
-    """POST: tenants just like another one, each with a token."""
+    """Create copies of a tenant, each with a token (POST)."""
     wanted = read_body(request, CopyBody)
     of, client = _tenant(wanted.tenant_id), setup.own_client()
     made = copy_tenant(of, wanted.number)
@@ -38,7 +38,7 @@ def copies(request: HttpRequest) -> HttpResponse:
 
 
 def clients(request: HttpRequest) -> HttpResponse:
-    """GET: all clients. POST: registers one, or changes what an existing client_id is registered with."""
+    """Return all clients (GET), or register or change one (POST)."""
     if request.method == "GET":
         rows = models.Client.objects.order_by("client_id")
         return JsonResponse({"clients": [_client(row) for row in rows]})
@@ -47,7 +47,7 @@ def clients(request: HttpRequest) -> HttpResponse:
 
 
 def tokens(request: HttpRequest) -> HttpResponse:
-    """POST: a token without the code flow."""
+    """Create a token without the code flow (POST)."""
     wanted = read_body(request, TokenBody)
     tenant = _tenant(wanted.tenant_id)
     named = wanted.client_id is not None
@@ -59,7 +59,7 @@ def tokens(request: HttpRequest) -> HttpResponse:
 
 
 def settings(request: HttpRequest) -> HttpResponse:
-    """GET ?tenant_id=: the behaviour in force. POST {tenant_id?, …}: changes it; null means the default."""
+    """Return the behaviour (GET ?tenant_id=), or change it (POST {tenant_id?, …}); null means the default."""
     if request.method == "GET":
         tenant_id = request.GET.get("tenant_id", behaviour.ALL_TENANTS)
     else:
@@ -75,7 +75,7 @@ def settings(request: HttpRequest) -> HttpResponse:
 
 
 def commands(request: HttpRequest) -> HttpResponse:
-    """GET ?tenant_id=&after=: every physical command that was accepted, oldest first."""
+    """Return every accepted physical command, oldest first (GET ?tenant_id=&after=)."""
     rows = _records(models.Command.objects, request)
     return JsonResponse(
         {
@@ -98,7 +98,7 @@ def commands(request: HttpRequest) -> HttpResponse:
 
 
 def calls(request: HttpRequest) -> HttpResponse:
-    """GET ?tenant_id=&operation=&after=: every call by a known token, oldest first."""
+    """Return every call with a known token, oldest first (GET ?tenant_id=&operation=&after=)."""
     rows = _records(models.Call.objects, request)
     if "operation" in request.GET:
         rows = rows.filter(operation=request_bodies.read_number(request, "operation"))
@@ -108,14 +108,14 @@ def calls(request: HttpRequest) -> HttpResponse:
 
 
 def mails(request: HttpRequest) -> HttpResponse:
-    """GET ?tenant_id=&after=: every mail with a QR code that would have gone out, oldest first."""
+    """Return every saved mail with a QR code, oldest first (GET ?tenant_id=&after=)."""
     fields = ("id", "tenant_id", "at", "email", "recipient_id", "recipient_name", "qr_data", "remarks")
     rows = _records(models.Mail.objects, request).values(*fields)
     return JsonResponse({"mails": [row | {"at": row["at"].astimezone(clock.SERVICE_ZONE).isoformat()} for row in rows]})
 
 
 def devices(request: HttpRequest) -> HttpResponse:
-    """POST {tenant_id, device_id, …}: cuts or restores the lines of a device, or changes settings of a key box."""
+    """Cut or restore a device's lines, or change a key box's settings (POST {tenant_id, device_id, …})."""
     wanted = read_body(request, DeviceBody)
     change = wanted.model_dump(exclude_none=True, exclude={"tenant_id", "device_id"})
     tenant = _tenant(wanted.tenant_id)
@@ -132,7 +132,7 @@ def devices(request: HttpRequest) -> HttpResponse:
 
 
 def reset(request: HttpRequest) -> HttpResponse:
-    """POST {tenants?, members?, seed?}: forgets everything, then seeds anew when tenants are asked for."""
+    """Delete everything, then seed again if tenants are requested (POST {tenants?, members?, seed?})."""
     return JsonResponse({"tenants": [describe(tenant) for tenant in setup.reset(read_body(request, ResetBody))]})
 
 

@@ -1,1 +1,1 @@
-"""What happens by itself as time passes, and what people do at devices. All of it is in the database."""
+"""Events that happen as time passes, and actions of people at devices. All of it is in the database."""

@@ -1,4 +1,4 @@
-"""Write the log, and queue the notifications about it (specification: Logs, Events).
+"""Write the log, and queue its notifications (specification: Logs, Events).
 
 The specification shows only the categories normal and operation; the others and the two statuses are published. The
 texts of records are assumed.
@@ -16,7 +16,7 @@ from sandbox import state_words
 from sandbox.engine import webhooks
 from sandbox.service.models import History, KeyBox, PassController, Tenant
 
-# What records say, in the words that the overrides file states.
+# Texts of records, in the overrides file's words.
 KEY_TAKEN = state_words.record_text("Key taken")
 KEY_RETURNED = state_words.record_text("Key returned")
 WRONG_KEY = state_words.record_text("Wrong key")
@@ -38,7 +38,7 @@ class Category(StrEnum):
 
 
 class Status(StrEnum):
-    """Whether something happened or is over again."""
+    """Whether an event happened or has ended."""
 
     OCCUR = "occur"
     RESTORE = "restore"
@@ -57,8 +57,8 @@ def write_record(
 ) -> History:
     """Write one record, shown from `at` on, and queue the notification if the tenant's webhook wants it.
 
-    member and device are objects of a log record (`device_entry`). `held_by` names a device that cannot send it yet:
-    then nobody sees the record before `release_held_back`.
+    member and device are objects of a log record (`device_entry`). `held_by` is a device that cannot send it yet: the
+    record is invisible before `release_held_back`.
     """
     with transaction.atomic():
         history = History.objects.create(
@@ -78,7 +78,7 @@ def write_record(
 
 
 def release_held_back(tenant: Tenant, device_id: str, at: datetime) -> None:
-    """Show what the device held back while it had no connection, with the times at which it happened."""
+    """Show the records that the device held back without a connection, with the times of their events."""
     with transaction.atomic():
         held = History.objects.select_for_update().filter(tenant=tenant, held_by=device_id).order_by("at", "id")
         for history in held:
@@ -87,7 +87,7 @@ def release_held_back(tenant: Tenant, device_id: str, at: datetime) -> None:
 
 
 def device_entry(device: PassController | KeyBox, units: Iterable[str] = ()) -> dict[str, Any]:
-    """Return the device of a record, with the units of a key box that it is about. Values of `module` are assumed."""
+    """Return the device of a record, with the key box's units in it. Values of `module` are assumed."""
     if isinstance(device, PassController):
         return {"id": device.device_id, "name": device.name, "module": "pass", "units": []}
     names = {unit["unit_no"]: unit["unit_name"] for unit in device.units}

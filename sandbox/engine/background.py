@@ -1,7 +1,7 @@
-"""Do in the background what is due: post notifications, return keys, simulate people.
+"""Do due work in the background: post notifications, return keys, simulate people.
 
-Two threads of each `serve` process look regularly, one for notifications, one for the rest. Everything is in the
-database and locked there, so any number of processes share the work, and others continue when one ends.
+Two threads of each `serve` process check regularly, one for notifications, one for the rest. Everything is in the
+database and locked there. So any number of processes share the work, and others continue if one ends.
 """
 
 import logging
@@ -18,8 +18,8 @@ from sandbox import behaviour
 from sandbox.engine import bulk, posting, reset_lock, simulation, steps
 from sandbox.service.models import Delivery, FaceRequest, KeyUse, Tenant
 
-#: Seconds between two looks while notifications wait to be posted, and otherwise. What this process queues is posted
-#: after a moment in which more may come.
+#: Seconds between two checks while notifications wait, and otherwise. This process's own notifications are posted after
+#: a short delay, in which more may be queued.
 _POST_PAUSE, _IDLE_PAUSE, _COLLECT_SECONDS = 0.2, 1.0, 0.05
 #: Tenants whose receiver takes longer than this many seconds use the threads for slow ones.
 _SLOW_SECONDS = 0.5
@@ -36,8 +36,9 @@ class PostingThreads:
         self._slow: set[str] = set()
 
     def send(self, tenant_id: str) -> None:
-        """Start a thread that posts what is due, unless one runs for this tenant or none is free: the next look tries
-        again.
+        """Start a thread that posts due notifications.
+
+        If one runs for this tenant or none is free, the next check tries again.
         """
         self._busy = {known: thread for known, thread in self._busy.items() if thread.is_alive()}
         is_slow = tenant_id in self._slow
@@ -75,13 +76,13 @@ def start(worker: object) -> None:
 
 
 def _repeat(work: Callable[[], float], wake: threading.Event) -> None:
-    """Do the work again and again: after the pause that it returns, in seconds, or soon when it is called."""
+    """Repeat the work: after the pause that it returns, in seconds, or soon after `wake` is set."""
     while True:
         wake.clear()
         try:
             pause = work()
         except Exception:
-            # The database may be away for a while, as in a restart; nothing is lost meanwhile.
+            # The database may be away for a while, as in a restart; nothing is lost.
             log.exception("a look failed")
             connection.close()
             pause = _IDLE_PAUSE
@@ -90,7 +91,7 @@ def _repeat(work: Callable[[], float], wake: threading.Event) -> None:
 
 
 def post_waiting(posters: PostingThreads) -> float:
-    """Start posting for tenants in which something is due by their own clock. Return when to look again."""
+    """Start posting for tenants with due notifications, by their own clock. Return the seconds until the next check."""
     if waiting := posting.find_due():
         clocks = behaviour.load_clocks()
         for tenant_id, due_at in waiting:
@@ -100,8 +101,9 @@ def post_waiting(posters: PostingThreads) -> float:
 
 
 def advance_all() -> float:
-    """Do what is due in every tenant, and simulate its people. Skip tenants that another process works on. Return when
-    to look again.
+    """Do due work in every tenant, and simulate its people. Return the seconds until the next check.
+
+    Tenants on which another process works are skipped.
     """
     clocks = behaviour.load_clocks()
     for tenant_id, due_at in _due(clocks.latest()):
@@ -113,7 +115,7 @@ def advance_all() -> float:
 
 
 def _due(latest: datetime) -> list[tuple[str, datetime]]:
-    """Return the tenants in which something is due up to `latest`, and the first such time."""
+    """Return the tenants with due work up to `latest`, and the first due time."""
     faces = FaceRequest.objects.filter(status="progress", due_at__lte=latest)
     keys = KeyUse.objects.filter(returned_at=None, due_at__lte=latest, box__has_power=True)
     found = bulk.next_due_times().union(

@@ -1,4 +1,4 @@
-"""Taking keys out of key boxes and bringing them back."""
+"""Take keys out of key boxes and bring them back."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -26,10 +26,10 @@ def take_key(
     *,
     second_factor: bool = True,
 ) -> DeviceOutcome:
-    """Show `value` to a key box and take a key; kinds as at a door (`world.present`).
+    """Show `value` to a key box and take a key; kinds as in `physical_actions.show_credential`.
 
-    `second_factor` says whether the person proves their identity twice, which members without the privilege must.
-    Raises ApiError (40401) for a box or unit that does not exist.
+    `second_factor` is whether the person proves their identity twice, which members without the privilege must. Raises
+    ApiError (40401) for a box or unit that does not exist.
     """
     steps.advance(tenant)
     at = at or clock.now()
@@ -59,10 +59,10 @@ def return_key(
     *,
     is_wrong: bool = False,
 ) -> DeviceOutcome:
-    """Bring a key back, whoever took it: throughout the use period, for guests also in their grace period.
+    """Bring a key back, also one that another person took.
 
-    `is_wrong` says that another key is put in its place, which the box notices (assumed). Raises ApiError
-    (40401) for a box or unit that does not exist.
+    Allowed throughout the use period, for guests also in their grace period. With `is_wrong`, another key is put in its
+    place, which the box notices (assumed). Raises ApiError (40401) for a box or unit that does not exist.
     """
     steps.advance(tenant)
     at = at or clock.now()

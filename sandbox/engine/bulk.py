@@ -36,7 +36,7 @@ def due(tenant: Tenant, now: datetime) -> QuerySet[BulkRequest]:
 
 
 def next_due_times() -> QuerySet[BulkRequest, tuple[str, datetime]]:
-    """Return each tenant that has an unfinished request, and when the turn of the next member comes."""
+    """Return each tenant that has an unfinished request, and the time at which its next member is processed."""
     done = Func(F("results"), function="jsonb_array_length", output_field=IntegerField())
     seconds = (done + 1) * F("seconds_per_member")
     taken = Func(seconds, template="make_interval(secs => %(expressions)s)", output_field=DurationField())
@@ -45,7 +45,7 @@ def next_due_times() -> QuerySet[BulkRequest, tuple[str, datetime]]:
 
 
 def advance(tenant: Tenant, now: datetime) -> None:
-    """Process every member whose turn has come by `now`. Use inside `lock_members`."""
+    """Process every member that is due by `now`. Use inside `lock_members`."""
     free_at: datetime | None = None
     for request in due(tenant, now):
         if request.started_at is None:
@@ -60,7 +60,7 @@ def advance(tenant: Tenant, now: datetime) -> None:
 
 
 def _free_at(request: BulkRequest) -> datetime:
-    """Return when the request before this one ended: its turn began then, whenever this is called."""
+    """Return when the request before this one ended: this one starts at that time, independent of the call."""
     earlier = BulkRequest.objects.filter(tenant_id=request.tenant_id, id__lt=request.pk).order_by("-id").first()
     return earlier.finished_at if earlier and earlier.finished_at else request.at
 

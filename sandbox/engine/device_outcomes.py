@@ -1,4 +1,4 @@
-"""The outcome of what somebody did at a device, and its reason in words."""
+"""The outcome of a person's action at a device, and its reason in words."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from sandbox.service.models import History
 
 from .recognition import Person
 
-#: Reasons of the sandbox besides those of accessapi.permissions.
+#: Reasons of the sandbox, in addition to those of accessapi.permissions.
 REASONS = {
     "unknown_card": "Refused: nobody has this card.",
     "unknown_code": "Refused: nobody has this code.",
@@ -30,9 +30,9 @@ REASONS = {
 
 @dataclass(frozen=True)
 class DeviceOutcome:
-    """Whether the device admitted the person; `rule` is the reason's word and `reason` its sentence.
+    """The device's decision; `rule` is the reason's code and `reason` its sentence.
 
-    person: who it was, None when unknown; history: the record that was written, None when there is none.
+    person: None if unknown; history: the record that was written, or None.
     """
 
     is_admitted: bool
@@ -52,12 +52,12 @@ class Verdict:
 
     @classmethod
     def from_decision(cls, decision: Decision) -> "Verdict":
-        """Return the verdict of the permissions; an unknown decision admits nobody."""
+        """Return the verdict of the permissions; an unknown decision gives no access."""
         return cls(decision.allowed is True, decision.rule.value, explain_decision(decision))
 
     @classmethod
     def from_rule(cls, rule: str, *, allowed: bool = False) -> "Verdict":
-        """Return the verdict of a rule of the sandbox's own."""
+        """Return the verdict of one of the sandbox's own rules."""
         return cls(allowed, rule, REASONS[rule])
 
 

@@ -11,7 +11,7 @@ from sandbox.service.models.requests import new_request_id
 
 #: Devices for testing, offered to every tenant with a licence (specification: Device operation requests).
 MOCK_DEVICES = ("mock_succeeded", "mock_succeeded_5", "mock_timeout")
-#: Unlocks that end by themselves after `relock_seconds`.
+#: Unlocks that end automatically after `relock_seconds`.
 _MOMENTARY = ("unlock", "in_unlock", "out_unlock")
 
 
@@ -23,7 +23,7 @@ def operate(
     behaviour: Behaviour,
     at: datetime,
 ) -> DeviceRequest:
-    """Record the command, then its outcome, and return the request; the log shows it once the outcome is known.
+    """Record the command and its outcome, and return the request; the log shows it when the outcome is due.
 
     `device` is the device, or the name of a mock device, which has no log (assumed).
     """
@@ -58,7 +58,7 @@ def operate(
 
 
 def _log(tenant: Tenant, device: PassController | KeyBox, request: DeviceRequest, info: str) -> None:
-    """Write a log record with what a reader needs to find the request again. Its text is assumed."""
+    """Write a log record that identifies the request. Its text is assumed."""
     said = state_words.record_text(f"Remote {request.control} {request.outcome}")
     parts = [said, info, f"request {request.request_id}"]
     activity_log.write_record(
@@ -77,22 +77,23 @@ def status(request: DeviceRequest, now: datetime) -> str:
 
 
 def leaf(door: PassController, now: datetime) -> str:
-    """Return open or close: whether the door stands open."""
+    """Return open or close for the door's leaf."""
     if door.opened_at is None or door.opened_at > now:
         return "close"
     return "open" if door.closes_at is None or door.closes_at > now else "close"
 
 
 def problem(door: PassController) -> str:
-    """Return what is wrong with a door that stays open (assumed words): forced_open, open_too_long or nothing."""
+    """Return the problem of a door that stays open (assumed words): forced_open, open_too_long or nothing."""
     if door.opened_at is None or door.closes_at is not None:
         return ""
     return "forced_open" if door.is_forced else "open_too_long"
 
 
 def lock(door: PassController, now: datetime) -> tuple[str, list[str]]:
-    """Return (lock or unlock, errors) of a door: its last command decides, and an unlock ends by itself. A door is also
-    unlocked while it is open for somebody who was admitted.
+    """Return (lock or unlock, errors) of a door. Its last command decides, and an unlock ends automatically.
+
+    A door is also unlocked while it is open for an admitted person.
     """
     held, errors = _lock_by_command(door, now)
     wrong = problem(door)
@@ -112,7 +113,7 @@ def _lock_by_command(door: PassController, now: datetime) -> tuple[str, list[str
 
 
 def unit_locks(box: KeyBox, now: datetime) -> dict[str, str]:
-    """Return unit_no -> lock or unlock, for the units that a command named."""
+    """Return unit_no -> lock or unlock, for the units of past commands."""
     commands = DeviceRequest.objects.filter(
         tenant_id=box.tenant_id, device_id=box.key_device_id, due_at__lte=now, outcome="succeeded"
     )
@@ -134,7 +135,7 @@ def _identifier(device: PassController | KeyBox) -> str:
 
 
 def _outcome(device: PassController | KeyBox | str, behaviour: Behaviour) -> tuple[str, float]:
-    """Return the command's outcome, and after how many seconds it comes."""
+    """Return the command's outcome, and the seconds until it is known."""
     if device == "mock_succeeded":
         return "succeeded", 0
     if device == "mock_succeeded_5":

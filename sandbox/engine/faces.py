@@ -11,8 +11,9 @@ from sandbox.service.models import Face, FaceRequest, Member, Tenant
 
 
 def register(tenant: Tenant, member: Member, image: bytes, behaviour: Behaviour, at: datetime) -> FaceRequest:
-    """Accept an image and return the request. Raises ApiError (40902) when the member has one: it must be deleted
-    first.
+    """Accept an image and return the request.
+
+    Raises ApiError (40902) if the member has one, which must be deleted first.
     """
     if Face.objects.filter(member=member).exists():
         raise ApiError(409, FACE_PRESENT, "a face image is registered already: delete it first")
@@ -39,7 +40,7 @@ def due(tenant: Tenant, now: datetime) -> QuerySet[FaceRequest]:
 
 
 def advance(tenant: Tenant, now: datetime) -> None:
-    """End the registrations that are due, in order of arrival. Use inside `locked`."""
+    """End the registrations that are due, in order of arrival. Use inside `lock_members`."""
     for request in due(tenant, now).select_related("member"):
         request.status = _outcome(request)
         request.save(update_fields=["status"])

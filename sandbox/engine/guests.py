@@ -29,10 +29,9 @@ _ALWAYS = {"effect": "allow_all"}
 
 
 def create(tenant: Tenant, body: dict[str, Any], at: datetime) -> Guest:
-    """Create a guest and return it; with an e-mail address the code is issued here and a mail is kept. Use inside
-    `members.locked`.
+    """Create a guest and return it; with an e-mail address, issue the code and save a mail.
 
-    Raises ApiError (40002, 40302, 40304, 40903) and then changes nothing.
+    Use inside `lock_members`. Raises ApiError (40002, 40302, 40304, 40903) and then changes nothing.
     """
     method = body["qrcode_issuing_method"]
     guest = Guest(tenant=tenant, guest_id=f"v{secrets.token_hex(9)}", email=method.get("email", ""))
@@ -46,7 +45,7 @@ def create(tenant: Tenant, body: dict[str, Any], at: datetime) -> Guest:
 
 
 def update(guest: Guest, body: dict[str, Any]) -> None:
-    """Change what the body names and nothing else; no mail is sent (assumed). Use and errors as `create`."""
+    """Change only the fields in the body; no mail is sent (assumed). Use and errors as `create`."""
     _apply(guest, body)
     if "qrcode_data" in body:
         _claim_code(guest, body["qrcode_data"])
@@ -93,7 +92,7 @@ def advance(tenant: Tenant, now: datetime) -> None:
 
 
 def _apply(guest: Guest, body: dict[str, Any]) -> None:
-    """Change everything but the code, without saving."""
+    """Change everything except the code, without saving."""
     _check_areas(guest.tenant, body.get("area_id_list"))
     _check_keys(guest.tenant, body.get("key_devices_list"))
     for name in ("use_date_start", "use_date_end"):

@@ -1,4 +1,4 @@
-"""Keys that are out: who has them, what is in their places, and how they return when their time is over."""
+"""Keys that are out: their holders, the contents of their places, and their automatic return."""
 
 from datetime import datetime
 
@@ -17,7 +17,7 @@ def keys_out(box: KeyBox, now: datetime) -> dict[str, KeyUse]:
 
 
 def place_state(use: KeyUse | None) -> str:
-    """Return what the box sees in a key's place: its key (return), none (taken), or another one (wrong)."""
+    """Return the state of a key's place: its key (return), no key (taken), or another one (wrong)."""
     if use is None:
         return "return"
     return "wrong" if use.is_replaced else "taken"
@@ -40,15 +40,19 @@ def advance(tenant: Tenant, now: datetime) -> None:
 
 
 def return_due_keys(tenant: Tenant, box: KeyBox, now: datetime) -> dict[str, KeyUse]:
-    """Return the due keys of one box to their places. Return which are out then, as `out`. Use with the box locked."""
+    """Return the due keys of one box to their places, and the keys that are out then, as `keys_out`.
+
+    Use with the box locked.
+    """
     for use in _due(now).filter(box=box):
         put_back(tenant, use, use.due_at or now, use.holder)
     return keys_out(box, now)
 
 
 def put_back(tenant: Tenant, use: KeyUse, at: datetime, member: dict[str, str] | None) -> History | None:
-    """Put the key in its place, brought by `member`; a key that was there instead is gone. Return the record of it;
-    None when it was there already.
+    """Put the key in its place, brought by `member`, and return the record; None if it was there already.
+
+    Another key in its place is removed.
     """
     if not KeyUse.objects.filter(pk=use.pk, returned_at=None).update(returned_at=at, is_replaced=False):
         return None
@@ -60,7 +64,7 @@ def put_back(tenant: Tenant, use: KeyUse, at: datetime, member: dict[str, str] |
 
 
 def replace(tenant: Tenant, use: KeyUse, at: datetime, member: dict[str, str] | None) -> History:
-    """Put another key in the place of this one, brought by `member`. Return the record of it."""
+    """Put another key in the place of this one, brought by `member`. Return the record."""
     KeyUse.objects.filter(pk=use.pk).update(is_replaced=True)
     return _write(tenant, use, at, member, activity_log.WRONG_KEY, activity_log.Category.WARNING)
 
@@ -87,6 +91,6 @@ def _write(
 
 
 def _due(now: datetime) -> QuerySet[KeyUse]:
-    # A box without power takes nothing back.
+    # A box without power accepts no key.
     out_of_time = KeyUse.objects.filter(box__has_power=True, returned_at=None, due_at__lte=now)
     return out_of_time.select_related("box").order_by("due_at", "id")

@@ -21,7 +21,7 @@ _CONTRACTS = {"devices_pass": "door", "keys_pass": "key_box", "qrcode": "qr"}
 
 @contextmanager
 def lock_members(tenant: Tenant) -> Iterator[None]:
-    """Open a transaction in which nobody else changes this tenant's members."""
+    """Open a transaction in which no other process changes this tenant's members."""
     with transaction.atomic():
         Tenant.objects.select_for_update(no_key=True).get(pk=tenant.pk)
         yield
@@ -30,7 +30,7 @@ def lock_members(tenant: Tenant) -> Iterator[None]:
 class MemberBatch:
     """Applies bodies to members in memory and saves them together. Use inside `lock_members`.
 
-    `bodies` are all that will be applied: what they refer to is looked up once, for all of them.
+    `bodies` are all that will be applied: the objects they refer to are looked up once, for all of them.
     """
 
     def __init__(self, tenant: Tenant, bodies: list[dict[str, Any]]) -> None:
@@ -48,7 +48,7 @@ class MemberBatch:
         self._changed: dict[str, Member] = {}
         self._deleted: dict[str, Member] = {}
         self._mails: list[Mail] = []
-        #: group -> by how many members it grows.
+        #: group -> the number of members that it gains.
         self._moved: Counter[int] = Counter()
 
     @cached_property
@@ -68,7 +68,7 @@ class MemberBatch:
         return member
 
     def update(self, member: Member, body: dict[str, Any]) -> Member:
-        """Change what the body names and nothing else. Raises as `create`."""
+        """Change only the fields in the body. Raises as `create`."""
         self._apply(member, body)
         self._changed[member.member_id] = member
         return member
@@ -79,7 +79,7 @@ class MemberBatch:
         self._moved[member.group_id] -= 1
 
     def save(self) -> None:
-        """Write everything applied so far, and keep the mails that go with it."""
+        """Write all applied changes, and save their mails."""
         Mail.objects.bulk_create(self._mails)
         Member.objects.bulk_create(self._new)
         fields = ["group", "card_data", "listed", "detail", "qr_data", "totp_seed"]
@@ -103,7 +103,7 @@ class MemberBatch:
         for name in _RIGHTS:
             if name in body:
                 _set_or_remove(member.detail, name, body[name])
-        # Rights are replaced as a whole; in the privilege, a key that is left out stays as it was.
+        # Rights are replaced as a whole; in the privilege, an omitted key stays unchanged.
         if "privilege" in body:
             member.detail["privilege"] = member.detail["privilege"] | body["privilege"]
         if "qrcode" in body:

@@ -1,7 +1,7 @@
-"""What people do in the house: pass doors or force them, cut lines. Everything is logged.
+"""Actions of people in the building: pass doors or force them, cut lines. Everything is logged.
 
-All functions work at `at`, by default now by the tenant's clock: enter `behaviour.clock_of` first. They raise ApiError
-(40401) for a device that does not exist.
+All functions work at `at`, by default now by the tenant's clock: enter `behaviour.using_clock_of` first. They raise
+ApiError (40401) for a device that does not exist.
 """
 
 from datetime import datetime, timedelta
@@ -31,8 +31,10 @@ __all__ = [
 
 
 def show_credential(tenant: Tenant, device_id: str, kind: str, value: str, at: datetime | None = None) -> DeviceOutcome:
-    """Show `value` at a door: a card's data, a QR code's text, a one-time code's text, or for a face the member_id
-    (kinds: card, qr, one_time, face). The door opens for `door_open_seconds` when the person is admitted.
+    """Show `value` at a door, which opens for `door_open_seconds` if the person is admitted.
+
+    `value` is a card's data, a QR code's text, a one-time code's text, or for a face the member_id (kinds: card, qr,
+    one_time, face).
     """
     steps.advance(tenant)
     at = at or clock.now()
@@ -60,17 +62,17 @@ def show_credential(tenant: Tenant, device_id: str, kind: str, value: str, at: d
 
 
 def force_door(tenant: Tenant, device_id: str, at: datetime | None = None) -> History | None:
-    """Break a door open; it stays so until `close_door`. Return the record; None when the door has no power."""
+    """Break a door open; it stays open until `close_door`. Return the record; None if the door has no power."""
     return _keep_door_open(tenant, device_id, at, is_forced=True)
 
 
 def leave_door_open(tenant: Tenant, device_id: str, at: datetime | None = None) -> History | None:
-    """Keep a door open too long, until `close_door`. Return the record; None when the door has no power."""
+    """Keep a door open too long, until `close_door`. Return the record; None if the door has no power."""
     return _keep_door_open(tenant, device_id, at, is_forced=False)
 
 
 def close_door(tenant: Tenant, device_id: str, at: datetime | None = None) -> History | None:
-    """Shut a door. Return the record when that ends a problem of the door."""
+    """Close a door. Return the record if that ends a problem of the door."""
     at = at or clock.now()
     with transaction.atomic():
         door = _door(tenant, device_id)
@@ -92,8 +94,8 @@ def set_power_and_connection(
 ) -> list[History]:
     """Cut or restore a device's power, its connection or both. Return a record for each that changed.
 
-    The service knows at once that it lost a device. The device sends everything else when it has a connection again,
-    also what it decided meanwhile.
+    The service knows at once that it lost a device. The device sends everything else after reconnecting, also the
+    decisions that it made offline.
     """
     at = at or clock.now()
     with transaction.atomic():
@@ -151,7 +153,7 @@ def _door(tenant: Tenant, device_id: str) -> PassController:
 
 
 def _open_door(door: PassController, at: datetime, seconds: float) -> None:
-    # A door that stands open already stays open when somebody walks through.
+    # A door with a problem stays open if a person walks through.
     if not doors.problem(door):
         closes_at = at + timedelta(seconds=seconds)
         PassController.objects.filter(pk=door.pk).update(opened_at=at, closes_at=closes_at, is_forced=False)

@@ -1,7 +1,7 @@
-"""Post notifications: in order for each tenant, each posted once, whatever the receiver answers (assumed).
+"""Post notifications: in order for each tenant, each posted once, with any answer of the receiver (assumed).
 
-A notification counts as sent when the attempt is over. When a process dies before that, PostgreSQL unlocks the row, and
-the next process posts it.
+A notification counts as sent after the attempt. If a process dies before that, PostgreSQL unlocks the row, and the next
+process posts it.
 """
 
 import ipaddress
@@ -26,15 +26,15 @@ _USER_AGENT = "Splats-Webhook"  # published
 
 
 def find_due() -> list[tuple[str, datetime]]:
-    """Return the tenants that have something to post and when the first of it is due; the earliest first."""
+    """Return the tenants with something to post and its first due time; the earliest first."""
     unsent = Delivery.objects.filter(sent_at=None).values("tenant_id").annotate(first=Min("due_at"))
     return list(unsent.order_by("first").values_list("tenant_id", "first"))
 
 
 def post_due(tenant_id: str, *, timeout: float, limit: int = 50) -> bool:
-    """Post what is due by this tenant's clock, at most `limit`, unless another process does it.
+    """Post due notifications by this tenant's clock, at most `limit`, unless another process does it.
 
-    Return False when it stopped because one took longer than `timeout` seconds.
+    Return False if it stopped because one took longer than `timeout` seconds.
     """
     with httpx2.Client(timeout=TIMEOUT, follow_redirects=False, trust_env=False, verify=_tls()) as client:
         for _ in range(limit):
@@ -49,14 +49,12 @@ def post_due(tenant_id: str, *, timeout: float, limit: int = 50) -> bool:
 
 @cache
 def _tls() -> ssl.SSLContext:
-    # Reading what this machine trusts takes longer than a post.
+    # Reading this machine's trusted certificates takes longer than a post.
     return httpx2.create_ssl_context(trust_env=False)
 
 
 def _post_next(client: httpx2.Client, tenant_id: str, now: datetime) -> bool:
-    """Post the first notification. Return False when none is due or another process has it: then none
-    may overtake it.
-    """
+    """Post the first notification. Return False if none is due or another process has it: none may overtake it."""
     with transaction.atomic():
         unsent = Delivery.objects.filter(tenant_id=tenant_id, sent_at=None)
         first = unsent.filter(due_at__lte=now).order_by("due_at", "id").values_list("pk", flat=True).first()
@@ -72,7 +70,7 @@ def _post_next(client: httpx2.Client, tenant_id: str, now: datetime) -> bool:
 
 
 def _post(client: httpx2.Client, delivery: Delivery) -> tuple[int | None, str]:
-    """Return (status of the answer, what went wrong)."""
+    """Return (status of the answer, error text)."""
     headers = {
         "Content-Type": "application/json",
         "User-Agent": _USER_AGENT,
@@ -92,7 +90,7 @@ def _post(client: httpx2.Client, delivery: Delivery) -> tuple[int | None, str]:
 
 
 def may_reach(url: httpx2.URL) -> bool:
-    """Return whether notifications may go there: to this machine, or to a host that SANDBOX_WEBHOOK_HOSTS names."""
+    """Return whether this address is allowed: on this machine, or on a host in SANDBOX_WEBHOOK_HOSTS."""
     if url.scheme not in ("http", "https"):
         return False
     if url.host in {"localhost", *settings.WEBHOOK_HOSTS}:

@@ -1,4 +1,4 @@
-"""QR codes: issued, kept with their member, mailed; each belongs to one person of a tenant."""
+"""QR codes: issued, stored with their member, mailed; each belongs to one person of a tenant."""
 
 import base64
 import secrets
@@ -10,12 +10,11 @@ from sandbox.service.models import Guest, Mail, Member, Tenant
 
 
 def new_code() -> str:
-    """Return a new code."""
     return f"SL{secrets.token_hex(8).upper()}"
 
 
 def owners(tenant: Tenant, codes: set[str]) -> dict[str, str]:
-    """Return code -> member_id or guest_id of its owner. Two people with one code could not be told apart at a door."""
+    """Return code -> member_id or guest_id of its owner. A door could not distinguish two people with one code."""
     if not codes:
         return {}
     members = Member.objects.filter(tenant=tenant, qr_data__in=codes).values_list("qr_data", "member_id")
@@ -24,8 +23,9 @@ def owners(tenant: Tenant, codes: set[str]) -> dict[str, str]:
 
 
 def set_code(member: Member, qrcode: dict[str, Any] | None) -> None:
-    """Give the member a static code (data or e-mail), a one-time code, or None to remove it. The seed lasts as long as
-    one-time QR does.
+    """Give the member a static code (data or e-mail), a one-time code, or None to remove it.
+
+    The seed is kept as long as one-time QR is.
     """
     member.listed.pop("qrcode", None)
     member.detail.pop("qrcode", None)

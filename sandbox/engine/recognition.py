@@ -1,4 +1,4 @@
-"""Recognise a member or a guest by what they show to a device."""
+"""Recognise a member or a guest by the credential that they show to a device."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ from sandbox.engine import guests, totp
 from sandbox.service.models import Face, Guest, Member, Tenant
 from sandbox.service.models.people import CREATION_ORDER
 
-#: What a person can show to a device.
+#: Credentials that a person can show to a device.
 CredentialKind = Literal["card", "qr", "one_time", "face"]
 Period = tuple[datetime | None, datetime | None]
 
 
 class NotRecognised(Exception):
-    """What was shown opens nothing: a word for the reason, and whose it is if that is clear."""
+    """The credential opens nothing: a code for the reason, and its owner if that is clear."""
 
     def __init__(self, rule: str, person: "Person | None" = None) -> None:
         super().__init__(rule)
@@ -31,7 +31,7 @@ class NotRecognised(Exception):
 
 @dataclass(frozen=True)
 class Person:
-    """A member or guest with what they showed: `kind` is how, `data` what the record of it shows."""
+    """A member or guest with their credential: `kind` is its kind, `data` its value in the record."""
 
     row: Member | Guest
     kind: str
@@ -47,7 +47,7 @@ class Person:
 
     @property
     def period(self) -> Period:
-        """Return the first and the last moment of use, each None where there is none."""
+        """Return the first and the last moment of use, each None without one."""
         if isinstance(self.row, Guest):
             return self.row.use_date_start, self.row.use_date_end
         return _moment(self.row.listed.get("use_date_start")), _moment(self.row.listed.get("use_date_end"))
@@ -59,17 +59,18 @@ class Person:
         return (start, guests.key_return_date_end(self.row)) if isinstance(self.row, Guest) else (start, end)
 
     def has_privilege(self, privilege: str) -> bool:
-        """Return whether the member has this privilege; guests, whose keys are named one by one, need
-        none (assumed).
+        """Return whether the member has this privilege.
+
+        Guests, whose keys are named one by one, need none (assumed).
         """
         return isinstance(self.row, Guest) or self.row.detail.get("privilege", {}).get(privilege) is True
 
     def decide(self, tenant: Tenant, place: AreaPlace | KeyPlace, at: datetime) -> Decision:
-        """Return whether the permissions let this person pass `place` at `at`."""
+        """Return the permissions' decision about this person at `place` at `at`."""
         return decide_place(self.rights(place), place, at, holidays(tenant), use_period=self.period)
 
     def rights(self, place: AreaPlace | KeyPlace) -> Any:
-        """Return devices_pass or keys_pass, whichever the place is about."""
+        """Return devices_pass for an area, or keys_pass for a key."""
         field = "devices_pass" if isinstance(place, AreaPlace) else "keys_pass"
         if isinstance(self.row, Member):
             return self.row.detail.get(field)
@@ -89,7 +90,7 @@ class Person:
 
 
 def unknown_person_entry(kind: str, value: str) -> dict[str, str]:
-    """Return the member of a log record when what was shown is unknown."""
+    """Return the member of a log record for an unknown credential."""
     return {"id": "", "name": "", "_type": "unknown", "data": value[:600], "label": "", "attribute": kind}
 
 
@@ -100,8 +101,9 @@ def holidays(tenant: Tenant) -> Holidays:
 
 
 def recognise(tenant: Tenant, kind: str, value: str, at: datetime) -> Person:
-    """Return the person whose card, code or face it is; a face is named by its member's identifier. Raises
-    NotRecognised.
+    """Return the owner of a card, code or face; a face is given by its member's identifier.
+
+    Raises NotRecognised.
     """
     if kind == "qr" and value.startswith(limits.ONE_TIME_QR_PREFIX):
         kind = "one_time"
@@ -109,8 +111,9 @@ def recognise(tenant: Tenant, kind: str, value: str, at: datetime) -> Person:
 
 
 def credentials(member: Member, at: datetime) -> list[tuple[str, str]]:
-    """Return what this member can show at `at`: (kind, value), the one-time code as the member's own
-    device shows it.
+    """Return this member's credentials at `at`: (kind, value).
+
+    The one-time code is that of the member's own device.
     """
     found = [("card", member.card_data)] if member.card_data else []
     if member.totp_seed:
@@ -157,8 +160,9 @@ def _qr(tenant: Tenant, value: str, at: datetime) -> Person:
 
 
 def _one_time_code(tenant: Tenant, value: str, at: datetime) -> Person:
-    """Recognise a one-time code. It is valid throughout its window, at every door and as often as it is shown
-    (assumed).
+    """Return the owner of a one-time code.
+
+    It is valid throughout its window, at every door and any number of times (assumed).
     """
     read = totp.read_qr_text(value)
     if read is None or not tenant.has_contract("qr"):

@@ -1,4 +1,4 @@
-"""A lock that stops everything in the background while a reset deletes all rows: both lock the same tables."""
+"""A lock that pauses all background work while a reset deletes all rows: both lock the same tables."""
 
 from django.db import connection
 
@@ -7,12 +7,12 @@ _LOCK = 72_616_002
 
 
 def acquire_shared() -> bool:
-    """Take a share of the lock until the end of this transaction. Return False while a reset runs."""
+    """Take a shared lock until the end of this transaction. Return False while a reset runs."""
     return bool(_execute("SELECT pg_try_advisory_xact_lock_shared(%s)"))
 
 
 def acquire_exclusive() -> None:
-    """Take the lock until the end of this transaction, waiting until nothing runs in the background."""
+    """Take the lock until the end of this transaction, after waiting for all background work."""
     _execute("SELECT pg_advisory_xact_lock(%s)")
 
 

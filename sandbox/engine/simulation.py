@@ -1,6 +1,6 @@
-"""Simulated people who come and go, so that a demonstration has something to show (setting `passages_per_hour`).
+"""Simulated people who come and go, so that a demonstration has data (setting `passages_per_hour`).
 
-The same tenant does the same things at the same times: each time has a random source of its own.
+The same tenant does the same things at the same times: each time has its own random source.
 """
 
 import math
@@ -18,14 +18,14 @@ from sandbox.engine.recognition import Person
 from sandbox.service.models import Guest, KeyBox, Member, PassController, Settings, Tenant
 from sandbox.service.models.people import CREATION_ORDER
 
-#: How far back to catch up, at the first look or after a pause, and how many passages to write at once.
+#: The longest time to catch up, at the first check or after a pause, and the most passages to write at once.
 _MAX_BACKLOG = timedelta(hours=1)
 _MAX_AT_ONCE = 10
 _SETTING = "passages_per_hour"
 
 
 def due(clocks: behaviour.Clocks) -> list[tuple[str, float]]:
-    """Return the tenants in which somebody should have come or gone by now, and how many do in an hour."""
+    """Return the tenants in which a passage is due, with their passages per hour."""
     found = []
     for tenant, per_hour in _simulated_tenants():
         now = clocks.now(tenant.tenant_id)
@@ -35,7 +35,7 @@ def due(clocks: behaviour.Clocks) -> list[tuple[str, float]]:
 
 
 def simulate(tenant_id: str, per_hour: float) -> None:
-    """Do what should have happened since the last look, at most some of it: the next look goes on."""
+    """Write due passages since the last check, up to a maximum: the next check continues."""
     with behaviour.using_clock_of(tenant_id), transaction.atomic():
         if not reset_lock.acquire_shared():
             return
@@ -52,7 +52,7 @@ def simulate(tenant_id: str, per_hour: float) -> None:
 
 
 def _simulated_tenants() -> Iterator[tuple[Tenant, float]]:
-    """Yield the tenants with simulated people, and how many passages they have in an hour."""
+    """Yield the tenants with simulated people, with their passages per hour."""
     wanted = dict(Settings.objects.filter(values__has_key=_SETTING).values_list("key", "values"))
     if not any(values[_SETTING] for values in wanted.values()):
         return
@@ -73,14 +73,14 @@ def _moments(tenant_id: str, per_hour: float, since: datetime, now: datetime) ->
     """Yield one time in each slot of equal length, with its random source; those after `since`, up to `now`."""
     length = 3600 / per_hour
     for slot in range(math.floor(since.timestamp() / length), math.floor(now.timestamp() / length) + 1):
-        random = Random(f"{tenant_id}|{slot}|life")  # noqa: S311 - data that repeats is the point
+        random = Random(f"{tenant_id}|{slot}|life")  # noqa: S311 - repeated data is intended
         at = datetime.fromtimestamp((slot + random.random()) * length, tz=clock.SERVICE_ZONE)
         if since < at <= now:
             yield at, random
 
 
 def _simulate_one(tenant: Tenant, at: datetime, random: Random) -> None:
-    """Pass a door, or take or return a key; sometimes as somebody who may not, or is unknown."""
+    """Pass a door, or take or return a key; sometimes as a person without access, or as an unknown one."""
     at_doors = tenant.has_contract("door") and (not tenant.has_contract("key_box") or random.random() < 0.8)
     if at_doors and (doors := list(PassController.objects.filter(tenant=tenant, has_power=True).order_by("id"))):
         _pass_door(tenant, random.choice(doors), at, random)
@@ -111,7 +111,7 @@ def _use_key(tenant: Tenant, box: KeyBox, at: datetime, random: Random) -> None:
 def _random_credential(
     tenant: Tenant, place: AreaPlace | KeyPlace, at: datetime, random: Random
 ) -> tuple[str, str] | None:
-    """Return what a person at this place shows: mostly people who may enter, sometimes one who may not."""
+    """Return a credential for this place: mostly of people with access, sometimes of one without."""
     anybody = random.random() < 0.08
     if random.random() < 0.08 and (guest := _guest(tenant, at, random)) is not None:
         return "qr", guest.qr_data

@@ -1,6 +1,6 @@
 """Bring a tenant up to date. Everything follows from the database and the clock.
 
-`advance` does what is due before anybody looks, so a restart changes nothing and two processes agree.
+`advance` does due work before any data is read, so a restart changes nothing and two processes agree.
 """
 
 from datetime import UTC, datetime
@@ -17,7 +17,7 @@ from sandbox.service.models import Tenant
 
 
 class Step(Protocol):
-    """A module of the engine: what is due in the tenant, and doing it (inside `lock_members`)."""
+    """A module of the engine with due work in a tenant, done inside `lock_members`."""
 
     def due(self, tenant: Tenant, now: datetime, /) -> QuerySet[Any]: ...
 
@@ -28,12 +28,12 @@ class Step(Protocol):
 STEPS: tuple[Step, ...] = (bulk, faces, guests, keys)
 
 
-# Stand-ins in the question's SQL for the tenant and the time, since it is made only once.
+# Placeholders in the SQL for the tenant and the time, since it is compiled only once.
 _SOMEBODY, _SOME_TIME = "some tenant", datetime(2000, 1, 1, tzinfo=UTC)
 
 
 def advance(tenant: Tenant) -> None:
-    """Do what is due."""
+    """Do due work."""
     now = clock.now()
     if not _is_anything_due(tenant, now):
         return
@@ -43,7 +43,7 @@ def advance(tenant: Tenant) -> None:
 
 
 def _is_anything_due(tenant: Tenant, now: datetime) -> bool:
-    """Ask in one query for all steps. Its SQL is made once, since every call of the interface runs it."""
+    """Return whether any step has due work, with one query whose SQL is compiled once, as every call runs it."""
     statement, values = _due_query()
 
     def fill_in(value: Any) -> Any:

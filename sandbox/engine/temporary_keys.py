@@ -1,4 +1,4 @@
-"""Temporary key use (specification: operation 11): keys that are not normally used, for some time from receipt on."""
+"""Temporary use (specification: operation 11) of keys that are not normally used, from receipt on."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -14,11 +14,10 @@ _ANYWHERE = {"default_mode": "allow_all"}
 
 
 def grant_use(tenant: Tenant, member: Member, body: dict[str, Any], at: datetime) -> list[str]:
-    """Let the member use the keys named until `at` + timer. Return the boxes that were reached. Use inside
-    `members.locked`.
+    """Let the member use the named keys until `at` + timer. Return the boxes that were reached.
 
-    One command is recorded for each box. A later call for a key replaces the earlier one: it extends, and 0 ends.
-    Raises ApiError (40002, 40304, 40305) and then does nothing.
+    Use inside `lock_members`. One command is recorded for each box. A later call for a key replaces the earlier one: it
+    extends, and 0 ends. Raises ApiError (40002, 40304, 40305) and then does nothing.
     """
     wanted = _requested_units(tenant, member, body.get("targets_list", []), at)
     request_id = new_request_id()
@@ -43,9 +42,7 @@ def grant_use(tenant: Tenant, member: Member, body: dict[str, Any], at: datetime
 
 
 def may_use(member: Member, box: KeyBox, unit_no: str, at: datetime) -> bool:
-    """Return whether a temporary use lets the member take this key at `at`, whatever the schedule or
-    restriction says.
-    """
+    """Return whether a temporary use lets the member take this key at `at`, despite schedule and restriction."""
     if not _has_right(member, _ANYWHERE, box, unit_no, at):
         return False
     running = TemporaryUse.objects.filter(member=member, box=box, until__gt=at)
@@ -55,7 +52,7 @@ def may_use(member: Member, box: KeyBox, unit_no: str, at: datetime) -> bool:
 def _requested_units(
     tenant: Tenant, member: Member, targets: list[dict[str, Any]], at: datetime
 ) -> list[tuple[KeyBox, list[str]]]:
-    """Return which units of which boxes, each once; boxes without a named key are left out."""
+    """Return the requested units of each box, each once; boxes without a named key are left out."""
     units: dict[str, dict[str, None]] = {}
     for item in targets:
         units.setdefault(item["device_id"], {}).update(dict.fromkeys(item["unit_no_list"]))
@@ -84,8 +81,9 @@ def _has_right(member: Member, rights: Any, box: KeyBox, unit_no: str, at: datet
 
 
 def _without_hours(rights: Any) -> Any:
-    """Return the rights without their hours: a member who may use a key at some time has permission for
-    it (assumed).
+    """Return the rights without their hours.
+
+    A member who may use a key at some time has permission for it (assumed).
     """
     if isinstance(rights, list):
         return [_without_hours(item) for item in rights]
@@ -116,7 +114,7 @@ def _replace(member: Member, box: KeyBox, units: list[str], body: dict[str, Any]
 
 
 def _write(tenant: Tenant, member: Member, box: KeyBox, units: list[str], body: dict[str, Any], at: datetime) -> None:
-    """Write a log record with what the caller wanted kept there (the rest of its text is assumed)."""
+    """Write a log record with the caller's text (the rest of the record's text is assumed)."""
     parts = ["Temporary use", f"{body['timer']} s", "signal" if body.get("device_action") else "", body.get("info", "")]
     activity_log.write_record(
         tenant,
@@ -130,5 +128,5 @@ def _write(tenant: Tenant, member: Member, box: KeyBox, units: list[str], body: 
 
 
 def _person(member: Member) -> Person:
-    """Return the member as a person who shows nothing to a device."""
+    """Return the member as a person without a credential."""
     return Person(member, "", "")

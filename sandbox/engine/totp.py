@@ -1,4 +1,4 @@
-"""One-time codes: TOTP of RFC 6238, six digits of HMAC-SHA-1 (published), and the text of the QR code they travel in.
+"""One-time codes: TOTP of RFC 6238, six digits of HMAC-SHA-1 (published), and the text of their QR code.
 
 Seeds are base32, as the single read shows them; `timestep` is in seconds, `skew` counts windows before and after.
 """
@@ -21,14 +21,14 @@ _TEXT = re.compile(
 
 
 def code_at(seed: str, at: datetime, timestep: int) -> str:
-    """Return the code of the window that holds `at`."""
+    """Return the code of the window that contains `at`."""
     return _code(_generator(seed, timestep), _window(at, timestep), timestep).decode()
 
 
 def is_valid(seed: str, given: str, at: datetime, timestep: int, skew: int) -> bool:
     """Return whether `given` is the code of this window or of one at most `skew` windows away.
 
-    Compare every window, each in constant time, so that the duration reveals nothing about the code.
+    Every window is compared in constant time, so that the duration reveals nothing about the code.
     """
     generator, window, found = _generator(seed, timestep), _window(at, timestep), False
     text = given.encode(errors="replace")
@@ -38,7 +38,7 @@ def is_valid(seed: str, given: str, at: datetime, timestep: int, skew: int) -> b
 
 
 def seconds_left(at: datetime, timestep: int) -> int:
-    """Return the seconds until the window that holds `at` ends: 1 to `timestep`."""
+    """Return the seconds until the window that contains `at` ends: 1 to `timestep`."""
     return timestep - int(at.timestamp()) % timestep
 
 
@@ -48,7 +48,7 @@ def write_qr_text(data: str, one_time_code: str) -> str:
 
 
 def read_qr_text(text: str) -> tuple[str, str] | None:
-    """Return (data, code) of a text made by `write_qr_text`; None for any other."""
+    """Return (data, code) of a text of `write_qr_text`; None for any other."""
     found = _TEXT.fullmatch(text)
     return (found["data"], found["code"]) if found else None
 

@@ -1,9 +1,8 @@
 """Notifications of new records: written with the record, posted soon after (specification: Events).
 
-The request is published; the specification does not show it: POST, JSON, an identifier of its own, and the hexadecimal
-HMAC-SHA256 of the body where the tenant has a secret. The overrides file says where the record is in the body, and what
-its fields are called. The values of `event`, `event_name` and `additional_info` are
-assumed.
+The request is published, not specified: POST, JSON, its own identifier, and the hexadecimal HMAC-SHA256 of the body if
+the tenant has a secret. The overrides file sets the place of the record in the body, and the names of its fields. The
+values of `event`, `event_name` and `additional_info` are assumed.
 """
 
 import hashlib
@@ -18,9 +17,7 @@ from sandbox.service.models import Delivery, History, Tenant
 
 
 def queue(tenant: Tenant, history: History, due_at: datetime) -> Delivery | None:
-    """Queue a notification to be posted from `due_at` on, and return it; None when the tenant's webhook does not want
-    it.
-    """
+    """Queue a notification to be posted from `due_at` on, and return it; None if the webhook does not want it."""
     if not is_wanted(tenant, history.category):
         return None
     body = json.dumps(CATALOGUE.webhook.build_body(_body(history)), ensure_ascii=False)

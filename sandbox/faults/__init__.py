@@ -1,1 +1,1 @@
-"""Faults on request: the control API adds one, and the next calls get it."""
+"""Injected faults: the control API adds one, and the next calls get it."""

@@ -1,6 +1,6 @@
-"""The kinds of faults that can be asked for.
+"""The kinds of faults that can be added.
 
-Each kind says when it acts (before the work or after it) and what it answers; `seconds` is a wait before it.
+Each kind defines when it acts (before the work or after it) and its answer; `seconds` is a wait before it.
 """
 
 import time
@@ -19,10 +19,10 @@ _PAGE = "<!doctype html><title>Please wait</title><p>This is a page and no JSON.
 
 
 class Fault(BaseModel):
-    """What every fault has; alone it does nothing."""
+    """Base of all faults; alone it does nothing."""
 
     model_config = ConfigDict(extra="forbid")
-    #: Whether the service sees the call: then it counts against the limit, and its answer has rate headers.
+    #: Whether the service receives the call: then it counts against the limit, and its answer has rate headers.
     is_counted: ClassVar[bool] = True
 
     kind: str = ""
@@ -37,19 +37,19 @@ class Fault(BaseModel):
         return self.answer(request, operation, None)
 
     def after(self, request: HttpRequest, operation: int, response: Answer) -> Answer:
-        """Act after the work: wait, and return what is left of its answer."""
+        """Act after the work: wait, and return the answer or what is left of it."""
         if self.when != "after":
             return response
         time.sleep(self.seconds)
         return self.answer(request, operation, response) or response
 
     def answer(self, request: HttpRequest, operation: int, response: Answer | None) -> Answer | None:
-        """Return the answer in place of the true one (None before the work); None leaves it."""
+        """Return the answer in place of the real one (None before the work); None keeps it."""
         return None
 
 
 class Latency(Fault):
-    """A wait only."""
+    """Only a wait."""
 
     kind: Literal["latency"] = "latency"
     seconds: float = Field(gt=0, le=120)
@@ -80,7 +80,7 @@ class Status(Fault):
 
 
 class NotJson(Fault):
-    """Status 200 with something that is not JSON, as a proxy or a sign-in page in between would answer."""
+    """Status 200 with a body that is not JSON, as from a proxy or a sign-in page in between."""
 
     kind: Literal["not_json"] = "not_json"
     body: str = Field(_PAGE, max_length=1_000_000)
@@ -91,7 +91,7 @@ class NotJson(Fault):
 
 
 class RateLimitFault(Fault):
-    """429 with the rate headers and any reset, whatever is really left. It does not count."""
+    """429 with the rate headers and any reset, independent of the real counts. It is not counted."""
 
     is_counted: ClassVar[bool] = False
 
@@ -109,7 +109,7 @@ class RateLimitFault(Fault):
 
 
 class DropBefore(Fault):
-    """The connection ends before the service has seen the call."""
+    """The connection ends before the service has received the call."""
 
     is_counted: ClassVar[bool] = False
 
@@ -147,5 +147,5 @@ NO_FAULT = Fault()
 
 
 def read_fault(values: dict[str, Any]) -> AnyFault:
-    """Return a fault from its values, `kind` among them. Raises pydantic.ValidationError."""
+    """Return a fault from its values, including `kind`. Raises pydantic.ValidationError."""
     return _KINDS.validate_python(values)

@@ -1,4 +1,4 @@
-"""The faults that wait for calls: added, counted down by exactly one per call, cleared."""
+"""The faults that wait for calls: added, counted down by exactly one per call, deleted."""
 
 import json
 from typing import Any
@@ -9,11 +9,11 @@ from sandbox.service.models import InjectedFault
 
 from .kinds import NO_FAULT, AnyFault, Fault, read_fault
 
-#: Tenant of a fault for everybody, and operation of a fault for any.
+#: Tenant of a fault for all tenants, and operation of a fault for any operation.
 EVERYBODY, ANY = "", 0
 
-# The oldest one that fits. Concurrent calls queue on its row, and those that find it used up go on to the
-# next: of N calls exactly `list_remaining` get it.
+# The oldest matching fault. Concurrent calls queue on its row, and continue with the next fault if it is used up:
+# exactly `left` calls get it.
 _TAKE_FAULT = """
 UPDATE service_injectedfault SET "left" = "left" - 1
 WHERE id = (
@@ -26,7 +26,7 @@ RETURNING id, kind, "values"::text, "left"
 
 
 def take_fault(tenant_id: str, operation: int) -> Fault:
-    """Take the fault for this call, and count it down; NOTHING for most calls. Call it outside of a transaction."""
+    """Return the fault for this call, and count it down; NO_FAULT for most calls. Call it outside of a transaction."""
     with connection.cursor() as cursor:
         cursor.execute(_TAKE_FAULT, [tenant_id, operation])
         found = cursor.fetchone()
@@ -39,7 +39,7 @@ def take_fault(tenant_id: str, operation: int) -> Fault:
 
 
 def add(fault: AnyFault, *, tenant_id: str, operation: int, count: int) -> dict[str, Any]:
-    """Keep a fault for the next `count` calls that fit, and return it as it is shown."""
+    """Save a fault for the next `count` matching calls, and return it for display."""
     row = InjectedFault.objects.create(
         tenant_id=tenant_id,
         operation=operation,
@@ -51,13 +51,13 @@ def add(fault: AnyFault, *, tenant_id: str, operation: int, count: int) -> dict[
 
 
 def list_remaining(tenant_id: str | None = None) -> list[dict[str, Any]]:
-    """Return the faults that are left, the oldest first: all, or of one tenant alone."""
+    """Return the remaining faults, the oldest first: all, or of one tenant alone."""
     rows = InjectedFault.objects.filter(left__gt=0).order_by("id")
     return [_to_json(row) for row in (rows if tenant_id is None else rows.filter(tenant_id=tenant_id))]
 
 
 def clear(*, tenant_id: str | None = None, identifier: int | None = None) -> int:
-    """Delete all faults, those of one tenant, or a single one. Return how many."""
+    """Delete all faults, those of one tenant, or a single one. Return their number."""
     rows = InjectedFault.objects.all()
     if tenant_id is not None:
         rows = rows.filter(tenant_id=tenant_id)

@@ -1,4 +1,4 @@
-"""What the specification refuses at the OAuth endpoints, checked before anything else reads the request."""
+"""The specification's refusals at the OAuth endpoints, checked before anything else reads the request."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ AUTHORIZE_PARAMETERS = ("response_type", "client_id", "redirect_uri", "state")
 
 @dataclass
 class OAuthRefusal(Exception):
-    """An OAuth error: its code, what to tell the developer, and the HTTP status (assumed: not shown)."""
+    """An OAuth error: its code, a message for the developer, and the HTTP status (assumed: not shown)."""
 
     code: str
     description: str
@@ -28,9 +28,9 @@ class OAuthRefusal(Exception):
 
 
 def redirect_target(query: QueryDict) -> tuple[Client, str]:
-    """Return the client and its redirect URI, when both are valid; only then may an error be sent there.
+    """Return the client and its redirect URI if both are valid; only then may an error be sent there.
 
-    Raises Refused(invalid_request).
+    Raises OAuthRefusal(invalid_request).
     """
     client_id, redirect_uri = _single_value(query, "client_id"), _single_value(query, "redirect_uri")
     client = Client.objects.filter(client_id=client_id).first() if _is_storable(client_id) else None
@@ -49,7 +49,7 @@ def _single_value(query: QueryDict, name: str) -> str:
 
 
 def check_authorize(query: QueryDict) -> None:
-    """Raise Refused for an unsupported, repeated or missing parameter, or another response_type."""
+    """Raise OAuthRefusal for an unsupported, repeated or missing parameter, or another response_type."""
     for name in query:
         if name not in AUTHORIZE_PARAMETERS:
             raise OAuthRefusal("invalid_request", "unsupported parameter")
@@ -64,7 +64,7 @@ def check_authorize(query: QueryDict) -> None:
 def client_of(request: HttpRequest) -> Client:
     """Return the client whose credentials are in the form.
 
-    Raises Refused(invalid_request) when one is missing, or a field repeated, and Refused(invalid_client).
+    Raises OAuthRefusal(invalid_request) if one is missing or a field is repeated, and OAuthRefusal(invalid_client).
     """
     form = request.POST
     for name in form:
@@ -78,7 +78,7 @@ def client_of(request: HttpRequest) -> Client:
 
 
 def check_required(form: QueryDict, *names: str) -> None:
-    """Raise Refused(invalid_request) naming the first field that is missing or empty."""
+    """Raise OAuthRefusal(invalid_request) with the name of the first missing or empty field."""
     for name in names:
         if not form.get(name):
             raise OAuthRefusal("invalid_request", f"{name} is missing")

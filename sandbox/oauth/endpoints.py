@@ -1,4 +1,4 @@
-"""What every OAuth endpoint has in common: the clock of its tenant, and faults."""
+"""Common parts of all OAuth endpoints: the clock of the tenant, and faults."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -15,12 +15,12 @@ from sandbox.faults.broken_connections import Answer
 from sandbox.service.models import AccessToken, Administrator, AuthorizationCode
 
 View = Callable[[HttpRequest], HttpResponse]
-#: Key of the session that names the administrator who signed in.
+#: Session key of the signed-in administrator.
 SESSION = "administrator"
 
 
 def with_clock_and_faults(name: str) -> Callable[[View], Callable[[HttpRequest], Answer]]:
-    """Declare the view of the operation with this name: it runs by its tenant's clock, and gets its faults."""
+    """Declare the view of the operation with this name: it uses its tenant's clock, and gets its faults."""
     number = CATALOGUE.find(name).number
 
     def decorate(view: View) -> Callable[[HttpRequest], Answer]:
@@ -40,7 +40,7 @@ def with_clock_and_faults(name: str) -> Callable[[View], Callable[[HttpRequest],
 
 
 def tenant_of(request: HttpRequest) -> str:
-    """Return the tenant that a request is about, before anything is checked; everybody's key when it names none.
+    """Return the tenant of a request before any check; the key of all tenants if it names none.
 
     A code, a token, a login or the session of an administrator names it.
     """

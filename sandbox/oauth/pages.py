@@ -1,4 +1,4 @@
-"""The member site, as far as OAuth needs it: an administrator signs in, sees the request, and decides."""
+"""The member site's part of OAuth: an administrator signs in, sees the request, and decides."""
 
 from urllib.parse import urlencode
 
@@ -20,8 +20,8 @@ from .texts import texts
 @never_cache
 @csrf_protect
 def authorize(request: HttpRequest) -> HttpResponse:
-    """Asks an administrator of the member site to sign in and consent, in English or Japanese, then redirects to the
-    redirect URI with code and state. Errors go there too once client and redirect URI are valid.
+    """Ask an administrator of the member site to sign in and consent, in English or Japanese, then redirect to the
+    redirect URI with code and state. Errors go there too if client and redirect URI are valid.
 
     The forms of the page are sent to the same address.
     """
@@ -46,7 +46,7 @@ def forged(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 
 def _refuse(request: HttpRequest, refused: OAuthRefusal) -> HttpResponse:
-    """Answer an error without a redirect URI: a page for a browser, JSON for a program."""
+    """Return an error without a redirect URI: a page for a browser, JSON for a program."""
     if "text/html" in request.headers.get("Accept", ""):
         return _page(request, "error", {"refused": refused}, status=refused.status)
     return refused.as_response()
@@ -66,7 +66,7 @@ def _decide(request: HttpRequest, client: Client, redirect_uri: str) -> HttpResp
         response: HttpResponse = SERVER.create_authorization_response(request, grant_user=administrator, grant=grant)
         return response
     if decision == "refuse":
-        # Not among the specified errors; RFC 6749 4.1.2.1 names it for exactly this case.
+        # Not among the specified errors; RFC 6749 4.1.2.1 defines it for exactly this case.
         return _redirect_refusal(request, redirect_uri, OAuthRefusal("access_denied", "the administrator refused"))
     return _consent_page(request, client)
 

@@ -1,4 +1,4 @@
-"""The authorization server: Authlib, limited to what the specification offers."""
+"""The authorization server: Authlib, limited to the specification's features."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ class CodeGrant(AuthorizationCodeGrant):  # type: ignore[misc]  # Authlib has no
 
 
 class Server(AuthorizationServer):  # type: ignore[misc]  # Authlib has no types
-    """Gives tokens the tenant of the administrator who consented, and the scopes of the client's registration."""
+    """A server whose tokens have the consenting administrator's tenant, and the scopes of the registration."""
 
     def save_token(self, token: dict[str, Any], request: OAuth2Request) -> AccessToken:
         return AccessToken.objects.create(

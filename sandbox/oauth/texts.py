@@ -71,12 +71,12 @@ JAPANESE: dict[str, Any] = {
 
 
 def texts(accept_language: str) -> dict[str, Any]:
-    """Return the words in the language that the browser asks for."""
+    """Return the words in the browser's language."""
     return JAPANESE if preferred_language(accept_language) == "ja" else ENGLISH
 
 
 def preferred_language(accept_language: str) -> str:
-    """Return ja when the browser names Japanese before English, else en."""
+    """Return ja if the browser names Japanese before English, else en."""
     for part in accept_language.lower().split(","):
         language = part.strip().split(";")[0].split("-")[0]
         if language in {"ja", "en"}:

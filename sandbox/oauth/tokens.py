@@ -1,4 +1,4 @@
-"""The token, update and revoke endpoints: they take a form and return JSON, never a page."""
+"""The token, update and revoke endpoints: they accept a form and return JSON, never a page."""
 
 from functools import wraps
 
@@ -38,10 +38,10 @@ def endpoint(view: View) -> View:
 @with_clock_and_faults("issue_token")
 @endpoint
 def issue(request: HttpRequest) -> HttpResponse:
-    """Exchanges an authorization code, once and within ten minutes, for a token of the tenant whose administrator
-    consented, with the scopes registered at that moment. Clients without a secret are refused.
+    """Exchange an authorization code, once and within ten minutes, for a token. It has the tenant of the administrator
+    who consented, and the scopes registered at that moment. Clients without a secret are refused.
     """
-    # A client without a secret is a public one: refused before anything else is looked at.
+    # A client without a secret is a public one: refused before any other check.
     check_required(request.POST, "client_id", "client_secret")
     if request.POST.get("grant_type") != "authorization_code":
         raise OAuthRefusal("unsupported_grant_type", "grant_type must be authorization_code")
@@ -56,11 +56,11 @@ def issue(request: HttpRequest) -> HttpResponse:
 @with_clock_and_faults("reissue_token")
 @endpoint
 def update(request: HttpRequest) -> HttpResponse:
-    """Gives a new token for a live one, with the scopes registered now; the old one ends unless `reissue_kills_old` is
-    off (assumed). The token of the header AUTHORIZATIONS must be a live one of the same client.
+    """Return a new token for a valid one, with the scopes registered now; the old one ends unless `reissue_kills_old`
+    is off (assumed). The token in the header AUTHORIZATIONS must be a valid one of the same client.
     """
     token = _token(request)
-    # Whether a reissue ends the old token is not in the specification.
+    # The specification does not define whether a reissue ends the old token.
     if behaviour.behaviour_of(token.tenant_id).reissue_kills_old:
         _end_token(token)
     fresh = AccessToken.objects.create(
@@ -77,7 +77,7 @@ def update(request: HttpRequest) -> HttpResponse:
 @with_clock_and_faults("revoke_token")
 @endpoint
 def revoke(request: HttpRequest) -> HttpResponse:
-    """Ends the token for good; an unknown or ended one is Not Found (404). The header AUTHORIZATIONS is checked as at
+    """End the token permanently; an unknown or ended one is Not Found (404). The header AUTHORIZATIONS is checked as at
     reissue.
     """
     _end_token(_token(request))
@@ -85,7 +85,7 @@ def revoke(request: HttpRequest) -> HttpResponse:
 
 
 def _token(request: HttpRequest) -> AccessToken:
-    """Return the token in the form, locked. Raises Refused, with Not Found when it does not exist or has ended."""
+    """Return the token in the form, locked. Raises OAuthRefusal, with Not Found if it does not exist or has ended."""
     client = client_of(request)
     check_required(request.POST, "token")
     scheme, _, bearer = request.headers.get("AUTHORIZATIONS", "").partition(" ")

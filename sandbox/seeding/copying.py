@@ -1,4 +1,4 @@
-"""Copy a tenant: the same house, people and past, with an administrator and secrets of its own."""
+"""Copy a tenant: the same building, people and past, with its own administrator and secrets."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -32,9 +32,9 @@ _COPIED: tuple[type[models.Model], ...] = (
 
 
 def copy_data(of: Tenant, to: Sequence[Tenant]) -> None:
-    """Copy everything in one tenant's house and log, as it is now, into others' that are empty.
+    """Copy everything in one tenant's building and log, as it is now, into other tenants that are empty.
 
-    Requests, one-time codes and deliveries that are under way are not copied.
+    Running requests, one-time codes and deliveries are not copied.
     """
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(";".join(map(_copy_statement, _COPIED)), {"old": of.pk, "new": [tenant.pk for tenant in to]})

@@ -10,7 +10,7 @@ from sandbox.seeding import names
 from sandbox.seeding.places import Places
 from sandbox.service.models import Guest, KeyBox, Tenant
 
-#: How many a tenant has by default.
+#: The default number for a tenant.
 SEEDED = 12
 _REMARKS = ("", "", "受付にお声がけください。", "Please ring at the loading dock.", "駐車場は B2 です。")
 
@@ -18,11 +18,11 @@ _REMARKS = ("", "", "受付にお声がけください。", "Please ring at the 
 def create_guests(tenant: Tenant, places: Places, count: int, seed: str) -> list[Guest]:
     """Create `count` guests if the tenant has QR codes: a third each past, present and expected.
 
-    They have a random source of their own, so that everything else stays the same for a seed.
+    They have their own random source, so that everything else stays the same for a seed.
     """
     if not count or not tenant.has_contract("qr"):
         return []
-    random = Random(f"{seed}|guests")  # noqa: S311 - data that repeats is the point
+    random = Random(f"{seed}|guests")  # noqa: S311 - repeated data is intended
     prefix = hashlib.sha256(tenant.tenant_id.encode()).hexdigest()[:6]
     areas = [area.area_id for area in places.areas]
     return Guest.objects.bulk_create(
@@ -55,7 +55,7 @@ def _keys(boxes: list[KeyBox], random: Random) -> dict[str, Any]:
 
 
 def _use_period(number: int, random: Random) -> dict[str, datetime]:
-    """Return a use period: ended within the last six days, from yesterday to tomorrow at least, or to come."""
+    """Return a use period: ended within the last six days, from yesterday to tomorrow at least, or in the future."""
     today = clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
     if number % 3 == 0:
         first, last = -random.randint(7, 9), -random.randint(1, 5)

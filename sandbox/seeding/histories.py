@@ -22,10 +22,10 @@ from sandbox.service.models.people import CREATION_ORDER
 
 _DAYS = 30
 _PER_MEMBER, _MOST = 2, 1000
-#: How many people the log is about.
+#: The number of people in the log.
 _SIMULATED_PEOPLE = 30
 _COLUMNS = "tenant_id, history_id, at, status, category, content, member, device, held_by"
-#: When people move, and how much; (begin, end) in hours of each part of the day.
+#: When people move, and how often; (begin, end) in hours of each part of the day.
 _HOURS = (((7.5, 9.5), 5), ((9.5, 12), 3), ((12, 13.5), 3), ((13.5, 17), 3), ((17, 19.5), 4), ((19.5, 23), 0.4))
 _STRETCHES, _BUSY = [hours for hours, _ in _HOURS], list(accumulate(weight for _, weight in _HOURS))
 _OFF_DAY = 0.06
@@ -35,7 +35,7 @@ Row = tuple[datetime, str, str, str | None, str]
 
 @dataclass(frozen=True)
 class SimulatedPerson:
-    """Somebody with the places open and closed to them on a usual morning, as JSON texts of log records."""
+    """A person with the places open and closed to them on a usual morning, as JSON texts of log records."""
 
     person: Person
     text: str
@@ -45,13 +45,13 @@ class SimulatedPerson:
 
 
 def create_histories(tenant: Tenant, places: Places, guests: list[Guest], members: int, seed: str) -> None:
-    """Write about two records per member, at most 1,000, mostly in working hours; none for an empty house.
+    """Write about two records per member, at most 1,000, mostly in working hours; none for an empty building.
 
-    They have a random source of their own, so that everything else stays the same for a seed.
+    They have their own random source, so that everything else stays the same for a seed.
     """
     if not members:
         return
-    random = Random(f"{seed}|histories")  # noqa: S311 - data that repeats is the point
+    random = Random(f"{seed}|histories")  # noqa: S311 - repeated data is intended
     now = clock.now().replace(microsecond=0)
     house = _Building(tenant, places, guests, now, random)
     rows = [*house.keys_out(), *house.records(min(_PER_MEMBER * members, _MOST))]
@@ -74,12 +74,12 @@ class _Building:
         self.devices = {door.device_id: _json(device_entry(door)) for door in self.doors}
         self.anywhere = [*self.devices.values(), *(_json(device_entry(box)) for box in self.boxes)]
         self.walkers = self._walkers()
-        # People who may go nowhere rarely come.
+        # People without access to any place rarely come.
         self.comers = list(accumulate(1 if walker.doors or walker.keys else 0.1 for walker in self.walkers))
         self.busy_days = list(accumulate(self.weights))
 
     def records(self, count: int) -> list[Row]:
-        """Return this many records, none where no device is under contract."""
+        """Return this many records; none if no device is under contract."""
         found: list[Row] = []
         while len(found) < count and self.anywhere:
             found += self._record()
@@ -180,7 +180,7 @@ class _Building:
 
 
 def _days(holidays: Holidays, now: datetime) -> tuple[list[datetime], list[float]]:
-    """Return the days of the last month, and how much happens on each."""
+    """Return the days of the last month, and the activity on each."""
     today = now.replace(hour=0, minute=0, second=0)
     days = [today - timedelta(days=number) for number in range(_DAYS, -1, -1)]
     return days, [_OFF_DAY if day.weekday() > 4 or holidays.is_holiday(day.date()) else 1 for day in days]

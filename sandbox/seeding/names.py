@@ -1,4 +1,4 @@
-"""Names of people and groups, Japanese and English, as real customers have them."""
+"""Names of people and groups, Japanese and English, like those of real customers."""
 
 from random import Random
 
@@ -30,7 +30,7 @@ FOREIGN_GIVEN_NAMES = [
     "Emma", "Olivia", "James", "Noah", "Mia", "Lucas", "Sofia", "Daniel", "Chloé", "Jürgen", "Anna", "Peter",
     "Priya", "Mateo", "Ingrid", "Samuel", "Linh", "Grace", "Oscar", "Zoë",
 ]  # fmt: skip
-#: Exactly 40 characters: the longest that the specification lets through.
+#: Exactly 40 characters: the longest that the specification allows.
 LONG_NAMES = [
     "Maria del Carmen Fernandez de la Vega-Ro",
     "Wolfeschlegelsteinhausenbergerdorff Hube",

@@ -99,7 +99,7 @@ def _rows(
 
 
 def _use_period(today: datetime, random: Random) -> dict[str, str]:
-    """Return a use period; most members have none, some ended, some are to come."""
+    """Return a use period; most members have none, some have ended, some are in the future."""
     draw = random.random()
     if draw < 0.8:
         return {}
@@ -116,7 +116,7 @@ def _use_period(today: datetime, random: Random) -> dict[str, str]:
 
 
 def _qrcode(tenant: Tenant, member_id: str, random: Random) -> tuple[dict[str, Any] | None, str | None, str | None]:
-    """Return (qrcode as the single read shows it, what the code says, seed of the one-time code)."""
+    """Return (qrcode of the single read, the code's text, seed of the one-time code)."""
     if not tenant.has_contract("qr"):
         return None, None, None
     draw, data = random.random(), f"SL{random.getrandbits(64):016X}"

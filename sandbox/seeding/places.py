@@ -13,7 +13,7 @@ AREAS = [
 ]  # fmt: skip
 KEY_BOXES = [("総務キーボックス", 10), ("Vehicle keys", 8), ("サーバーラック鍵", 6)]
 KEYS = ["正面玄関", "会議室A", "会議室B", "社用車1", "社用車2", "倉庫", "Rack 1", "Rack 2", "書庫", "金庫室"]
-#: Name, scene, area of the door that it watches. The last one has no connection.
+#: Name, scene, area of the door in view. The last one has no connection.
 _ALWAYS = [
     ("正面エントランス カメラ", "entrance", "正面エントランス"),
     ("サーバー室前 通路", "corridor", "サーバー室"),
@@ -25,7 +25,7 @@ _AWAY = ("駐車場 カメラ", "parking", "")
 
 @dataclass(frozen=True)
 class Places:
-    """What was created, for the steps that come after.
+    """The created places, for later steps.
 
     The keys that are `keys_out` are not written yet: their holders are known last.
     """
@@ -71,7 +71,7 @@ def _key_boxes(tenant: Tenant, random: Random) -> tuple[list[KeyBox], list[KeyUs
             )
         )
     now, made = clock.now(), KeyBox.objects.bulk_create(boxes)
-    # Their holders are unknown, so they do not return by themselves.
+    # Their holders are unknown, so they do not return automatically.
     return made, [KeyUse(box=box, unit_no=unit_no, taken_at=now) for box, unit_no in zip(made, taken, strict=True)]
 
 
@@ -93,8 +93,8 @@ def _doors(tenant: Tenant, areas: list[Area], random: Random) -> list[PassContro
 
 
 def create_cameras(tenant: Tenant, places: Places, seed: str) -> None:
-    """Create four to six cameras, most of them at a door. They have a random source of their own."""
-    random = Random(f"{seed}|cameras")  # noqa: S311 - data that repeats is the point
+    """Create four to six cameras, most of them at a door. They have their own random source."""
+    random = Random(f"{seed}|cameras")  # noqa: S311 - repeated data is intended
     doors = {door.area.name: door for door in places.doors if door.in_out == "in"}
     chosen = [*_ALWAYS, *_SOMETIMES[: random.randint(0, len(_SOMETIMES))], _AWAY]
     Camera.objects.bulk_create(

@@ -19,7 +19,7 @@ from .places import create_cameras, create_places
 ALL_CONTRACTS = ("door", "key_box", "qr", "face", "licence")
 #: From this many members on, the planner needs new statistics.
 _MANY_MEMBERS = 1000
-#: The contracts of the tenants of `seed`, in turn: everything, doors and codes, keys only.
+#: The contracts of the tenants of `seed`, in turn: everything, doors and codes, keys only, doors, keys and faces.
 _CONTRACT_SETS = (ALL_CONTRACTS, ("door", "qr", "licence"), ("key_box",), ("door", "key_box", "face"))
 _HOLIDAY = {
     "is_include_public_holiday": True,
@@ -47,10 +47,11 @@ def create_tenant(
     admin_login: str | None = None,
     admin_password: str | None = None,
 ) -> Tenant:
-    """Create a tenant with everything in it. The same seed and tenant_id give the same data. Call `analyse` after many
-    members.
+    """Create a tenant with everything in it. The same seed and tenant_id give the same data.
+
+    Call `analyse` after many members.
     """
-    random = Random(f"{seed}|{name}")  # noqa: S311 - data that repeats is the point
+    random = Random(f"{seed}|{name}")  # noqa: S311 - repeated data is intended
     secret = hashlib.sha256(f"{seed}|{tenant_id or random.getrandbits(64)}".encode()).hexdigest()
     with behaviour.using_clock_of(behaviour.ALL_TENANTS), transaction.atomic():
         tenant = Tenant(
@@ -68,7 +69,7 @@ def create_tenant(
 
 
 def copy_tenant(of: Tenant, number: int) -> list[Tenant]:
-    """Create so many tenants with another one's house, people and past as they are now, and secrets of their own."""
+    """Create `number` tenants with another one's current building, people and past, and their own secrets."""
     like = {"name": of.name, "contracts": of.contracts, "holiday": of.holiday, "webhook": _WEBHOOK}
     with behaviour.using_clock_of(behaviour.ALL_TENANTS), transaction.atomic():
         made = [Tenant(**like, created_at=clock.now()) for _ in range(number)]
@@ -96,7 +97,7 @@ def _administrator(tenant: Tenant, secret: str, login: str | None = None, passwo
 
 
 def seed(tenants: int, members: int, number: int) -> list[Tenant]:
-    """Return the tenants of this seed, creating those that do not exist yet."""
+    """Return the tenants of this seed, after creating missing ones."""
     wanted = [f"t{hashlib.sha256(f'{number}|{index}'.encode()).hexdigest()[:16]}" for index in range(tenants)]
     found = Tenant.objects.in_bulk(wanted)
     missing = tenants - len(found)
@@ -118,7 +119,7 @@ def analyse(members: int) -> None:
 
 
 def describe(tenant: Tenant) -> dict[str, Any]:
-    """Return what a person needs to connect this tenant."""
+    """Return the data that a person needs to connect this tenant."""
     administrator = tenant.administrators.order_by("id").first()
     return {
         "tenant_id": tenant.tenant_id,

@@ -1,4 +1,4 @@
-"""A car park in the open: sky, cars in their bays, a gate in the fence."""
+"""An open-air car park: sky, cars in their bays, a gate in the fence."""
 
 from random import Random
 

@@ -1,4 +1,4 @@
-"""What a scene is, and the furniture that several have."""
+"""The type of a scene, and furniture that several scenes share."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,29 +7,29 @@ from random import Random
 from sandbox.cameras.canvas import Canvas, Colour, Lens, mix, shade
 from sandbox.cameras.light import Light
 
-#: Steps of somebody walking: metres to the right of the camera and away from it.
+#: Steps of a walking person: metres to the right of the camera and away from it.
 Route = tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True)
 class Doorway:
-    """The door that the camera watches: people behind `distance` are seen only through the opening."""
+    """The door in the camera's view: people behind `distance` are visible only through the opening."""
 
     left: float
     right: float
     height: float
     distance: float
-    #: To the reader, and from there through the door; reversed where people come towards the camera.
+    #: To the reader, and from there through the door; reversed if people come towards the camera.
     approach: Route
     route_through: Route
-    #: How much of the people behind it is seen: glass is clear, an unlit room is not.
+    #: Visibility of the people behind it: glass is clear, an unlit room is not.
     transparency: float = 0.0
     reader: tuple[float, float] = (0.0, 1.2)
 
 
 @dataclass(frozen=True)
 class Scene:
-    """A room: how it is painted, where people cross it, and its door."""
+    """A room: its drawing function, the ways of people who cross it, and its door."""
 
     lens: Lens
     is_outdoors: bool
@@ -65,7 +65,7 @@ def draw_reader(canvas: Canvas, across: float, up: float, away: float, bright: f
 
 
 def draw_door(canvas: Canvas, way: Doorway, colour: Colour, bright: float, opened: bool) -> None:
-    """Draw a hinged door in the back wall, dark behind when it is open."""
+    """Draw a hinged door in the back wall, dark behind if it is open."""
     left, right, high, away = way.left, way.right, way.height, way.distance
     canvas.front_wall(left - 0.08, right + 0.08, 0, high + 0.08, away, shade((92, 94, 100), bright))
     if opened:

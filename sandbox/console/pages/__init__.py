@@ -1,5 +1,5 @@
-"""The console at /console/: the house of each tenant, the faults asked for, and its clock, for people.
+"""The console at /console/, for people: each tenant's building, the added faults, and its clock.
 
-Pages decide nothing: they show what the engine holds and call it. Everything works as plain forms; the script only
-fetches the live parts again.
+Pages decide nothing: they show the engine's data and call it. Everything works with plain forms; the script only
+reloads the live parts.
 """

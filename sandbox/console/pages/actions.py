@@ -1,4 +1,4 @@
-"""Handle a form of the console: read it, act once, answer with the page again."""
+"""Handle a form of the console: read it, act once, and show the page again."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ ShowPage = Callable[[dict[str, FormState], int], HttpResponse]
 
 @dataclass(frozen=True)
 class FormAction:
-    """What a form does: its fields, the function called with them, and where on the page its reader is led."""
+    """The action of a form: its fields, its function, and the place on the page to show afterwards."""
 
     fields: type[BaseModel]
     run: Callable[..., Message]
@@ -28,9 +28,9 @@ class FormAction:
 
 
 def respond(request: HttpRequest, actions: Mapping[str, FormAction], show: ShowPage, *about: Any) -> HttpResponse:
-    """Return the page or, after a form, a redirect to it. A form with errors comes back as it was typed (422).
+    """Return the page or, after a form, a redirect to it. A form with errors is shown again with its values (422).
 
-    `about` is passed to the action before the fields that were read.
+    `about` is passed to the action before the form's fields.
     """
     if request.method != "POST":
         return show({}, 200)

@@ -16,7 +16,7 @@ ADDRESSES = {name.partition(".")[0]: f"/console/static/{digest}/{name}" for name
 
 
 def asset(request: HttpRequest, digest: str, name: str) -> HttpResponse:
-    """GET: one of the files, to be kept for as long as anybody likes."""
+    """Return one of the files (GET), which may be cached forever."""
     if name not in _FILES:
         raise not_found("file")
     response = HttpResponse(_FILES[name], content_type=_TYPES[Path(name).suffix])

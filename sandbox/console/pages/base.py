@@ -1,4 +1,4 @@
-"""What every page of the console has in common: language and theme, safe headers, and errors as pages."""
+"""Common parts of all console pages: language and theme, safe headers, and error pages."""
 
 import logging
 from collections.abc import Callable
@@ -20,9 +20,9 @@ from . import assets, messages, words
 
 View = Callable[..., HttpResponseBase]
 COOKIE_PATH = "/console/"
-#: A person's choices by query parameter: the cookie that keeps each and its values. The first is the default.
+#: A person's choices by query parameter: the cookie that stores each and its values. The first is the default.
 CHOICES = {"lang": ("console_language", ("", "en", "ja")), "theme": ("console_theme", ("auto", "light", "dark"))}
-#: Header that asks for the live parts of a page.
+#: Header of requests for the live parts of a page.
 LIVE_HEADER = "Sandbox-Live"
 _YEAR = 365 * 24 * 3600
 _CONTENT_SECURITY_POLICY = "; ".join(
@@ -46,14 +46,14 @@ class PageMissing(Exception):
 
 
 class _FormProtection(CsrfViewMiddleware):
-    """Refuses forms from elsewhere, and those whose cookie is gone, with a page."""
+    """Middleware that refuses forms of other sites, and forms without their cookie, with a page."""
 
     def _reject(self, request: HttpRequest, reason: str) -> HttpResponse:
         return error_page(request, 403)
 
 
 def console_page(view: View) -> View:
-    """Make a view a page of the console: safe against forgery, with errors answered by a page."""
+    """Make a view a page of the console, with forgery protection and error pages."""
     protected = decorator_from_middleware(_FormProtection)(view)
 
     @never_cache
@@ -96,13 +96,13 @@ def render(request: HttpRequest, template: str, context: dict[str, Any], status:
 
 
 def error_page(request: HttpRequest, status: int) -> HttpResponse:
-    """Return a page that says what went wrong, with a link back."""
+    """Return a page that describes the error, with a link back."""
     shown = words.words_for(request)["trouble"]
     return render(request, "trouble", {"trouble": shown.get(status, shown[400]), "status": status}, status=status)
 
 
 def tenant_of(tenant_id: str) -> Tenant:
-    """Return the tenant. Raises Missing."""
+    """Return the tenant. Raises PageMissing."""
     found = None if "\0" in tenant_id else Tenant.objects.filter(pk=tenant_id).first()
     if found is None:
         raise PageMissing
@@ -110,24 +110,24 @@ def tenant_of(tenant_id: str) -> Tenant:
 
 
 def is_live(request: HttpRequest) -> bool:
-    """Return whether only the live parts are wanted."""
+    """Return whether only the live parts are requested."""
     return LIVE_HEADER in request.headers
 
 
 def chosen_option(request: HttpRequest, name: str) -> str:
-    """Return what the person chose, or the default."""
+    """Return the person's choice, or the default."""
     cookie, values = CHOICES[name]
     value = request.COOKIES.get(cookie, "")
     return value if value in values else values[0]
 
 
 def read_text(values: QueryDict, name: str, max_length: int = 600) -> str:
-    """Return a parameter without what the database cannot store."""
+    """Return a parameter without characters that the database cannot store."""
     return values.get(name, "").replace("\0", "").strip()[:max_length]
 
 
 def _save_choice(request: HttpRequest) -> HttpResponse | None:
-    """Keep a language or theme that the address names, and return a redirect to the page; None without one."""
+    """Save a language or theme in the address, and return a redirect to the page; None without one."""
     wanted = {name: request.GET[name] for name in CHOICES if name in request.GET}
     if not wanted:
         return None

@@ -1,4 +1,4 @@
-"""/console/t/<tenant_id>/: one tenant's house, and everything that a person can do in it."""
+"""/console/t/<tenant_id>/: one tenant's building, and everything that a person can do in it."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ from .forms import FormState
 
 @console_page
 def building(request: HttpRequest, tenant_id: str) -> HttpResponse:
-    """GET ?at=&who=&q=: the house, with a device and a person chosen. POST act=…: something is done there."""
+    """Return the building with a chosen device and person (GET ?at=&who=&q=), or act there (POST act=…)."""
     tenant = tenant_of(tenant_id)
     with behaviour.using_clock_of(tenant.pk):
         steps.advance(tenant)
@@ -33,7 +33,7 @@ def building(request: HttpRequest, tenant_id: str) -> HttpResponse:
 
 
 def _context(request: HttpRequest, chosen: BuildingSelection) -> dict[str, Any]:
-    """Return everything the page shows; as functions where a live part may not need it."""
+    """Return the data of the page; as functions if a live part may not need it."""
     tenant, said, now = chosen.tenant, chosen.words, clock.now()
     query = read_text(request.GET, "q", 80)
     return {

@@ -1,4 +1,4 @@
-"""What a person can do in a house: show something to a device, break things, and repair them."""
+"""Actions of people in a building: show something to a device, break things, and repair them."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -31,28 +31,27 @@ class BuildingSelection:
 
     @cached_property
     def door(self) -> PassController | None:
-        """Return the door that was chosen."""
+        """Return the chosen door."""
         rows = PassController.objects.select_related("area")
         return rows.filter(tenant=self.tenant, device_id=self.device_id).first()
 
     @cached_property
     def box(self) -> KeyBox | None:
-        """Return the key box that was chosen."""
+        """Return the chosen key box."""
         return KeyBox.objects.filter(tenant=self.tenant, key_device_id=self.device_id).first()
 
     @cached_property
     def person(self) -> Member | Guest | None:
-        """Return the member or guest who was chosen."""
+        """Return the chosen member or guest."""
         return people.find(self.tenant, self.person_id)
 
     @property
     def device_name(self) -> str:
-        """Return the name of the device."""
         device = self.door or self.box
         return device.name if device else ""
 
     def value_of(self, kind: str) -> str:
-        """Return what the chosen person shows of this kind at this moment. Raises Wrong."""
+        """Return what the chosen person shows of this kind at this moment. Raises InvalidForm."""
         if self.person is None:
             raise InvalidForm.for_field("shows", "no_person")
         found = next(
@@ -64,14 +63,14 @@ class BuildingSelection:
 
 
 class CredentialForm(RequestBody):
-    """What is shown to the device: something the chosen person carries, or what was typed."""
+    """A credential that is shown to the device: the chosen person's, or a typed one."""
 
     shows: CredentialKind | Literal["typed"]
     kind: CredentialKind = "card"
     value: str = Field("", max_length=1000)
 
     def credential_of(self, chosen: BuildingSelection) -> tuple[str, str]:
-        """Return (kind, value) as the device reads it. Raises Wrong."""
+        """Return (kind, value) as the device reads it. Raises InvalidForm."""
         if self.shows != "typed":
             return self.shows, chosen.value_of(self.shows)
         if not self.value:
@@ -121,7 +120,7 @@ def use_key(chosen: BuildingSelection, wanted: KeyForm) -> Message:
 
 
 def move_door(chosen: BuildingSelection, wanted: DoorForm) -> Message:
-    """Break, hold or shut the door."""
+    """Force, hold or close the door."""
     ways = {
         "force": physical_actions.force_door,
         "hold": physical_actions.leave_door_open,

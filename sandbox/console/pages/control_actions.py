@@ -1,4 +1,4 @@
-"""What a person can set in the sandbox: clock, faults, behaviour, and a reset."""
+"""Settings that a person can change in the sandbox: clock, faults, behaviour, and a reset."""
 
 from dataclasses import dataclass
 from typing import Any, get_args
@@ -17,7 +17,7 @@ from .actions import FormAction
 from .forms import InvalidForm, collect_errors
 from .messages import Message
 
-#: The setting that has a form of its own.
+#: The setting that has a separate form.
 CLOCK_SETTING = "clock_offset"
 #: The kinds of faults, each with its fields.
 FAULT_KINDS = {get_args(kind.model_fields["kind"].annotation)[0]: kind for kind in get_args(kinds.AnyFault)}
@@ -25,7 +25,7 @@ FAULT_KINDS = {get_args(kind.model_fields["kind"].annotation)[0]: kind for kind 
 
 @dataclass(frozen=True)
 class Target:
-    """Whose settings these are: a tenant's, or everybody's under the empty key."""
+    """The owner of the settings: a tenant, or all tenants under the empty key."""
 
     key: str
     words: Words
@@ -45,7 +45,7 @@ class MoveForm(RequestBody):
 
 
 class FaultForm(RequestBody):
-    """A fault as it was typed; fields that its kind does not have are left out."""
+    """A fault with its typed values; fields that its kind does not have are left out."""
 
     kind: str = ""
     operation: str = "0"
@@ -67,7 +67,7 @@ class ClearForm(RequestBody):
 
 
 class ResetForm(ResetBody):
-    """What to begin with, and a word that confirms it. Bounded, since a person waits for the page."""
+    """The data to start with, and a word that confirms the reset. Limited, since a person waits for the page."""
 
     tenants: int = Field(3, ge=0, le=200)
     members: int = Field(200, ge=0, le=200_000)
@@ -109,13 +109,13 @@ def add_fault(target: Target, wanted: FaultForm) -> Message:
 
 
 def clear_faults(target: Target, wanted: ClearForm) -> Message:
-    """Clear faults; a tenant's page clears only its own, everybody's page any."""
+    """Delete faults; a tenant's page deletes only its own, the common page any."""
     store.clear(tenant_id=target.key or None, identifier=wanted.fault)
     return Message("plain", target.words["said"]["cleared"])
 
 
 def set_behaviour(target: Target, wanted: Behaviour) -> Message:
-    """Set what was filled in, and return everything else to its default."""
+    """Set the given values, and reset all others to their defaults."""
     names = set(Behaviour.model_fields) - {CLOCK_SETTING}
     given: dict[str, Any] = {name: getattr(wanted, name) for name in names & wanted.model_fields_set}
     behaviour.save_settings(target.key, dict.fromkeys(names) | given)
@@ -131,7 +131,7 @@ def reset(target: Target, wanted: ResetForm) -> Message:
     return Message("plain", target.words["said"]["reset"])
 
 
-#: For everybody; a tenant has all but the last.
+#: For all tenants; a single tenant has all but the last.
 ACTIONS = {
     "clock": FormAction(MoveForm, move_clock, "clock-control"),
     "fault": FormAction(FaultForm, add_fault, "faults"),

@@ -17,7 +17,7 @@ from .base import console_page, render, tenant_of
 from .control_actions import ACTIONS, CLOCK_SETTING, FAULT_KINDS, Target
 from .forms import FormState
 
-#: The settings in groups for people. What is not named here comes last.
+#: The settings in groups for people. Settings without a group are last.
 _GROUPS = {
     "life": ["passages_per_hour", "door_open_seconds", "relock_seconds", "device_seconds", "keys_return_seconds"],
     "work": ["face_seconds", "bulk_seconds_per_member", "bulk_fail_after", "mock_timeout_seconds"],
@@ -36,7 +36,7 @@ _GROUPS = {
 
 @console_page
 def controls(request: HttpRequest, tenant_id: str = ALL_TENANTS) -> HttpResponse:
-    """GET: what is set. POST act=…: something is set, for this tenant or for everybody."""
+    """Return the settings (GET), or change one, for this tenant or for all (POST act=…)."""
     tenant = tenant_of(tenant_id) if tenant_id else None
     target = Target(tenant_id, words.words_for(request))
     acts = {name: act for name, act in ACTIONS.items() if name != "anew" or tenant is None}
@@ -69,7 +69,7 @@ def _context(target: Target, forms: dict[str, FormState]) -> dict[str, Any]:
 
 
 def _fault_view(fault: dict[str, Any], target: Target) -> dict[str, Any]:
-    """Return a fault as it is shown, without the values that are the default."""
+    """Return a fault for display, without default values."""
     plain = {"id", "tenant_id", "operation", "kind", "left"}
     usual = {name: shape.default for name, shape in FAULT_KINDS[fault["kind"]].model_fields.items()}
     values = {name: value for name, value in fault.items() if name not in plain and value != usual.get(name)}
@@ -86,7 +86,7 @@ def _fault_view(fault: dict[str, Any], target: Target) -> dict[str, Any]:
 
 
 def _groups(target: Target, form: FormState | None) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Yield (word, settings) of each group. A setting shows what was typed, else what is kept here."""
+    """Yield (word, settings) of each group. A setting shows the typed value, else the stored one."""
     kept = Settings.objects.filter(key=target.key).values_list("values", flat=True).first() or {}
     inherited = behaviour.behaviour_of(ALL_TENANTS) if target.key else behaviour.defaults()
     named = {name for group in _GROUPS.values() for name in group} | {CLOCK_SETTING}

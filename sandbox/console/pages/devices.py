@@ -1,4 +1,4 @@
-"""The doors, key boxes and cameras of a house as the page shows them. Enter the tenant's clock first."""
+"""The doors, key boxes and cameras of a building for its page. Enter the tenant's clock first."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -34,7 +34,7 @@ def areas_with_doors(tenant: Tenant, now: datetime, words: Words) -> list[dict[s
 
 
 def door_view(door: PassController, now: datetime, words: Words) -> dict[str, Any]:
-    """Return a door with its states; `wrong` says that somebody should look."""
+    """Return a door with its states; `wrong` means that a person should check it."""
     leaf, (lock, errors), problem = doors.leaf(door, now), doors.lock(door, now), doors.problem(door)
     said = words["states"]
     chips = [Chip("bad", "alert", said[problem])] if problem else [_leaf(leaf, words)]
@@ -57,7 +57,7 @@ def door_view(door: PassController, now: datetime, words: Words) -> dict[str, An
 
 
 def key_boxes(tenant: Tenant, now: datetime, words: Words) -> list[dict[str, Any]]:
-    """Return the key boxes with the place of every key."""
+    """Return the key boxes with the state of every key."""
     rows = KeyBox.objects.filter(tenant=tenant).order_by("id")
     return [key_box_view(box, now, words) for box in rows]
 

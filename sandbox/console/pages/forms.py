@@ -1,4 +1,4 @@
-"""Forms of the console: read by the same models as the JSON API, so that every limit is stated once."""
+"""Forms of the console, validated by the JSON API's models, so that every limit is defined once."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ FormErrors = dict[str, tuple[str, dict[str, Any]]]
 
 
 class InvalidForm(Exception):
-    """What was typed cannot be used: for each field an error's word and the values in its sentence."""
+    """Invalid values: an error code for each field, and the values in its sentence."""
 
     def __init__(self, errors: FormErrors) -> None:
         super().__init__(", ".join(errors))
@@ -20,13 +20,13 @@ class InvalidForm(Exception):
 
     @classmethod
     def for_field(cls, name: str, word: str, /, **parts: Any) -> "InvalidForm":
-        """Return an error of one field, for a reason of the console's own."""
+        """Return an error of one field, for a reason that only the console has."""
         return cls({name: (word, parts)})
 
 
 @dataclass(frozen=True)
 class Field:
-    """One field as a template shows it."""
+    """One field for a template."""
 
     name: str
     value: Any
@@ -35,7 +35,7 @@ class Field:
 
 @dataclass
 class FormState:
-    """What was typed into a form, and a sentence for each field that cannot be used."""
+    """The typed values of a form, and a sentence for each invalid field."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
     errors: Mapping[str, str] = field(default_factory=dict)
@@ -48,13 +48,13 @@ class FormState:
 
 
 def typed_values(model: type[BaseModel], data: QueryDict) -> dict[str, Any]:
-    """Return the fields of `model` as they were sent; those with several values as lists."""
+    """Return the sent fields of `model`; those with several values as lists."""
     several = {name for name, shape in model.model_fields.items() if get_origin(shape.annotation) is list}
     return {name: data.getlist(name) if name in several else str(data[name]).strip() for name in data}
 
 
 def validate(model: type[M], values: Mapping[str, Any]) -> M:
-    """Return the fields that were filled in, as the model has them. Raises Wrong."""
+    """Return the filled-in fields as validated by the model. Raises InvalidForm."""
     given = {name: value for name, value in values.items() if name in model.model_fields and value not in ("", [])}
     try:
         return model.model_validate(given)
@@ -72,7 +72,7 @@ def to_invalid_form(error: ValidationError) -> InvalidForm:
 
 
 def collect_errors(*reads: Callable[[], Any]) -> list[Any]:
-    """Return the results of all these functions. Raises Wrong with the errors of all of them."""
+    """Return the results of all these functions. Raises InvalidForm with the errors of all of them."""
     found: list[Any] = []
     errors: FormErrors = {}
     for read_one in reads:
@@ -86,7 +86,7 @@ def collect_errors(*reads: Callable[[], Any]) -> list[Any]:
 
 
 def rejected_form(values: Mapping[str, Any], wrong: InvalidForm, sentences: Mapping[str, str]) -> FormState:
-    """Return the form again, with everything that was typed and its errors."""
+    """Return the form again, with all typed values and its errors."""
     return FormState(
         values,
         {

@@ -1,6 +1,4 @@
-"""/console/t/<tenant_id>/mails/<number>/: one mail as its recipient would have got it, with a code that
-can be scanned.
-"""
+"""/console/t/<tenant_id>/mails/<number>/: one mail as its recipient would see it, with a code that can be scanned."""
 
 import segno
 from django.http import HttpRequest, HttpResponse
@@ -14,7 +12,7 @@ from .base import PageMissing, console_page, render, tenant_of
 
 @console_page
 def mail(request: HttpRequest, tenant_id: str, number: int) -> HttpResponse:
-    """GET: the mail."""
+    """Return the page of one mail (GET)."""
     tenant = tenant_of(tenant_id)
     found = Mail.objects.filter(tenant=tenant, pk=number).first()
     if found is None:
@@ -27,10 +25,10 @@ def mail(request: HttpRequest, tenant_id: str, number: int) -> HttpResponse:
 
 
 def _draw_code(data: str, title: str) -> SafeString:
-    """Return the code as a picture; empty when no code can hold the data."""
+    """Return the code as a picture; empty if no code can hold the data."""
     try:
         code = segno.make(data, micro=False)
     except (segno.DataOverflowError, ValueError):
         return SafeString()
     drawn = code.svg_inline(light="white", svgclass=None, lineclass=None, omitsize=True, title=title)
-    return mark_safe(drawn)  # noqa: S308 - drawn here, the data is in no text of it
+    return mark_safe(drawn)  # noqa: S308 - drawn here, without the data as text

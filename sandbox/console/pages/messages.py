@@ -20,7 +20,7 @@ class Message:
 
 
 def save(response: HttpResponse, message: Message) -> None:
-    """Keep a message for the next page."""
+    """Save a message for the next page."""
     value = signing.dumps(asdict(message), salt=_SALT, compress=True)
     response.set_cookie(_COOKIE, value, max_age=_SECONDS, path=_PLACE, httponly=True, samesite="Lax")
 
@@ -34,5 +34,5 @@ def load(request: HttpRequest) -> Message | None:
 
 
 def clear(response: HttpResponse) -> None:
-    """Drop the message that was shown."""
+    """Delete the message that was shown."""
     response.delete_cookie(_COOKIE, path=_PLACE, samesite="Lax")

@@ -1,4 +1,4 @@
-"""The people of a house for its page: found by a search, with what they carry."""
+"""The people of a building for its page: found by a search, with their credentials."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,14 +8,14 @@ from sandbox.console.pages.words import Words
 from sandbox.engine import recognition, totp
 from sandbox.service.models import Guest, Member, Tenant
 
-#: How many members and how many guests a search shows.
+#: The number of members, and of guests, in a search's result.
 MAX_FOUND = 5
 _KINDS = {"card": "card", "qr": "qr", "one_time": "code", "face": "face"}
 
 
 @dataclass(frozen=True)
 class ShownCredential:
-    """One thing to show to a device. `value` is what the device reads, `text` what a person sees of it."""
+    """One credential to show to a device. `value` is what the device reads, `text` what a person sees."""
 
     kind: str
     value: str
@@ -38,7 +38,7 @@ def search(tenant: Tenant, text: str) -> list[dict[str, Any]]:
 
 
 def describe(row: Member | Guest) -> dict[str, Any]:
-    """Return a person's name, identifier, and what tells them from others of the same name."""
+    """Return a person's name, identifier, and details that distinguish people of the same name."""
     person = recognition.Person(row, "", "")
     start, end = person.period
     return {
@@ -53,7 +53,7 @@ def describe(row: Member | Guest) -> dict[str, Any]:
 
 
 def credentials_of(row: Member | Guest, at: datetime, words: Words) -> list[ShownCredential]:
-    """Return what this person can show at `at`; a one-time code is that of this time."""
+    """Return this person's credentials at `at`; a one-time code is that of this time."""
     pairs = [("qr", row.qr_data)] if isinstance(row, Guest) else recognition.credentials(row, at)
     return [
         ShownCredential(kind, value, _KINDS[kind], words["kinds"][kind], _credential_text(row, kind, value, at, words))

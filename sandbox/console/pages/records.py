@@ -1,4 +1,4 @@
-"""The records of a house: its log, its notifications, what is under way. By the tenant's clock."""
+"""The records of a building: its log, notifications and running requests. By the tenant's clock."""
 
 import json
 from datetime import datetime
@@ -22,7 +22,7 @@ from sandbox.service.models import (
     Tenant,
 )
 
-#: How many of each are shown.
+#: The number of shown rows of each kind.
 LOGS, OTHERS = 60, 8
 _ICONS = {
     "normal": "check",
@@ -41,7 +41,7 @@ def log(tenant: Tenant, now: datetime, words: Words) -> list[dict[str, Any]]:
 
 
 def count_held_back(tenant: Tenant) -> int:
-    """Return how many records are still in devices without a connection."""
+    """Return the number of records that are still in devices without a connection."""
     return History.objects.filter(tenant=tenant).exclude(held_by="").count()
 
 
@@ -57,7 +57,7 @@ def requests(tenant: Tenant, now: datetime, words: Words) -> list[dict[str, Any]
         "wanted": Func(F("members"), function="jsonb_array_length", output_field=IntegerField()),
         "done": Func(F("results"), function="jsonb_array_length", output_field=IntegerField()),
     }
-    # Each may hold thousands of members: only those that are shown are counted.
+    # Each may hold thousands of members, so only the shown ones are counted.
     newest = list(_newest(BulkRequest.objects.filter(tenant=tenant)).values_list("pk", flat=True))
     bulk = BulkRequest.objects.filter(pk__in=newest).annotate(**counts).defer("members", "results")
     faces = FaceRequest.objects.filter(tenant=tenant).select_related("member")
@@ -89,7 +89,7 @@ def mails(tenant: Tenant) -> list[Mail]:
 
 
 def calls(tenant: Tenant) -> list[dict[str, Any]]:
-    """Return the calls of the API by a known token, newest first."""
+    """Return the calls of the API with a known token, newest first."""
     rows = Call.objects.filter(tenant_id=tenant.pk).order_by("-id")[:OTHERS]
     return [{"row": row, "name": _operation(row.operation), **_result_icon(100 <= row.status < 400)} for row in rows]
 

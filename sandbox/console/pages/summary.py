@@ -1,4 +1,4 @@
-"""What differs from the defaults just now, for everybody and in total."""
+"""The current differences from the defaults, for all tenants together and for each one."""
 
 from typing import Any
 
@@ -10,10 +10,10 @@ _CLOCK = "clock_offset"
 
 
 def summary() -> dict[str, Any]:
-    """Return what differs from the defaults; `calm` when nothing does.
+    """Return the differences from the defaults; `calm` is true without any.
 
-    offset: of everybody's clock; own_clocks, own_settings: tenants that differ; faults: how many calls will get one;
-    settings: what is changed for everybody.
+    offset: of the common clock; own_clocks, own_settings: tenants that differ; faults: the number of calls that will
+    get one; settings: changed for all tenants.
     """
     names = dict(Tenant.objects.values_list("pk", "name"))
     kept = dict(Settings.objects.values_list("key", "values"))

@@ -1,4 +1,4 @@
-"""What the console's templates need besides Django's own."""
+"""Template tags and filters of the console."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -9,13 +9,13 @@ from django.utils.safestring import SafeString
 from django.utils.timezone import localtime
 
 register = Library()
-#: The query parameters that a house's address keeps; others are dropped.
+#: The query parameters that a building's address keeps; others are dropped.
 STATE = ("at", "who", "q", "page")
 
 
 @register.filter
 def fill(sentence: str, value: Any) -> str:
-    """Fill in the one blank of a sentence, whatever its name."""
+    """Return the sentence with its one placeholder filled in, with any name."""
     start, end = sentence.find("{"), sentence.find("}")
     return sentence if start < 0 else f"{sentence[:start]}{value}{sentence[end + 1 :]}"
 
@@ -52,13 +52,13 @@ def day_time(value: datetime | None) -> str:
 
 @register.simple_tag
 def sign(name: str, size: str = "") -> SafeString:
-    """Return an icon of console/signs.html; the words beside it say what it means."""
+    """Return an icon of console/signs.html; the words beside it explain it."""
     return format_html('<svg class="sign {}" aria-hidden="true"><use href="#sign-{}"/></svg>', size, name)
 
 
 @register.simple_tag
 def described(act: str, name: str, error: str, help_text: str) -> SafeString:
-    """Return the attributes that tie a field to its error and its help."""
+    """Return the attributes that link a field to its error and its help."""
     said = [f"{act}-{name}-error"] if error else []
     said += [f"{act}-{name}-help"] if help_text else []
     shown = format_html('aria-describedby="{}"', " ".join(said)) if said else SafeString()
@@ -67,7 +67,7 @@ def described(act: str, name: str, error: str, help_text: str) -> SafeString:
 
 @register.simple_tag
 def offset(seconds: float, words: dict[str, Any]) -> str:
-    """Return how far a clock was moved, in its two largest units: +1 d 2 h."""
+    """Return a clock's offset, in its two largest units: +1 d 2 h."""
     left, found = timedelta(seconds=round(abs(seconds))).total_seconds(), []
     for name, size in (("day", 86400), ("hour", 3600), ("minute", 60), ("second", 1)):
         count, left = divmod(left, size)
@@ -78,7 +78,7 @@ def offset(seconds: float, words: dict[str, Any]) -> str:
 
 @register.simple_tag(takes_context=True)
 def here(context: Context, **changed: Any) -> str:
-    """Return this page's address with some parameters changed; an empty value drops one."""
+    """Return this page's address with some parameters changed; an empty value removes one."""
     query = context["request"].GET.copy()
     for name in list(query):
         if name not in STATE:
@@ -111,26 +111,26 @@ def at(form: Any, name: str) -> Any:
 
 @register.simple_tag
 def keys_out(box: dict[str, Any], words: dict[str, Any]) -> str:
-    """Return how many keys of a box are out."""
+    """Return the number of a box's keys that are out, as a sentence."""
     return str(words["keys_out"]).format(out=box["out"], all=len(box["units"]))
 
 
 @register.simple_tag
 def taken(use: Any, words: dict[str, Any]) -> str:
-    """Return a sentence: who has a key, and since when."""
+    """Return a sentence: the holder of a key, and since when."""
     who = (use.holder or {}).get("name") or words["nobody_known"]
     return str(words["taken_by"]).format(who=who, since=day_time(use.taken_at))
 
 
 @register.simple_tag
 def page_of(shown: Any, words: dict[str, Any]) -> str:
-    """Return a sentence: which page of how many."""
+    """Return a sentence: the page's number out of how many."""
     return str(words["page_of"]).format(page=shown.number, pages=shown.paginator.num_pages)
 
 
 @register.simple_tag
 def confirm_help(words: dict[str, Any]) -> str:
-    """Return the sentence that says what to type before everything is deleted."""
+    """Return the sentence with the word to type before everything is deleted."""
     return str(words["confirm_help"]).format(word=words["confirm_word"])
 
 

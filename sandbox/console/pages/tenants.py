@@ -1,4 +1,4 @@
-"""/console/: all tenants, the registered clients, and what differs from the defaults."""
+"""/console/: all tenants, the registered clients, and the differences from the defaults."""
 
 from typing import Any, get_args
 
@@ -23,15 +23,15 @@ _PAGE, _CLIENTS = 25, 50
 
 
 class TenantForm(TenantBody):
-    """A new tenant by hand: it needs a name."""
+    """A new tenant's form: it needs a name."""
 
     name: str = Field(min_length=1, max_length=200)
-    # Bounded, since a person waits for the page.
+    # Limited, since a person waits for the page.
     members: int = Field(50, ge=0, le=200_000)
 
 
 class ClientForm(ClientBody):
-    """A client by hand: a name, and one address per line."""
+    """A client's form: a name, and one address per line."""
 
     name: str = Field(min_length=1, max_length=200)
 
@@ -43,7 +43,7 @@ class ClientForm(ClientBody):
 
 @console_page
 def index(request: HttpRequest) -> HttpResponse:
-    """GET ?q=&page=: tenants. POST act=create or register."""
+    """Return the tenants (GET ?q=&page=), or create one or register a client (POST act=create or register)."""
 
     def show(forms: dict[str, FormState], status: int) -> HttpResponse:
         return render(request, "tenants", _context(request) | {"forms": forms}, status)
@@ -52,7 +52,7 @@ def index(request: HttpRequest) -> HttpResponse:
 
 
 def create(said: words.Words, wanted: TenantForm) -> Message:
-    """Create a tenant with its house."""
+    """Create a tenant with its building."""
     try:
         tenant = setup.add_tenant(wanted)
     except setup.AlreadyTaken as taken:

@@ -13,7 +13,7 @@ from .tenants import index
 
 @console_page
 def page_missing(request: HttpRequest, **parts: str) -> HttpResponse:
-    """Answer everything else below /console/ with 404."""
+    """Return 404 for all other addresses below /console/."""
     raise PageMissing
 
 

@@ -50,7 +50,7 @@ class Client(models.Model, ClientMixin):  # type: ignore[misc]  # Authlib has no
 
 
 class AuthorizationCode(models.Model, AuthorizationCodeMixin):  # type: ignore[misc]  # Authlib has no types
-    """Consent given once: valid for ten minutes, exchanged at most once."""
+    """A consent given once: valid for ten minutes, exchanged at most once."""
 
     code = models.CharField(primary_key=True, max_length=120)
     client = models.ForeignKey(Client, on_delete=models.CASCADE)

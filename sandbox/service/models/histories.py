@@ -6,13 +6,13 @@ from .tenants import Tenant
 
 
 class History(models.Model):
-    """One log record, shown from `at` on: the outcome of a command is written when the command is accepted.
+    """One log record, shown from `at` on. A command's outcome is written when the command is accepted.
 
-    member and device are the objects as they go over the wire; null where there is none. A device without a connection
-    keeps its records until it has one again: `held_by` names it.
+    member and device are the objects in JSON; null without one. A device without a connection keeps its records until
+    it is connected again: `held_by` names it.
     """
 
-    # Without an index of its own: those below begin with it.
+    # Without an index of one column: those below begin with it.
     tenant = models.ForeignKey(Tenant, on_delete=models.CASCADE, db_index=False)
     history_id = models.CharField(max_length=64)
     at = models.DateTimeField()

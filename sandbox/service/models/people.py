@@ -5,13 +5,13 @@ from django.db import models
 
 from .tenants import Tenant
 
-#: A member's place in the list. By the bare id PostgreSQL would use the primary key for the order too, and read all
+#: A member's place in the list. With the bare id PostgreSQL would use the primary key for the order, and read all
 #: members of other tenants that come before.
 CREATION_ORDER = models.F("id") + 0
 
 
 class Group(models.Model):
-    """A member group. `member_count` is kept by the code that writes members: engine.members and the seeding."""
+    """A member group. The code that writes members updates `member_count`: engine.members and the seeding."""
 
     tenant = models.ForeignKey(Tenant, on_delete=models.CASCADE)
     membergroup_id = models.CharField(max_length=64)
@@ -23,13 +23,13 @@ class Group(models.Model):
 
 
 class Member(models.Model):
-    """A permanent user. `listed` and `detail` hold the record as it goes over the wire.
+    """A permanent user. `listed` and `detail` hold the record's JSON.
 
-    listed: what the list operation shows of a member, without names that are stored elsewhere (card, group); detail:
-    what only the single read shows. `qr_data` and `totp_seed` are for authentication.
+    listed: the fields in the list operation, without names that are stored elsewhere (card, group); detail: the fields
+    of the single read only. `qr_data` and `totp_seed` are for authentication.
     """
 
-    # Without an index of its own: those below begin with it, and each costs a large tenant time.
+    # Without an index of one column: those below begin with it, and each costs a large tenant time.
     tenant = models.ForeignKey(Tenant, on_delete=models.CASCADE, db_index=False)
     member_id = models.CharField(max_length=64)
     group = models.ForeignKey(Group, on_delete=models.PROTECT)
@@ -42,7 +42,7 @@ class Member(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["tenant", "member_id"], name="service_member_id"),
-            # Deferred: members of one bulk request may pass a card on.
+            # Deferred: a card may move between members of one bulk request.
             models.UniqueConstraint(
                 fields=["tenant", "card_data"],
                 name="service_member_card",
@@ -57,7 +57,7 @@ class Member(models.Model):
 
 
 class Face(models.Model):
-    """A registered face image, known by its digest."""
+    """A registered face image, identified by its digest."""
 
     tenant = models.ForeignKey(Tenant, on_delete=models.CASCADE)
     member = models.OneToOneField(Member, on_delete=models.CASCADE)
@@ -69,7 +69,7 @@ class Face(models.Model):
 
 
 class ProfileImage(models.Model):
-    """A member's picture, fetched under an address nobody can guess."""
+    """A member's picture, fetched under an address that cannot be guessed."""
 
     member = models.OneToOneField(Member, on_delete=models.CASCADE)
     token = models.CharField(max_length=64, unique=True)

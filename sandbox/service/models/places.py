@@ -28,7 +28,7 @@ class PassController(models.Model):
     in_out = models.CharField(max_length=10)
     has_power = models.BooleanField(default=True)
     is_connected = models.BooleanField(default=True)
-    #: When the door was opened and when it falls shut; null while it is closed, or when that is unknown.
+    #: When the door was opened and when it closes; null while it is closed, or if that is unknown.
     opened_at = models.DateTimeField(null=True)
     closes_at = models.DateTimeField(null=True)
     is_forced = models.BooleanField(default=False)
@@ -38,7 +38,7 @@ class PassController(models.Model):
 
     @property
     def is_reachable(self) -> bool:
-        """Return whether a command reaches it."""
+        """Return whether a command reaches the door."""
         return self.has_power and self.is_connected
 
 
@@ -61,7 +61,7 @@ class KeyBox(models.Model):
 
     @property
     def is_reachable(self) -> bool:
-        """Return whether a command reaches it."""
+        """Return whether a command reaches the box."""
         return self.has_power and self.is_connected
 
     @property
@@ -71,7 +71,8 @@ class KeyBox(models.Model):
 
 
 class KeyUse(models.Model):
-    """A key that was taken: by whom (the member of a history), when it returns by itself, and since when it is back.
+    """A key that was taken: its holder (the member of a history), its automatic return, and when it came back.
+
     While it is out, another key may be in its place.
     """
 
@@ -100,10 +101,10 @@ class Camera(models.Model):
     name = models.CharField(max_length=200)
     #: One of sandbox.cameras.scenes.
     scene = models.CharField(max_length=20, default="corridor")
-    #: The door that it watches.
+    #: The door in its view.
     door = models.ForeignKey(PassController, on_delete=models.SET_NULL, null=True)
     is_connected = models.BooleanField(default=True)
-    #: When somebody last fetched some of its video.
+    #: When its video was last fetched.
     watched_at = models.DateTimeField(null=True)
 
     class Meta:

@@ -7,7 +7,7 @@ from .tenants import Tenant
 
 
 class Call(models.Model):
-    """One call of the API by a known token, with the status of its answer."""
+    """One call of the API with a known token, and the status of its answer."""
 
     tenant_id = models.CharField(max_length=64)
     token_id = models.BigIntegerField()
@@ -20,7 +20,7 @@ class Call(models.Model):
 
 
 class Command(models.Model):
-    """One physical command that was accepted, written when it arrives: tests can count these."""
+    """One accepted physical command, written when it arrives: tests can count these."""
 
     tenant_id = models.CharField(max_length=64)
     at = models.DateTimeField()
@@ -36,7 +36,7 @@ class Command(models.Model):
 
 
 class RateWindow(models.Model):
-    """When a token's calls of one class were accepted, within the window (seconds since the epoch)."""
+    """The times of a token's accepted calls of one class, within the window (seconds since the epoch)."""
 
     token_id = models.BigIntegerField()
     call_class = models.CharField(max_length=20)
@@ -48,7 +48,7 @@ class RateWindow(models.Model):
 
 
 class InjectedFault(models.Model):
-    """A fault that was asked for: what the next `left` calls of an operation get (0: of any)."""
+    """An injected fault: the next `left` calls of an operation get it (0: of any)."""
 
     tenant_id = models.CharField(max_length=64, blank=True)
     operation = models.IntegerField(default=0)
@@ -58,8 +58,9 @@ class InjectedFault(models.Model):
 
 
 class Mail(models.Model):
-    """A mail with a QR code to a member or guest, which nobody sends: people who run the sandbox read it. `remarks` is
-    its message.
+    """A mail with a QR code to a member or guest. It is never sent: people who run the sandbox read it.
+
+    `remarks` is its message.
     """
 
     tenant = models.ForeignKey(Tenant, on_delete=models.CASCADE)

@@ -13,7 +13,7 @@ def new_request_id() -> str:
 
 
 class Request(models.Model):
-    """What the three kinds share: an identifier, a tenant and the moment of arrival."""
+    """Common fields of the three kinds: an identifier, a tenant and the moment of arrival."""
 
     tenant = models.ForeignKey(Tenant, on_delete=models.CASCADE)
     request_id = models.CharField(max_length=64, unique=True, default=new_request_id)

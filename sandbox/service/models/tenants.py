@@ -20,7 +20,7 @@ class Tenant(models.Model):
     holiday = models.JSONField(default=dict)
     webhook = models.JSONField(default=dict)
     created_at = models.DateTimeField()
-    #: Until when the people of engine.simulation have come and gone.
+    #: The time up to which engine.simulation has written passages.
     lived_until = models.DateTimeField(null=True)
 
     def has_contract(self, contract: str) -> bool:
@@ -29,7 +29,7 @@ class Tenant(models.Model):
 
 
 class Administrator(models.Model):
-    """Someone who may sign in to the tenant's member site.
+    """A person who may sign in to the tenant's member site.
 
     The password is readable because the console shows it to people who run the sandbox; it opens nothing else.
     """
@@ -41,7 +41,7 @@ class Administrator(models.Model):
 
 
 class Settings(models.Model):
-    """Changes to the sandbox's behaviour: for everybody under the empty key, for one under its tenant_id."""
+    """Changes to the sandbox's behaviour: for all tenants under the empty key, for one under its tenant_id."""
 
     key = models.CharField(primary_key=True, max_length=64)
     values = models.JSONField(default=dict)

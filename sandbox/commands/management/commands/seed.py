@@ -1,4 +1,4 @@
-"""Deterministic tenants: `manage.py seed --tenants N --members M --seed S`."""
+"""Create deterministic tenants: `manage.py seed --tenants N --members M --seed S`."""
 
 import json
 from argparse import ArgumentParser

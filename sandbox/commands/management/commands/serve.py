@@ -1,4 +1,4 @@
-"""The sandbox on the loopback: `manage.py serve --port P --tenants N --members M --seed S`."""
+"""Serve the sandbox on the loopback: `manage.py serve --port P --tenants N --members M --seed S`."""
 
 import gc
 import os
@@ -64,7 +64,7 @@ def _configuration(options: dict[str, Any], greeting: list[str]) -> dict[str, An
         print(*greeting, sep="\n", flush=True)
 
     def ready(server: Any) -> None:
-        # What is loaded stays: to look through it for garbage would copy its memory into each worker.
+        # Loaded objects stay. If the garbage collector visited them, their memory would be copied into each worker.
         gc.freeze()
         gc.set_threshold(50_000, 20, 100)
         print_address(server)

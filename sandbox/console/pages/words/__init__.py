@@ -14,7 +14,7 @@ WORDS: dict[str, Words] = {"en": ENGLISH, "ja": JAPANESE}
 
 
 def language(request: HttpRequest) -> str:
-    """Return en or ja: the person's choice, else what the browser asks for."""
+    """Return en or ja: the person's choice, else the browser's language."""
     chosen = request.COOKIES.get("console_language", "")
     return chosen if chosen in WORDS else preferred_language(request.headers.get("Accept-Language", ""))
 

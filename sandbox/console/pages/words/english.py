@@ -1,4 +1,4 @@
-"""The console in English."""
+"""The console's words in English."""
 
 from typing import Any
 
@@ -136,7 +136,7 @@ ENGLISH: dict[str, Any] = {
     "register": "Register",
     "said_created": "The tenant is there",
     "said_registered": "The client is registered",
-    # The house.
+    # The building.
     "plan": "Areas and doors",
     "outside": "outside",
     "management": "management",

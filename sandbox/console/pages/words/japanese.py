@@ -1,4 +1,4 @@
-"""The console in Japanese."""
+"""The console's words in Japanese."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the service writes into its records, in Japanese."""
+"""Texts of the service's records, in Japanese."""
 
 #: Controls of remote commands.
 CONTROLS: dict[str, str] = {
@@ -8,7 +8,7 @@ CONTROLS: dict[str, str] = {
     "in_unlock": "入口側解錠",
     "out_unlock": "出口側解錠",
 }
-#: The sentences by their English, and four patterns of sentences.
+#: The sentences by their English text, and four patterns of sentences.
 SENTENCES: dict[str, str] = {
     "holiday": "{text}（休日：{holiday}）",
     "schedule": "時間帯により許可：{item}",
@@ -52,7 +52,7 @@ SENTENCES: dict[str, str] = {
     "Another key is in its place.": "別の鍵が入っています。",
     "Another key is in its place already.": "すでに別の鍵が入っています。",
 }
-#: Parts of a schedule as it is put into words.
+#: Parts of a schedule in words.
 SCHEDULE: dict[str, str] = {
     "every day including holidays": "休日を含む毎日",
     "every day but holidays": "休日を除く毎日",

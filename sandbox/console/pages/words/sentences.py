@@ -1,4 +1,4 @@
-"""The texts of the service's records in another language. Unknown texts stay as they came."""
+"""The texts of the service's records in another language. Unknown texts stay unchanged."""
 
 import re
 from typing import Any
