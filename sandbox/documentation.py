@@ -25,7 +25,7 @@ _INTRODUCTION = """\
 
 Each operation of the specification: where its method and path come from, how the sandbox behaves, and what the contract
 suite holds of any service that offers it. Made by `make docs` from the table of operations, the sandbox's handlers and
-the suite's cases; a test keeps it so. Scopes, contracts and delivery stand in [operations.md](operations.md), every
+the suite's cases; a test keeps it so. Scopes, contracts and delivery are in [operations.md](operations.md), every
 field in [openapi.json](openapi.json), settings and assumed answers in [sandbox.md](sandbox.md).
 
 | # | Operation | Method and path | Provenance | Sandbox | Contract cases |

@@ -1,1 +1,1 @@
-"""The foundations: what every area of work stands on. Nothing here knows an area of work."""
+"""The parts that every area of work uses. Nothing here knows an area of work."""

@@ -42,7 +42,7 @@ def refuses_to_authorise(lab: Lab) -> None:
         expect(lab, "authorize", what, code, reply, also_pages=True)
 
 
-@case("authorize", "sends nobody to a redirect URI that is not registered", refusal=True)
+@case("authorize", "sends no one to a redirect URI that is not registered", refusal=True)
 def redirects_to_nobody_else(lab: Lab) -> None:
     client = client_of(lab, "authorize")
     strange = "https://contract-suite.example.com/elsewhere"

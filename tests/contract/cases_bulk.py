@@ -213,7 +213,7 @@ def refuses_too_many_deletions(house: House) -> None:
     _refuse_too_many(house, "bulk_delete_members", lambda number: {"member_id": f"{UNKNOWN_ID}-{number}"})
 
 
-@case("request_result", "tells of a bulk request: counts, and each member in the order of the request")
+@case("request_result", "reports a bulk request: counts, and each member in the order of the request")
 def tells_results(house: House) -> None:
     made = _created(house)
     record = made["record"]

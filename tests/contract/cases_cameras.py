@@ -27,7 +27,7 @@ def shows_usage(house: House) -> None:
         raise Differs("camera_usage", f"since {usage['since']} is after until {usage['until']}")
 
 
-@case("camera_usage", "answers nobody without a known access token", refusal=True)
+@case("camera_usage", "answers no one without a known access token", refusal=True)
 def refuses_usage(house: House) -> None:
     house.refused("camera_usage", "an unknown access token", token=UNKNOWN_TOKEN, worded=False)
 
@@ -69,7 +69,7 @@ def _snapshot(house: House) -> tuple[str, Json]:
     return house.once("snapshot", ask)  # type: ignore[no-any-return]
 
 
-@case("camera_snapshots", "gives a snapshot of the cameras that are asked for")
+@case("camera_snapshots", "gives a snapshot of the requested cameras")
 def takes_snapshots(house: House) -> None:
     camera_id, answer = _snapshot(house)
     rows = answer["cameras"]

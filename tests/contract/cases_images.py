@@ -43,7 +43,7 @@ def _register(house: House, member_id: str, image: object) -> str:
     return str(record["status"])
 
 
-@case("request_result", "tells of a face image request", needs=("face",))
+@case("request_result", "reports a face image request", needs=("face",))
 def tells_of_faces(house: House) -> None:
     with contextlib.suppress(NotTried):
         _face(house)

@@ -15,7 +15,7 @@ def creates(house: House) -> None:
     raise_first("create_member", member_trip(house).lost_by_create)
 
 
-@case("create_member", "takes names of 40 characters, whatever their bytes; omitted rights equal deny_all")
+@case("create_member", "takes names of 40 characters of any length in bytes; omitted rights equal deny_all")
 def creates_short_and_long(house: House) -> None:
     name = house.long_name(limits.MEMBER_NAME_MAX)
     body = {"member_name": name, "membergroup_id": house.group_id()}

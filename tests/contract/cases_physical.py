@@ -188,6 +188,6 @@ _register("operate_door", "the door")
 _register("operate_keys", "the key box")
 
 
-@case("request_result", "tells of a device operation request", needs=("licence",))
+@case("request_result", "reports a device operation request", needs=("licence",))
 def tells_of_devices(house: House) -> None:
     _asked(house, "operate_door", "mock_succeeded")

@@ -25,7 +25,7 @@ def lists_areas(house: House) -> None:
                     raise Differs("list_areas", f"devices_list[{number}].{name}: expected a string, got nothing")
 
 
-@case("list_areas", "answers nobody without a known access token", refusal=True)
+@case("list_areas", "answers no one without a known access token", refusal=True)
 def refuses_areas(house: House) -> None:
     _stranger(house, "list_areas")
 
@@ -39,7 +39,7 @@ def lists_doors(house: House) -> None:
             raise
 
 
-@case("list_pass_controllers", "answers nobody without a known access token", refusal=True)
+@case("list_pass_controllers", "answers no one without a known access token", refusal=True)
 def refuses_doors(house: House) -> None:
     _stranger(house, "list_pass_controllers")
 
@@ -102,7 +102,7 @@ def lists_boxes(house: House) -> None:
             raise Differs("list_key_boxes", f"{name} is missing in every unit")
 
 
-@case("list_key_boxes", "answers nobody without a known access token", refusal=True)
+@case("list_key_boxes", "answers no one without a known access token", refusal=True)
 def refuses_boxes(house: House) -> None:
     _stranger(house, "list_key_boxes")
 

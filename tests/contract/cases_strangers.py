@@ -98,4 +98,4 @@ def _refuses_strangers(name: str, calls: Calls) -> Callable[[House], None]:
 
 
 for _name, _calls in _CALLS.items():
-    case(_name, "answers nobody without a known access token", refusal=True)(_refuses_strangers(_name, _calls))
+    case(_name, "answers no one without a known access token", refusal=True)(_refuses_strangers(_name, _calls))

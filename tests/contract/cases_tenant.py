@@ -37,7 +37,7 @@ def shows_the_tenant(house: House) -> None:
         raise Differs("get_tenant", "settings.webhook.secret_token has more than 64 characters")
 
 
-@case("get_tenant", "answers nobody without a known access token", refusal=True)
+@case("get_tenant", "answers no one without a known access token", refusal=True)
 def refuses_strangers(house: House) -> None:
     house.refused("get_tenant", "an unknown access token", token=UNKNOWN_TOKEN, worded=False)
 

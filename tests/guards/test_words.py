@@ -13,9 +13,9 @@ import pytest
 ROOT = Path(__file__).parents[2]
 #: Turns that a reader has to decode. Each has a plain word: a person, no one, anyone, while, automatically, record, …
 TURNS = (
-    "somebody", "nobody", "everybody", "whoever", "whatever", "whichever", "whom", "meanwhile", "by (?:it|them)sel(?:f|ves)",
-    "tell(?:s|ing)?", "told", "stands?", "stood", "asked for", "known of", "otherwise than", "of (?:its|their|his|our) own",
-    "comes? to", "sa(?:y|ys|id) of", "may enter",
+    "somebody", "nobody", "everybody", "whoever", "whatever", "whichever", "whom", "meanwhile", "told",
+    "by (?:it|them)sel(?:f|ves)", "tell(?:s|ing)?", "stands?", "stood", "asked for", "known of", "otherwise than",
+    "of (?:its|their|his|our) own", "comes? to", "sa(?:y|ys|id) of", "may enter",
 )  # fmt: skip
 FORBIDDEN = re.compile(rf"\b(?:{'|'.join(TURNS)})\b", re.IGNORECASE)
 #: Names of code, targets of links, and texts of screens that a document quotes.
@@ -24,7 +24,8 @@ QUOTED = re.compile(r"`[^`]*`|\]\([^)]*\)|“[^”]*”|\"[^\"]*\"|\*\*[^*]*\*\*
 
 def files(suffix: str) -> list[Path]:
     """Return the files of the repository with this suffix; not migrations, and not the Japanese guide."""
-    listed = subprocess.run(["git", "ls-files", f"*{suffix}"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    command = ["git", "ls-files", f"*{suffix}"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     left_out = ("/migrations/", "docs/guide/ja/")
     return [ROOT / name for name in listed.split("\n") if name and not any(part in name for part in left_out)]
 
@@ -36,9 +37,9 @@ def prose(path: Path) -> Iterator[tuple[int, str]]:
         if token.type == tokenize.COMMENT:
             yield token.start[0], token.string
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            for number, line in enumerate((ast.get_docstring(node, clean=False) or "").split("\n")):
-                yield node.body[0].lineno + number, line
+        documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        if documented and (text := ast.get_docstring(node, clean=False)):
+            yield from enumerate(text.split("\n"), start=node.body[0].lineno)
 
 
 def paragraphs(path: Path) -> Iterator[tuple[int, str]]:
