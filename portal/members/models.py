@@ -11,7 +11,7 @@ class Portrait(TenantModel):
 
     `address` is profile_image_url of the last single read (specification: operation 5). Anyone who has it can load the
     picture, so it is encrypted and never sent to a browser. `content` is a JPEG made from the picture, or None before
-    it is loaded; `mark` changes with the address. See docs/decisions/0011-profile-pictures.md.
+    it is loaded; `mark` changes with the address. See docs/decisions/0011-serve-profile-pictures-from-the-portal.md.
     """
 
     member_id = models.TextField(db_collation="C")
