@@ -1,8 +1,8 @@
 """Receive notifications: the request puts them into memory and is answered; one thread writes them to PostgreSQL.
 
 If messages are lost (the process is killed, the queue overflows), no record is lost: the log is also read regularly
-(docs/decisions/0060-notifications-are-hints.md). If the queue is full, the oldest bodies are dropped, but it stays
-known that the tenant was notified.
+(docs/decisions/0060-read-the-log-after-a-notification.md). If the queue is full, the oldest bodies are dropped, but it
+stays known that the tenant was notified.
 """
 
 import atexit
