@@ -101,7 +101,7 @@ class ReceivedModel(BaseModel):
             odd = {str(fault["loc"][0]) for fault in error.errors(include_url=False) if fault["loc"]} & set(data)
         read = handler({name: value for name, value in data.items() if name not in odd})
         # The key of the cached property: a private attribute would make each object a third slower.
-        read.__dict__["odd"] = {name: data[name] for name in sorted(odd)}
+        read.__dict__["invalid_values"] = {name: data[name] for name in sorted(odd)}
         return read
 
     def __repr_args__(self) -> Any:

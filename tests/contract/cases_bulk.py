@@ -34,7 +34,7 @@ def _created(house: House) -> Json:
         later = _submit(house, "bulk_create_members", second)
         last = follow(house, later)
         before = house.call(_RESULT, path={"request_id": earlier})
-        if house.lab.catalogue.states.outcome(before["request_type"], before["status"]).final:
+        if house.lab.catalogue.states.outcome_of(before["request_type"], before["status"]).is_final:
             house.finished(before)
         return {"earlier": before, "record": last, "members": second, "card": card, "first": first}
 

@@ -58,7 +58,7 @@ def refuses_faces(house: House) -> None:
     data = reply.json
     request_id = data.get("request_id") if isinstance(data, dict) else None
     record = follow(other, request_id) if isinstance(request_id, str) else {}
-    if other.lab.catalogue.states.outcome("face", record.get("status")) is not Meaning.FAILED:
+    if other.lab.catalogue.states.outcome_of("face", record.get("status")) is not Meaning.FAILED:
         raise Differs("register_face_image", f"a tenant without the contract face was answered {said(reply)}")
 
 

@@ -71,7 +71,7 @@ def _asked(house: House, name: str, device: str) -> _Asked:
 
 
 def _meaning(house: House, status: str) -> Meaning:
-    return house.lab.catalogue.states.outcome("device_request", status)
+    return house.lab.catalogue.states.outcome_of("device_request", status)
 
 
 def _succeeds(house: House, name: str) -> None:

@@ -140,7 +140,7 @@ class House(Things):
         if not token:
             self._check_limit(row)
         self.expects(name)
-        if row.licence and "licence_key" not in given:
+        if row.needs_licence and "licence_key" not in given:
             given["licence_key"] = self.credentials.license_key
         reply = self.lab.raw.api(name, token=token or self.credentials.access_token, **given)
         self._after(row, reply)

@@ -36,8 +36,8 @@ def follow(house: House, request_id: str) -> dict[str, Any]:
         record = house.call("request_result", path={"request_id": request_id})
         _check(record, request_id)
         status = record["status"]
-        meaning = house.lab.catalogue.states.outcome(record["request_type"], status)
-        if meaning.final:
+        meaning = house.lab.catalogue.states.outcome_of(record["request_type"], status)
+        if meaning.is_final:
             house.finished(record)
             return record
         now = time.monotonic()

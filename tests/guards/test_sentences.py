@@ -66,8 +66,10 @@ ALERTS = {each for each in TEXTS if each.startswith("alert_kind.")}
 #: Codes that are computed, with all their possible values.
 COMPUTED = {
     ("portal/core/jobs/kinds.py", "action"): acts_with_jobs(),
-    ("portal/core/jobs/bulk_executor.py", "_PART_TITLES[Action(part.action)]"): {"job.creates", "job.changes",
-    "job.deletes"}, ("portal/areas/edit_jobs.py", "f'area.{act}'"): {f"area.{act}" for act in EditKind},
+    ("portal/core/jobs/bulk_executor.py", "_PART_TITLES[Action(part.action)]"): {
+        "job.creates", "job.changes", "job.deletes"
+    },
+    ("portal/areas/edit_jobs.py", "f'area.{act}'"): {f"area.{act}" for act in EditKind},
     ("portal/core/rights/saved_templates.py", "action"): given(
         "portal/core/rights/saved_templates.py", "_audit", at=2
     ),
@@ -134,7 +136,7 @@ _CALLED = {suggesting.AUDIT_LABEL, PORTAL_ACTOR}
 def said() -> Iterator[tuple[str, ast.Call, set[str]]]:
     """Yield (place, call, possible codes) of every stored sentence."""
     for path, tree in trees().items():
-        for call in calls(tree, "say"):
+        for call in calls(tree, "coded_sentence"):
             if path != "tenants/connections/views.py":  # shows a message: another function with this name
                 yield f"{path}:{call.lineno}", call, _codes(path, call.args[0])
 
@@ -209,7 +211,7 @@ def test_nothing_is_recorded_in_the_words_of_whoever_did_it():
 
 
 def _is_said(node: ast.expr, function: ast.FunctionDef, tree: ast.Module) -> bool:
-    """Check whether this is a sentence of the table: created here, or received with the type `Said`."""
+    """Check whether this is a sentence of the table: created here, or received with the type `Sentence`."""
     match node:
         case ast.IfExp(body=one, orelse=other):
             return _is_said(one, function, tree) and _is_said(other, function, tree)
@@ -231,7 +233,7 @@ def _holds(outer: ast.FunctionDef, inner: ast.FunctionDef) -> bool:
 
 
 def _gives(function: ast.FunctionDef, name: str, tree: ast.Module) -> bool:
-    """Check whether the function has a `Said` argument with this name, or creates one."""
+    """Check whether the function has a `Sentence` argument with this name, or creates one."""
     arguments = [*function.args.args, *function.args.kwonlyargs]
     if any(each.arg == name and each.annotation and "Sentence" in ast.unparse(each.annotation) for each in arguments):
         return True

@@ -40,7 +40,9 @@ FILES = {
 #: The same for rejected rows of a person's own lists; the tests of those lists test these.
 TRIED_ELSEWHERE = {"imports:failed", "guests:expected_failed"}
 #: The only modules that may create files: the writer, and modules for pictures and paper, each listed here.
-MAKERS = re.compile(r"FileResponse|StreamingHttpResponse|csv\.writer|Workbook\(|content.disposition", re.IGNORECASE)
+MAKERS = re.compile(
+    r"FileResponse|StreamingHttpResponse|csv\.writer|(?<!_)Workbook\(|content.disposition", re.IGNORECASE
+)
 WRITERS = {
     "portal/core/files/writing.py",
     "portal/core/files/xlsx_streaming.py",  # workbooks too long for memory: rows are written as they are sent

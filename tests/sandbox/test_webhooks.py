@@ -83,7 +83,7 @@ def test_a_notification_looks_as_the_document_says(told: House, receiver: Receiv
     identifier, signature = [post.headers[name] for name in names]
     assert signature == hmac.new(b"whisper", post.body, hashlib.sha256).hexdigest()
     assert len(identifier) == 36
-    schema = document["components"]["schemas"]["Notification"]
+    schema = document["components"]["schemas"]["WebhookMessage"]
     assert paths(post.json(), described(schema)) == described(schema)
     assert jsonschema_rs.Draft202012Validator(schema, validate_formats=True).is_valid(post.json())
     body, record = said(told, post), told.last()

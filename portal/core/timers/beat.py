@@ -34,7 +34,7 @@ _CHECK_AGAIN_SECONDS = 5.0
 BEFORE_LEADING: list[Callable[[], None]] = []
 
 
-class Clock(Scheduler):  # type: ignore[misc] # Celery has no types
+class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types
     """Beat's scheduler, for `beat_scheduler`. Celery only stores how tasks are sent; it starts none itself."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
