@@ -1,6 +1,6 @@
 """Take the pictures of the user's guide: `python docs/guide/take_pictures.py [PAGE ...]`, all of them without a name.
 
-`guide.toml` says of each page who looks at what. The demonstration of this checkout is used when it runs, else one is
+`guide.toml` names, for each page, the person and the view. A running demo of this checkout is used; otherwise one is
 started and ended. Each picture is taken in both languages, at 1280 pixels, light, by the browser that `CHROMIUM` or the
 path names. One that looks as before is left alone, so that new times on a page change few files;
 one that was deleted is taken in any case.
@@ -51,7 +51,7 @@ def main(names: list[str]) -> None:
 
 @contextlib.contextmanager
 def _demonstration() -> Iterator[dict[str, Any]]:
-    """Yield what `demo.json` says of a demonstration that is ready."""
+    """Yield the contents of `demo.json` of a demo that is ready."""
     if _is_running():
         yield json.loads(DEMO.read_text())
         return
@@ -69,7 +69,7 @@ def _demonstration() -> Iterator[dict[str, Any]]:
 def _is_running() -> bool:
     with contextlib.suppress(OSError):
         portal = json.loads(DEMO.read_text())["portal"]
-        with urlopen(f"{portal}/healthz", timeout=10) as answer:  # noqa: S310 - an address of our own
+        with urlopen(f"{portal}/healthz", timeout=10) as answer:  # noqa: S310 - the address of this site
             return bool(answer.status == 200)
     return False
 

@@ -6,7 +6,7 @@ import pytest
 
 from stack import docs
 
-NAMES = ["operations.md", "openapi.json", "service.md"]
+NAMES = ["configuration.md", "operations.md", "openapi.json", "service.md"]
 
 
 @pytest.fixture(scope="module")
